@@ -39,6 +39,7 @@ from app.ports import (
     SecurityLog,
 )
 from app.ports.backups import BackupFacts, BackupKey, BackupLock, Backups, OpenBackup
+from app.ports.encryption import Encryption
 from app.ports.http import HttpRequest, HttpResponse
 from app.ports.identity_provider import Client, ProviderKey, SignIn, TokenResponse
 from app.ports.images import DrawnImage
@@ -279,9 +280,14 @@ class LazyWorkSignal:
 class LazySchema(SchemaRevisions):
     """Alembic is loaded to change the tables, not to read which revision they are at."""
 
+    def __init__(self, url: str, encryption: Encryption) -> None:
+        super().__init__(url)
+        self._encryption = encryption
+
     @cached_property
     def _schema(self) -> Schema:
-        schema: Schema = load("app.adapters.schema").AlembicSchema(self.url)
+        make = load("app.adapters.schema").AlembicSchema
+        schema: Schema = make(self.url, self._encryption)
         return schema
 
     def upgrade(self, report: Report = ignore_progress) -> int:

@@ -144,7 +144,7 @@ def connect(
         images=LazyImages(),
         import_sources=LazyImportSources(),
         queue=LazyQueue(settings),
-        schema=LazySchema(settings.database_url),
+        schema=LazySchema(settings.database_url, encryption),
         backups=LazyBackups(settings),
         private_files=DiskFiles(),
         activity=SqlActivity(database, clock),

@@ -40,10 +40,20 @@ index that is created concurrently waits for it.
 """
 
 
+Encrypt = Callable[[str, str], str]
+"""Encrypts a text for a purpose, as ``Encryption.encrypt`` does."""
+
+
 def upgrade(
-    url: str, report: Report = ignore_progress, *, wait_seconds: float = _WAIT_SECONDS
+    url: str,
+    report: Report = ignore_progress,
+    *,
+    encrypt: Encrypt | None = None,
+    wait_seconds: float = _WAIT_SECONDS,
 ) -> int:
     """Bring the database at ``url`` to the newest revision; return how many migrations ran.
+
+    Migrations that encrypt what is stored need ``encrypt``; an empty database has nothing to.
 
     On PostgreSQL each migration commits by itself, so that a table is locked only while its own
     change runs. On SQLite, where one writer locks the file anyway, all of them commit together.
@@ -69,6 +79,7 @@ def upgrade(
         announce()
         config.attributes["on_version_apply"] = announce
         config.attributes["report"] = report
+        config.attributes["encrypt"] = encrypt
         command.upgrade(config, "head")
         return count
 

@@ -3,15 +3,21 @@
 from app.adapters import migrations
 from app.adapters.database_errors import translate_errors
 from app.adapters.schema_revisions import SchemaRevisions
+from app.ports.encryption import Encryption
 from app.ports.schema import Report, ignore_progress
 
 
 class AlembicSchema(SchemaRevisions):
-    """The tables of the database at ``url``."""
+    """The tables of the database at ``url``; what an upgrade encrypts needs ``encryption``."""
+
+    def __init__(self, url: str, encryption: Encryption | None = None) -> None:
+        super().__init__(url)
+        self._encryption = encryption
 
     def upgrade(self, report: Report = ignore_progress) -> int:
         with translate_errors():
-            return migrations.upgrade(self.url, report)
+            encrypt = None if self._encryption is None else self._encryption.encrypt
+            return migrations.upgrade(self.url, report, encrypt=encrypt)
 
     def revise(self, message: str, name: str) -> None:
         with translate_errors():

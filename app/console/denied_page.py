@@ -34,20 +34,34 @@ _PERMISSION = Markup("<b>{}</b> (<code>{}</code>)")
 
 
 def make_denied_page(
-    required: Sequence[str], granters: Iterable[PermissionGranter], now: datetime
+    required: Sequence[str],
+    granters: Iterable[PermissionGranter],
+    now: datetime,
+    *,
+    needs_all: bool = False,
 ) -> DeniedPage:
-    """Return the page for a caller without one of ``required``."""
+    """Return the page for a caller without one of ``required``, or ``needs_all`` of them."""
+    missing = _missing(required, needs_all=needs_all)
+    return DeniedPage(missing, make_granters(required, granters, now))
+
+
+def make_granters(
+    required: Sequence[str], granters: Iterable[PermissionGranter], now: datetime
+) -> tuple[Granter, ...]:
+    """Return who can grant ``required``, as a page shows them."""
     labels = tuple(permission_label(name) for name in required)
-    return DeniedPage(
-        missing=_missing(required),
-        granters=tuple(_granter(granter, labels, now) for granter in granters),
-    )
+    return tuple(_granter(granter, labels, now) for granter in granters)
 
 
-def _missing(required: Sequence[str]) -> str:
+def _missing(required: Sequence[str], *, needs_all: bool) -> str:
     named = [_PERMISSION.format(permission_label(name), name) for name in required]
     if len(named) == 1:
         return html_text("You need the permission {permission}.", permission=named[0])
+    if needs_all:
+        return html_text(
+            "You need all of these permissions: {permissions}.",
+            permissions=Markup(", ").join(named),
+        )
     return html_text(
         "You need one of these permissions: {permissions}.", permissions=Markup(", ").join(named)
     )

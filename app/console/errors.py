@@ -51,11 +51,12 @@ def show_denied(denied: PermissionDenied) -> BaseResponse:
     """Show which permission is missing, and who can grant it."""
     if not is_signed_in():
         return to_sign_in()
-    granters = list_permission_granters(ports(), actor(), known(denied.required[:1]))
+    missing = denied.required if denied.needs_all else denied.required[:1]
+    granters = list_permission_granters(ports(), actor(), known(missing))
     return page(
         "denied.html",
         HTTPStatus.FORBIDDEN,
-        denied=make_denied_page(denied.required, granters, now()),
+        denied=make_denied_page(denied.required, granters, now(), needs_all=denied.needs_all),
         was_sent=request.method == "POST",
         moment=now(),
     )

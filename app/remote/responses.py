@@ -18,6 +18,9 @@ from app.ports.http import HttpResponse
 
 Read = TypeVar("Read")
 
+_HIDDEN = frozenset(("secretKey", "customHeaders", "payload", "response", "requestHeaders"))
+"""Fields of webhooks and deliveries that people don't see without all of the app's permissions."""
+
 _DENYING = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 _UNAVAILABLE = (HTTPStatus.TOO_MANY_REQUESTS, *range(500, 600))
 """The instance, or a proxy before it, is temporarily unavailable."""
@@ -36,12 +39,23 @@ def read_data(url: str, response: HttpResponse) -> Mapping[str, Any]:
     """
     body = _body(url, response)
     errors = body.get("errors")
-    if isinstance(errors, list) and errors:
+    if isinstance(errors, list) and not all(map(_hides_a_field, errors)):
         raise _error(url, response, errors)
     data = body.get("data")
     if not isinstance(data, dict):
         raise _not_an_api_error(url, response)
     return data
+
+
+def _hides_a_field(error: object) -> bool:
+    """Whether ``error`` is that the caller can't see one field of what was read, which is null.
+
+    Above such a field there are at least what was asked for and one of its objects.
+    """
+    exception = _extensions(error).get("exception")
+    path = error.get("path") if isinstance(error, dict) else None
+    is_denied = isinstance(exception, dict) and exception.get("code") == "PermissionDenied"
+    return is_denied and isinstance(path, list) and path[-1] in _HIDDEN
 
 
 def read_as(url: str, read: Callable[[], Read]) -> Read:

@@ -10,7 +10,7 @@ from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookEventRecord
 from app.ports import Ports
 from app.services.deliveries.fanout import fan_out_events
 from app.services.outbox.publisher import add_event
-from app.services.webhooks.stored_webhooks import encrypted_secret
+from app.services.webhooks.stored_webhooks import encrypted_headers, encrypted_secret
 from tests.builders.apps import make_app
 from tests.builders.people import ISSUER
 
@@ -23,7 +23,7 @@ def make_webhook(
     *events: EventType,
     target_url: str = TARGET,
     secret: str = "",
-    custom_headers: dict[str, object] | None = None,
+    custom_headers: dict[str, str] | None = None,
     query: str = "",
     name: str = "hook",
 ) -> int:
@@ -36,7 +36,7 @@ def make_webhook(
             target_url=target_url,
             query=query,
             secret=encrypted_secret(ports, secret),
-            custom_headers=custom_headers or {},
+            custom_headers=encrypted_headers(ports, custom_headers or {}),
             created_at=now,
         )
         session.add(webhook)

@@ -22,7 +22,7 @@ from tests.builders.webhooks import (
 )
 from tests.console.conftest import StaffConsole, Statements
 
-MAY = Permission.MANAGE_APPS
+MAY = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
 LIST = "/console/deliveries/"
 
 
@@ -72,7 +72,7 @@ def test_the_page_needs_manage_apps(staff_console: StaffConsole, shop: Ports) ->
 def test_deliveries_are_listed_and_narrowed_by_the_address(
     staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
-    console = staff_console(MAY)
+    console = staff_console(*MAY)
     fail(shop, a_delivery(shop))
     a_delivery(shop, '{"product":{"name":"Kettle"}}', app="Till")
     with statements() as seen:
@@ -92,7 +92,7 @@ def test_invalid_filters_are_reported_and_not_shown_as_applied(
 ) -> None:
     key = a_delivery(shop)
     fail(shop, key)
-    console = staff_console(MAY)
+    console = staff_console(*MAY)
     page = console.open(
         f"{LIST}?object=nonsense&code=abc&webhook=x&from=y&event=NONE&status=all&q=product"
     )
@@ -119,9 +119,9 @@ def test_delivery_is_named_for_its_object(
 ) -> None:
     key = a_delivery(shop)
     change_delivery(shop, key, subject_id=make_product(shop, "Bowl, ash glaze"))
-    seen_by_others = staff_console(MAY, email="other@example.com")
+    seen_by_others = staff_console(Permission.MANAGE_APPS, email="other@example.com")
     assert "Bowl, ash glaze" not in seen_by_others.open(f"{LIST}{key}").text
-    console = staff_console(MAY, Permission.MANAGE_PRODUCTS)
+    console = staff_console(*MAY)
     with statements() as seen:
         assert "Bowl, ash glaze" in console.open(LIST).text
     assert len(seen) <= 6
@@ -134,7 +134,7 @@ def test_delivery_is_named_for_its_object(
 def test_one_delivery_is_shown_with_what_was_answered_and_no_markup_in_it_works(
     staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
-    console = staff_console(MAY)
+    console = staff_console(*MAY)
     key = a_delivery(shop, '{"name":"<img src=x onerror=alert(1)>"}', app="<script>x</script>")
     fail(shop, key)
     console.open(f"{LIST}{key}")  # makes the signing keys, this once
@@ -153,7 +153,7 @@ def test_one_delivery_is_shown_with_what_was_answered_and_no_markup_in_it_works(
 
 
 def test_one_is_redelivered(staff_console: StaffConsole, shop: Ports) -> None:
-    console = staff_console(MAY)
+    console = staff_console(*MAY)
     key = a_delivery(shop)
     fail(shop, key)
     done = console.send(f"{LIST}{key}/redeliver", seen_at=f"{LIST}{key}")
@@ -164,7 +164,7 @@ def test_one_is_redelivered(staff_console: StaffConsole, shop: Ports) -> None:
 def test_those_that_are_ticked_are_redelivered_and_the_list_stays_narrowed(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
-    console = staff_console(MAY)
+    console = staff_console(*MAY)
     keys = [a_delivery(shop), a_delivery(shop)]
     for key in keys:
         fail(shop, key)
@@ -178,7 +178,7 @@ def test_those_that_are_ticked_are_redelivered_and_the_list_stays_narrowed(
 
 
 def test_what_failed_since_a_time_is_replayed(staff_console: StaffConsole, shop: Ports) -> None:
-    console = staff_console(MAY)
+    console = staff_console(*MAY)
     key = a_delivery(shop)
     fail(shop, key)
     question_url = f"{LIST}?ask=replay-failed"
@@ -196,7 +196,7 @@ def test_what_failed_since_a_time_is_replayed(staff_console: StaffConsole, shop:
 def test_delivery_of_a_disabled_webhook_is_resent_only_after_enabling_it(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
-    console = staff_console(MAY)
+    console = staff_console(*MAY)
     key = a_delivery(shop)
     fail(shop, key, 402)
     change_webhook(shop, 1, is_active=False)
@@ -223,7 +223,7 @@ def test_delivery_of_a_disabled_webhook_is_resent_only_after_enabling_it(
 def test_delivery_of_an_inactive_app_leads_to_the_app(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
-    console = staff_console(MAY)
+    console = staff_console(*MAY)
     key = a_delivery(shop)
     change_app(shop, 1, is_active=False)
     page = console.open(f"{LIST}{key}")
@@ -236,7 +236,7 @@ def test_delivery_of_an_inactive_app_leads_to_the_app(
 def test_selected_deliveries_of_disabled_webhooks_are_left_out(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
-    console = staff_console(MAY)
+    console = staff_console(*MAY)
     keys = [a_delivery(shop), a_delivery(shop)]
     for key in keys:
         fail(shop, key)
@@ -252,7 +252,7 @@ def test_selected_deliveries_of_disabled_webhooks_are_left_out(
 
 
 def test_disabled_webhook_gets_no_replay(staff_console: StaffConsole, shop: Ports) -> None:
-    console = staff_console(MAY)
+    console = staff_console(*MAY)
     key = a_delivery(shop)
     fail(shop, key)
     change_webhook(shop, 1, is_active=False)
@@ -269,7 +269,7 @@ def test_all_matching_deliveries_are_resent_from_the_list(
     hook = make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
     make_many_deliveries(shop, hook, 30, status="FAILED")
     make_many_deliveries(shop, hook, 2)
-    console = staff_console(MAY)
+    console = staff_console(*MAY)
     offered = console.open(f"{LIST}?status=failed")
     assert "30 of 32 deliveries" in offered.text
     assert "Select all 30 matching deliveries" in offered.text
@@ -294,7 +294,7 @@ def test_matching_deliveries_of_a_disabled_webhook_are_refused(
     hook = make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
     make_many_deliveries(shop, hook, 3, status="FAILED")
     change_webhook(shop, hook, is_active=False)
-    console = staff_console(MAY)
+    console = staff_console(*MAY)
     reason = "3 deliveries aren't resent: their webhook is disabled or its app inactive."
     question = console.open(f"{LIST}?ask=resend&select=all")
     assert reason in question.text
@@ -310,7 +310,7 @@ def test_nothing_is_resent_by_an_invalid_filter(
     key = a_delivery(shop)
     fail(shop, key)
     a_delivery(shop, app="Till")
-    console = staff_console(MAY)
+    console = staff_console(*MAY)
     assert "Select all" not in console.open(f"{LIST}?{query}").text.replace("on this page", "")
     page = console.follow(console.send(f"{LIST}redeliver-matching?{query}", seen_at=LIST))
     assert "Resending" not in page.text

@@ -33,7 +33,7 @@ HOOK = Webhook(
     is_active=True,
     query="",
     events=(EventType.PRODUCT_UPDATED,),
-    custom_headers={},
+    header_names=(),
     created_at=NOW,
 )
 

@@ -33,7 +33,7 @@ def shop(ports: Ports) -> Ports:
 def _headers(ports: Ports) -> dict[str, object]:
     hook = show_webhook(ports, OPERATOR, 1)
     assert isinstance(hook, Webhook)
-    return dict(hook.custom_headers)
+    return dict(hook.reveal_headers())
 
 
 def _done(result: Result) -> str:

@@ -89,7 +89,8 @@ def test_echoed_link_token_is_not_readable_in_attempts(ports: Ports) -> None:
     subject = make_staff(ports, "clerk@example.com")
     deliver(ports, echo, StaffSetPasswordRequested(subject, token=LINK))
 
-    client = sign_in(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS)).access
+    held = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS, Permission.MANAGE_STAFF)
+    client = sign_in(ports, make_staff(ports, "desk@example.com", *held)).access
     shown = ApiClient(ports).run(ATTEMPTS, client, id=to_global_id("Webhook", webhook))
 
     assert '"responseStatusCode": 200' in json.dumps(shown)
@@ -166,7 +167,8 @@ def test_ordinary_responses_stay_readable(ports: Ports) -> None:
         )
 
     deliver(ports, reply, ProductUpdated(make_product(ports, "Cup")))
-    client = sign_in(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS)).access
+    held = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS, Permission.MANAGE_STAFF)
+    client = sign_in(ports, make_staff(ports, "desk@example.com", *held)).access
     shown = ApiClient(ports).run(ATTEMPTS, client, id=to_global_id("Webhook", webhook))
     (delivery,) = shown["eventDeliveries"]["edges"]
     (attempt,) = delivery["node"]["attempts"]["edges"]

@@ -12,6 +12,7 @@ import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import pytest
 
 from app import services
+from app.domain.authorization.actor import OPERATOR
 from app.services.apps import extensions
 from app.services.audit import entries
 from app.services.authorization import app_rights, live_sessions, shop_state
@@ -176,25 +178,29 @@ READERS = {
     "lists.to_delivery": Reader(
         delivery_lists.to_delivery,
         delivery_lists.DELIVERY_COLUMNS,
+        empty=frozenset({"lacking"}),
         values={"status": ("PENDING", "FAILED")},
     ),
     "lists.to_attempt": Reader(
         delivery_lists.to_attempt,
         delivery_lists.ATTEMPT_COLUMNS,
+        empty=frozenset({"lacking"}),
         values={"status": ("PENDING", "FAILED")},
     ),
     "search.to_line": Reader(
-        search.to_line,
+        lambda row: search.to_line(OPERATOR, row),
         search.LINE_COLUMNS,
-        read_elsewhere=frozenset({"checkout_token"}),
+        empty=frozenset({"lacking"}),
+        read_elsewhere=frozenset({"checkout_token", "app_permissions"}),
         values={
             "status": ("PENDING", "FAILED"),
             "event": ("PRODUCT_UPDATED", "CHECKOUT_UPDATED"),
         },
     ),
     "lists._webhook": Reader(
-        webhook_lists._webhook,
+        partial(webhook_lists._webhook, OPERATOR),
         webhook_lists._COLUMNS,
+        empty=frozenset({"lacking"}),
         values={"events": ("[]", '["ORDER_PAID"]')},
         arguments={
             "health": (webhook_lists.Health(1, 1, 1), webhook_lists.Health(2, 2, 2)),
@@ -250,6 +256,11 @@ OTHERS = {
     "traffic.read_traffic_hour": "reads a number for each member of TrafficKind",
     "setup.read_setup": "makes no record of a dismissed checklist",
     "closing.read_closing": "makes no record while the storefront is open",
+    "search._listed": "masks what to_line reads",
+    "search._to_hit": "masks what a search found",
+    "lists._lacking": "decides about what to_delivery and to_attempt read",
+    "lists._delivery": "decides about what to_delivery reads",
+    "details._seen": "decides about what to_webhook reads",
     "records.record_from": "names the columns by the fields",
 }
 """Functions of a row that make no record of their own, and why."""

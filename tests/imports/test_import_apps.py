@@ -175,7 +175,7 @@ def test_webhook_is_imported_whole(target: Ports, platform: PlatformDatabase) ->
     webhook = stored_webhook(target, 31)
     assert (webhook.name, webhook.identifier, webhook.is_active) == ("Webhook 31", "hooks", True)
     assert webhook.events == (EventType.CUSTOMER_CREATED,)
-    assert (webhook.query, webhook.custom_headers) == (QUERY, {"X-Shop": "1"})
+    assert (webhook.query, webhook.reveal_headers()) == (QUERY, {"X-Shop": "1"})
     assert webhook.reveal() == "sesame"
     assert (webhook.saver.kind, webhook.saver.name) == (ActorKind.OPERATOR, "import")
     assert webhook.saver.permissions is None

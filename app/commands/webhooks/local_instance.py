@@ -10,6 +10,7 @@ from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import Attempt, DeliveryStatus, EventDelivery, ReplayResult
+from app.domain.deliveries.redaction import REDACTED
 from app.domain.events import EVENTS, EventType
 from app.domain.sign_in.jws import ALGORITHM
 from app.domain.values.errors import Problem, Refused
@@ -217,9 +218,17 @@ def _to_webhook(webhook: Webhook, app: InstanceApp) -> InstanceWebhook:
         is_active=webhook.is_active,
         events=tuple(event.value for event in webhook.events),
         query=webhook.query,
-        custom_headers=webhook.custom_headers,
+        custom_headers=_headers(webhook),
         has_secret=webhook.has_secret,
     )
+
+
+def _headers(webhook: Webhook) -> Mapping[str, str]:
+    """Return the headers; hidden ones if they were encrypted with another key."""
+    try:
+        return webhook.reveal_headers()
+    except Refused:
+        return dict.fromkeys(webhook.header_names, REDACTED)
 
 
 def _input(draft: WebhookDraft) -> WebhookInput:

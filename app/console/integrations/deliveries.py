@@ -20,6 +20,7 @@ from app.console.integrations.deliveries_page import (
     resend_result,
 )
 from app.console.integrations.delivery_page import make_delivery_page
+from app.console.integrations.missing_permissions import withheld_note
 from app.console.lists import (
     invalid_filter_messages,
     invalid_filters,
@@ -138,7 +139,9 @@ def show(key: int) -> BaseResponse:
         abort(404)
     attempt_id = request.args.get("attempt", type=row_key)
     names = name_objects(ports(), actor(), (found.line,))
-    delivery = make_delivery_page(found, now(), names, attempt_id)
+    line = found.line
+    withheld = withheld_note(ports(), actor(), line.app_name, line.lacking, now())
+    delivery = make_delivery_page(found, now(), names, attempt_id, withheld)
     return page("deliveries/show.html", delivery=delivery)
 
 

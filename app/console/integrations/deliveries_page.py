@@ -218,7 +218,8 @@ def resend_problem(impact: ResendImpact) -> str:
         )
     if impact.due:
         return ""
-    return _left_out(impact.disabled) if impact.disabled else text(COUNT.no_match)
+    left_out = tuple(_left_out(impact.disabled, impact.denied))
+    return " ".join(left_out) or text(COUNT.no_match)
 
 
 def resend_question(impact: ResendImpact, filters: Mapping[str, str]) -> Question:
@@ -247,16 +248,24 @@ def _consequences(impact: ResendImpact) -> Iterator[Consequence]:
                 count=impact.delivered,
             ),
         )
-    if impact.disabled:
-        yield Consequence("bad", _left_out(impact.disabled))
+    for sentence in _left_out(impact.disabled, impact.denied):
+        yield Consequence("bad", sentence)
 
 
-def _left_out(deliveries: int) -> str:
-    return text(
-        "{count:,} delivery isn't resent: its webhook is disabled or its app inactive.",
-        "{count:,} deliveries aren't resent: their webhook is disabled or its app inactive.",
-        count=deliveries,
-    )
+def _left_out(disabled: int, denied: int) -> Iterator[str]:
+    """Yield why how many deliveries aren't resent."""
+    if disabled:
+        yield text(
+            "{count:,} delivery isn't resent: its webhook is disabled or its app inactive.",
+            "{count:,} deliveries aren't resent: their webhook is disabled or its app inactive.",
+            count=disabled,
+        )
+    if denied:
+        yield text(
+            "{count:,} delivery isn't resent: its app has permissions that you don't have.",
+            "{count:,} deliveries aren't resent: their app has permissions that you don't have.",
+            count=denied,
+        )
 
 
 def replay_result(replayed: ReplayResult, *, missing: bool) -> str:
@@ -281,9 +290,8 @@ def resend_result(resent: Resent) -> tuple[tuple[str, str], ...]:
     sent = text(
         "Resending {count:,} delivery.", "Resending {count:,} deliveries.", count=resent.due
     )
-    left_out = _left_out(resent.disabled)
-    messages = (("ok", sent, resent.due), ("bad", left_out, resent.disabled))
-    outcomes = tuple((state, message) for state, message, count in messages if count)
+    left_out = (("bad", sentence) for sentence in _left_out(resent.disabled, resent.denied))
+    outcomes = (*((("ok", sent),) if resent.due else ()), *left_out)
     no_payload = text("The selected deliveries can't be resent: they have no payload.")
     return outcomes or (("bad", no_payload),)
 

@@ -17,6 +17,7 @@ from app.console.integrations.delivery_attempts import (
     status_words,
     title_of,
 )
+from app.console.integrations.missing_permissions import WithheldNote
 from app.domain.deliveries.causes import NOT_STORED
 from app.domain.deliveries.deliveries import RETENTION, SCHEDULE, Attempt, DeliveryStatus
 from app.domain.values.ids import to_global_id
@@ -98,6 +99,7 @@ class DeliveryPage:
     state: str
     status: str
     banner: Banner | None
+    withheld: WithheldNote | None
     resend: str
     enables: bool
     signature_state: str
@@ -121,16 +123,20 @@ def make_delivery_page(
     now: datetime,
     names: Mapping[str, ObjectName],
     attempt_id: int | None = None,
+    withheld: WithheldNote | None = None,
 ) -> DeliveryPage:
     """Return the page; it shows the attempt ``attempt_id``, or else the last one.
 
-    ``names`` are those of objects by global ID.
+    ``names`` are those of objects by global ID. With ``withheld``, what was sent and answered
+    isn't shown.
     """
     line, attempts = found.line, found.attempts
     chosen = next((attempt for attempt in attempts if attempt.attempt.id == attempt_id), None)
     chosen = chosen or (attempts[0] if attempts else None)
     state, status = status_words(line)
-    signature_state, signature = ("", "") if chosen is None else _SIGNATURES[chosen.signed]
+    signature_state, signature = ("", "")
+    if chosen is not None and chosen.signed is not None:
+        signature_state, signature = _SIGNATURES[chosen.signed]
     return DeliveryPage(
         line=line,
         title=title_of(line, names),
@@ -140,14 +146,15 @@ def make_delivery_page(
         state=state,
         status=status,
         banner=_banner(line, now),
-        resend=_resend(line),
+        withheld=withheld,
+        resend="" if withheld else _resend(line),
         enables=not line.is_webhook_active,
         signature_state=signature_state,
         signature=text(signature),
         request_headers=() if chosen is None else _headers(chosen.attempt.request_headers),
         payload=found.payload,
         size=size_of(found.payload),
-        curl=curl_of(found, chosen),
+        curl="" if withheld else curl_of(found, chosen),
         response=None if chosen is None else _response(chosen, now),
         not_sent=_not_sent(line),
         attempts=tuple(_row(attempt, chosen, now) for attempt in attempts),

@@ -26,6 +26,7 @@ from app.domain.events import EVENTS, EventType, default_query
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
+from app.domain.webhooks.permissions import lacking_of_app
 from app.services.apps.app_lists import list_apps
 from app.services.authorization.register import may
 from app.services.deliveries.details import show_latest_delivery
@@ -183,7 +184,9 @@ def _show(
 
 
 def _apps() -> tuple[App, ...]:
-    return list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
+    """Return the apps that the person can run a query as."""
+    apps = list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
+    return tuple(app for app in apps if not lacking_of_app(actor(), app.permissions))
 
 
 def _first_event(form: DryRunForm, entered: Entered) -> EventType:

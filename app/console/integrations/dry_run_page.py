@@ -234,7 +234,7 @@ def _problem(problem: Problem) -> ProblemLine:
 
 
 def _comparison(ran: DryRun | None, last: DeliveryDetails | None) -> Comparison | None:
-    if ran is None or last is None:
+    if ran is None or last is None or last.line.lacking:
         return None
     before, after = (pretty_json(body).splitlines() for body in (last.payload, ran.payload))
     lines = tuple(

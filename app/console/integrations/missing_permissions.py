@@ -1,14 +1,18 @@
-"""Events that an app doesn't receive because it lacks their permission."""
+"""What an app or a person lacks: events not received, webhooks not seen."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
 
+from app.console.denied_page import Granter, make_granters
 from app.domain.apps.apps import grantable_problem
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.webhooks.subscribable_events import not_permitted
+from app.ports import Ports
+from app.services.people.permission_granters import list_permission_granters
 from app.services.webhooks.permission_grants import WebhooksNotConfirmed
 from app.web.translation import enumeration, problem_text, text
 
@@ -46,6 +50,31 @@ def missing_permissions(
         detail=_detail(labels, lacking, can_grant=can_grant, is_any=is_any),
         grant=text("Grant {permissions}", permissions=labels) if can_grant and not is_any else "",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldNote:
+    """Why a person can't see or change a webhook, and who can give them the permissions."""
+
+    detail: str
+    granters: tuple[Granter, ...]
+
+
+def withheld_note(
+    ports: Ports, actor: Actor, app_name: str, lacking: tuple[Permission, ...], now: datetime
+) -> WithheldNote | None:
+    """Return the note for a person who lacks these permissions of the app, ``None`` for none."""
+    if not lacking:
+        return None
+    granters = list_permission_granters(ports, actor, lacking)
+    labels = enumeration([text(permission.label) for permission in lacking])
+    detail = text(
+        "This webhook can be sent everything that {app} can read. To change it, or to see what it "
+        "carries, you also need these permissions: {permissions}.",
+        app=app_name,
+        permissions=labels,
+    )
+    return WithheldNote(detail, make_granters(lacking, granters, now))
 
 
 def refusal_text(refused: Refused) -> str:

@@ -24,7 +24,7 @@ from app.console.integrations.missing_permissions import (
     missing_permissions,
     refusal_text,
 )
-from app.console.integrations.webhook_form_page import make_webhook_form_page
+from app.console.integrations.webhook_form_page import make_webhook_form_page, mark_beyond_reach
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, page, refused_page
 from app.console.session import actor, ports, require
@@ -35,6 +35,7 @@ from app.domain.values.errors import ProofRequired, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.values.unset import ABSENT, Absent
+from app.domain.webhooks.permissions import app_permissions_denied, lacking_of_app
 from app.domain.webhooks.webhooks import Webhook
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.apps.app_lists import list_apps, show_app
@@ -110,6 +111,8 @@ def edit(key: int) -> BaseResponse:
     hook = show_webhook(ports(), actor(), key)
     if hook is None:
         abort(404)
+    if hook.lacking:
+        raise app_permissions_denied(hook.lacking)
     if _is_from_dry_run():
         return go_with_entered(_entered_fields(), "console.webhook_editing.edit", key=key)
     entered = entered_before()
@@ -179,6 +182,8 @@ def _page(
         missing,
         lost_secret="lost_secret" in (request.form if entered is None else entered),
     )
+    beyond = (app for app in apps if lacking_of_app(actor(), app.permissions))
+    webhook = mark_beyond_reach(webhook, beyond)
     return show("webhooks/edit.html", form=form, webhook=webhook)
 
 
@@ -251,8 +256,10 @@ def _draft(entered: Entered, stored: Mapping[str, object], kind: type[WebhookFor
 
 
 def _default_app(apps: Iterable[App]) -> int | None:
-    """Return the app of the URL, or the first active one."""
-    active = (app.id for app in apps if app.is_active)
+    """Return the app of the URL, or the first active one within reach."""
+    active = (
+        app.id for app in apps if app.is_active and not lacking_of_app(actor(), app.permissions)
+    )
     return request.args.get("app", type=row_key) or next(active, None)
 
 
@@ -296,7 +303,7 @@ def _headers(form: WebhookForm) -> Mapping[str, object]:
 
 
 def _shown(hook: Webhook) -> Mapping[str, object]:
-    headers = "\n".join(f"{name}: {value}" for name, value in hook.custom_headers.items())
+    headers = "\n".join(f"{name}: {value}" for name, value in hook.reveal_headers().items())
     return {
         "app": hook.app_id,
         "name": hook.name,

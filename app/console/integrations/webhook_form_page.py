@@ -1,7 +1,7 @@
 """The view model of the form that creates or edits a webhook."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.console.integrations.event_catalog import Group, catalogue
 from app.console.integrations.missing_permissions import MissingPermissions
@@ -14,11 +14,12 @@ from app.web.translation import enumeration, text
 
 @dataclass(frozen=True, slots=True)
 class AppOption:
-    """An app to choose; ``label`` says if it is inactive."""
+    """An app to choose; ``label`` says if it is inactive, or can't be chosen."""
 
     id: int
     label: str
     is_chosen: bool
+    is_within_reach: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,20 @@ def _title(hook: Webhook | None) -> str:
 def _option(app: App, owner: App | None) -> AppOption:
     label = app.name if app.is_active else text("{app} (inactive)", app=app.name)
     return AppOption(app.id, label, is_chosen=owner is not None and owner.id == app.id)
+
+
+def mark_beyond_reach(page: WebhookFormPage, apps: Iterable[App]) -> WebhookFormPage:
+    """Return the page on which ``apps`` can't be chosen: the person lacks their permissions."""
+    labels = {
+        app.id: text("{app} (has permissions that you don't have)", app=app.name) for app in apps
+    }
+    options = tuple(
+        replace(option, label=labels[option.id], is_within_reach=False)
+        if option.id in labels
+        else option
+        for option in page.apps
+    )
+    return replace(page, apps=options)
 
 
 def _grant_label(missing: MissingPermissions | None) -> str:

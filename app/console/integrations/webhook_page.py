@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from app.console.exports import Columns
 from app.console.formatting import html_text, time_element
 from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
-from app.console.integrations.missing_permissions import MissingPermissions
+from app.console.integrations.missing_permissions import MissingPermissions, WithheldNote
 from app.console.integrations.sample_form import (
     NO_DIALOG,
     SampleForm,
@@ -59,7 +59,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class WebhookRow:
-    """A webhook in the list."""
+    """A webhook in the list; one that ``is_within_reach`` can be tested and edited."""
 
     id: int
     name: str
@@ -73,6 +73,7 @@ class WebhookRow:
     health: Pill
     test_label: str
     edit_label: str
+    is_within_reach: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,10 @@ class ChosenEvent:
 
 @dataclass(frozen=True, slots=True)
 class WebhookPage:
-    """One webhook, and its dialog; ``sample`` are more fields of it."""
+    """One webhook, and its dialog; ``sample`` are more fields of it.
+
+    With ``withheld``, nothing can be changed on the page.
+    """
 
     id: int
     name: str
@@ -123,6 +127,7 @@ class WebhookPage:
     command: str
     question: Question | None
     sample: SampleForm | None
+    withheld: WithheldNote | None = None
 
 
 def webhook_health(hook: ListedWebhook) -> Pill:
@@ -198,6 +203,7 @@ def _row(hook: ListedWebhook) -> WebhookRow:
         health=webhook_health(hook),
         test_label=text("Test {webhook}", webhook=called),
         edit_label=text("Edit {webhook}", webhook=called),
+        is_within_reach=not hook.lacking,
     )
 
 

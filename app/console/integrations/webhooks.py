@@ -1,12 +1,17 @@
 """Webhooks of all apps: the list, one webhook, testing, disabling and deleting."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import export_list
-from app.console.integrations.missing_permissions import missing_permissions, refusal_text
+from app.console.integrations.missing_permissions import (
+    missing_permissions,
+    refusal_text,
+    withheld_note,
+)
 from app.console.integrations.sample_events import sample_header, send_sample
 from app.console.integrations.sample_form import WebhookDialog
 from app.console.integrations.webhook_charts import make_webhook_charts
@@ -150,6 +155,8 @@ def _show(key: int, dialog: WebhookDialog) -> BaseResponse:
     spans = chart_webhook(ports(), actor(), key, period, time_zone())
     charts = make_webhook_charts(spans, period)
     webhook = make_webhook_page(hook, latest.items, charts, now(), dialog, missing, names)
+    withheld = withheld_note(ports(), actor(), hook.app_name, hook.lacking, now())
+    webhook = replace(webhook, withheld=withheld)
     shown = refused_page if dialog.problem else page
     return shown("webhooks/show.html", webhook=webhook, sample_header=sample_header())
 

@@ -39,6 +39,12 @@ def failure_cause(status: int | None, response: str) -> str:
     return f"{status_line(status)}: {detail}" if detail else status_line(status)
 
 
+def status_of(cause: str) -> str:
+    """Return a cause without the response's own words; that of a network error as it is."""
+    status, _, _ = cause.partition(": ")
+    return status if status[:3].isdigit() else cause
+
+
 def response_detail(status: int, response: str) -> str:
     """Return what a response's body says in plain words: an error's message, or a short text.
 

@@ -4,10 +4,12 @@ Contract, "Webhooks"; schedule and limits are documented in docs/reference/webho
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
+
+from app.domain.authorization.permissions import Permission
 
 SCHEDULE = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 """Seconds before each attempt: now, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h."""
@@ -54,7 +56,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class EventDelivery:
-    """A delivery; ``given_up`` is why nothing more is tried, if known."""
+    """A delivery; ``given_up`` is why nothing more is tried, if known.
+
+    ``lacking`` are permissions without which its reader doesn't see the payload, empty then.
+    """
 
     id: int
     webhook_id: int
@@ -63,11 +68,16 @@ class EventDelivery:
     created_at: datetime
     payload: str = field(repr=False)
     given_up: str = ""
+    lacking: tuple[Permission, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One attempt at a delivery; ``duration`` in seconds."""
+    """One attempt at a delivery; ``duration`` in seconds.
+
+    ``lacking`` are permissions without which its reader sees neither headers nor response, which
+    are empty then.
+    """
 
     id: int
     created_at: datetime
@@ -77,6 +87,13 @@ class Attempt:
     request_headers: Mapping[str, object] = field(repr=False)
     response_headers: Mapping[str, object] = field(repr=False)
     response: str = field(repr=False)
+    lacking: tuple[Permission, ...] = ()
+
+    def withheld(self, lacking: tuple[Permission, ...]) -> "Attempt":
+        """Return the attempt as a person who lacks these permissions sees it."""
+        if not lacking:
+            return self
+        return replace(self, request_headers={}, response_headers={}, response="", lacking=lacking)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ OUTBOX_EVENT = "outbox event"
 OUTBOX_MAIL = "outbox mail"
 PENDING_SIGN_IN = "sign-in at an identity provider"
 PROVIDER_SECRET = "identity provider's client secret"
+WEBHOOK_HEADER = "webhook header"
 WEBHOOK_PAYLOAD = "webhook payload"
 WEBHOOK_SECRET = "webhook secret"
 

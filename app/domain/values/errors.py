@@ -67,15 +67,19 @@ def refuse_any(*problems: Problem | None) -> None:
 class PermissionDenied(Exception):
     """The caller is identified or anonymous, and lacks one of ``required``.
 
-    ``required`` holds names of permissions or kinds of callers.
+    ``required`` holds names of permissions or kinds of callers. ``needs_all``: the caller lacks
+    each of them, and needs all.
     """
 
-    def __init__(self, *required: str, message: str | None = None) -> None:
+    def __init__(
+        self, *required: str, message: str | None = None, needs_all: bool = False
+    ) -> None:
         names = ", ".join(required)
         super().__init__(
             message or f"To access this path, you need one of the following permissions: {names}"
         )
         self.required = required
+        self.needs_all = needs_all
 
 
 class TokenFault(StrEnum):

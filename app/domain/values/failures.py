@@ -56,6 +56,9 @@ WHOLE = (
     translatable("The app is inactive."),
     translatable("The webhook's secret was encrypted with another SECRET_KEY. Set a new secret."),
     translatable(
+        "The webhook's secret or headers were encrypted with another SECRET_KEY. Set them again."
+    ),
+    translatable(
         "The payload was encrypted with another SECRET_KEY. The link must be requested again."
     ),
     translatable("The event was sealed under another SECRET_KEY."),

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, ActorKind
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.values.errors import PermissionDenied
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,30 @@ def is_within_limit(actor: Actor, saver: Saver) -> bool:
     if actor.token_limit is None:
         return True
     return saver.token_limit is not None and saver.token_limit <= actor.token_limit
+
+
+def lacking_of_app(actor: Actor, of_app: frozenset[Permission]) -> tuple[Permission, ...]:
+    """Return the permissions of an app, ``of_app``, that ``actor`` lacks; none for an app.
+
+    A webhook is sent whatever its app can read. So only people who hold all of the app's
+    permissions manage its webhooks, and see what these carry and what proves them.
+    """
+    viewer = actor.viewer
+    return () if viewer.is_app else in_order(of_app - viewer.permissions)
+
+
+def require_all_of_app(actor: Actor, of_app: frozenset[Permission]) -> None:
+    """Raise ``PermissionDenied`` unless ``actor`` can manage webhooks of such an app."""
+    lacking = lacking_of_app(actor, of_app)
+    if lacking:
+        raise app_permissions_denied(lacking)
+
+
+def app_permissions_denied(lacking: tuple[Permission, ...]) -> PermissionDenied:
+    """Return the error for a person who lacks these permissions of a webhook's app."""
+    names = ", ".join(lacking)
+    message = f"For this app's webhooks, you need all permissions of the app. You lack: {names}"
+    return PermissionDenied(*lacking, message=message, needs_all=True)
 
 
 def may_receive_link(

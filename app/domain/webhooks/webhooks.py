@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.errors import Problem
 from app.domain.values.text_rules import is_storable, prose_problem, turns_text_around
@@ -67,8 +68,10 @@ class SyncEvent(StrEnum):
 class Webhook:
     """A webhook of an app subscribed to ``events``, with an optional ``query``.
 
-    ``reveal`` returns the secret that signs deliveries instead of the shop's keys, or ``""``.
-    ``saver`` saved it last.
+    ``reveal`` returns the secret that signs deliveries instead of the shop's keys, or ``""``,
+    ``reveal_headers`` the custom headers. ``saver`` saved it last. ``lacking`` are the app's
+    permissions that its reader lacks, who can't see secrets then: both raise
+    ``PermissionDenied``.
     """
 
     id: int
@@ -79,11 +82,15 @@ class Webhook:
     is_active: bool
     query: str
     events: tuple[EventType, ...]
-    custom_headers: Mapping[str, str]
+    header_names: tuple[str, ...]
     created_at: datetime
     has_secret: bool = False
     saver: Saver = UNKNOWN_SAVER
+    lacking: tuple[Permission, ...] = ()
     reveal: Callable[[], str] = field(default=str, repr=False, compare=False)
+    reveal_headers: Callable[[], Mapping[str, str]] = field(
+        default=dict, repr=False, compare=False
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +177,6 @@ def facts_of(webhook: Webhook) -> dict[str, object]:
         "is_active": webhook.is_active,
         "query": webhook.query,
         "events": [event.value for event in webhook.events],
-        "custom_headers": sorted(webhook.custom_headers),
+        "custom_headers": sorted(webhook.header_names),
         "has_secret": webhook.has_secret,
     }

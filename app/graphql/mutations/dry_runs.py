@@ -37,13 +37,15 @@ class DryRunMutations(graphene.ObjectType):
         ),
         object_id=graphene.ID(),
         query=graphene.String(),
-        app=graphene.ID(description="The app to run as. Default: the caller."),
+        app=graphene.ID(
+            description="The app to run as. Needs all of its permissions. Default: the caller."
+        ),
     )
     webhook_trigger = graphene.Field(
         WebhookTrigger,
         description=(
             "Sends a webhook the payload of an object now, with the permissions of its app. "
-            "For staff with the event's permission."
+            "For staff with all permissions of the app."
         ),
         object_id=graphene.ID(description="Default: the newest matching object."),
         webhook_id=graphene.ID(required=True),

@@ -118,9 +118,10 @@ class WebhookMutations(graphene.ObjectType):
         WebhookCreate,
         description=(
             "Creates a webhook. Apps can create their own; staff with MANAGE_APPS can "
-            "create webhooks of any app. Only events the app has the permission for are "
-            "delivered. A limited app token can subscribe to events it has the permission "
-            "for, and payloads are limited to the token's permissions."
+            "create webhooks of apps whose permissions they all have. Only events the app "
+            "has the permission for are delivered. A limited app token can subscribe to "
+            "events it has the permission for, and payloads are limited to the token's "
+            "permissions."
         ),
         input=graphene.NonNull(WebhookCreateInput),
     )
@@ -128,9 +129,9 @@ class WebhookMutations(graphene.ObjectType):
         WebhookUpdate,
         description=(
             "Updates a webhook. Apps can update their own; staff with MANAGE_APPS can "
-            "update any. A replaced secret also signs deliveries for one more day. A "
-            "limited app token can update webhooks that were saved with no more than its "
-            "own permissions."
+            "update those of apps whose permissions they all have. A replaced secret also "
+            "signs deliveries for one more day. A limited app token can update webhooks "
+            "that were saved with no more than its own permissions."
         ),
         id=graphene.ID(),
         identifier=graphene.String(),
@@ -140,7 +141,7 @@ class WebhookMutations(graphene.ObjectType):
         EventDeliveryRetry,
         description=(
             "Resends a delivery now, with the same `webhook-id`. Apps can resend their own; "
-            "staff with MANAGE_APPS can resend any."
+            "staff with MANAGE_APPS can resend those of apps whose permissions they all have."
         ),
         id=_ID,
     )
@@ -148,7 +149,7 @@ class WebhookMutations(graphene.ObjectType):
         WebhookReplay,
         description=(
             "Resends failed deliveries and sends missed events since a point in time. For "
-            "staff with MANAGE_APPS, not for apps."
+            "staff with MANAGE_APPS and all permissions of the app, not for apps."
         ),
         id=_ID,
         since=graphene.NonNull(graphene.DateTime),
@@ -163,7 +164,7 @@ class WebhookMutations(graphene.ObjectType):
         WebhookDelete,
         description=(
             "Deletes a webhook and its deliveries. Apps can delete their own; staff with "
-            "MANAGE_APPS can delete any."
+            "MANAGE_APPS can delete those of apps whose permissions they all have."
         ),
         id=graphene.ID(),
         identifier=graphene.String(),

@@ -10,6 +10,7 @@ from app.domain.deliveries import deliveries as domain
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
+from app.domain.webhooks.permissions import app_permissions_denied
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 
@@ -66,10 +67,16 @@ class EventDeliveryAttempt(graphene.ObjectType):
     def resolve_task_id(self: domain.Attempt, _info: GraphQLResolveInfo) -> None:
         return None
 
+    def resolve_response(self: domain.Attempt, _info: GraphQLResolveInfo) -> str:
+        _require_seen(self)
+        return self.response
+
     def resolve_response_headers(self: domain.Attempt, _info: GraphQLResolveInfo) -> str:
+        _require_seen(self)
         return json.dumps(dict(self.response_headers))
 
     def resolve_request_headers(self: domain.Attempt, _info: GraphQLResolveInfo) -> str:
+        _require_seen(self)
         return json.dumps(dict(self.request_headers))
 
     def resolve_response_status_code(
@@ -103,9 +110,19 @@ class EventDelivery(graphene.ObjectType):
     def resolve_event_type(self: domain.EventDelivery, _info: GraphQLResolveInfo) -> EventType:
         return EventType(self.event)
 
+    def resolve_payload(self: domain.EventDelivery, _info: GraphQLResolveInfo) -> str:
+        _require_seen(self)
+        return self.payload
+
     def resolve_attempts(
         self: domain.EventDelivery, info: GraphQLResolveInfo, **arguments: Any
     ) -> Page[domain.Attempt]:
         context: RequestContext = info.context
         page = page_request("attempts", arguments)
         return context.loaders(info).deliveries.attempts(info, self.id, page)
+
+
+def _require_seen(item: domain.EventDelivery | domain.Attempt) -> None:
+    """Raise ``PermissionDenied`` for what the caller doesn't see of a delivery."""
+    if item.lacking:
+        raise app_permissions_denied(item.lacking)

@@ -161,7 +161,7 @@ class Webhook(graphene.ObjectType):
         return self.query or None
 
     def resolve_custom_headers(self: domain.Webhook, _info: GraphQLResolveInfo) -> dict[str, str]:
-        return dict(self.custom_headers)
+        return dict(self.reveal_headers())
 
     def resolve_secret_key(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
         return self.reveal() or None

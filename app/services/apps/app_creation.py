@@ -1,6 +1,7 @@
 """Apps as their manifests describe them: stored with their extensions, webhooks and token."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy.orm import Session
 
@@ -102,7 +103,8 @@ def _webhook(app: AppRecord, webhook: ManifestWebhook, saver: Saver) -> Webhook:
         is_active=webhook.is_active,
         query=webhook.query,
         events=webhook.events,
-        custom_headers=webhook.custom_headers,
+        header_names=tuple(webhook.custom_headers),
+        reveal_headers=partial(dict, webhook.custom_headers),
         created_at=app.created_at,
         saver=saver,
     )

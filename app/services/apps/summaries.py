@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
+from app.domain.urls.masked_urls import masked_url
 from app.models import AppRecord, AppTokenRecord, WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
 from app.ports import Ports
@@ -111,7 +112,15 @@ def list_webhooks_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[AppWe
     )
     with ports.database.reading() as session:
         rows = session.execute(query).all()
-    return tuple(record_from(AppWebhook, row, events=_events(row.events)) for row in rows)
+    return tuple(
+        record_from(
+            AppWebhook,
+            row,
+            events=_events(row.events),
+            target_url=masked_url(row.target_url),
+        )
+        for row in rows
+    )
 
 
 def _events(text: str) -> tuple[EventType, ...]:

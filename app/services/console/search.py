@@ -21,6 +21,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 from app.domain.accounts.search import end_of, read_search
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.urls.masked_urls import masked_url
 from app.domain.values.ids import parse_global_id, parse_key
 from app.models import (
     AppRecord,
@@ -34,7 +35,7 @@ from app.models import (
     WebhookRecord,
     WebhookWordRecord,
 )
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import staff_only
 from app.services.lists.substring_search import contains_text
 
@@ -94,9 +95,15 @@ def search_everything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
         ordered = _rarest_first(session, words)
         parts = list(_searches(actor, text.strip(), ordered))
         rows = session.execute(union_all(*(select(part.subquery()) for part in parts))).all()
-    hits = [Hit(HitKind(row.kind), row.key, row.title, row.detail, row.is_active) for row in rows]
+    hits = [_to_hit(row) for row in rows]
     places = list(HitKind)
     return tuple(sorted(hits, key=lambda hit: places.index(hit.kind)))
+
+
+def _to_hit(row: NamedRow) -> Hit:
+    kind = HitKind(row.kind)
+    detail = masked_url(row.detail) if kind is HitKind.WEBHOOK else row.detail
+    return Hit(kind, row.key, row.title, detail, row.is_active)
 
 
 def _searches(actor: Actor, text: str, words: Sequence[str]) -> Iterator[Select[*tuple[Any, ...]]]:

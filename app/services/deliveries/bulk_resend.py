@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import case, func, select
+from sqlalchemy import and_, case, func, not_, select
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -16,6 +16,7 @@ from app.services.authorization.register import requires_person
 from app.services.deliveries.payload_rebuild import rebuild_missing_payloads
 from app.services.deliveries.replays import ACTIVE_WEBHOOKS, Resent, make_due
 from app.services.deliveries.search import DeliverySearch, matching_deliveries
+from app.services.webhooks.app_reach import webhooks_beyond_reach
 
 MAX_MATCHING = 10_000
 """Deliveries that are resent at once."""
@@ -28,54 +29,58 @@ _AT_ONCE = 1000
 class ResendImpact:
     """What resending would do; ``matching`` is above ``MAX_MATCHING`` if there are more.
 
-    ``due`` can be sent, ``delivered`` of these were delivered before; the others' webhook is
-    disabled or its app inactive.
+    ``due`` can be sent, ``delivered`` of these were delivered before; ``denied`` are of apps with
+    permissions that the caller lacks; the others' webhook is disabled or its app inactive.
     """
 
     matching: int
     due: int
     delivered: int
+    denied: int = 0
 
     @property
     def disabled(self) -> int:
         """How many can't be sent."""
-        return self.matching - self.due
+        return self.matching - self.due - self.denied
 
 
 @requires_person(Permission.MANAGE_APPS)
 def show_resend_impact(ports: Ports, actor: Actor, search: DeliverySearch) -> ResendImpact:
     """Return what ``resend_matching`` would do; one statement. Refuses as the search does."""
-    is_due = DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS)
+    is_denied = DeliveryRecord.webhook_id.in_(webhooks_beyond_reach(actor))
+    is_due = and_(DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS), not_(is_denied))
     some = (
         select(
             case((is_due, 1), else_=0).label("is_due"),
+            case((is_denied, 1), else_=0).label("is_denied"),
             case((DeliveryRecord.status == DeliveryStatus.SUCCESS.value, 1), else_=0).label(
                 "is_delivered"
             ),
         )
-        .where(*matching_deliveries(search))
+        .where(*matching_deliveries(actor, search))
         .limit(MAX_MATCHING + 1)
         .subquery()
     )
-    due, delivered = some.columns
+    due, denied, delivered = some.columns
     with ports.database.reading() as session:
         row = session.execute(
             select(
                 func.count().label("matching"),
                 func.coalesce(func.sum(due), 0).label("due"),
                 func.coalesce(func.sum(due * delivered), 0).label("delivered"),
+                func.coalesce(func.sum(denied), 0).label("denied"),
             ).select_from(some)
         ).one()
-    return ResendImpact(row.matching, row.due, row.delivered)
+    return ResendImpact(row.matching, row.due, row.delivered, row.denied)
 
 
 @requires_person(Permission.MANAGE_APPS)
 def resend_matching(ports: Ports, actor: Actor, search: DeliverySearch) -> Resent:
     """Resend all deliveries that match now, the oldest first.
 
-    Those of disabled webhooks and inactive apps are left out and counted; those without a payload
-    that can be made are left out. Refuses INVALID on ``search`` if more than ``MAX_MATCHING``
-    match, and as the search does.
+    Those of disabled webhooks and inactive apps are left out and counted, and so are those of apps
+    with permissions that the caller lacks; those without a payload that can be made are left out.
+    Refuses INVALID on ``search`` if more than ``MAX_MATCHING`` match, and as the search does.
 
     The audit entry is written first. The work is done in steps, which can be repeated after a
     crash.
@@ -87,17 +92,22 @@ def resend_matching(ports: Ports, actor: Actor, search: DeliverySearch) -> Resen
     with ports.database.reading() as session:
         keys = session.scalars(
             select(DeliveryRecord.id)
-            .where(*matching_deliveries(search), DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS))
+            .where(
+                *matching_deliveries(actor, search),
+                DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS),
+                DeliveryRecord.webhook_id.not_in(webhooks_beyond_reach(actor)),
+            )
             .order_by(DeliveryRecord.id)
             .limit(MAX_MATCHING)
         ).all()
     if not keys:
-        return Resent(0, impact.disabled)
+        return Resent(0, impact.disabled, impact.denied)
     after = {"deliveries": len(keys), **_conditions(search)}
     with ports.database.transaction() as session:
         record(ports, actor, session, Change("delivery.retry", "Webhook", "", after=after))
     batches = [keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE)]
-    return Resent(sum(_resend(ports, batch) for batch in batches), impact.disabled)
+    due = sum(_resend(ports, batch) for batch in batches)
+    return Resent(due, impact.disabled, impact.denied)
 
 
 def _resend(ports: Ports, keys: Sequence[int]) -> int:

@@ -46,10 +46,10 @@ class Signed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShownAttempt:
-    """An attempt and whether its signature still verifies."""
+    """An attempt and whether its signature still verifies; unknown if it is withheld."""
 
     attempt: Attempt
-    signed: Signed
+    signed: Signed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,9 @@ class DeliveryDetails:
 def show_delivery_details(ports: Ports, actor: Actor, delivery_id: int) -> DeliveryDetails | None:
     """Return everything known about a delivery; ``None`` if it doesn't exist any more.
 
+    People who lack a permission of the app, or of the event, see that it was sent and whether it
+    arrived (``line.lacking``).
+
     Custom headers' values aren't stored (``signing.Endpoint.shown``), and a link's secret is
     redacted in the payload.
     """
@@ -78,10 +81,14 @@ def show_delivery_details(ports: Ports, actor: Actor, delivery_id: int) -> Deliv
         ).one_or_none()
         if row is None:
             return None
-        line = to_line(row)
+        line = to_line(actor, row)
         secrets = [row.secret]
         links = sent_links(ports, session, [line.id]) if holds_secret(line.event) else {}
         attempts = _attempts(session, line.id)
+    if line.lacking:
+        withheld = (attempt.withheld(line.lacking) for attempt in attempts)
+        unjudged = tuple(ShownAttempt(attempt) for attempt in withheld)
+        return DeliveryDetails(line, "", row.issuer, unjudged)
     if row.old_secret_until is not None and row.old_secret_until > ports.clock.now():
         secrets.append(row.old_secret)
     signing = tuple(_decrypted(ports, secret) for secret in secrets if secret)

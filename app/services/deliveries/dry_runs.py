@@ -12,7 +12,7 @@ from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.text import Phrase, Phrases, translatable
-from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
+from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver, require_all_of_app
 from app.domain.webhooks.webhooks import Webhook
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
@@ -53,7 +53,8 @@ def dry_run_webhook(
     A query alone runs on the newest object that fits its event; an id alone runs the default query
     of the update event of such an object. A deletion is shown as if the object were deleted now; a
     link has no token. With ``app`` its permissions count, else the caller's; its webhooks and
-    their secrets need MANAGE_APPS. With ``event`` the query is run for that one of its events.
+    their secrets need MANAGE_APPS. Raises ``PermissionDenied`` to people who lack one of the app's
+    permissions. With ``event`` the query is run for that one of its events.
 
     Refuses MISSING_EVENT on ``event`` if the query isn't about it, the codes of the port
     ``Payloads`` on ``query``, INVALID_ID on ``objectId`` for an id of another type, NOT_FOUND if
@@ -62,10 +63,10 @@ def dry_run_webhook(
     """
     if query is None and object_id is None:
         raise Refused(Problem("GRAPHQL_ERROR", "Enter a query or an object ID.", "query"))
+    reader = actor if app is None else _app_actor(ports, actor, key_of(app, "App", field="app"))
     kinds = default_kinds() if query is None else _kinds(ports, query)
     if event is not None:
         kinds = _only(kinds, event)
-    reader = actor if app is None else _app_actor(ports, actor, key_of(app, "App", field="app"))
     return _run(ports, actor, reader, kinds, object_id, query or "")
 
 
@@ -80,10 +81,12 @@ def trigger_webhook(
     """Send a webhook's payload of that object once more (`webhookTrigger`), as its app sees it.
 
     Without an id, the newest object that fits, as in ``dry_run_webhook``. A webhook without a
-    query sends the default query of its first event that fits, or of ``event``. Refuses NOT_FOUND
-    on ``webhookId``, MISSING_QUERY on it without subscribed events, else as ``dry_run_webhook``.
+    query sends the default query of its first event that fits, or of ``event``. Raises
+    ``PermissionDenied`` to people who lack a permission of the app. Refuses NOT_FOUND on
+    ``webhookId``, MISSING_QUERY on it without subscribed events, else as ``dry_run_webhook``.
     """
     webhook = _webhook(ports, key_of(webhook_id, "Webhook", field="webhookId"))
+    reader = _app_actor(ports, actor, webhook.app_id, webhook.saver)
     query = webhook.query
     kinds = _kinds(ports, query) if query else kinds_of(webhook.events)
     if not kinds:
@@ -91,7 +94,6 @@ def trigger_webhook(
         raise Refused(Problem("MISSING_QUERY", message, "webhookId"))
     if event is not None:
         kinds = _only(kinds, event)
-    reader = _app_actor(ports, actor, webhook.app_id, webhook.saver)
     ran = _run(ports, actor, reader, kinds, object_id, query)
     issuer = issuer_of(ports, actor.issuer)
     new = NewDelivery(webhook.id, ran.event.value, ran.subject_id, ran.payload, issuer)
@@ -212,9 +214,13 @@ def _webhook(ports: Ports, key: int) -> Webhook:
 
 
 def _app_actor(ports: Ports, actor: Actor, app_id: int, saver: Saver = UNKNOWN_SAVER) -> Actor:
-    """The app as payloads are read for it, those of a webhook that ``saver`` saved."""
+    """The app as payloads are read for it, those of a webhook that ``saver`` saved.
+
+    Raises ``PermissionDenied`` to people who lack one of its permissions.
+    """
     with ports.database.reading() as session:
         app = stored_app(session, app_id, "app")
+    require_all_of_app(actor, app.permissions)
     return Actor(
         ActorKind.APP,
         app_id=app.id,

@@ -9,23 +9,25 @@ from sqlalchemy import ColumnElement, Row, Select, bindparam, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.domain.authorization.actor import Actor
+from app.domain.authorization.grants import holds_all_permissions
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import Attempt, DeliveryStatus, EventDelivery
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import Page, PageRequest, empty_page, with_items
 from app.domain.webhooks.permissions import is_within_limit
-from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
+from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, staff_and_apps
+from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 from app.services.lists.paging import (
     Order,
     Parents,
-    pages_by_parent,
     read_rows_by_parent,
     with_conditions,
 )
 from app.services.lists.records import record_from
 from app.services.outbox.link_secrets import holds_secret, redacted_payload
+from app.services.webhooks.app_reach import lacking_for_payload
 from app.services.webhooks.link_recipients import sent_links
 from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
 
@@ -50,6 +52,11 @@ ATTEMPT_COLUMNS = (
 )
 
 _APP = "viewing_app"
+_JUDGED = (
+    DeliveryRecord.event.label("judged_event"),
+    APP_PERMISSIONS.label("app_permissions"),
+)
+"""By what it is judged whether a person sees a delivery's payload."""
 
 Pages = Mapping[int, Page[Row[*tuple[object, ...]]]]
 
@@ -72,8 +79,9 @@ def deliveries_of_webhooks(
 ) -> Mapping[int, Page[EventDelivery]]:
     """Return the page of each webhook's deliveries (`Webhook.eventDeliveries`), the newest first.
 
-    None of a webhook that the caller can't see, or by a limited app token not change. One
-    statement, another if the deliveries hold links, and another for a limited app token.
+    None of a webhook that the caller can't see, or by a limited app token not change; without
+    payloads those of apps with permissions that a person lacks. One statement, another if the
+    deliveries hold links, and another for a limited app token.
     """
     query = with_conditions(_visible(actor, *DELIVERY_COLUMNS), _conditions(filter_))
     order = Order((DeliveryRecord.id,), descending=True)
@@ -81,7 +89,7 @@ def deliveries_of_webhooks(
         parents = Parents(DeliveryRecord.webhook_id, webhook_ids)
         found = read_rows_by_parent(ports, session, query, parents, order, page, _viewer(actor))
         found = _within_limit(session, actor, WebhookRecord.id, found)
-        read = [to_delivery(row) for rows in found.values() for row in rows.items]
+        read = [_delivery(actor, row) for rows in found.values() for row in rows.items]
         shown = {delivery.id: delivery for delivery in _shown(ports, actor, session, read)}
     pages = {
         key: with_items(rows, [shown[row.id] for row in rows.items]) for key, rows in found.items()
@@ -95,8 +103,8 @@ def attempts_of_deliveries(
 ) -> Mapping[int, Page[Attempt]]:
     """Return the page of attempts at each delivery (`EventDelivery.attempts`), the newest first.
 
-    None at a delivery that the caller can't see. One statement, and another for a limited app
-    token.
+    None at a delivery that the caller can't see; without headers and response where they can't
+    see the payload. One statement, and another for a limited app token.
     """
     query = _with_attempts(_visible(actor, *ATTEMPT_COLUMNS))
     order = Order((DeliveryAttemptRecord.id,), descending=True)
@@ -104,7 +112,12 @@ def attempts_of_deliveries(
         parents = Parents(DeliveryAttemptRecord.delivery_id, delivery_ids)
         found = read_rows_by_parent(ports, session, query, parents, order, page, _viewer(actor))
         found = _within_limit(session, actor, DeliveryRecord.id, found)
-    pages = pages_by_parent(found, to_attempt)
+    pages = {
+        key: with_items(
+            rows, [to_attempt(row).withheld(_lacking(actor, row)) for row in rows.items]
+        )
+        for key, rows in found.items()
+    }
     return {key: pages.get(key) or empty_page() for key in delivery_ids}
 
 
@@ -120,7 +133,7 @@ def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery
         row = session.execute(query, _viewer(actor)).one_or_none()
         if row is None or not is_within_limit(actor, read_saver(row)):
             return None
-        (delivery,) = _shown(ports, actor, session, [to_delivery(row)])
+        (delivery,) = _shown(ports, actor, session, [_delivery(actor, row)])
         return delivery
 
 
@@ -129,6 +142,8 @@ def _visible(actor: Actor, *columns: InstrumentedAttribute[Any]) -> Select[*tupl
     viewer = actor.viewer
     if not (viewer.is_app or viewer.holds(Permission.MANAGE_APPS)):
         raise PermissionDenied(Permission.MANAGE_APPS)
+    if _is_judged(actor):
+        return _judged_query(*columns)
     return _query(*columns, of_app=viewer.is_app)
 
 
@@ -146,6 +161,12 @@ def _query(*columns: InstrumentedAttribute[Any], of_app: bool) -> Select[*tuple[
         .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
     )
     return query.where(WebhookRecord.app_id == bindparam(_APP)) if of_app else query
+
+
+@cache
+def _judged_query(*columns: InstrumentedAttribute[Any]) -> Select[*tuple[object, ...]]:
+    query = _query(*columns, of_app=False).add_columns(*_JUDGED)
+    return query.join(AppRecord, AppRecord.id == WebhookRecord.app_id)
 
 
 @cache
@@ -199,13 +220,30 @@ def _shown(
     ]
 
 
+def _is_judged(actor: Actor) -> bool:
+    """Whether ``actor`` is a person who lacks some permission, and so doesn't see all payloads."""
+    return not (actor.viewer.is_app or holds_all_permissions(actor.viewer))
+
+
+def _lacking(actor: Actor, row: NamedRow) -> tuple[Permission, ...]:
+    """Return the permissions that ``actor`` lacks to see the payload of a delivery's row."""
+    if not _is_judged(actor):
+        return ()
+    return lacking_for_payload(actor, read_permissions(row.app_permissions), row.judged_event)
+
+
+def _delivery(actor: Actor, row: NamedRow) -> EventDelivery:
+    delivery, lacking = to_delivery(row), _lacking(actor, row)
+    return replace(delivery, payload="", lacking=lacking) if lacking else delivery
+
+
 @part
 def to_delivery(row: NamedRow) -> EventDelivery:
     """The delivery in a row that has ``DELIVERY_COLUMNS``."""
-    return record_from(EventDelivery, row, status=DeliveryStatus(row.status))
+    return record_from(EventDelivery, row, status=DeliveryStatus(row.status), lacking=())
 
 
 @part
 def to_attempt(row: NamedRow) -> Attempt:
     """The attempt in a row that has ``ATTEMPT_COLUMNS``."""
-    return record_from(Attempt, row, status=DeliveryStatus(row.status))
+    return record_from(Attempt, row, status=DeliveryStatus(row.status), lacking=())

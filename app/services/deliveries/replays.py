@@ -11,10 +11,12 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, ReplayResult
 from app.domain.events import EVENTS
+from app.domain.urls.masked_urls import masked_url
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.progress import OnProgress
 from app.domain.values.text import Phrase
+from app.domain.webhooks.permissions import app_permissions_denied
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
@@ -23,6 +25,10 @@ from app.services.deliveries.fanout import make_missing_deliveries
 from app.services.deliveries.lists import show_delivery
 from app.services.deliveries.payload_rebuild import rebuild_missing_payloads, rebuild_payloads
 from app.services.deliveries.stored_deliveries import insert_deliveries
+from app.services.webhooks.app_reach import (
+    require_webhook_within_reach,
+    webhooks_beyond_reach,
+)
 from app.services.webhooks.subscribers import Subscriber, subscribers_of
 
 MAX_AT_ONCE = 100
@@ -46,10 +52,14 @@ ACTIVE_WEBHOOKS = (
 
 @dataclass(frozen=True, slots=True)
 class Resent:
-    """How many deliveries are due now, and how many aren't because the webhook is disabled."""
+    """How many deliveries are due now, and how many aren't because the webhook is disabled.
+
+    ``denied`` aren't because the caller lacks a permission of the app.
+    """
 
     due: int
     disabled: int = 0
+    denied: int = 0
 
 
 @dataclass(slots=True)
@@ -70,14 +80,17 @@ class _Tally:
 def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDelivery:
     """Retry a delivery (`eventDeliveryRetry`) immediately with the same ``webhook-id``.
 
-    Apps retry their own, staff with MANAGE_APPS any. A missing payload is made now. Refuses
-    NOT_FOUND on ``id``, and INVALID on it if nothing can be sent: the webhook is disabled, its app
-    is inactive, or there is still no payload.
+    Apps retry their own, staff with MANAGE_APPS any. Raises ``PermissionDenied`` to those who
+    can't see the payload. A missing payload is made now. Refuses NOT_FOUND on ``id``, and INVALID
+    on it if nothing can be sent: the webhook is disabled, its app is inactive, or there is still
+    no payload.
     """
     key = key_of(delivery_id, "EventDelivery")
     delivery = show_delivery(ports, actor, key)
     if delivery is None:
         raise Refused(Problem("NOT_FOUND", "There is no such delivery.", "id"))
+    if delivery.lacking:
+        raise app_permissions_denied(delivery.lacking)
     _refuse_disabled(ports, delivery.webhook_id)
     if not delivery.payload and not rebuild_payloads(ports, [key]):
         now = show_delivery(ports, actor, key) or delivery
@@ -106,28 +119,28 @@ def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDeliver
 def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) -> Resent:
     """Resend these deliveries of any webhooks now.
 
-    Those of disabled webhooks and inactive apps are left out and counted; those that are gone or
-    have no payload are left out. Refuses INVALID on ``ids`` for more than ``MAX_AT_ONCE``:
-    `webhookReplay` is for all of a webhook.
+    Those of disabled webhooks and inactive apps are left out and counted, and so are those of apps
+    with permissions that the caller lacks; those that are gone or have no payload are left out.
+    Refuses INVALID on ``ids`` for more than ``MAX_AT_ONCE``: `webhookReplay` is for all of a
+    webhook.
     """
     if len(delivery_ids) > MAX_AT_ONCE:
         message = "Select at most {max_at_once}, or resend all failed deliveries since a time."
         raise Refused(Problem("INVALID", message, "ids", values={"max_at_once": MAX_AT_ONCE}))
     requested = DeliveryRecord.id.in_(delivery_ids)
-    selected = requested & DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS)
+    beyond = DeliveryRecord.webhook_id.in_(webhooks_beyond_reach(actor))
+    active = DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS)
+    selected = requested & active & ~beyond
     with ports.database.reading() as session:
-        disabled = session.scalar(
-            select(func.count()).where(
-                requested, DeliveryRecord.webhook_id.not_in(ACTIVE_WEBHOOKS)
-            )
-        )
+        denied = session.scalar(select(func.count()).where(requested, beyond))
+        disabled = session.scalar(select(func.count()).where(requested, ~active, ~beyond))
     rebuild_missing_payloads(ports, selected)
     with ports.database.transaction() as session:
         due = make_due(ports, session, selected)
         after = {"deliveries": sorted(due)}
         record(ports, actor, session, Change("delivery.retry", "Webhook", "", after=after))
     ports.work_signal.send()
-    return Resent(len(due), disabled or 0)
+    return Resent(len(due), disabled or 0, denied or 0)
 
 
 @requires_person(Permission.MANAGE_APPS)
@@ -145,19 +158,21 @@ def replay_deliveries(
 
     Missing ones are of events to which it subscribes now and has no delivery of, because it was
     disabled or not subscribed then; the oldest first, at most ``MAX_MISSING``. Delivered and
-    pending ones stay. Refuses NOT_FOUND on ``id``, and INVALID on it if the webhook is disabled or
-    its app inactive.
+    pending ones stay. Raises ``PermissionDenied`` to people who lack a permission of the app.
+    Refuses NOT_FOUND on ``id``, and INVALID on it if the webhook is disabled or its app inactive.
 
     The audit entry is written first. The work is done in steps, which can be repeated after a
     crash; ``on_progress`` is called after each, with an estimate of all.
     """
+    with ports.database.reading() as session:
+        require_webhook_within_reach(session, actor, webhook_id)
     _refuse_disabled(ports, webhook_id)
     with ports.database.transaction() as session:
         webhook = session.get(WebhookRecord, webhook_id)
         if webhook is None:
             raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
         after = {"since": since.isoformat(), "with_failed": failed, "with_missing": missing}
-        name = webhook.name or webhook.target_url
+        name = webhook.name or masked_url(webhook.target_url)
         change = Change("webhook.replay", "Webhook", webhook_id, name, after=after)
         record(ports, actor, session, change)
     tally = _Tally(on_progress)

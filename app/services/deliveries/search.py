@@ -1,16 +1,18 @@
 """Deliveries of all webhooks, found by whatever is known of them."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, false, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Select, and_, false, func, literal_column, or_, select
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EVENTS, EventType
+from app.domain.urls.masked_urls import masked_url
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_global_id, parse_key, to_global_id
 from app.domain.values.pages import Page, PageRequest, empty_page
@@ -24,12 +26,14 @@ from app.models import (
 )
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import lists_from_replica, part, requires_person
+from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 from app.services.commerce.stored_checkouts import token_in
 from app.services.lists.index_hints import without_index
 from app.services.lists.paging import Column, Order, read_by_keys, read_page
 from app.services.lists.range_filters import can_match, in_range
 from app.services.lists.records import record_from
 from app.services.lists.substring_search import contains_text
+from app.services.webhooks.app_reach import lacking_for_payload, payload_within_reach
 
 NO_ANSWER = 0
 """Stands for the response code of an attempt that nobody answered."""
@@ -72,8 +76,9 @@ LINE_COLUMNS = (
     DeliveryRecord.message_id,
     DeliveryRecord.subject_id,
     _CART.label("checkout_token"),
+    APP_PERMISSIONS.label("app_permissions"),
 )
-"""The fields of ``DeliveryLine``; the last two make its ``object_id``."""
+"""The fields of ``DeliveryLine``; the last three make its ``object_id`` and ``lacking``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,10 @@ class DeliveryLine:
     ``attempts`` counts those since it was last resent; ``response_status`` is the last response's,
     ``last_response`` the beginning of its body, or the network error. ``next_attempt_at`` is empty
     when nothing more is tried; ``given_up`` is then the reason besides the response, if any.
-    ``object_id`` is the global ID of the event's object, empty for a deleted cart.
+    ``object_id`` is the global ID of the event's object, empty for a deleted cart. ``lacking`` are
+    permissions without which its reader doesn't see what was sent and answered:
+    ``last_response`` is empty then, except for a network error. ``target_url`` has no keys in a
+    list.
     """
 
     id: int
@@ -104,6 +112,7 @@ class DeliveryLine:
     given_up: str
     message_id: str
     object_id: str
+    lacking: tuple[Permission, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +135,8 @@ class DeliverySearch:
     oldest_first: bool = False
 
 
-def _deliveries(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[DeliveryLine, ...]:
-    return read_by_keys(ports, select_lines(), DeliveryRecord.id, keys, to_line)
+def _deliveries(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[DeliveryLine, ...]:
+    return read_by_keys(ports, select_lines(), DeliveryRecord.id, keys, partial(_listed, actor))
 
 
 @lists_from_replica(_deliveries)
@@ -141,13 +150,19 @@ def search_deliveries(
     """
     if not can_match(search.text):
         return empty_page()
-    query = select_lines().where(*matching_deliveries(search))
+    query = select_lines().where(*matching_deliveries(actor, search))
     by_time: tuple[Column, ...] = (DeliveryRecord.created_at, DeliveryRecord.id)
     # All indexes but that of a webhook's own deliveries go by time.
     columns = by_time if search.webhook_id is None else (DeliveryRecord.id,)
     order = Order(columns, descending=not search.oldest_first)
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, page, to_line, select(DeliveryRecord.id))
+        whole = select(DeliveryRecord.id)
+        return read_page(ports, session, query, order, page, partial(_listed, actor), whole)
+
+
+def _listed(actor: Actor, row: NamedRow) -> DeliveryLine:
+    line = to_line(actor, row)
+    return replace(line, target_url=masked_url(line.target_url))
 
 
 @part
@@ -161,29 +176,37 @@ def select_lines() -> Select[*tuple[Any, ...]]:
 
 
 @part
-def to_line(row: NamedRow) -> DeliveryLine:
-    """The line in a row that has ``LINE_COLUMNS``."""
+def to_line(actor: Actor, row: NamedRow) -> DeliveryLine:
+    """The line in a row that has ``LINE_COLUMNS``, as ``actor`` may see it."""
     event = EventType(row.event)
     subject = EVENTS[event].subject
     key = row.checkout_token if subject == "Checkout" else row.subject_id
+    lacking = lacking_for_payload(actor, read_permissions(row.app_permissions), row.event)
+    is_answer = row.response_status is not None
     return record_from(
         DeliveryLine,
         row,
         event=event,
         status=DeliveryStatus(row.status),
         object_id=to_global_id(subject, key) if key else "",
+        target_url=masked_url(row.target_url) if lacking else row.target_url,
+        last_response="" if lacking and is_answer else row.last_response,
+        lacking=lacking,
     )
 
 
 @part
-def matching_deliveries(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
-    """Yield the conditions of ``search``; refuses as ``search_deliveries`` does."""
+def matching_deliveries(actor: Actor, search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions of ``search``; refuses as ``search_deliveries`` does.
+
+    A text is looked for only in payloads that ``actor`` can see.
+    """
     if not can_match(search.text):
         yield false()
         return
     yield from _conditions(search)
     if search.text.strip():
-        yield from _mentions_object(search)
+        yield from _mentions_object(actor, search)
 
 
 def _conditions(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
@@ -225,7 +248,7 @@ def _matches_text(object_id: str) -> Iterator[ColumnElement[bool]]:
         yield DeliveryRecord.subject_id == number
 
 
-def _mentions_object(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
+def _mentions_object(actor: Actor, search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
     text = search.text.strip()
     newest = (
         select(DeliveryRecord.id)
@@ -236,6 +259,6 @@ def _mentions_object(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
     yield DeliveryRecord.id.in_(newest)
     yield or_(
         DeliveryRecord.message_id == text,
-        contains_text(DeliveryRecord.payload, text),
+        and_(payload_within_reach(actor), contains_text(DeliveryRecord.payload, text)),
         contains_text(DeliveryRecord.given_up, text),
     )

@@ -40,7 +40,9 @@ _LEAST_LEASE = LEASE * 3 / 4
 _SLOW_SECONDS = 1.0
 """Seconds after which what is known so far is written down, rather than with the whole batch."""
 
-_UNREADABLE_KEY = "The webhook's secret was encrypted with another SECRET_KEY. Set a new secret."
+_UNREADABLE_KEY = (
+    "The webhook's secret or headers were encrypted with another SECRET_KEY. Set them again."
+)
 _UNREADABLE = (
     "The payload was encrypted with another SECRET_KEY. The link must be requested again."
 )

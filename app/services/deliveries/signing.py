@@ -15,6 +15,7 @@ from app.ports.keys import KeyPair
 from app.services.authorization.register import part
 from app.services.deliveries.attempt_results import Delivery
 from app.services.keys.ring import ring
+from app.services.webhooks.stored_webhooks import decrypted_headers
 
 ENDPOINT_COLUMNS = (
     WebhookRecord.target_url,
@@ -67,7 +68,7 @@ def endpoint_of(ports: Ports, webhook: WebhookRecord | NamedRow) -> Endpoint:
     return Endpoint(
         url=webhook.target_url,
         secrets=secrets,
-        custom_headers={name: str(value) for name, value in webhook.custom_headers.items()},
+        custom_headers=decrypted_headers(ports, webhook.custom_headers),
         signer=None if secrets else ring(ports).signer,
     )
 

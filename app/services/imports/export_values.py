@@ -19,6 +19,7 @@ from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.imports.exported_table import ExportedTable
 from app.services.shop.settings import settings_of
+from app.services.webhooks.stored_webhooks import encrypted_headers
 
 Values = dict[str, Any]
 
@@ -61,6 +62,8 @@ def read_row(ports: Ports, table: ExportedTable, fields: Mapping[str, object]) -
     for name, purpose in table.encrypted.items():
         if values.get(name):
             values[name] = ports.encryption.encrypt(purpose, values[name])
+    if table.headers:
+        values[table.headers] = _headers(ports, table.headers, values[table.headers])
     return values
 
 
@@ -91,6 +94,13 @@ def is_usable_key(key: object) -> bool:
 def is_known_permission(name: object) -> bool:
     """Whether there is such a permission here."""
     return name in _NAMES["permission"]
+
+
+def _headers(ports: Ports, name: str, headers: Mapping[str, object]) -> dict[str, object]:
+    texts = {header: value for header, value in headers.items() if isinstance(value, str)}
+    if len(texts) < len(headers):
+        raise InvalidField(name)
+    return encrypted_headers(ports, texts)
 
 
 def _check_settings(values: Values) -> None:

@@ -24,6 +24,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import internal
 from app.services.imports.export_tables import tables_of
 from app.services.imports.exported_table import ExportedTable, ListOf
+from app.services.webhooks.stored_webhooks import decrypted_headers
 
 _ALL = frozenset(Section)
 _COLLATIONS = {"sqlite": "BINARY", "postgresql": "C"}
@@ -118,7 +119,7 @@ def _lines(
         if with_secrets:
             fields |= _decrypted(ports, table, fields)
         else:
-            fields = _without_secrets(table, fields)
+            fields = _without_secrets(ports, table, fields)
         yield line_of(table.name, fields | lists_of_row)
 
 
@@ -144,13 +145,31 @@ def _decrypted(ports: Ports, table: ExportedTable, fields: Mapping[str, Any]) ->
             except DecryptionError as error:
                 message = _UNREADABLE.format(field=name, type=table.name, key=fields["id"])
                 raise ExportFailed(message) from error
+    if table.headers:
+        opened[table.headers] = _headers(ports, table, fields["id"], fields[table.headers])
     return opened
 
 
-def _without_secrets(table: ExportedTable, fields: Mapping[str, Any]) -> dict[str, object]:
+def _headers(
+    ports: Ports, table: ExportedTable, key: int, headers: Mapping[str, object]
+) -> Mapping[str, str]:
+    try:
+        return decrypted_headers(ports, headers)
+    except DecryptionError as error:
+        message = _UNREADABLE.format(field=table.headers, type=table.name, key=key)
+        raise ExportFailed(message) from error
+
+
+def _without_secrets(
+    ports: Ports, table: ExportedTable, fields: Mapping[str, Any]
+) -> dict[str, object]:
     kept = {name: fields[name] for name in fields if name not in table.secrets}
     withheld = [name for name in table.secrets if fields[name]]
     if table.headers:
-        kept[table.headers], names = without_secret_headers(fields[table.headers])
+        headers, names = without_secret_headers(fields[table.headers])
+        try:
+            kept[table.headers] = decrypted_headers(ports, headers)
+        except DecryptionError:
+            kept[table.headers], names = {}, tuple(sorted(fields[table.headers]))
         withheld += [f"{table.headers}.{name}" for name in names]
     return kept | {WITHHELD: withheld} if withheld else kept

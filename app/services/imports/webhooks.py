@@ -32,7 +32,11 @@ from app.services.imports.source_permissions import (
     find_codenames,
     number,
 )
-from app.services.webhooks.stored_webhooks import encrypted_secret
+from app.services.webhooks.stored_webhooks import (
+    decrypted_headers,
+    encrypted_headers,
+    encrypted_secret,
+)
 
 SAVED_BY = "import"
 
@@ -102,6 +106,7 @@ class Webhooks(AppOwned):
         return {
             webhook.id: {
                 **{name: getattr(webhook, name) for name in _COLUMNS},
+                "custom_headers": _stored_headers(run.ports, webhook.custom_headers),
                 "is_active": webhook.is_active or bool(webhook.disabled_reason),
                 "events": sorted(events.get(webhook.id, ())),
                 "secret": _stored_fingerprint(run.ports, webhook.secret),
@@ -117,10 +122,11 @@ class Webhooks(AppOwned):
             {
                 "id": row.key,
                 "created_at": now,
-                "secret": encrypted_secret(run.ports, _secret(row)),
+                "secret": encrypted_secret(run.ports, _webhook(row).secret),
                 "saved_by_kind": ActorKind.OPERATOR.value,
                 "saved_by": SAVED_BY,
                 **{name: row.state[name] for name in _COLUMNS},
+                "custom_headers": encrypted_headers(run.ports, _webhook(row).custom_headers),
             }
             for row in rows
         ]
@@ -161,10 +167,10 @@ def _row(ports: Ports, webhook: ImportedWebhook) -> Row:
     return Row(webhook.id, state, value=webhook)
 
 
-def _secret(row: Row) -> str:
+def _webhook(row: Row) -> ImportedWebhook:
     if not isinstance(row.value, ImportedWebhook):
         raise TypeError("a row of a webhook must hold the webhook")
-    return row.value.secret
+    return row.value
 
 
 def _event_names(run: Run, keys: Collection[int]) -> Mapping[int, Sequence[str]]:
@@ -189,8 +195,11 @@ def _write(ports: Ports, session: Session, row: Row, stored: WebhookRecord) -> N
         values |= {"failing_since": None, "disabled_at": None, "disabled_reason": ""}
     elif stored.disabled_reason:
         del values["is_active"]
+    headers = values.pop("custom_headers")
+    if headers != _stored_headers(ports, stored.custom_headers):
+        values["custom_headers"] = encrypted_headers(ports, _webhook(row).custom_headers)
     if row.state["secret"] != _stored_fingerprint(ports, stored.secret):
-        values["secret"] = encrypted_secret(ports, _secret(row))
+        values["secret"] = encrypted_secret(ports, _webhook(row).secret)
         values |= {"old_secret": "", "old_secret_until": None}
     change = update(WebhookRecord).where(WebhookRecord.id == row.key).values(values)
     # By the connection: the session would look through all records that it holds.
@@ -220,6 +229,13 @@ def _texts(value: object) -> Iterator[str]:
 
 def _fingerprint(ports: Ports, secret: str) -> str:
     return ports.encryption.fingerprint(WEBHOOK_SECRET, secret) if secret else ""
+
+
+def _stored_headers(ports: Ports, stored: Mapping[str, object]) -> Mapping[str, str]:
+    try:
+        return decrypted_headers(ports, stored)
+    except DecryptionError:
+        return dict.fromkeys(stored, _UNREADABLE)
 
 
 def _stored_fingerprint(ports: Ports, encrypted: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, select, update
+from sqlalchemy import ColumnElement, Row, Text, cast, select, update
 
 from app.domain.authorization.actor import Actor
 from app.domain.keys.encryption_purposes import (
@@ -38,9 +38,18 @@ from app.ports import Ports
 from app.ports.encryption import DecryptionError
 from app.services.authorization.register import internal
 from app.services.outbox.link_secrets import ENCRYPTED_PREFIX
+from app.services.webhooks.stored_webhooks import reseal_header
 
 Attribute = Any
 """A mapped attribute; as a field of a class, type checkers would read its value."""
+
+HEADERS = "webhooks' custom headers"
+_stored: ColumnElement[str] = cast(WebhookRecord.custom_headers, Text)
+_HEADERS = (
+    select(WebhookRecord.id, WebhookRecord.custom_headers, _stored.label("text"))
+    .where(_stored != "{}")
+    .order_by(WebhookRecord.id)
+)
 
 _BATCH = 200
 """How many secrets are read and written at a time; others can write in between."""
@@ -160,13 +169,15 @@ def reseal_secrets(ports: Ports, actor: Actor) -> tuple[SecretCount, ...]:
     Each row changes at once and only if no one else has changed it since, so this can be
     interrupted and repeated.
     """
-    return tuple(_count(ports, column, writes=True) for column in SECRET_COLUMNS)
+    columns = (_count(ports, column, writes=True) for column in SECRET_COLUMNS)
+    return (*columns, _count_headers(ports, writes=True))
 
 
 @internal
 def count_secrets(ports: Ports, actor: Actor) -> tuple[SecretCount, ...]:
     """Count the secrets that ``reseal_secrets`` would change, and those it can't read."""
-    return tuple(_count(ports, column, writes=False) for column in SECRET_COLUMNS)
+    columns = (_count(ports, column, writes=False) for column in SECRET_COLUMNS)
+    return (*columns, _count_headers(ports, writes=False))
 
 
 def _count(ports: Ports, column: SecretColumn, *, writes: bool) -> SecretCount:
@@ -231,3 +242,35 @@ def _write(ports: Ports, column: SecretColumn, changes: Sequence[tuple[Row[Any],
                 .values({column.column: changed})
                 .execution_options(synchronize_session=False)
             )
+
+
+def _count_headers(ports: Ports, *, writes: bool) -> SecretCount:
+    """Count the custom headers of webhooks, of which each value is encrypted."""
+    checked = resealed = unreadable = 0
+    with ports.database.reading() as session:
+        rows = session.execute(_HEADERS).all()
+    for key, headers, text in rows:
+        changes: dict[str, object] = {}
+        for name, value in headers.items():
+            checked += 1
+            try:
+                changed = reseal_header(ports, value)
+            except DecryptionError:
+                unreadable += 1
+                continue
+            if changed is not None:
+                changes[name] = changed
+        resealed += len(changes)
+        if writes and changes:
+            _write_headers(ports, key, text, headers | changes)
+    return SecretCount(HEADERS, checked, resealed, unreadable)
+
+
+def _write_headers(ports: Ports, key: int, text: str, headers: dict[str, object]) -> None:
+    with ports.database.transaction() as session:
+        session.execute(
+            update(WebhookRecord)
+            .where(WebhookRecord.id == key, _stored == text)
+            .values(custom_headers=headers)
+            .execution_options(synchronize_session=False)
+        )

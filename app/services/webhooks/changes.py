@@ -1,4 +1,4 @@
-"""Making, changing and deleting webhooks: an app its own, staff who manage apps those of all."""
+"""Making, changing and deleting webhooks: an app its own, people those of apps within reach."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,11 +12,12 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.urls.delivery_targets import target_problem
+from app.domain.urls.masked_urls import masked_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import given_key, key_of
 from app.domain.values.text_rules import line_problem
 from app.domain.values.unset import ABSENT, Absent, present
-from app.domain.webhooks.permissions import saver_of
+from app.domain.webhooks.permissions import require_all_of_app, saver_of
 from app.domain.webhooks.webhooks import (
     Webhook,
     facts_of,
@@ -30,9 +31,10 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, staff_and_apps
 from app.services.identity.stored_apps import stored_app
+from app.services.webhooks.app_reach import app_within_reach, require_webhook_within_reach
 from app.services.webhooks.delivery_removal import remove_deliveries
 from app.services.webhooks.limited_tokens import next_saver, require_within_limit
-from app.services.webhooks.link_events import carries_links, require_link_permission
+from app.services.webhooks.link_events import carries_links, require_own_events
 from app.services.webhooks.stored_webhooks import change_webhook, read_webhooks, store_webhook
 
 _MAX_NAME_LENGTH = 256
@@ -77,20 +79,23 @@ def create_webhook(
 ) -> Webhook:
     """Create a webhook (`webhookCreate`): an app's own, or any app's for staff with MANAGE_APPS.
 
-    Refuses REQUIRED and NOT_FOUND on ``app``, INVALID on it for links that the caller can't
-    receive, REQUIRED and INVALID on ``targetUrl``, the codes of the port ``Payloads`` on
-    ``query``, INVALID on ``syncEvents``, ``name`` and ``secretKey``, INVALID_CUSTOM_HEADERS, and
-    UNIQUE on ``identifier``. A limited app token is refused events whose permission it lacks:
+    Raises ``PermissionDenied`` to staff who lack a permission of the app. Refuses REQUIRED and
+    NOT_FOUND on ``app``, REQUIRED and INVALID on ``targetUrl``, the codes of the port ``Payloads``
+    on ``query``, INVALID on ``syncEvents``, ``name`` and ``secretKey``, INVALID_CUSTOM_HEADERS,
+    and UNIQUE on ``identifier``. A limited app token is refused events whose permission it lacks:
     INVALID on ``asyncEvents`` or ``query``.
     """
     owner = _owner(actor, app_id)
+    if not actor.is_app:
+        with ports.database.reading() as reading:
+            require_all_of_app(actor, stored_app(reading, owner, "app").permissions)
     now = ports.clock.now()
-    empty = Webhook(0, owner, "", "", "", True, "", (), {}, now)  # noqa: FBT003
+    empty = Webhook(0, owner, "", "", "", True, "", (), (), now)  # noqa: FBT003
     webhook = replace(_applied(ports, empty, input_), saver=saver_of(actor))
     try:
         with ports.database.transaction() as session:
-            app = stored_app(session, owner, "app")
-            require_link_permission(actor, app, webhook, "app")
+            app_within_reach(session, actor, owner, "app")
+            require_own_events(actor, webhook)
             key = store_webhook(ports, session, owner, webhook, now)
             created = replace(webhook, id=key, app_id=owner)
             _audit(ports, actor, session, "webhook.create", created, {}, facts_of(created))
@@ -117,27 +122,27 @@ def update_webhook(
 ) -> Webhook:
     """Change a webhook (`webhookUpdate`), found by its global id or by its app's own name for it.
 
-    Refuses NOT_FOUND on ``id`` or ``identifier`` (another app's is none), GRAPHQL_ERROR on ``id``
-    for no id of a webhook or for both, INVALID where ``create_webhook`` does on ``app``, else as
-    that does; INVALID on ``id`` to a limited app token if it was saved with more. For a day after
-    a secret was replaced, deliveries are signed with the old one, too. Switching it on forgets
-    what it was switched off for.
+    Raises ``PermissionDenied`` as ``create_webhook`` does. Refuses NOT_FOUND on ``id`` or
+    ``identifier`` (another app's is none), GRAPHQL_ERROR on ``id`` for no id of a webhook or for
+    both, else as ``create_webhook`` does; INVALID on ``id`` to a limited app token if it was saved
+    with more. For a day after a secret was replaced, deliveries are signed with the old one, too.
+    Switching it on forgets what it was switched off for.
     """
     found, argument = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
         # The query is read against the schema before anything is locked.
         webhook = _only(ports, session, session.scalars(found).all(), argument)
+        require_webhook_within_reach(session, actor, webhook.id)
     _applied(ports, webhook, input_)
     try:
         with ports.database.transaction() as session:
+            app_within_reach(session, actor, webhook.app_id, argument)
             stored = session.scalars(found.with_for_update()).all()
             before = _only(ports, session, stored, argument)
             require_within_limit(actor, before, argument)
             after = _applied(ports, before, input_, events=_events(ports, before, input_))
             after = replace(after, saver=next_saver(actor, before, after))
-            require_link_permission(
-                actor, stored_app(session, before.app_id, argument), after, argument
-            )
+            require_own_events(actor, after)
             change_webhook(ports, session, stored[0], before, after)
             _audit(
                 ports, actor, session, "webhook.update", after, facts_of(before), facts_of(after)
@@ -153,18 +158,20 @@ def delete_webhook(
 ) -> Webhook:
     """Remove a webhook with its deliveries (`webhookDelete`); returns what it was.
 
-    Refuses NOT_FOUND and GRAPHQL_ERROR, and a limited app token as ``update_webhook`` does.
-    However many deliveries there are, others write meanwhile.
+    Refuses NOT_FOUND and GRAPHQL_ERROR, a limited app token and people who lack a permission of
+    the app as ``update_webhook`` does. However many deliveries there are, others write meanwhile.
     """
     found, argument = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
         known = _only(ports, session, session.scalars(found).all(), argument)
+        require_webhook_within_reach(session, actor, known.id)
     require_within_limit(actor, known, argument)
     remove_deliveries(ports, DeliveryRecord.webhook_id == known.id)
     with ports.database.transaction() as session:
         stored = session.scalars(found.with_for_update()).all()
         webhook = _only(ports, session, stored, argument)
         require_within_limit(actor, webhook, argument)
+        require_webhook_within_reach(session, actor, webhook.id)
         session.delete(stored[0])
         _audit(ports, actor, session, "webhook.delete", webhook, facts_of(webhook), {})
         return webhook
@@ -221,7 +228,7 @@ def _applied(
     events: tuple[EventType, ...] | None = None,
 ) -> Webhook:
     """``before`` with what was said, or the refusal of it; ``events`` when they are known."""
-    headers = present(input_.custom_headers, before.custom_headers)
+    headers = present(input_.custom_headers, {})
     after = replace(
         before,
         name=present(input_.name, before.name).strip(),
@@ -245,9 +252,11 @@ def _applied(
         headers_problem(headers),
     ]
     refuse_any(*problems)
+    if not isinstance(input_.custom_headers, Absent):
+        texts = {name: str(value) for name, value in headers.items()}
+        after = replace(after, header_names=tuple(texts), reveal_headers=partial(dict, texts))
     return replace(
         after,
-        custom_headers={name: str(value) for name, value in headers.items()},
         events=_events(ports, before, input_) if events is None else events,
     )
 
@@ -282,6 +291,13 @@ def _audit(
     after: Mapping[str, object],
 ) -> None:
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-    sides = [{name: side[name] for name in names if name in side} for side in (before, after)]
-    label = webhook.name or webhook.target_url
+    sides = [
+        {name: _recorded(name, side[name]) for name in names if name in side}
+        for side in (before, after)
+    ]
+    label = webhook.name or masked_url(webhook.target_url)
     record(ports, actor, session, Change(action, "Webhook", webhook.id, label, *sides))
+
+
+def _recorded(name: str, value: object) -> object:
+    return masked_url(str(value)) if name == "target_url" else value

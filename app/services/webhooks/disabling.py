@@ -1,7 +1,5 @@
 """Endpoints that are switched off by the installation itself: never silently."""
 
-from urllib.parse import urlsplit
-
 from sqlalchemy import Select, or_, select
 from sqlalchemy.orm import Session
 
@@ -9,6 +7,7 @@ from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import moment_values, since_values
+from app.domain.urls.masked_urls import masked_url
 from app.models import AppRecord, UserRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
@@ -32,9 +31,9 @@ def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reas
     app = session.scalar(select(AppRecord.name).where(AppRecord.id == webhook.app_id)) or ""
     since = webhook.failing_since
     values = {
-        "webhook": webhook.name or _shown(webhook.target_url),
+        "webhook": webhook.name or masked_url(webhook.target_url),
         "app": app,
-        "target": _shown(webhook.target_url),
+        "target": masked_url(webhook.target_url),
         "reason": reason,
         **moment_values(now),
         **since_values(since),
@@ -62,9 +61,3 @@ def _managers() -> Select[int, str]:
         )
         .order_by(UserRecord.id)
     )
-
-
-def _shown(target: str) -> str:
-    """A target without its query, which may hold a key."""
-    parts = urlsplit(target)
-    return f"{parts.scheme}://{parts.netloc}{parts.path}"

@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement, Integer, Select, func, literal_column, sel
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.urls.masked_urls import masked_url
 from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import part, requires
@@ -81,7 +82,10 @@ def list_failing_webhooks(
         .limit(limit)
     )
     with ports.database.reading() as session:
-        return tuple(record_from(FailingWebhook, row) for row in session.execute(query))
+        return tuple(
+            record_from(FailingWebhook, row, target_url=masked_url(row.target_url))
+            for row in session.execute(query)
+        )
 
 
 @part

@@ -3,7 +3,9 @@
 A limited token has the rights that it was limited to, also by way of a webhook.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.redaction import REDACTED
@@ -30,8 +32,8 @@ def visible_webhook(actor: Actor, webhook: Webhook) -> Webhook:
     """``webhook`` as ``actor`` may see it: without secrets for a token that may not change it."""
     if is_within_limit(actor, webhook.saver):
         return webhook
-    hidden = dict.fromkeys(webhook.custom_headers, REDACTED)
-    return replace(webhook, custom_headers=hidden, reveal=str)
+    hidden: Mapping[str, str] = dict.fromkeys(webhook.header_names, REDACTED)
+    return replace(webhook, reveal=str, reveal_headers=partial(dict, hidden))
 
 
 @part

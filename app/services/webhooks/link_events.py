@@ -1,13 +1,10 @@
-"""Check that a webhook's links give no one more access than they have.
+"""Which events carry links, and which a limited app token can subscribe to.
 
-Contract, "Webhooks": staff need MANAGE_APPS for the webhooks of all apps, an app manages its own.
-But a link gives access to another account. A limited app token has the permissions that it was
-limited to, also through a webhook.
+Such a token has the permissions that it was limited to, also through a webhook.
 """
 
 from collections.abc import Iterable
 
-from app.domain.apps.apps import App
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import in_order
 from app.domain.events import EventType, LinkRequested
@@ -18,26 +15,18 @@ from app.services.webhooks.sample_objects import kinds_of
 
 
 @part
-def require_link_permission(actor: Actor, app: App, webhook: Webhook, field: str) -> None:
-    """Refuse INVALID if ``webhook`` of ``app`` would be sent what ``actor`` may not have sent.
-
-    For people on ``field``: links. For a limited app token on the events or the query: events
-    whose permission the token lacks. What an app does with its own webhooks by a token without a
-    limit is its own affair.
-    """
-    if actor.is_app:
-        _require_own_events(actor, webhook)
-    else:
-        _require_links(actor, app, webhook, field)
-
-
-@part
 def carries_links(events: Iterable[EventType]) -> bool:
     """Whether one of ``events`` carries a link that gives access to an account."""
     return any(issubclass(kind, LinkRequested) for kind in kinds_of(events))
 
 
-def _require_own_events(actor: Actor, webhook: Webhook) -> None:
+@part
+def require_own_events(actor: Actor, webhook: Webhook) -> None:
+    """Refuse INVALID to a limited app token for events whose permission it lacks.
+
+    On ``asyncEvents`` or ``query``. What an app does with its own webhooks by a token without a
+    limit is its own affair, and people hold all permissions of the app (``app_reach``).
+    """
     if actor.token_limit is None:
         return
     field = "query" if webhook.query else "asyncEvents"
@@ -48,18 +37,4 @@ def _require_own_events(actor: Actor, webhook: Webhook) -> None:
     if lacking:
         names = ", ".join(in_order(frozenset(lacking)))
         message = "These events need permissions that this token doesn't have: {names}."
-        raise Refused(Problem("INVALID", message, field, values={"names": names}))
-
-
-def _require_links(actor: Actor, app: App, webhook: Webhook, field: str) -> None:
-    needed = {
-        kind.permission for kind in kinds_of(webhook.events) if issubclass(kind, LinkRequested)
-    }
-    lacking = (needed & app.permissions) - actor.permissions
-    if lacking:
-        names = ", ".join(in_order(frozenset(lacking)))
-        message = (
-            "The webhook would receive links that give access to accounts. You "
-            "need these permissions to save it: {names}."
-        )
         raise Refused(Problem("INVALID", message, field, values={"names": names}))

@@ -2,19 +2,22 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, func, or_, select, true
+from sqlalchemy import ColumnElement, Row, Select, and_, func, or_, select, true
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.causes import status_of
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType
+from app.domain.urls.masked_urls import masked_url
 from app.domain.values.pages import Page, PageRequest, empty_page, with_items
+from app.domain.webhooks.permissions import lacking_of_app
 from app.models import AppRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
 from app.ports import NamedRow, Ports
@@ -24,6 +27,7 @@ from app.services.lists.paging import Order, read_page, read_rows
 from app.services.lists.range_filters import can_match
 from app.services.lists.records import record_from
 from app.services.lists.substring_search import contains_text
+from app.services.webhooks.app_reach import within_reach
 
 HEALTH_SPAN = timedelta(hours=24)
 """The time that the numbers of a webhook's health are of."""
@@ -81,6 +85,8 @@ class ListedWebhook:
 
     ``failing_since`` is the first failure without a success since; ``last_failure`` the result of
     the last failed attempt. ``disabled_reason`` is set if the installation disabled it.
+    ``lacking`` are the app's permissions that the reader lacks, who then doesn't see in
+    ``last_failure`` what was answered. ``target_url`` has no keys in a list, nor for them.
     """
 
     id: int
@@ -102,6 +108,7 @@ class ListedWebhook:
     app_permissions: frozenset[Permission]
     events: tuple[EventType, ...]
     health: Health
+    lacking: tuple[Permission, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +127,9 @@ class Subscriber:
 class WebhookFilter:
     """Conditions on webhooks.
 
-    ``search`` is a part of the name, identifier, target or the app's name; ``is_failing`` are
-    those that fail, or were disabled for failing.
+    ``search`` is a part of the name, identifier, target or the app's name; of the target only
+    where the caller can see it whole. ``is_failing`` are those that fail, or were disabled for
+    failing.
     """
 
     search: str = ""
@@ -164,8 +172,9 @@ def list_webhooks(
         return empty_page()
     with ports.database.reading() as session:
         whole = select(WebhookRecord.id)
-        found = read_rows(ports, session, _filtered(filter_), _ORDERS[sort], page, whole)
-        return with_items(found, _listed(ports, session, found.items))
+        query = _filtered(actor, filter_)
+        found = read_rows(ports, session, query, _ORDERS[sort], page, whole)
+        return with_items(found, _listed(ports, actor, session, found.items))
 
 
 @requires_person(Permission.MANAGE_APPS)
@@ -175,7 +184,7 @@ def show_listed_webhook(ports: Ports, actor: Actor, webhook_id: int) -> ListedWe
     query = _select().add_columns(*health.columns).join(health, true())
     with ports.database.reading() as session:
         row = session.execute(query.where(WebhookRecord.id == webhook_id)).one_or_none()
-    return None if row is None else _webhook(row, record_from(Health, row))
+    return None if row is None else _webhook(actor, row, record_from(Health, row))
 
 
 @requires_person(Permission.MANAGE_APPS)
@@ -189,7 +198,7 @@ def list_subscribers(
 
 
 def _subscriber(row: NamedRow) -> Subscriber:
-    return record_from(Subscriber, row)
+    return record_from(Subscriber, row, target_url=masked_url(row.target_url))
 
 
 def _health(webhook_id: int, since: datetime) -> Select[*tuple[Any, ...]]:
@@ -222,17 +231,18 @@ def _subscribes(event: EventType) -> ColumnElement[bool]:
     return WebhookRecord.id.in_(subscribed)
 
 
-def _filtered(filter_: WebhookFilter) -> Select[*tuple[Any, ...]]:
+def _filtered(actor: Actor, filter_: WebhookFilter) -> Select[*tuple[Any, ...]]:
     query = _select()
     if filter_.search.strip():
         text = filter_.search.strip()
-        columns = (
-            WebhookRecord.name,
-            WebhookRecord.identifier,
-            WebhookRecord.target_url,
-            AppRecord.name,
+        columns = (WebhookRecord.name, WebhookRecord.identifier, AppRecord.name)
+        in_target = contains_text(WebhookRecord.target_url, text)
+        query = query.where(
+            or_(
+                *(contains_text(column, text) for column in columns),
+                and_(in_target, within_reach(actor)),
+            )
         )
-        query = query.where(or_(*(contains_text(column, text) for column in columns)))
     if filter_.app_id is not None:
         query = query.where(WebhookRecord.app_id == filter_.app_id)
     if filter_.is_active is not None:
@@ -246,21 +256,27 @@ def _filtered(filter_: WebhookFilter) -> Select[*tuple[Any, ...]]:
 
 
 def _listed(
-    ports: Ports, session: Session, rows: Sequence[Row[*tuple[Any, ...]]]
+    ports: Ports, actor: Actor, session: Session, rows: Sequence[Row[*tuple[Any, ...]]]
 ) -> list[ListedWebhook]:
     keys = [row.id for row in rows]
     healths = _healths(ports, session, keys)
-    return [_webhook(row, healths.get(row.id, Health())) for row in rows]
+    webhooks = (_webhook(actor, row, healths.get(row.id, Health())) for row in rows)
+    return [replace(webhook, target_url=masked_url(webhook.target_url)) for webhook in webhooks]
 
 
-def _webhook(row: NamedRow, health: Health) -> ListedWebhook:
+def _webhook(actor: Actor, row: NamedRow, health: Health) -> ListedWebhook:
     events = set(json.loads(row.events))
+    app_permissions = read_permissions(row.app_permissions)
+    lacking = lacking_of_app(actor, app_permissions)
     return record_from(
         ListedWebhook,
         row,
-        app_permissions=read_permissions(row.app_permissions),
+        target_url=masked_url(row.target_url) if lacking else row.target_url,
+        last_failure=status_of(row.last_failure) if lacking else row.last_failure,
+        app_permissions=app_permissions,
         events=tuple(event for event in EventType if event.value in events),
         health=health,
+        lacking=lacking,
     )
 
 

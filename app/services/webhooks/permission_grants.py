@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import LinkRequested
+from app.domain.urls.masked_urls import masked_url
 from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks.permissions import saver_of
 from app.domain.webhooks.webhooks import Webhook
@@ -92,7 +93,7 @@ def confirm_webhooks(
         webhook.id: LinkWebhook(
             webhook.id,
             webhook.name,
-            webhook.target_url,
+            masked_url(webhook.target_url),
             webhook.saver.name,
             lacking,
         )

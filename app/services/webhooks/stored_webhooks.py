@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import ActorKind
 from app.domain.authorization.permissions import joined_names, split_names
 from app.domain.events import EventType
-from app.domain.keys.encryption_purposes import WEBHOOK_SECRET
+from app.domain.keys.encryption_purposes import WEBHOOK_HEADER, WEBHOOK_SECRET
 from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 from app.domain.webhooks.webhooks import Webhook
@@ -33,6 +33,9 @@ SAVER_COLUMNS = (
 )
 """What ``read_saver`` expects in a row."""
 
+_ENCRYPTED = "encrypted"
+"""The member of a stored header that holds its encrypted value."""
+
 _EVENTS = (
     select(json_array_text(WebhookEventRecord.event))
     .where(WebhookEventRecord.webhook_id == WebhookRecord.id)
@@ -46,6 +49,12 @@ _LOST = Problem(
     "The secret of this webhook can't be read: it was encrypted with another "
     "SECRET_KEY. Set a new secret.",
     "secretKey",
+)
+_LOST_HEADERS = Problem(
+    "INVALID",
+    "The headers of this webhook can't be read: they were encrypted with another "
+    "SECRET_KEY. Set them again.",
+    "customHeaders",
 )
 
 
@@ -85,7 +94,7 @@ def store_webhook(
         is_active=webhook.is_active,
         query=webhook.query,
         secret=encrypted_secret(ports, webhook.reveal()),
-        custom_headers=dict(webhook.custom_headers),
+        custom_headers=encrypted_headers(ports, webhook.reveal_headers()),
         created_at=created_at,
     )
     set_saver(stored, webhook.saver)
@@ -148,7 +157,6 @@ def replace_secret(ports: Ports, webhook: WebhookRecord, secret_key: str) -> Non
 
 
 def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Webhook:
-    headers: Mapping[str, object] = stored.custom_headers
     return Webhook(
         id=stored.id,
         app_id=stored.app_id,
@@ -158,11 +166,12 @@ def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Web
         is_active=stored.is_active,
         query=stored.query,
         events=tuple(event for event in EventType if event.value in names),
-        custom_headers={name: str(value) for name, value in headers.items()},
+        header_names=tuple(stored.custom_headers),
         created_at=stored.created_at,
         has_secret=bool(stored.secret),
         saver=read_saver(stored),
         reveal=partial(_decrypted, ports, stored.secret),
+        reveal_headers=partial(_revealed_headers, ports, stored.custom_headers),
     )
 
 
@@ -173,6 +182,49 @@ def _decrypted(ports: Ports, encrypted: str) -> str:
         raise Refused(_LOST) from None
 
 
+def _revealed_headers(ports: Ports, stored: Mapping[str, object]) -> Mapping[str, str]:
+    try:
+        return decrypted_headers(ports, stored)
+    except DecryptionError:
+        raise Refused(_LOST_HEADERS) from None
+
+
+@part
+def encrypted_headers(ports: Ports, headers: Mapping[str, str]) -> dict[str, object]:
+    """Return custom headers as stored: their names, each with its encrypted value."""
+    return {
+        name: {_ENCRYPTED: ports.encryption.encrypt(WEBHOOK_HEADER, value)}
+        for name, value in headers.items()
+    }
+
+
+@part
+def decrypted_headers(ports: Ports, stored: Mapping[str, object]) -> dict[str, str]:
+    """Return the custom headers that were stored; raises ``DecryptionError``.
+
+    Those that a server of the previous release stored aren't encrypted.
+    """
+    return {name: _header_value(ports, value) for name, value in stored.items()}
+
+
+@part
+def reseal_header(ports: Ports, stored: object) -> dict[str, str] | None:
+    """Return a header's value encrypted under the current key, ``None`` if it is already.
+
+    Raises ``DecryptionError`` for one that no key opens.
+    """
+    if not isinstance(stored, dict):
+        return {_ENCRYPTED: ports.encryption.encrypt(WEBHOOK_HEADER, str(stored))}
+    changed = ports.encryption.reseal(WEBHOOK_HEADER, str(stored.get(_ENCRYPTED)))
+    return None if changed is None else {_ENCRYPTED: changed}
+
+
+def _header_value(ports: Ports, stored: object) -> str:
+    if not isinstance(stored, dict):
+        return str(stored)
+    return ports.encryption.decrypt(WEBHOOK_HEADER, str(stored.get(_ENCRYPTED)))
+
+
 @part
 def change_webhook(
     ports: Ports, session: Session, stored: WebhookRecord, before: Webhook, after: Webhook
@@ -180,7 +232,8 @@ def change_webhook(
     """Write ``after`` over the stored webhook, which is as ``before``."""
     for name in ("name", "identifier", "target_url", "query", "is_active"):
         setattr(stored, name, getattr(after, name))
-    stored.custom_headers = dict(after.custom_headers)
+    if after.reveal_headers is not before.reveal_headers:
+        stored.custom_headers = encrypted_headers(ports, after.reveal_headers())
     set_saver(stored, after.saver)
     if after.reveal is not before.reveal:
         replace_secret(ports, stored, after.reveal())

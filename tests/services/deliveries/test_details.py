@@ -33,7 +33,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp
 from tests.services.deliveries.test_fanout import happen
 
-CUSTOM: dict[str, object] = {"Authorization-Key": "Bearer sesame", "X-Tenant": "eu"}
+CUSTOM = {"Authorization-Key": "Bearer sesame", "X-Tenant": "eu"}
 
 
 @pytest.fixture

@@ -205,4 +205,4 @@ def test_undecryptable_secret_fails_its_deliveries_with_the_remedy(
     with ports.database.reading() as session:
         delivery = session.get_one(DeliveryRecord, key)
     assert (delivery.status, delivery.next_attempt_at) == ("FAILED", None)
-    assert delivery.given_up.endswith("Set a new secret.")
+    assert delivery.given_up.endswith("Set them again.")

@@ -124,7 +124,7 @@ def test_delivery_is_signed_with_the_webhooks_secret(delivering: Ports, http: Fa
 
 def test_request_credentials_are_not_stored(delivering: Ports) -> None:
     app, _ = make_app(delivering, "warehouse", Permission.MANAGE_PRODUCTS)
-    custom: dict[str, object] = {"Authorization-Key": "Bearer sesame"}
+    custom = {"Authorization-Key": "Bearer sesame"}
     key = make_delivery(delivering, make_webhook(delivering, app, custom_headers=custom))
 
     work_off(delivering)

@@ -15,7 +15,7 @@ from app.adapters.keys import RsaKeyStore
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.check_results import Finding, State
 from app.domain.values.installation_errors import KeyUnreadable
-from app.models import SigningKeyRecord
+from app.models import SigningKeyRecord, WebhookRecord
 from app.ports import Ports, ProcessCache
 from app.services.keys.ring import ring
 from app.services.operations import stored_secrets
@@ -26,6 +26,7 @@ from app.services.operations.stored_secrets import (
     count_secrets,
     reseal_secrets,
 )
+from app.services.webhooks.stored_webhooks import encrypted_headers
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET
 from tests.fixtures.ports import fake_ports
@@ -83,7 +84,10 @@ def rows_with_a_secret(ports: Ports, column: SecretColumn) -> list[dict[str, obj
             number % len(column.purposes(""))
         ]
         secret = ports.encryption.encrypt(purpose, f"secret {number}")
-        rows.append(row | {column.column.key: column.prefix + secret})
+        row |= {column.column.key: column.prefix + secret}
+        if column.column.class_ is WebhookRecord:
+            row["custom_headers"] = encrypted_headers(ports, {"X-Key": f"header {number}"})
+        rows.append(row)
     return rows
 
 
@@ -104,7 +108,8 @@ def first(sqlite_url: str, clock: FakeClock) -> Ports:
 
 def stored(ports: Ports) -> list[object]:
     with ports.database.reading() as session:
-        return [session.scalars(select(column.column)).all() for column in SECRET_COLUMNS]
+        columns = (*(column.column for column in SECRET_COLUMNS), WebhookRecord.custom_headers)
+        return [session.scalars(select(column)).all() for column in columns]
 
 
 def finding(ports: Ports) -> Finding:

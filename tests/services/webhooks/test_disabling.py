@@ -86,7 +86,7 @@ def test_app_managers_are_mailed_the_reason(trying: Ports, webhook: int, clock: 
     assert letters[0].values == {
         "webhook": "hook",
         "app": "Warehouse",
-        "target": "https://app.example.com/hook",
+        "target": "https://app.example.com/hook?key=***",
         "reason": DEAD,
         "since": "2026-03-01 12:00 UTC",
         "since_at": "2026-03-01T12:00:00+00:00",
