@@ -9,8 +9,6 @@ from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
-from app.domain.authorization.permissions import Permission
-
 SCHEDULE = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 """Seconds before each attempt: now, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h."""
 
@@ -68,7 +66,7 @@ class EventDelivery:
     created_at: datetime
     payload: str = field(repr=False)
     given_up: str = ""
-    lacking: tuple[Permission, ...] = ()
+    lacking: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +85,9 @@ class Attempt:
     request_headers: Mapping[str, object] = field(repr=False)
     response_headers: Mapping[str, object] = field(repr=False)
     response: str = field(repr=False)
-    lacking: tuple[Permission, ...] = ()
+    lacking: tuple[str, ...] = ()
 
-    def withheld(self, lacking: tuple[Permission, ...]) -> "Attempt":
+    def withheld(self, lacking: tuple[str, ...]) -> "Attempt":
         """Return the attempt as a person who lacks these permissions sees it."""
         if not lacking:
             return self

@@ -79,7 +79,7 @@ def require_all_of_app(actor: Actor, of_app: frozenset[Permission]) -> None:
         raise app_permissions_denied(lacking)
 
 
-def app_permissions_denied(lacking: tuple[Permission, ...]) -> PermissionDenied:
+def app_permissions_denied(lacking: tuple[str, ...]) -> PermissionDenied:
     """Return the error for a person who lacks these permissions of a webhook's app."""
     names = ", ".join(lacking)
     message = f"For this app's webhooks, you need all permissions of the app. You lack: {names}"
