@@ -5,8 +5,8 @@ from collections.abc import Callable
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0053_webhook_headers"
-down_revision = "0052_provider_confirmation"
+revision = "0055_webhook_headers"
+down_revision = "0054_form_answers"
 
 # Servers of the previous release would send encrypted values.
 contract = True
