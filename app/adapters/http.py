@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from http.client import HTTPException
-from ssl import SSLContext, SSLEOFError
+from http.client import BadStatusLine, HTTPException, IncompleteRead
+from ssl import SSLCertVerificationError, SSLContext, SSLEOFError, SSLError
 from urllib.parse import urlsplit
 
 import requests
@@ -12,11 +12,11 @@ from requests.utils import DEFAULT_CA_BUNDLE_PATH
 from requests_hardened.ip_filter import InvalidIPAddress
 from urllib3.exceptions import ConnectTimeoutError, HTTPError
 from urllib3.response import BaseHTTPResponse
-from urllib3.util import Timeout
+from urllib3.util.ssl_match_hostname import CertificateError
 
 from app.adapters.http_guard import GuardedConnections
 from app.adapters.http_proxy import ProxyConnections, is_direct
-from app.adapters.http_requests import outgoing
+from app.adapters.http_requests import InvalidHeader, outgoing
 from app.adapters.http_timeouts import Deadline, within
 from app.adapters.tls import TrustedAuthorities
 from app.domain.urls.delivery_targets import ALLOW_HINT
@@ -29,6 +29,32 @@ _POOL_SIZE = 56
 _USUAL = TrustedAuthorities()
 _DEPTH = 6
 _RESETS = (ConnectionResetError, BrokenPipeError, SSLEOFError)
+_FAULTS = (
+    (
+        CallFault.INTERRUPTED,
+        (IncompleteRead,),
+        "{host} closed the connection before the end of its response.",
+    ),
+    # A connection that ends without a response is one of the protocol's errors, too.
+    (CallFault.INTERRUPTED, _RESETS, "{host} closed the connection without a response."),
+    (
+        CallFault.UNREACHABLE,
+        (requests.exceptions.ProxyError,),
+        "The proxy set by OUTGOING_PROXY didn't connect to {host}.",
+    ),
+)
+"""What an error is if one of these is among its causes."""
+
+_NO_TLS = frozenset(
+    ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "HTTP_REQUEST")
+)
+"""What OpenSSL says of a server that doesn't answer in TLS."""
+
+_TLS_RECORDS = ("\x15\x03", "\x16\x03")
+"""How an alert and a handshake of TLS begin."""
+
+_EXPIRED = 10
+"""OpenSSL's number for a certificate that has expired."""
 
 
 class GuardedHttp:
@@ -59,8 +85,9 @@ class GuardedHttp:
         with _failures(request), within(deadline):
             sent = outgoing(request)
             # Connecting is two steps, each of which may take that long.
-            timeout = Timeout(connect=deadline.left() / 2, read=deadline.left())
-            response = self._way_to(sent.target.host).exchange(sent, timeout=timeout)
+            connect, read = deadline.left() / 2, deadline.left()
+            way = self._way_to(sent.target.host)
+            response = way.exchange(sent, connect=connect, read=read)
             try:
                 return _read(response, request)
             finally:
@@ -113,6 +140,8 @@ def _explain(error: BaseException, host: str, timeout: float) -> CallFailed:
         message = f"{host} didn't respond within {timeout:g} seconds."
         connecting = any(isinstance(cause, ConnectTimeoutError) for cause in _causes(error))
         return CallFailed(CallFault.UNREACHABLE if connecting else CallFault.TIMEOUT, message)
+    if isinstance(error, InvalidHeader):
+        return CallFailed(CallFault.ADDRESS, "A header of the request isn't valid.")
     if isinstance(error, ValueError):
         return CallFailed(CallFault.ADDRESS, "This is no address.")
     return _connection_fault(error, host)
@@ -120,19 +149,15 @@ def _explain(error: BaseException, host: str, timeout: float) -> CallFailed:
 
 def _connection_fault(error: BaseException, host: str) -> CallFailed:
     """Classify a connection's error."""
-    if _is_protocol_error(error):
-        return CallFailed(CallFault.MALFORMED, f"{host} sent an invalid HTTP response.")
-    if _is_reset(error):
-        message = f"{host} closed the connection without a response."
-        return CallFailed(CallFault.INTERRUPTED, message)
-    if isinstance(error, requests.exceptions.ProxyError):
-        message = f"The proxy set by OUTGOING_PROXY didn't connect to {host}."
-        return CallFailed(CallFault.UNREACHABLE, message)
+    for fault, kinds, message in _FAULTS:
+        if _has_cause(error, kinds):
+            return CallFailed(fault, message.format(host=host))
     if isinstance(error, requests.exceptions.SSLError):
-        message = f"{host} doesn't have a trusted certificate."
-        return CallFailed(CallFault.CERTIFICATE, message)
-    if isinstance(error, requests.ConnectionError):
+        return CallFailed(CallFault.CERTIFICATE, _tls_problem(error).format(host=host))
+    if isinstance(error, requests.ConnectionError) and not _has_cause(error, HTTPException):
         return CallFailed(CallFault.UNREACHABLE, f"Can't connect to {host}.")
+    if any(_is_tls_record(cause) for cause in _causes(error)):
+        return CallFailed(CallFault.MALFORMED, f"{host} expects TLS on this port. Use https://.")
     return CallFailed(CallFault.MALFORMED, f"{host} sent an invalid HTTP response.")
 
 
@@ -141,12 +166,32 @@ def _is_timeout(error: BaseException) -> bool:
     return any(isinstance(cause, (TimeoutError, requests.Timeout)) for cause in _causes(error))
 
 
-def _is_reset(error: BaseException) -> bool:
-    return any(isinstance(cause, _RESETS) for cause in _causes(error))
+def _tls_problem(error: BaseException) -> str:
+    """Return why there is no TLS connection, with a place for the host's name."""
+    if _has_cause(error, CertificateError):
+        return "{host} has a certificate for another name."
+    for cause in _causes(error):
+        if isinstance(cause, SSLCertVerificationError):
+            break
+        if isinstance(cause, SSLError) and cause.reason in _NO_TLS:
+            return "{host} doesn't use TLS on this port. Use http://, or the port for https://."
+        if isinstance(cause, SSLError):
+            return "{host} and this server have no TLS version or cipher in common."
+    expired = (getattr(cause, "verify_code", None) == _EXPIRED for cause in _causes(error))
+    if any(expired):
+        return "{host} has a certificate that has expired."
+    return "{host} doesn't have a trusted certificate."
 
 
-def _is_protocol_error(error: BaseException) -> bool:
-    return any(isinstance(cause, HTTPException) for cause in _causes(error))
+def _is_tls_record(cause: BaseException) -> bool:
+    """Whether a server answered in TLS what it was asked in plain HTTP."""
+    return isinstance(cause, BadStatusLine) and str(cause.args[0]).startswith(_TLS_RECORDS)
+
+
+def _has_cause(
+    error: BaseException, kinds: type[BaseException] | tuple[type[BaseException], ...]
+) -> bool:
+    return any(isinstance(cause, kinds) for cause in _causes(error))
 
 
 def _causes(error: object, depth: int = _DEPTH) -> Iterator[BaseException]:

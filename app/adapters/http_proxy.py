@@ -41,7 +41,9 @@ class ProxyConnections:
         pools: dict[str, Any] = {"http": TimedPool, "https": TimedSecurePool}
         self._manager.pool_classes_by_scheme = pools
 
-    def exchange(self, request: OutgoingRequest, *, timeout: Timeout) -> BaseHTTPResponse:
+    def exchange(
+        self, request: OutgoingRequest, *, connect: float, read: float
+    ) -> BaseHTTPResponse:
         """Send ``request``; the body of the response is still to be read.
 
         Raises ``requests.exceptions.ProxyError`` if the proxy didn't connect, and otherwise what
@@ -58,7 +60,7 @@ class ProxyConnections:
                 preload_content=False,
                 decode_content=False,
                 retries=NO_RETRIES,
-                timeout=timeout,
+                timeout=Timeout(connect=connect, read=read),
             )
         except (OSError, PoolError, ProtocolError, ProxyError, SSLError) as error:
             reason = getattr(error, "reason", error)

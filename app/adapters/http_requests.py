@@ -19,6 +19,10 @@ _VALUE = re.compile(r"(\S[^\r\n]*)?")
 _WITHOUT_BODY = ("GET", "HEAD")
 
 
+class InvalidHeader(ValueError):
+    """A header could be read as several."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """The parts of a URL; ``host`` is without brackets, ``authority`` with the port it names."""
@@ -44,15 +48,15 @@ class OutgoingRequest:
 def outgoing(request: HttpRequest) -> OutgoingRequest:
     """Return ``request`` as it is sent.
 
-    Raises ``CallFailed`` for a URL that programs could read differently, and ``ValueError`` for a
-    header that could be read as several.
+    Raises ``CallFailed`` for a URL that programs could read differently, and ``InvalidHeader`` for
+    a header that could be read as several.
     """
     target = _target(request.url)
     body = request.body or None
     by_name = dict(_DEFAULTS)
     for name, value in request.headers.items():
         if not (_NAME.fullmatch(name) and _VALUE.fullmatch(value)):
-            raise ValueError("This is no header.")
+            raise InvalidHeader(name)
         by_name[name.lower()] = (name, value)
     by_name["host"] = ("Host", target.authority)
     by_name["user-agent"] = ("User-Agent", f"Latchkey/{VERSION}")

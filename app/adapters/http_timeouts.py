@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from http.client import HTTPResponse
+from http import HTTPStatus
+from http.client import HTTPException, HTTPResponse, parse_headers
 from typing import Any
 
 from typing_extensions import override
@@ -15,6 +16,12 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 _RECORD = 16 * 1024
 """Bytes that TLS sends in one piece, and so within one time limit of the socket."""
+
+_MAX_INTERIM = 100
+"""Interim responses before the final one; a server could send them without end."""
+
+_FINAL = (HTTPStatus.SWITCHING_PROTOCOLS,)
+"""What no request here asks for, and after which the connection isn't HTTP any more."""
 
 _TOLERANCE = 0.05
 """Seconds by which a limit of the socket can be longer than what is left of the call."""
@@ -70,6 +77,8 @@ class _TimedReader(io.RawIOBase):
 
 
 class _TimedResponse(HTTPResponse):
+    """A response behind any interim ones, which are skipped (RFC 9110, 15.2)."""
+
     def __init__(
         self,
         sock: socket.socket,
@@ -80,6 +89,14 @@ class _TimedResponse(HTTPResponse):
         super().__init__(sock, debuglevel, method, url)
         self.fp.close()
         self.fp = io.BufferedReader(_TimedReader(sock))
+
+    def _read_status(self) -> tuple[str, int, str]:
+        for _ in range(_MAX_INTERIM + 1):
+            version, status, reason = super()._read_status()  # type: ignore[misc]
+            if not HTTPStatus.CONTINUE <= status < HTTPStatus.OK or status in _FINAL:
+                return version, status, reason
+            parse_headers(self.fp)
+        raise HTTPException("too many interim responses")
 
 
 class _TimedConnection(HTTPConnection):

@@ -1,7 +1,7 @@
 """The payloads port on the shop's own schema."""
 
 from collections.abc import Iterable, Iterator
-from typing import cast
+from typing import Any, cast
 
 from graphql import (
     DocumentNode,
@@ -16,6 +16,7 @@ from graphql import (
     OperationDefinitionNode,
     OperationType,
     SelectionSetNode,
+    get_variable_values,
     parse,
 )
 
@@ -60,7 +61,7 @@ class SchemaPayloads:
             for node in document.definitions
             if isinstance(node, FragmentDefinitionNode)
         }
-        scales = Scales(self._schema, fragments, {})
+        scales = Scales(self._schema, fragments, self._defaults(subscription))
         error = exceeded(scales.weigh(subscription), self._limits)
         if error is not None:
             raise _limit_refusal(error)
@@ -70,6 +71,14 @@ class SchemaPayloads:
             message = "Select the fields of an event: event { ... on AppUpdated { app { id } } }."
             raise _refusal("MISSING_EVENT", message)
         return WebhookQuery(query, events)
+
+    def _defaults(self, subscription: OperationDefinitionNode) -> dict[str, Any]:
+        """Return the values of variables: their defaults, for there are no others."""
+        definitions = list(subscription.variable_definitions)
+        values = get_variable_values(self._schema, definitions, {})
+        if isinstance(values, list):
+            raise _refusal("GRAPHQL_ERROR", _error_text(values), *_lines(values))
+        return values
 
     def _parse(self, query: str) -> DocumentNode:
         try:

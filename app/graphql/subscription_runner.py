@@ -22,6 +22,7 @@ from app.graphql.errors import cause_of
 from app.graphql.server.cache import Cache
 from app.graphql.server.execution.executor import execute
 from app.graphql.server.execution.validation import Invalid, read_document
+from app.graphql.server.execution.variables import coerce_variables
 from app.graphql.server.limits import Allowance
 from app.graphql.server.operations import Operation
 from app.ports import Ports
@@ -49,7 +50,14 @@ class SubscriptionRunner:
         context = RequestContext(
             ports, visitor, Identity(actor, shop), _deleted_object(occurrence)
         )
-        data, errors = execute(operation, {}, context, root=occurrence)
+        variables = coerce_variables(operation, {})
+        if isinstance(variables, list):
+            raise _refusal(error.message for error in variables)
+        try:
+            data, errors = execute(operation, variables, context, root=occurrence)
+        except GraphQLError as error:
+            # Of the query as a whole, not of a field.
+            data, errors = None, [error]
         _raise_errors(errors)
         payload: dict[str, Any] = {}
         for event in (data or {}).values():

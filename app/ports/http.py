@@ -91,7 +91,8 @@ class Http(Protocol):
     def send(self, request: HttpRequest) -> HttpResponse:
         """Send ``request`` and return the response of any status; redirects aren't followed.
 
-        Names are resolved once, checked, and the connection is made to the checked IP address.
+        Names are resolved once, each address is checked, and the connection is made to the first
+        checked one that takes it.
         Raises ``CallFailed`` without a response within the limits. Never inside a transaction.
         """
 

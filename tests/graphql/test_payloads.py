@@ -43,6 +43,31 @@ def test_payload_has_the_events_own_fields(ports: Ports, listener: Actor) -> Non
     }
 
 
+@pytest.mark.parametrize(("default", "shown"), [("true", {"name": "listener"}), ("false", {})])
+def test_default_of_a_variable_applies(
+    ports: Ports, listener: Actor, default: str, shown: dict[str, str]
+) -> None:
+    query = (
+        f"subscription ($x: Boolean = {default}) {{ event {{"
+        " ...on AppUpdated { app { __typename name @include(if: $x) } } } }"
+    )
+    assert ports.payloads.check(query).events
+    payload = ports.payloads.make(ports, listener, query, _happened(ports, listener))
+    assert json.loads(payload) == {"app": {"__typename": "App", **shown}}
+
+
+def test_default_page_size_counts_for_the_limit_of_a_query(ports: Ports) -> None:
+    query = (
+        "subscription ($n: Int = 100) { event { ...on AppUpdated { app { webhooks {"
+        " eventDeliveries(first: $n) { edges { node { attempts(first: $n) { edges { node {"
+        " id createdAt duration response } } } } } } } } } } }"
+    )
+    assert ports.payloads.check(query.replace("= 100", "= 1")).events
+    with pytest.raises(Refused) as refused:
+        ports.payloads.check(query)
+    assert refused.value.problems[0].code == "INVALID"
+
+
 def test_payload_resolves_fragments(ports: Ports, listener: Actor) -> None:
     query = "subscription { event { ...A } } fragment A on AppUpdated { app { name } }"
     payload = ports.payloads.make(ports, listener, query, _happened(ports, listener))

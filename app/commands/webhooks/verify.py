@@ -26,6 +26,9 @@ from app.web.remote_instances import remote_access
 _SECONDS = re.compile(r"[0-9]{1,15}")
 _STANDARD = "webhook-signature"
 _ID, _TIME = "webhook-id", "webhook-timestamp"
+_WRAPPERS = ("headers", "rawheaders", "multivalueheaders")
+_SHOWN = re.compile(r"^[<>] ?")
+_REQUEST_LINE = re.compile(r"[A-Z]+ \S+ HTTP/[0-9.]+|HTTP/[0-9.]+ [0-9]+.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ _COLUMNS = (
     "--headers",
     "file",
     metavar="FILE",
-    help="File with the headers: one per line, or a JSON object.",
+    help="File with the headers: one per line, or JSON as servers and tools write it.",
 )
 @click.option("--header", "lines", multiple=True, help="A header: 'Name: value'. Repeatable.")
 @click.option("--secret-file", metavar="FILE", help="File with the webhook's secret.")
@@ -191,14 +194,62 @@ def _keys(case: _Case) -> Mapping[str, PublicKey]:
 
 
 def _read_headers(text: str) -> dict[str, str]:
-    """Headers as an object of JSON, or as HTTP writes them; names in lower case."""
+    """Headers as programs and HTTP write them; names in lower case."""
     try:
         read = json.loads(text)
     except ValueError:
-        return _from_lines(line for line in text.splitlines() if line.strip())
-    if not isinstance(read, dict):
-        raise click.UsageError("Headers must be lines of 'Name: value', or a JSON object.")
-    return {name.lower(): str(value) for name, value in read.items()}
+        return _from_lines(_header_lines(text))
+    pairs = list(_pairs(read))
+    if not pairs:
+        raise click.UsageError("Headers must be lines of 'Name: value', or JSON.")
+    headers: dict[str, str] = {}
+    for name, value in pairs:
+        # Several values of a header are one list (RFC 9110, 5.3); Standard Webhooks has blanks.
+        joint = " " if name == _STANDARD else ", "
+        headers[name] = joint.join(filter(None, (headers.get(name), value)))
+    return headers
+
+
+def _header_lines(text: str) -> Iterator[str]:
+    """Yield the headers of an HTTP request, also as ``curl -v`` shows it."""
+    for line in text.lstrip("\ufeff").splitlines():
+        header = _SHOWN.sub("", line)
+        if header.strip() and not _REQUEST_LINE.fullmatch(header.strip()):
+            yield header
+
+
+def _pairs(read: object) -> Iterator[tuple[str, str]]:
+    """Yield names and values from the JSON that servers and tools write of headers.
+
+    An object by name, whose values can be lists; a list of pairs, of objects with name and value,
+    or of names and values in turn; any of them as the member ``headers`` of an object.
+    """
+    if isinstance(read, dict):
+        inner = next((read[name] for name in read if name.lower() in _WRAPPERS), None)
+        if isinstance(inner, (dict, list)):
+            yield from _pairs(inner)
+        elif isinstance(name := read.get("name", read.get("key")), str) and "value" in read:
+            yield from _values(name, read["value"])
+        else:
+            for name, value in read.items():
+                yield from _values(name, value)
+    elif isinstance(read, list) and read and all(isinstance(item, str) for item in read):
+        for name, value in zip(read[::2], read[1::2], strict=False):
+            yield from _values(name, value)
+    elif isinstance(read, list):
+        for item in read:
+            is_pair = isinstance(item, list) and len(item) == 2 and isinstance(item[0], str)  # noqa: PLR2004
+            yield from _values(*item) if is_pair else _pairs(item)
+
+
+def _values(name: str, value: object) -> Iterator[tuple[str, str]]:
+    # As CGI and its successors name them: HTTP_WEBHOOK_ID.
+    name = name.strip().lower()
+    if name.startswith("http_"):
+        name = name.removeprefix("http_").replace("_", "-")
+    for one in value if isinstance(value, list) else [value]:
+        if one is not None:
+            yield name, str(one).strip()
 
 
 def _from_lines(lines: Iterable[str]) -> dict[str, str]:

@@ -14,6 +14,12 @@ SENTENCES = (
     translatable("{host} sent an invalid HTTP response."),
     translatable("{host} closed the connection without a response."),
     translatable("The proxy set by OUTGOING_PROXY didn't connect to {host}."),
+    translatable("{host} closed the connection before the end of its response."),
+    translatable("{host} expects TLS on this port. Use https://."),
+    translatable("{host} doesn't use TLS on this port. Use http://, or the port for https://."),
+    translatable("{host} and this server have no TLS version or cipher in common."),
+    translatable("{host} has a certificate that has expired."),
+    translatable("{host} has a certificate for another name."),
     translatable("{host} doesn't have a trusted certificate."),
     translatable("Can't connect to {host}."),
     translatable("{host} is in a private network. {allow_hint}"),
@@ -41,6 +47,7 @@ SENTENCES = (
 
 WHOLE = (
     translatable("This is no address."),
+    translatable("A header of the request isn't valid."),
     translatable("Use a full URL: https://id.example.com/keys"),
     translatable("The response is compressed, which isn't supported."),
     translatable("The key set has no key that can verify a signature."),

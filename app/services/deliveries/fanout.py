@@ -12,12 +12,16 @@ from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EVENTS, Event, EventType, LinkRequested
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.retries import FAULT_DELAYS, delay_before
-from app.models import OutboxEventRecord
+from app.models import DeliveryRecord, OutboxEventRecord
 from app.models.record import UtcDateTime
 from app.ports import Ports
 from app.ports.encryption import DecryptionError
 from app.services.authorization.register import internal, part
-from app.services.deliveries.stored_deliveries import NewDelivery, insert_deliveries
+from app.services.deliveries.stored_deliveries import (
+    WAITS_FOR_PAYLOAD,
+    NewDelivery,
+    insert_deliveries,
+)
 from app.services.outbox.base_url import issuer_of
 from app.services.outbox.stored_events import read_event
 from app.services.webhooks.link_recipients import event_for_subscriber, link_subject
@@ -79,8 +83,8 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
     are read, so the cost doesn't grow with history.
 
     A fault of ours (an unreachable store, a defect) doesn't delay other payloads. It is raised at
-    the end, for the log, and retried by ``FAULT_DELAYS``; then the delivery fails with the id of
-    the log entry.
+    the end, for the log, and retried by ``FAULT_DELAYS``; meanwhile the delivery is stored without
+    a payload, with the id of the log entry, and then it fails.
     """
     notes, subscribers = _claim(ports)
     if not notes:
@@ -94,11 +98,9 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
             [delivery for result in results for delivery in result.deliveries],
             now,
         )
-        _close(
-            session,
-            [result.note.id for result in results if result.retry_delay is None],
-            now,
-        )
+        closed = [result.note for result in results if result.retry_delay is None]
+        _close(session, [note.id for note in closed], now)
+        _end_waiting(session, [note.id for note in closed if note.attempts])
         for result in results:
             if result.retry_delay is not None:
                 _postpone(session, result.note, now + timedelta(seconds=result.retry_delay))
@@ -171,7 +173,7 @@ def _make_payloads(
     except Exception as fault:  # noqa: BLE001 - raised by the caller; the other notes go on
         problem = problem_of(ports, fault, f"the event {note.id} of the outbox, a {note.type}")
         failed = tuple(_failed(note, subscriber, issuer, problem) for subscriber in subscribers)
-        return _PayloadResult(note, failed if is_last else (), (fault,))
+        return _PayloadResult(note, failed if is_last else tuple(map(_waiting, failed)), (fault,))
     payloads: dict[tuple[Actor, str, bool], Payload] = {}
     deliveries = []
     for subscriber in subscribers:
@@ -186,8 +188,10 @@ def _make_payloads(
         if not payload.problem:
             pending = _pending(note, subscriber, issuer, payload.text)
             deliveries.append(replace(pending, has_link=_has_link(event, payload.text)))
-        elif payload.fault is None or is_last:
-            deliveries.append(_failed(note, subscriber, issuer, payload.problem))
+        else:
+            unmade = _failed(note, subscriber, issuer, payload.problem)
+            is_final = payload.fault is None or is_last
+            deliveries.append(unmade if is_final else _waiting(unmade))
     faults = tuple(payload.fault for payload in payloads.values() if payload.fault is not None)
     return _PayloadResult(note, tuple(deliveries), faults)
 
@@ -227,6 +231,21 @@ def _failed(
         status=DeliveryStatus.FAILED,
         given_up=reason,
     )
+
+
+def _waiting(failed: NewDelivery) -> NewDelivery:
+    """Return the delivery as it is stored while its payload is tried again."""
+    return replace(failed, status=DeliveryStatus.PENDING)
+
+
+def _end_waiting(session: Session, notes: Collection[int]) -> None:
+    """Fail deliveries whose webhook stopped subscribing while their payload was tried again."""
+    if notes:
+        session.execute(
+            update(DeliveryRecord)
+            .where(DeliveryRecord.note_id.in_(notes), WAITS_FOR_PAYLOAD)
+            .values(status=DeliveryStatus.FAILED.value)
+        )
 
 
 def _close(session: Session, notes: Collection[int], now: datetime) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -15,13 +15,23 @@ from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.outbox.link_secrets import encrypted_payload
 
+WAITS_FOR_PAYLOAD = and_(
+    DeliveryRecord.payload == "",
+    DeliveryRecord.status == DeliveryStatus.PENDING.value,
+    DeliveryRecord.next_attempt_at.is_(None),
+)
+"""The deliveries whose payload couldn't be made yet, because of a fault of ours."""
+
 _REASON = 256
+_MADE = ("payload", "status", "next_attempt_at", "given_up", "has_link")
+"""What a payload that was made at last changes of its delivery."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewDelivery:
     """A delivery to be: due at once, unless it has failed before it could be tried.
 
+    One that is pending without a payload isn't due: its payload is tried again.
     ``note_id`` is the outbox event it comes from, ``None`` for one that was triggered by hand.
     ``has_link``: the payload holds the secret of a link.
     """
@@ -43,7 +53,8 @@ def insert_deliveries(
 ) -> None:
     """Write new deliveries; one that its note and webhook have already is left as it is.
 
-    A webhook that has been deleted meanwhile gets none.
+    Except one that waits for its payload, which is replaced. A webhook that has been deleted
+    meanwhile gets none.
     """
     webhook_ids = {delivery.webhook_id for delivery in deliveries}
     if not webhook_ids:
@@ -55,7 +66,13 @@ def insert_deliveries(
     if not rows:
         return
     dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
-    session.execute(dialect.insert(DeliveryRecord).on_conflict_do_nothing(), rows)
+    insert = dialect.insert(DeliveryRecord)
+    statement = insert.on_conflict_do_update(
+        index_elements=[DeliveryRecord.note_id, DeliveryRecord.webhook_id],
+        set_={name: insert.excluded[name] for name in _MADE},
+        where=WAITS_FOR_PAYLOAD,
+    )
+    session.execute(statement, rows)
 
 
 @part
@@ -68,7 +85,7 @@ def store_delivery(ports: Ports, session: Session, new: NewDelivery, now: dateti
 
 
 def _row(ports: Ports, new: NewDelivery, now: datetime) -> dict[str, object]:
-    is_due = new.status is DeliveryStatus.PENDING
+    is_due = new.status is DeliveryStatus.PENDING and new.payload != ""
     return {
         "webhook_id": new.webhook_id,
         "note_id": new.note_id,

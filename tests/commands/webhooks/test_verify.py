@@ -43,6 +43,42 @@ def test_standard_webhooks_are_verified_by_their_secret(
     assert verify(shops, tmp_path, received, *words).exit_code == code
 
 
+_RAW = [text for pair in STANDARD.items() for text in pair]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        json.dumps({name.title(): [value] for name, value in STANDARD.items()}),
+        json.dumps(list(STANDARD.items())),
+        json.dumps(_RAW),
+        json.dumps([{"name": name, "value": value} for name, value in STANDARD.items()]),
+        json.dumps({"method": "POST", "headers": STANDARD, "body": "{}"}),
+        json.dumps(
+            {f"HTTP_{name.upper().replace('-', '_')}": STANDARD[name] for name in STANDARD}
+        ),
+        json.dumps({**STANDARD, "webhook-signature": ["v1,AAAA", STANDARD["webhook-signature"]]}),
+        "POST /hook HTTP/1.1\n" + "\n".join(f"{name}: {STANDARD[name]}" for name in STANDARD),
+        "".join(f"> {name}: {value}\r\n" for name, value in STANDARD.items()),
+    ],
+    ids=["lists", "pairs", "flat", "objects", "request", "cgi", "several", "http", "curl"],
+)
+@pytest.mark.parametrize(("body", "code"), [(BODY, 0), (b"{}", 1)], ids=["sent", "forged"])
+def test_headers_are_read_as_programs_write_them(
+    shops: Shops, tmp_path: Path, headers: str, body: bytes, code: int
+) -> None:
+    (tmp_path / "secret").write_text("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    (tmp_path / "headers").write_text(headers)
+    checked = run(
+        shops.local,
+        *("webhook", "verify", "-", "--headers", str(tmp_path / "headers")),
+        *("--secret-file", str(tmp_path / "secret")),
+        stdin=body,
+        remote_access=shops.remote_access,
+    )
+    assert checked.exit_code == code, checked.stderr
+
+
 @pytest.mark.parametrize(
     ("headers", "message"),
     [

@@ -26,7 +26,7 @@ from app.services.deliveries.replays import (
 )
 from app.services.deliveries.sending import send_deliveries
 from tests.builders.apps import make_app
-from tests.builders.webhooks import make_delivery, make_webhook
+from tests.builders.webhooks import change_webhook, make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp
 from tests.fakes.payloads import FakePayloads
@@ -85,9 +85,24 @@ def test_failing_webhook_does_not_delay_others_of_the_same_event(
     with pytest.raises(ExceptionGroup):
         fan_out_events(telling, WORKER)
 
-    (made,) = deliveries(telling)
-    assert made.webhook_id != broken
+    waiting, made = sorted(deliveries(telling), key=lambda row: row.webhook_id != broken)
+    assert (made.status, made.next_attempt_at is None) == ("PENDING", False)
+    assert (waiting.status, waiting.payload, waiting.next_attempt_at) == ("PENDING", "", None)
+    assert waiting.given_up.startswith("A fault of ours kept the payload from being made.")
     assert open_notes(telling) == 1
+
+
+def test_delivery_fails_if_its_webhook_is_disabled_while_the_payload_is_tried_again(
+    telling: Ports, broken: int, clock: FakeClock
+) -> None:
+    happen(telling, ProductUpdated(3))
+    with pytest.raises(ExceptionGroup):
+        fan_out_events(telling, WORKER)
+    change_webhook(telling, broken, is_active=False)
+    clock.pass_(seconds=FAULT_DELAYS[1])
+    assert fan_out_events(telling, WORKER) == 1
+    (failed,) = [row for row in deliveries(telling) if row.webhook_id == broken]
+    assert failed.status == "FAILED"
 
 
 def test_temporary_fault_causes_neither_loss_nor_duplicates(
@@ -102,6 +117,7 @@ def test_temporary_fault_causes_neither_loss_nor_duplicates(
 
     assert fan_out_events(telling, WORKER) == 1
     assert sorted(delivery.status for delivery in deliveries(telling)) == ["PENDING", "PENDING"]
+    assert all(delivery.payload and not delivery.given_up for delivery in deliveries(telling))
     assert open_notes(telling) == 0
 
 
