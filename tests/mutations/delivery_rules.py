@@ -4,6 +4,34 @@ from tests.mutations.mutant import Mutant
 
 WEBHOOKS = (
     Mutant(
+        "People manage and read only webhooks of apps whose permissions they all hold",
+        "app/domain/webhooks/permissions.py",
+        "return () if viewer.is_app else in_order(of_app - viewer.permissions)",
+        "return ()",
+        "hostile/test_manage_apps.py",
+    ),
+    Mutant(
+        "A search finds nothing in payloads that the person can't see",
+        "app/services/deliveries/search.py",
+        "and_(payload_within_reach(actor), contains_text(DeliveryRecord.payload, text))",
+        "contains_text(DeliveryRecord.payload, text)",
+        "hostile/test_manage_apps.py",
+    ),
+    Mutant(
+        "Interim responses end",
+        "app/adapters/http_timeouts.py",
+        "for _ in range(_MAX_INTERIM + 1):",
+        "while True:",
+        "adapters/test_http_failures.py",
+    ),
+    Mutant(
+        "No address is called that isn't allowed",
+        "app/adapters/http_guard.py",
+        "            except InvalidIPAddress as error:\n                refused = error",
+        "            except InvalidIPAddress as error:\n                callable_.append(address)",
+        "adapters/test_http.py adapters/test_http_failures.py",
+    ),
+    Mutant(
         "A webhook of a limited token is told what the token holds",
         "app/domain/webhooks/permissions.py",
         "return of_app if limit is None else of_app & limit",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from app.commands.terminal.output import Column, Displayable
+from app.domain.urls.masked_urls import masked_url
 from app.domain.values.errors import Problem, Refused
 from app.ports.instance import (
     Instance,
@@ -28,16 +29,24 @@ def _tried(
     return lambda delivery: None if delivery.attempt is None else read(delivery.attempt)
 
 
+_LISTED_TARGET = Column[InstanceWebhook](
+    "targetUrl", "Target", lambda webhook: masked_url(webhook.target_url), short=True
+)
+_TARGET = Column[InstanceWebhook](
+    "targetUrl", "Target", lambda webhook: webhook.target_url, short=True
+)
 WEBHOOKS = (
     Column[InstanceWebhook]("id", "ID", lambda webhook: webhook.id, short=True),
     Column[InstanceWebhook]("name", "Name", lambda webhook: webhook.name, short=True),
     Column[InstanceWebhook]("app", "App", lambda webhook: webhook.app.name),
-    Column[InstanceWebhook]("targetUrl", "Target", lambda webhook: webhook.target_url, short=True),
+    _LISTED_TARGET,
     Column[InstanceWebhook]("isActive", "Active", lambda webhook: webhook.is_active, short=True),
     Column[InstanceWebhook]("events", "Events", lambda webhook: webhook.events),
 )
+"""The columns of a list, in which URLs have no keys."""
+
 WEBHOOK = (
-    *WEBHOOKS,
+    *(_TARGET if column is _LISTED_TARGET else column for column in WEBHOOKS),
     Column[InstanceWebhook]("appId", "App ID", lambda webhook: webhook.app.id),
     Column[InstanceWebhook](
         "customHeaders", "Headers", lambda webhook: sorted(webhook.custom_headers)

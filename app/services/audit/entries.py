@@ -1,6 +1,6 @@
 """Read the audit log: a page, one entry, or all for an export."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.orm import Session
@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from app.domain.audit.entries import MAX_SEARCHED, MAX_TEXT_LENGTH, AuditEntry, AuditFilter
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.urls.masked_urls import masked_url
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.models import AuditRecord
 from app.ports import NamedRow, Ports
@@ -131,4 +132,17 @@ def _conditions(filter_: AuditFilter) -> list[ColumnElement[bool]]:
 
 
 def _entry(row: NamedRow) -> AuditEntry:
-    return record_from(AuditEntry, row)
+    is_url = row.subject_type == "Webhook" and "://" in row.subject_name
+    return record_from(
+        AuditEntry,
+        row,
+        before=_without_keys(row.before),
+        after=_without_keys(row.after),
+        subject_name=masked_url(row.subject_name) if is_url else row.subject_name,
+    )
+
+
+def _without_keys(values: Mapping[str, object]) -> Mapping[str, object]:
+    """Return ``values`` without keys in an endpoint's URL, which were recorded once."""
+    url = values.get("target_url")
+    return {**values, "target_url": masked_url(url)} if isinstance(url, str) else values
