@@ -8,7 +8,7 @@ from app.adapters.encryption import AesEncryption
 from app.domain.keys.encryption_purposes import WEBHOOK_HEADER
 from tests.adapters.test_migrations import migrate
 
-BEFORE = "0054_form_answers"
+BEFORE = "0055_email_spellings"
 HEADERS = '{"Authorization": "Bearer sesame", "X-Region": "eu"}'
 
 

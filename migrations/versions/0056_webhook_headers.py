@@ -5,8 +5,8 @@ from collections.abc import Callable
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0055_webhook_headers"
-down_revision = "0054_form_answers"
+revision = "0056_webhook_headers"
+down_revision = "0055_email_spellings"
 
 # Servers of the previous release would send encrypted values.
 contract = True
