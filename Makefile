@@ -10,8 +10,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --require-hashes
 LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-strip-extras --no-annotate --no-header --python-version 3.11 --quiet
 
-# --both is for make: without it each test runs on one database, unless it depends on it.
-TESTS = $(BIN)/python -m pytest -n $(WORKERS) $(if $(filter --both,$(ARGS)),,--one-database) $(filter-out --both,$(ARGS))
+# --both is for make: without it a test runs on one database, unless it depends on it, and in one language.
+TESTS = $(BIN)/python -m pytest -n $(WORKERS) $(if $(filter --both,$(ARGS)),,--one-of-each) $(filter-out --both,$(ARGS))
 # The folders whose tests start servers, browsers or other programs.
 SERVED := benchmarks browser clients deploy docs operations reliability servers spec
 

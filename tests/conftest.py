@@ -10,6 +10,7 @@ pytest_plugins = [
     "tests.fixtures.hash_priority",
     "tests.fixtures.xdist_groups",
     "tests.fixtures.network",
+    "tests.fixtures.one_of_each",
     "tests.fixtures.slow_tests_first",
     "tests.fixtures.ports",
     "tests.fixtures.providers",

@@ -22,7 +22,11 @@ from tests.builders.second_factor_rule import add_unusable_passkey
 from tests.builders.second_factors import make_authenticator_app, make_recovery_codes
 from tests.builders.shop import set_mode
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("console"),
+    pytest.mark.languages("translated"),
+]
 
 PHONE = 320
 SECURITY = "/console/account/security/"

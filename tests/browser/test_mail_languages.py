@@ -11,7 +11,11 @@ from app.models import MailTemplateRecord, UserRecord
 from tests.browser.console import ADMIN, RunningShop
 from tests.browser.test_languages import PHONE, Visitor
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("console"),
+    pytest.mark.languages("staff"),
+]
 
 REJECTED = "550: 5.1.1 Mailbox does not exist"
 BROKEN_HTML = "<p>Hello</p>\n<p>{{ gone }}</p>"

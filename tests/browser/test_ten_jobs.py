@@ -22,7 +22,11 @@ from tests.servers.apps import app_server
 from tests.servers.http import Reply, http_server
 from tests.servers.provider import identity_provider
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("console"),
+    pytest.mark.languages("job"),
+]
 
 MOST_CLICKS = 6
 LANGUAGES = ("en", "de")

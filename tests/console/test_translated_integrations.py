@@ -23,6 +23,8 @@ from tests.servers.apps import app_server
 from tests.servers.http import Reply
 from translations.catalogues import read
 
+pytestmark = pytest.mark.languages("reader")
+
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
 TARGET = "https://hooks.example.com/in"
 TRANSLATED = tuple(tag for tag in CONSOLE_TAGS if tag != ENGLISH)
