@@ -5,15 +5,13 @@
 
 import fcntl
 import os
-import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 SUFFIX = "_FILE"
 _OWNER_READS_AND_WRITES = 0o600
 _OWNER_ENTERS = 0o700
-_RANDOM_BYTES = 48
 
 
 def read_secret(environment: Mapping[str, str], name: str) -> str:
@@ -43,8 +41,8 @@ def secret_files(environment: Mapping[str, str], names: Iterable[str]) -> tuple[
     return tuple(Path(path) for path in paths if path)
 
 
-def own_secret(file: Path) -> str:
-    """Return the secret in ``file``, which only this account can read; generate it if missing.
+def own_secret(file: Path, generate: Callable[[], str]) -> str:
+    """Return the secret in ``file``, which only this account can read; ``generate`` a missing one.
 
     Processes that start at once return the same: each holds a lock on the file, which the first
     one finds empty. Raises ``OSError``.
@@ -57,7 +55,7 @@ def own_secret(file: Path) -> str:
             os.fchmod(opened, _OWNER_READS_AND_WRITES)
         secret = secret_file.read().strip()
         if not secret:
-            secret = secrets.token_urlsafe(_RANDOM_BYTES)
+            secret = generate()
             secret_file.write(f"{secret}\n")
             secret_file.flush()
             os.fsync(opened)

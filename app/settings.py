@@ -2,8 +2,10 @@
 
 import hashlib
 import os
+import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -131,7 +133,7 @@ class Settings:
             return self.secret_key
         file = _INSTANCE / "secret-key"
         try:
-            return own_secret(file)
+            return own_secret(file, partial(secrets.token_urlsafe, 48))
         except OSError as error:
             problem = f"SECRET_KEY: must be set, because {file} can't be used: {error.strerror}"
             raise SettingsError((problem,)) from error

@@ -21,8 +21,9 @@ ROOT = Path(__file__).parents[1]
 _PRINT_SECRET = """
 import sys
 from pathlib import Path
+from secrets import token_urlsafe
 from app.secret_files import own_secret
-print(own_secret(Path(sys.argv[1])))
+print(own_secret(Path(sys.argv[1]), lambda: token_urlsafe(48)))
 """
 
 SECRETS = {

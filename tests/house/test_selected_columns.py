@@ -108,7 +108,10 @@ READERS = {
     ),
     "user_sessions.make_person": Reader(
         user_sessions.make_person,
-        user_sessions.PERSON_COLUMNS,
+        [
+            *(one for one in live_sessions.USER_COLUMNS if one.name == "user_permissions"),
+            *user_sessions.PERSON_COLUMNS,
+        ],
         values={"origin_password": ("IMPORTED", "REPLACED")},
         arguments={"user": ("a", "b"), "sessions": ((), ("a session",)), "session_count": (1, 2)},
         empty=frozenset({"public_metadata"}),

@@ -50,6 +50,7 @@ NOT_READ = {
     "Authorization: Bearer ",
     "flask app token create ",
     "flask oidc set active true",
+    "flask oidc confirm",
     "flask oidc show",
     "form-control form-control-color",
     "Internal Server Error",  # the API's message; the page's is marked

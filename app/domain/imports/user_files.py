@@ -301,21 +301,19 @@ def _repeated(fields: Iterable[_Field]) -> _Field | None:
     return None
 
 
+_UNKNOWN_COLUMN = ("COLUMN_UNKNOWN", "The column {column} isn't imported.")
+_UNKNOWN_STATE = (
+    "STATE_COLUMN_UNKNOWN",
+    "The column {column} isn't known but seems to disable people. Rows it disables are left out.",
+)
+
+
 def _unknown(file: _File, line: int, fields: Iterable[_Field]) -> Iterator[FileRow]:
     for field in fields:
         if field.is_known or not field.shown:
             continue
-        shown = field.shown
-        template = "The column {column} isn't imported."
-        found = file.finding(line, "COLUMN_UNKNOWN", template, Outcome.LEFT_OUT, column=shown)
-        if looks_like_state(field.key):
-            template = (
-                "The column {column} isn't known, and can say that a person can't sign in. Rows "
-                "in which it plainly says so are left out."
-            )
-            found = file.finding(
-                line, "STATE_COLUMN_UNKNOWN", template, Outcome.LEFT_OUT, column=shown
-            )
+        code, template = _UNKNOWN_STATE if looks_like_state(field.key) else _UNKNOWN_COLUMN
+        found = file.finding(line, code, template, Outcome.LEFT_OUT, column=field.shown)
         yield FileRow(line, None, (found,), is_row=False)
 
 

@@ -111,7 +111,10 @@ def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
 def make_person(
     row: NamedRow, user: User, sessions: tuple[SignedIn, ...], session_count: int
 ) -> Person:
-    """Return the person of a row with ``PERSON_COLUMNS`` of a query ``with_origin``."""
+    """Return the person of a row of a query ``with_origin``.
+
+    It has ``PERSON_COLUMNS``, and the columns of which ``user`` was read.
+    """
     return Person(
         user,
         sessions,
