@@ -181,7 +181,7 @@ def discover(issuer: str, provider: str, *, yes: bool) -> None:
 def confirm(provider: str, *, yes: bool) -> None:
     """Confirm changes of a provider that wait.
 
-    Who can manage plugins, but doesn't hold every permission, can change a provider. Until a
+    People who manage plugins without holding every permission can change a provider. Until a
     superuser or this command confirms the change, the provider signs in only new customers.
     """
     plugin = _named(_plugins(), provider)

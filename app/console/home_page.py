@@ -241,7 +241,7 @@ def _provider_settings_items(seen: Overview) -> Iterable[AttentionItem]:
     for provider in seen.providers:
         words = []
         if provider.waits:
-            title = html_text("Changes of {name} aren't confirmed.", name=provider.name)
+            title = html_text("Changes to {name} aren't confirmed.", name=provider.name)
             words.append((title, text(_UNCONFIRMED)))
         if provider.is_active and provider.serves_staff_of_any_client:
             title = html_text("{name} accepts tokens of any client.", name=provider.name)

@@ -123,7 +123,7 @@ def test_providers_error_is_shown_in_words(
     error = "error=access_denied&error_description=No+%3Cb%3Econsent%3C%2Fb%3E"
     refused = anonymous_console.open(f"{WITH}/callback?{error}&state={state}")
     assert refused.status == 422
-    assert "The sign-in was cancelled, or OpenID Connect doesn" in refused.text
+    assert "The sign-in was canceled, or OpenID Connect doesn" in refused.text
     assert "(access_denied: No <b>consent</b>)" in refused.text
     assert "This is required" not in refused.text
     assert sessions_of(shop, alice) == []

@@ -69,8 +69,8 @@ def withheld_note(
     granters = list_permission_granters(ports, actor, lacking)
     labels = enumeration([text(permission.label) for permission in lacking])
     detail = text(
-        "This webhook can be sent everything that {app} can read. To change it, or to see what it "
-        "carries, you also need these permissions: {permissions}.",
+        "This webhook can receive everything that {app} can read. To change it or see what it "
+        "sends, you also need these permissions: {permissions}.",
         app=app_name,
         permissions=labels,
     )

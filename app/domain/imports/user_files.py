@@ -229,7 +229,7 @@ def _json_rows(file: _File, lines: Iterable[Line]) -> Iterator[FileRow]:
             _require_json_lines(file, line, is_first=is_first)
         is_first = False
         if not isinstance(found, _Members):
-            yield file.left_out(line.number, "The row isn't an object in JSON.")
+            yield file.left_out(line.number, "The row isn't a JSON object.")
             continue
         fields = _fields(found)
         twice = _repeated(fields) or found.repeated
@@ -261,8 +261,8 @@ def _require_json_lines(file: _File, line: Line, *, is_first: bool) -> None:
     """Refuse a file that isn't JSON Lines at all, or whose last line was cut off."""
     if is_first:
         message = (
-            "Line {line} of {file} isn't a whole object in JSON. Write one object per line, such "
-            "as with jq -c."
+            "Line {line} of {file} isn't a complete JSON object. Write one object per line, "
+            "for example with jq -c."
         )
         raise refusal(message, line=line.number, file=file.name)
     if not line.text.endswith(("\n", "\r")):
@@ -275,7 +275,7 @@ def _require_people(file: _File, found: Mapping[str, object]) -> None:
     for name, value in found.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
             message = (
-                "{file} has its people in {name}. Write one object per line, such as with "
+                "{file} has its people in {name}. Write one object per line, for example with "
                 "jq -c '.{name}[]'."
             )
             raise refusal(message, file=file.name, name=name[:80])
@@ -343,7 +343,9 @@ def _row(file: _File, line: int, given: Mapping[_Field, object]) -> FileRow:
     if Effect.UNCONFIRMED in effects:
         values["is_confirmed"] = False
     if Effect.MUST_RESET in effects and values.pop("password_hash", None) is not None:
-        template = "The person has to set a new password there, and so here."
+        template = (
+            "The other system asks the person for a new password; they must set one here."
+        )
         findings.append(file.finding(line, "PASSWORD_EXPIRED", template, Outcome.MUST_RESET))
     return FileRow(line, values if is_usable else None, tuple(findings))
 
@@ -362,7 +364,7 @@ def _effect(
     effect = unknown_effect(field.key, value)
     if effect is not Effect.INACTIVE:
         return effect, []
-    template = "{column} isn't known, and seems to say that the person can't sign in."
+    template = "{column} isn't known but seems to say that the person can't sign in."
     found = file.finding(line, "STATE_UNKNOWN", template, Outcome.LEFT_OUT, column=field.shown)
     return None, [found]
 

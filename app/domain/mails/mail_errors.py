@@ -15,7 +15,8 @@ SENDER_NOT_ASCII = translatable(
     "@ (SMTPUTF8). Use another sender address."
 )
 NO_LOGIN = translatable(
-    "The mail server doesn't offer a sign-in. Check user name, port and encryption in MAIL_URL."
+    "The mail server doesn't offer authentication. Check the user name, port and encryption in "
+    "MAIL_URL."
 )
 LOGIN_NOT_ASCII = translatable(
     "The user name and password in MAIL_URL can have only ASCII characters."

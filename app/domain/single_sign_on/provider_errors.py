@@ -22,7 +22,7 @@ _CLIENT = translatable(
 _OTHER = translatable("{provider} refused the sign-in. ({error})")
 _WORDS: Mapping[str, str] = {
     "access_denied": translatable(
-        "The sign-in was cancelled, or {provider} doesn't allow this account to sign in here. "
+        "The sign-in was canceled, or {provider} doesn't allow this account to sign in here. "
         "({error})"
     ),
     "login_required": _ASKS,

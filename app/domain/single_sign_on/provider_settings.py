@@ -170,8 +170,8 @@ SETTINGS = (
         "subject_claim",
         translatable("Subject claim"),
         translatable(
-            "The claim of access tokens that is the user's subject: sub, or uid for Okta. It must "
-            "be equal to sub of the user info."
+            "The claim of access tokens that holds the user's subject: sub, or uid for Okta. Its "
+            "value must equal the user info's sub."
         ),
         choices=SUBJECT_CLAIMS,
     ),
@@ -180,8 +180,8 @@ SETTINGS = (
         translatable("Accepted clients"),
         translatable(
             "IDs of the clients whose access tokens are accepted (azp, client_id, cid, appid), "
-            "separated by spaces. The client ID above always is. If this and the audience are "
-            "empty, access tokens of any client sign in, without staff rights."
+            "separated by spaces. The client ID above is always accepted. If this and the "
+            "audience are empty, access tokens of any client are accepted, but give no staff rights."
         ),
     ),
 )

@@ -334,7 +334,7 @@ def _require_access_kind(token: SignedToken, provider: Provider) -> None:
     is_other = not _kinds(token.claims).isdisjoint(_NO_ACCESS_KINDS)
     is_logout = token.claims.get("events") is not None
     if _type(token.header) not in _ACCESS_TYPES or is_other or is_logout:
-        raise ProviderTokenRejected("This is no access token.")
+        raise ProviderTokenRejected("This isn't an access token.")
 
 
 def _kinds(claims: Mapping[str, object]) -> frozenset[str]:

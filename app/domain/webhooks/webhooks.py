@@ -122,7 +122,9 @@ def unsent_events_problem(names: Iterable[str], field: str = "asyncEvents") -> P
     listed = ", ".join(names)
     if not listed:
         return None
-    return Problem("INVALID", "Not sent here: {names}.", field, values={"names": listed})
+    return Problem(
+        "INVALID", "These events aren't sent: {names}.", field, values={"names": listed}
+    )
 
 
 def query_problem(query: str) -> Problem | None:

@@ -122,7 +122,7 @@ class SignInEvent(graphene.ObjectType):
     device = graphene.NonNull(graphene.String, description="The browser or program.")
     in_console = graphene.NonNull(graphene.Boolean, description="Whether it was at the console.")
     detail = graphene.String(
-        description="Why the identity provider, or the check of what it sent, refused."
+        description="Why the identity provider refused, or why its response was refused."
     )
 
     def resolve_id(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str:

@@ -32,9 +32,7 @@ WAITS = Problem(
     "The identity provider's settings were changed, and the change isn't confirmed yet. Until a "
     "superuser confirms it, this account can't sign in with the provider.",
 )
-_CHANGED = Problem(
-    "INVALID", "The identity provider's settings have changed meanwhile. Sign in again."
-)
+_CHANGED = Problem("INVALID", "The identity provider's settings have changed. Sign in again.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from app.domain.single_sign_on.provider_errors import (
 @pytest.mark.parametrize(
     ("code", "begins", "is_temporary"),
     [
-        ("access_denied", "The sign-in was cancelled, or Acme doesn't allow", False),
+        ("access_denied", "The sign-in was canceled, or Acme doesn't allow", False),
         ("login_required", "Acme needs you to sign in there first.", False),
         ("consent_required", "Acme needs you to sign in there first.", False),
         ("server_error", "Acme couldn't complete the sign-in.", True),

@@ -385,5 +385,6 @@ def test_reason_names_what_is_wrong_with_the_token(fault: TokenFault) -> None:
     fails = f"A token from the provider can't be trusted: {fault.message.rstrip('.')}."
     assert reason_of(TokenRejected(fault)) == fails
     assert (
-        reason_of(ProviderTokenRejected("This is no access token.")) == "This is no access token."
+        reason_of(ProviderTokenRejected("This isn't an access token."))
+        == "This isn't an access token."
     )
