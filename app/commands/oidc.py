@@ -179,7 +179,7 @@ def discover(issuer: str, provider: str, *, yes: bool) -> None:
 @_provider
 @yes_option
 def confirm(provider: str, *, yes: bool) -> None:
-    """Confirm changes of a provider that wait.
+    """Confirm the waiting changes to a provider.
 
     People who manage plugins without holding every permission can change a provider. Until a
     superuser or this command confirms the change, the provider signs in only new customers.

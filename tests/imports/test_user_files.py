@@ -241,7 +241,10 @@ def test_firebase_users(ports: Ports, tmp_path: Path) -> None:
         (b"email,E-Mail\na@example.com,\n", "Line 1 of people.csv names the column E-Mail twice"),
         (b"email,enabled,Enabled\na@example.com,1,0\n", "names the column Enabled twice"),
         (b'{"email": "a@example.com"}\n{"email": "b@exa', "people.csv is cut off in line 2."),
-        (b'{\n  "email": "a@example.com"\n}\n', "Line 1 of people.csv isn't a whole object"),
+        (
+            b'{\n  "email": "a@example.com"\n}\n',
+            "Line 1 of people.csv isn't a complete JSON object",
+        ),
         (b'{"users": [{"email": "a@example.com"}]}', "Write one object per line"),
         (
             b"email,name\na@example.com,A\n" + b'b@example.com,"B\n' + b"c@example.com,C\n" * 5000,

@@ -343,9 +343,7 @@ def _row(file: _File, line: int, given: Mapping[_Field, object]) -> FileRow:
     if Effect.UNCONFIRMED in effects:
         values["is_confirmed"] = False
     if Effect.MUST_RESET in effects and values.pop("password_hash", None) is not None:
-        template = (
-            "The other system asks the person for a new password; they must set one here."
-        )
+        template = "The other system asks the person for a new password; they must set one here."
         findings.append(file.finding(line, "PASSWORD_EXPIRED", template, Outcome.MUST_RESET))
     return FileRow(line, values if is_usable else None, tuple(findings))
 

@@ -181,7 +181,7 @@ SETTINGS = (
         translatable(
             "IDs of the clients whose access tokens are accepted (azp, client_id, cid, appid), "
             "separated by spaces. The client ID above is always accepted. If this and the "
-            "audience are empty, access tokens of any client are accepted, but give no staff rights."
+            "audience are empty, access tokens of any client are accepted without staff rights."
         ),
     ),
 )

@@ -231,8 +231,8 @@ def _contradictions_refused(run: _Run, lines: Sequence[ExportLine]) -> Iterator[
         yield
     except IntegrityError:
         message = (
-            "Lines {first} to {last} of {file} contradict each other or existing rows: two are the "
-            "same, or one belongs to a row that doesn't exist."
+            "Lines {first} to {last} of {file} contradict each other or existing rows: two are "
+            "the same, or one belongs to a row that doesn't exist."
         )
         values = {"first": lines[0].number, "last": lines[-1].number, "file": run.options.source}
         raise Refused(Problem("INVALID", message, values=values)) from None
