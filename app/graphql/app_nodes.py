@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from app.domain.apps.apps import App, AppToken
 from app.domain.apps.extensions import Extension
 from app.domain.values.metadata import Metadata
-from app.domain.values.pages import Page
+from app.domain.values.pages import Page, with_items
 from app.domain.webhooks.webhooks import Webhook
 from app.graphql.context import RequestContext
 from app.services.apps.app_tokens import tokens_of_apps
@@ -112,7 +112,7 @@ def app_node(context: RequestContext, app: App) -> AppNode:
 def app_page(context: RequestContext, page: Page[App]) -> Page[AppNode]:
     """A page of apps."""
     loader = AppPageLoader(context, page.items)
-    return _map_page(page, lambda app: _node(app, loader))
+    return with_items(page, (_node(app, loader) for app in page.items))
 
 
 def extension_page(context: RequestContext, page: Page[Extension]) -> Page[ExtensionNode]:
@@ -120,8 +120,9 @@ def extension_page(context: RequestContext, page: Page[Extension]) -> Page[Exten
     loader = AppPageLoader(
         context, {extension.app.id: extension.app for extension in page.items}.values()
     )
-    return _map_page(
-        page, lambda extension: extension_node(extension, _node(extension.app, loader))
+    return with_items(
+        page,
+        (extension_node(extension, _node(extension.app, loader)) for extension in page.items),
     )
 
 
@@ -142,13 +143,3 @@ def _node(app: App, loader: AppPageLoader) -> AppNode:
 
 def _values(item: App | Extension | Webhook) -> dict[str, Any]:
     return {attribute.name: getattr(item, attribute.name) for attribute in fields(item)}
-
-
-def _map_page(page: Page[Item], show: Callable[[Item], Node]) -> Page[Node]:
-    return Page(
-        items=tuple(map(show, page.items)),
-        positions=page.positions,
-        has_next=page.has_next,
-        has_previous=page.has_previous,
-        count=page.count,
-    )

@@ -7,7 +7,7 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.values.pages import Page, PageRequest, make_cursor, read_page_request
+from app.domain.values.pages import Page, PageRequest, make_cursor, no_page_size, read_page_request
 
 _ARGUMENTS = ("before", "after", "first", "last")
 
@@ -69,7 +69,9 @@ def _resolve_page_info(page: Page[object], _info: GraphQLResolveInfo) -> Page[ob
     return page
 
 
-def _resolve_edges(page: Page[object], _info: GraphQLResolveInfo) -> list[Edge]:
+def _resolve_edges(page: Page[object], info: GraphQLResolveInfo) -> list[Edge]:
+    if not page.has_items:
+        raise no_page_size(str(info.path.as_list()[-2]))
     return list(map(Edge, page.items, page.positions))
 
 

@@ -9,14 +9,20 @@ def cors_headers(origin: str | None, allowed: tuple[str, ...]) -> dict[str, str]
     """Return the headers that let a page of ``origin`` read a response; only Vary otherwise.
 
     ``allowed`` holds origins as browsers send them (``https://shop.example.com``), or ``*`` for
-    all. Never with credentials: requests authenticate with a header that the page's script sets
-    (contract, "HTTP": cross-origin). The response depends on the origin, so it has ``Vary``.
+    all. Credentials are allowed to origins listed by name, since Saleor's dashboard sends every
+    request with them, never for ``*``; the API reads no cookie (contract, part 4). The response
+    depends on the origin, so it has ``Vary``.
     """
-    if ANYONE in allowed:
+    if origin is not None and origin in allowed and origin != ANYONE:
+        return {
+            "Access-Control-Allow-Origin": origin,
+            "Access-Control-Allow-Credentials": "true",
+            "Vary": "Origin",
+        }
+    if allowed == (ANYONE,):
         return {"Access-Control-Allow-Origin": ANYONE}
-    if origin is not None and origin in allowed:
-        return {"Access-Control-Allow-Origin": origin, "Vary": "Origin"}
-    return {"Vary": "Origin"}
+    named = {"Vary": "Origin"}
+    return {"Access-Control-Allow-Origin": ANYONE, **named} if ANYONE in allowed else named
 
 
 def preflight_headers(

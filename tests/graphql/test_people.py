@@ -331,3 +331,17 @@ def test_staff_password_session_sees_no_users_in_customers_only(
         assert api.code(query, by_password, **variables) == "PermissionDenied"
         assert "errors" not in api.ask(query, by_provider, **variables)
     assert api.run("{ me { editableGroups { name } } }", by_password) == {"editableGroups": []}
+
+
+def test_list_is_counted_without_a_page_size(api: ApiClient, ports: Ports) -> None:
+    boss = sign_in(ports, make_staff(ports, "counts@example.com", Permission.MANAGE_USERS)).access
+    for number in range(3):
+        make_user(ports, f"counted{number}@example.com")
+    count = "{ customers { totalCount pageInfo { hasNextPage endCursor } } }"
+    assert api.ask(count, boss)["data"]["customers"] == {
+        "totalCount": 3,
+        "pageInfo": {"hasNextPage": False, "endCursor": None},
+    }
+    [error] = api.ask("{ found: customers { edges { node { id } } } }", boss)["errors"]
+    assert error["message"] == "You must provide a `first` or `last` value to paginate `found`."
+    assert error["path"] == ["found", "edges"]

@@ -16,6 +16,16 @@ def test_response_for_all_origins_has_no_vary() -> None:
 def test_allowed_origin_is_echoed_with_vary() -> None:
     assert cors_headers(SHOP, ("https://other.example.com", SHOP)) == {
         "Access-Control-Allow-Origin": SHOP,
+        "Access-Control-Allow-Credentials": "true",
+        "Vary": "Origin",
+    }
+
+
+def test_origin_listed_by_name_beside_all_is_echoed() -> None:
+    allowed = ("*", SHOP)
+    assert cors_headers(SHOP, allowed)["Access-Control-Allow-Origin"] == SHOP
+    assert cors_headers("https://other.example.com", allowed) == {
+        "Access-Control-Allow-Origin": "*",
         "Vary": "Origin",
     }
 
@@ -25,10 +35,18 @@ def test_other_origin_gets_only_vary() -> None:
         assert cors_headers(origin, (SHOP,)) == {"Vary": "Origin"}
 
 
-def test_no_response_allows_credentials() -> None:
-    for allowed in (("*",), (SHOP,), ()):
-        headers = preflight_headers(SHOP, allowed, methods=("POST",))
-        assert "Access-Control-Allow-Credentials" not in headers
+def test_credentials_are_allowed_to_origins_listed_by_name_alone() -> None:
+    credentials = "Access-Control-Allow-Credentials"
+    assert preflight_headers(SHOP, (SHOP,), methods=("POST",))[credentials] == "true"
+    for origin, allowed in (
+        (SHOP, ("*",)),
+        (SHOP, ()),
+        ("https://evil.example.com", (SHOP,)),
+        ("https://evil.example.com", ("*", SHOP)),
+        ("*", ("*",)),
+        ("null", ("*",)),
+    ):
+        assert credentials not in preflight_headers(origin, allowed, methods=("POST",))
 
 
 def test_preflight_lists_methods_and_headers_for_an_allowed_origin() -> None:

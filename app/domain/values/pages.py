@@ -33,7 +33,7 @@ class PageRequest:
     """A requested page: ``size`` items after or before a cursor.
 
     ``cursor`` holds the sort values of its row, the key last; empty at either end. The page says
-    how long the list is if ``is_counted``.
+    how long the list is if ``is_counted``. A page of no items reads none: it only counts.
     """
 
     size: int
@@ -67,7 +67,8 @@ class Page(Generic[Item_co]):
 
     ``positions`` are the sort values of each item's row, the key last, of which cursors are made
     for those who ask for them. ``count`` is how many items match, counted when it's called;
-    ``counts`` are the bounded counts of a page that was requested with them.
+    ``counts`` are the bounded counts of a page that was requested with them. ``has_items`` is
+    False for a page that was requested without any.
     """
 
     items: tuple[Item_co, ...]
@@ -76,6 +77,7 @@ class Page(Generic[Item_co]):
     has_previous: bool
     count: Callable[[], int]
     counts: Counts = NONE_COUNTED
+    has_items: bool = True
 
     @property
     def cursors(self) -> tuple[str, ...]:
@@ -91,7 +93,13 @@ def empty_page() -> Page[Item_co]:
 def with_items(page: Page[object], items: Iterable[Item_co]) -> Page[Item_co]:
     """Return ``page`` with its items replaced by ``items``."""
     return Page(
-        tuple(items), page.positions, page.has_next, page.has_previous, page.count, page.counts
+        tuple(items),
+        page.positions,
+        page.has_next,
+        page.has_previous,
+        page.count,
+        page.counts,
+        page.has_items,
     )
 
 
@@ -114,10 +122,12 @@ def read_page_request(
     after: str | None = None,
     before: str | None = None,
 ) -> PageRequest:
-    """The page that relay's four arguments ask for; refuses what makes no sense, by field."""
+    """The page that relay's four arguments ask for; refuses what makes no sense, by field.
+
+    Without ``first`` and ``last`` it is a page of no items: ``no_page_size`` refuses to show them.
+    """
     if first is None and last is None:
-        message = "You must provide a `first` or `last` value to paginate `{name}`."
-        raise Refused(Problem("GRAPHQL_ERROR", message, "first", values={"name": name}))
+        return PageRequest(0)
     if first is not None and last is not None:
         message = "Passing both `first` and `last` to paginate `{name}` is not supported."
         raise Refused(Problem("GRAPHQL_ERROR", message, "last", values={"name": name}))
@@ -146,6 +156,15 @@ def read_page_request(
             Problem("GRAPHQL_ERROR", message, opposite, values={"field": field, "other": opposite})
         )
     return PageRequest(size, backwards, read_cursor(text, place) if text else ())
+
+
+def no_page_size(name: str) -> Refused:
+    """Return the refusal to show the items of the list ``name`` without ``first`` or ``last``.
+
+    The count of a list needs neither (contract, part 4).
+    """
+    message = "You must provide a `first` or `last` value to paginate `{name}`."
+    return Refused(Problem("GRAPHQL_ERROR", message, "first", values={"name": name}))
 
 
 def make_cursor(position: Sequence[object]) -> str:

@@ -146,7 +146,7 @@ def read_rows(
         rows = session.execute(_statement(query, order, request, *counts), values).all()
         page = _page(rows, order, request, lambda: _count(ports, query))
         return replace(page, counts=_read_counts(session, page.items, counts))
-    rows = session.rows(_cached_statement(query, order, request), values)
+    rows = session.rows(_cached_statement(query, order, request), values) if request.size else ()
     return _page(rows, order, request, lambda: _count(ports, query))
 
 
@@ -168,7 +168,7 @@ def read_rows_by_parent(
     parent = parents.column
     found: dict[int, list[Row[*tuple[object, ...]]]] = {key: [] for key in parents.keys}
     of_page = {**values, **_values(order, request)}
-    for some in _in_parts(tuple(found)):
+    for some in _in_parts(tuple(found) if request.size else ()):
         # One for many parents takes megabytes, and is made for one page of a response.
         statement = (
             _cached_statement(query, order, request, parent)
@@ -295,7 +295,7 @@ def _page(
     count: Callable[[], int],
 ) -> Page[Row[*tuple[object, ...]]]:
     """Return what ``_statement`` found as a page."""
-    more = len(rows) > request.size
+    more = len(rows) > request.size > 0
     rows = rows[: request.size]
     if request.backwards:
         rows = rows[::-1]
@@ -306,6 +306,7 @@ def _page(
         has_next=bool(request.cursor) if request.backwards else more,
         has_previous=more if request.backwards else bool(request.cursor),
         count=count,
+        has_items=request.size > 0,
     )
 
 

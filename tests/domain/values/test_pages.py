@@ -111,8 +111,6 @@ def test_empty_cursor_is_the_end_of_the_list() -> None:
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
-        ({}, "first"),
-        ({"after": make_cursor((1,))}, "first"),
         ({"first": 1, "last": 1}, "last"),
         ({"first": 0}, "first"),
         ({"first": -1}, "first"),
@@ -131,6 +129,11 @@ def test_invalid_page_is_refused_on_its_argument(arguments: dict[str, object], f
 
     [problem] = refused.value.problems
     assert (problem.code, problem.field) == ("GRAPHQL_ERROR", field)
+
+
+def test_request_without_a_size_counts_and_shows_no_items() -> None:
+    assert read_page_request("users") == PageRequest(0)
+    assert read_page_request("users", after=make_cursor((1,))) == PageRequest(0)
 
 
 def test_empty_list_has_an_empty_page() -> None:
