@@ -17,10 +17,10 @@ from app.ports.bounded_lane import Lane
 from app.ports.database import Subject, SubjectKind
 
 _TURN_SECONDS = 0.5
-"""How long a transaction waits for its turn."""
+"""How long a transaction waits for its turn while none begins or ends."""
 
-_SUBJECT_SECONDS = 2.0
-"""How long it waits before that for others about the same subject."""
+_LONGEST_SECONDS = 2.0
+"""How long it waits if others do; and before that, for others about the same subject."""
 
 _RETRY_SECONDS = 1
 
@@ -28,18 +28,24 @@ _RETRY_SECONDS = 1
 @dataclass(frozen=True, slots=True)
 class _Width:
     calls: int
-    waiting: int
+    waiting: int | None
 
 
 _ONE = _Width(calls=1, waiting=5)
 """A browser has six connections to a server."""
 
 _WIDTHS: Mapping[SubjectKind, _Width] = MappingProxyType(
-    {SubjectKind.CALLER: _Width(calls=3, waiting=8)}
+    {SubjectKind.CALLER: _Width(calls=3, waiting=None)}
 )
 
 _WAITING = 8
-"""Threads that wait for a subject, of all subjects together: half of a process's threads."""
+"""Threads that wait for subjects whose turns don't end: half of a process's threads.
+
+While they end, as many wait as come: an app that sends twenty changes at once has them all made.
+"""
+
+_STALLED_SECONDS = 0.5
+"""How long no turn of a subject has ended when its turns count as stalled."""
 
 
 class TransactionTurns:
@@ -58,14 +64,15 @@ class TransactionTurns:
         """Hold a turn during the block.
 
         Raises ``TooManyRequests`` if too many transactions queue for one of ``subjects``, and
-        ``DatabaseBusy`` if no turn is free, or becomes so in half a second.
+        ``DatabaseBusy`` if no turn is free, or becomes so in good time.
         """
         lane = self._sign_ins if signs_in else self._others
         with ExitStack() as stack:
             # In order: two transactions about the same two subjects don't wait for each other.
             for subject in sorted(set(subjects)):
                 stack.enter_context(self._subjects.turn(subject))
-            if not stack.enter_context(lane.turn(_TURN_SECONDS if patiently else 0)):
+            patience = _TURN_SECONDS if patiently else 0
+            if not stack.enter_context(lane.turn(patience, _LONGEST_SECONDS)):
                 raise DatabaseBusy("too many transactions are waiting for a lock")
             yield
 
@@ -73,7 +80,8 @@ class TransactionTurns:
 class SubjectLanes:
     """A lane for each subject that has a transaction here, as long as it has one."""
 
-    def __init__(self) -> None:
+    def __init__(self, stalled_seconds: float = _STALLED_SECONDS) -> None:
+        self._stalled_seconds = stalled_seconds
         self._lanes: dict[Subject, tuple[Lane, int]] = {}
         self._waiting = 0
         self._lock = Lock()
@@ -97,12 +105,13 @@ class SubjectLanes:
 
     def _wait(self, lane: Lane) -> None:
         with self._lock:
-            is_full = self._waiting >= _WAITING
+            is_stalled = lane.seconds_since_turn > self._stalled_seconds
+            is_full = is_stalled and self._waiting >= _WAITING
             self._waiting += not is_full
         if is_full:
             raise TooManyRequests(_RETRY_SECONDS)
         try:
-            if not lane.enter(_SUBJECT_SECONDS):
+            if not lane.enter(_LONGEST_SECONDS):
                 raise TooManyRequests(_RETRY_SECONDS)
         finally:
             with self._lock:

@@ -12,6 +12,7 @@ import pytest
 
 from app.adapters.database import connect_database
 from app.adapters.throttle_sql import SqlThrottle
+from app.adapters.transaction_turns import SubjectLanes
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import TooManyRequests
 from app.domain.values.ids import to_global_id
@@ -34,6 +35,12 @@ from tests.builders.products import make_product
 PARALLEL = 40
 WAITING = 5
 """Changes of one account that queue for it; the others are refused."""
+
+SIGN_INS = 2
+"""Transactions that only sign-ins can have."""
+
+AT_ONCE = 3
+"""Transactions that an app has open at once."""
 
 LONG_ENOUGH = 60.0
 PATIENCE = 1.0
@@ -142,8 +149,24 @@ def test_a_browsers_changes_at_once_all_succeed(server: Ports) -> None:
             made.result(LONG_ENOUGH)
 
 
+def open_connections(server: Ports) -> None:
+    """Have a connection for each transaction that the process can have: opening takes a while."""
+    together = Barrier(THREADS // 2 - SIGN_INS, timeout=LONG_ENOUGH)
+
+    def connect() -> None:
+        with server.database.transaction() as session:
+            session.connection()
+            if session.get_bind().dialect.name != "sqlite":
+                together.wait()
+
+    with ThreadPoolExecutor(together.parties) as pool:
+        for made in [pool.submit(connect) for _ in range(together.parties)]:
+            made.result(LONG_ENOUGH)
+
+
 def test_changes_of_many_accounts_at_once_all_succeed(server: Ports) -> None:
     actors = [actor_of(server, make_user(server, f"c{n}@example.com")) for n in range(THREADS)]
+    open_connections(server)
     with ThreadPoolExecutor(THREADS) as pool:
         names = Details(first_name="Ada")
         for made in [pool.submit(update_account, server, actor, names) for actor in actors]:
@@ -153,9 +176,27 @@ def test_changes_of_many_accounts_at_once_all_succeed(server: Ports) -> None:
 def test_an_apps_products_made_at_once_are_all_made(server: Ports) -> None:
     _, token = make_app(server, "an app", Permission.MANAGE_PRODUCTS)
     actor = identify(server, visit(token)).actor
-    with ThreadPoolExecutor(11) as pool:
+    open_connections(server)
+    with ThreadPoolExecutor(THREADS) as pool:
         for made in [
             pool.submit(create_product, server, actor, ProductInput(name=f"Bowl {n}"))
-            for n in range(11)
+            for n in range(4 * THREADS)
         ]:
             made.result(LONG_ENOUGH)
+
+
+def test_an_app_whose_changes_stall_leaves_half_of_the_threads() -> None:
+    lanes, app = SubjectLanes(stalled_seconds=0), Subject(SubjectKind.CALLER, "app")
+    is_over = Event()
+
+    def change() -> None:
+        with lanes.turn(app):
+            is_over.wait(LONG_ENOUGH)
+
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        attack: list[Future[object]] = [pool.submit(change) for _ in range(PARALLEL)]
+        try:
+            left = PARALLEL - THREADS // 2 - AT_ONCE
+            assert refusals(attack, left) == left
+        finally:
+            is_over.set()

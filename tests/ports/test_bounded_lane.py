@@ -56,6 +56,13 @@ def test_who_gave_up_waiting_gets_no_turn() -> None:
     assert lane.enter(0)
 
 
+def test_who_waits_in_a_queue_that_stalls_gives_up() -> None:
+    lane = Lane(calls=1, waiting=None)
+    assert lane.enter(0)
+    assert not lane.enter(0.01, WAIT)
+    assert lane.occupied == 1
+
+
 def _until_occupied(lane: Lane, count: int) -> None:
     changed = Event()
     for _ in range(3000):
