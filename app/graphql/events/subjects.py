@@ -6,7 +6,9 @@ from types import MappingProxyType
 
 from graphql import GraphQLResolveInfo
 
+from app.domain.accounts.users import User
 from app.domain.apps import apps
+from app.domain.events import Deletion
 from app.domain.events.occurrence import Occurrence
 from app.graphql.app_nodes import app_node
 from app.graphql.context import RequestContext
@@ -40,4 +42,8 @@ def show_subject(occurrence: Occurrence, info: GraphQLResolveInfo) -> object:
     """Return the subject of the event: its current state, or its snapshot once deleted."""
     context: RequestContext = info.context
     subject = subject_of(context.ports, context.actor, occurrence)
+    event = occurrence.event
+    if isinstance(event, Deletion) and isinstance(subject, User):
+        reference = event.snapshot.get("external_reference")
+        context.loaders(info).accounts.keep_reference(subject, str(reference or ""))
     return app_node(context, subject) if isinstance(subject, apps.App) else subject

@@ -9,6 +9,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User
+from app.domain.accounts.visibility import sees_account
 from app.domain.authorization.actor import Actor
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.metadata import Metadata
@@ -115,6 +116,11 @@ class AccountLoader:
         ):
             with suppress(PermissionDenied):
                 read(user)
+
+    def keep_reference(self, user: User, external_reference: str) -> None:
+        """Note the external reference of a deleted user, if the caller saw it."""
+        if sees_account(self._actor, user, self._proven):
+            self._references[user.id] = external_reference
 
     def second_factors(self, user: User) -> tuple[ListedFactor, ...]:
         """Return them; raises ``PermissionDenied`` as ``second_factors_of_users`` does."""

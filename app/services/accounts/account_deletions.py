@@ -66,7 +66,7 @@ def delete_account(
             raise Refused(WORTHLESS)
         gone = load_user(session, opened.user.id)
         before(gone)
-        snapshot = snapshot_of(gone)
+        snapshot = snapshot_of(gone, opened.user.external_reference)
         add_event(ports, actor, session, AccountDeleted(gone.id, snapshot=snapshot))
         add_event(ports, actor, session, CustomerDeleted(gone.id, snapshot=snapshot))
         change = Change("account.delete", "User", gone.id, gone.email, before=snapshot)

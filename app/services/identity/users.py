@@ -85,7 +85,7 @@ def load_caller(ports: Ports, session: Session, actor: Actor, user_id: int) -> U
 
 
 @part
-def snapshot_of(user: User) -> dict[str, object]:
+def snapshot_of(user: User, external_reference: str | None) -> dict[str, object]:
     """Return the snapshot of ``user`` for a deletion: times in ISO 8601, permissions by name."""
     values = {field.name: getattr(user, field.name) for field in fields(user)}
     plain = {
@@ -97,7 +97,11 @@ def snapshot_of(user: User) -> dict[str, object]:
         {"id": group.id, "name": group.name, "permissions": _names(group.permissions)}
         for group in user.groups
     ]
-    return plain | {"permissions": _names(user.permissions), "groups": groups}
+    return plain | {
+        "permissions": _names(user.permissions),
+        "groups": groups,
+        "external_reference": external_reference or "",
+    }
 
 
 def _names(permissions: Iterable[Permission]) -> list[str]:

@@ -170,8 +170,9 @@ def remove_customer(
     if problem is not None:
         raise Refused(replace(problem, field=field))
     before(user)
+    snapshot = snapshot_of(user, stored.external_reference)
     session.delete(stored)
-    add_event(ports, actor, session, CustomerDeleted(key, snapshot=snapshot_of(user)))
+    add_event(ports, actor, session, CustomerDeleted(key, snapshot=snapshot))
     record(ports, actor, session, Change("customer.delete", "User", key, user.email))
     return user
 

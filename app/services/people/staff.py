@@ -203,9 +203,10 @@ def remove_staff(
         raise Refused(problem)
     require_manageable(actor, user)
     before(user)
+    snapshot = snapshot_of(user, stored.external_reference)
     with prevent_unmanageable(actor, session, "id"):
         session.delete(stored)
-    add_event(ports, actor, session, StaffDeleted(key, snapshot=snapshot_of(user)))
+    add_event(ports, actor, session, StaffDeleted(key, snapshot=snapshot))
     held = {
         "permissions": sorted(permission.value for permission in user.permissions),
         "groups": sorted(group.id for group in user.groups),

@@ -95,6 +95,11 @@ def _is(subject: str, object_id: str) -> ColumnElement[bool]:
     return _KEYS[subject] == key_of(object_id, subject, field="objectId", code="INVALID_ID")
 
 
+def _user_snapshot(session: Session, key: int) -> Mapping[str, object]:
+    reference = session.scalar(select(UserRecord.external_reference).where(UserRecord.id == key))
+    return user_snapshot(load_user(session, key), reference)
+
+
 def _group_snapshot(session: Session, key: int) -> Mapping[str, object]:
     members = select(GroupMemberRecord.user_id).where(GroupMemberRecord.group_id == key)
     return group_snapshot(load_group(session, key), session.scalars(members))
@@ -117,7 +122,7 @@ _KEYS: Mapping[str, InstrumentedAttribute[int]] = MappingProxyType(
 )
 _SNAPSHOTS: Mapping[str, Callable[[Session, int], Mapping[str, object]]] = MappingProxyType(
     {
-        "User": lambda session, key: user_snapshot(load_user(session, key)),
+        "User": _user_snapshot,
         "Group": _group_snapshot,
         "App": lambda session, key: app_snapshot(stored_app(session, key, "objectId")),
         "Product": _product_snapshot,

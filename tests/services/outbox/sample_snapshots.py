@@ -73,7 +73,7 @@ PRODUCT = Product(
 def new_snapshots() -> dict[str, Mapping[str, Any]]:
     """Return what a deletion's event stores now, by the subject's type."""
     stored = {
-        "User": user_snapshot(USER),
+        "User": user_snapshot(USER, "crm-7"),
         "Group": group_snapshot(GROUP, [7, 8]),
         "App": app_snapshot(APP),
         "Product": product_snapshot(PRODUCT),
