@@ -129,7 +129,11 @@ def create(  # noqa: PLR0913 - one for each option
     default=None,
     help="Only active or only inactive people.",
 )
-@click.option("--search", default="", help="Only emails and names that start with this text.")
+@click.option(
+    "--search",
+    default="",
+    help="Only people whose email, name or addresses have words that start with these.",
+)
 @page_options
 @fields_option(ALL_COLUMNS)
 def list_(

@@ -1,9 +1,24 @@
 """The words that people are found by, kept in step with their records."""
 
-from sqlalchemy import Connection, ForeignKey, Index, String, delete, event, insert, inspect
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    ForeignKey,
+    Index,
+    String,
+    delete,
+    event,
+    insert,
+    inspect,
+    select,
+)
 from sqlalchemy.orm import Mapped, Mapper, mapped_column
 
-from app.domain.accounts.search import MAX_WORD_LENGTH, words_of
+from app.domain.accounts.search import ADDRESS_FIELDS, MAX_WORD_LENGTH, words_of
+from app.models.addresses import AddressRecord
 from app.models.record import Record
 from app.models.users import UserRecord
 
@@ -29,7 +44,46 @@ class UserWordRecord(Record):
     is_staff: Mapped[bool]
 
 
-# Whoever changes a person's name or address need not know that there is an index of words.
+def write_user_words(connection: Connection, user_ids: Collection[int]) -> None:
+    """Write the words of these people anew, from what is stored of them and their addresses.
+
+    For statements that write many rows at once; a record that is written does it by itself.
+    """
+    columns = (UserRecord.id, *(getattr(UserRecord, name) for name in _KEPT))
+    people = connection.execute(select(*columns).where(UserRecord.id.in_(user_ids))).all()
+    _write(connection, people, _addresses_of(connection, user_ids))
+
+
+def _addresses_of(
+    connection: Connection, user_ids: Collection[int]
+) -> Mapping[int, list[Mapping[str, str]]]:
+    """Return the addresses of each of these people, the newest first."""
+    address = AddressRecord
+    columns = [getattr(address, name) for name in ADDRESS_FIELDS]
+    query = select(address.user_id, *columns).where(address.user_id.in_(user_ids))
+    found: dict[int, list[Mapping[str, str]]] = defaultdict(list)
+    for owner, *texts in connection.execute(query.order_by(address.user_id, address.id.desc())):
+        found[owner].append(dict(zip(ADDRESS_FIELDS, texts, strict=True)))
+    return found
+
+
+def _write(
+    connection: Connection,
+    people: Iterable[Any],
+    addresses: Mapping[int, list[Mapping[str, str]]],
+) -> None:
+    keys = [one.id for one in people]
+    rows = [
+        {"user_id": one.id, "word": word, "is_staff": one.is_staff}
+        for one in people
+        for word in words_of(one.email, one.first_name, one.last_name, addresses.get(one.id, ()))
+    ]
+    connection.execute(delete(UserWordRecord).where(UserWordRecord.user_id.in_(keys)))
+    if rows:
+        connection.execute(insert(UserWordRecord), rows)
+
+
+# What changes a person's name, email or addresses need not know that there is an index of words.
 
 
 @event.listens_for(UserRecord, "after_insert")
@@ -42,8 +96,27 @@ def _add(_mapper: Mapper[UserRecord], connection: Connection, user: UserRecord) 
 
 
 @event.listens_for(UserRecord, "after_update")
-def _replace(mapper: Mapper[UserRecord], connection: Connection, user: UserRecord) -> None:
-    state = inspect(user)
-    if any(state.attrs[name].history.has_changes() for name in _KEPT):
-        connection.execute(delete(UserWordRecord).where(UserWordRecord.user_id == user.id))
-        _add(mapper, connection, user)
+def _replace(_mapper: Mapper[UserRecord], connection: Connection, user: UserRecord) -> None:
+    if _has_changed(user, _KEPT):
+        _write(connection, [user], _addresses_of(connection, [user.id]))
+
+
+@event.listens_for(AddressRecord, "after_insert")
+@event.listens_for(AddressRecord, "after_delete")
+def _follow(
+    _mapper: Mapper[AddressRecord], connection: Connection, address: AddressRecord
+) -> None:
+    write_user_words(connection, [address.user_id])
+
+
+@event.listens_for(AddressRecord, "after_update")
+def _follow_change(
+    mapper: Mapper[AddressRecord], connection: Connection, address: AddressRecord
+) -> None:
+    if _has_changed(address, ADDRESS_FIELDS):
+        _follow(mapper, connection, address)
+
+
+def _has_changed(record: Record, names: tuple[str, ...]) -> bool:
+    state = inspect(record)
+    return any(state.attrs[name].history.has_changes() for name in names)

@@ -162,6 +162,58 @@ def test_migration_decodes_emails_and_keeps_twins_apart(engine: Engine) -> None:
     assert set(words) == {"bob@munchen.example", "munchen.example", "jo"}
 
 
+def test_migration_adds_words_of_addresses(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    migrate(engine, "0056_webhook_headers")
+    with engine.begin() as connection:
+        for key in (1, 2, 3):
+            connection.execute(
+                text(
+                    "INSERT INTO users (id, email, first_name, last_name, is_staff, date_joined,"
+                    " updated_at) VALUES (:key, :email, 'Jo', '', :is_staff,"
+                    " '2026-03-01 12:00:00', '2026-03-01 12:00:00')"
+                ),
+                {"key": key, "email": f"{key}@example.com", "is_staff": key == 3},
+            )
+            connection.execute(
+                text(
+                    "INSERT INTO user_words (user_id, word, is_staff) VALUES (:key, 'jo', false)"
+                ),
+                {"key": key},
+            )
+        for key, owner, city in ((1, 2, "Gdańsk"), (2, 2, "Łódź"), (3, 3, "Joburg")):
+            connection.execute(
+                text(
+                    "INSERT INTO addresses (id, user_id, city, country)"
+                    " VALUES (:key, :owner, :city, 'PL')"
+                ),
+                {"key": key, "owner": owner, "city": city},
+            )
+    scripts = ScriptDirectory(MIGRATIONS)
+    revision = scripts.get_revision("0057_address_words")
+    monkeypatch.setattr(revision.module, "AT_ONCE", 1)
+    words = text("SELECT user_id, word, is_staff FROM user_words ORDER BY user_id, word")
+    migrate(engine, "0057_address_words")
+    with engine.begin() as connection:
+        found = [(key, word, bool(staff)) for key, word, staff in connection.execute(words)]
+    assert found == [
+        (1, "jo", False),
+        *((2, word, False) for word in ("2@example.com", "example.com", "gdansk", "jo")),
+        *((2, word, False) for word in ("pl", "poland", "łodz")),
+        *((3, word, True) for word in ("3@example.com", "example.com", "joburg")),
+        *((3, word, True) for word in ("pl", "poland")),
+    ]
+    with engine.begin() as connection:
+        command.downgrade(configured(connection), "0056_webhook_headers")
+        left = [(key, word) for key, word, _ in connection.execute(words)]
+    assert left == [
+        (1, "jo"),
+        *((2, word) for word in ("2@example.com", "example.com", "jo")),
+        *((3, word) for word in ("3@example.com", "example.com", "jo")),
+    ]
+
+
 def test_migration_adds_search_words_of_apps_and_webhooks(engine: Engine) -> None:
     migrate(engine, "0014_worker_pulse")
     with engine.begin() as connection:

@@ -69,10 +69,10 @@ def test_customer_is_found_helped_and_locked_out(admin: Page, small_shop: Runnin
     ines = make_user(ports, "ines@example.com", first_name="Ines", last_name="Duarte")
     token = sign_in(ports, ines).access
     admin.goto(f"{small_shop.url}/console/customers/")
-    admin.get_by_label("Name or email").fill("dua")
+    admin.get_by_label("Name, email or address").fill("dua")
     expect(admin.get_by_role("link", name="Tom", exact=True)).to_have_count(0)
     expect(admin).to_have_url(f"{small_shop.url}/console/customers/?q=dua")
-    expect(admin.get_by_label("Name or email")).to_be_focused()
+    expect(admin.get_by_label("Name, email or address")).to_be_focused()
     admin.get_by_role("link", name="Ines Duarte").click()
     admin.get_by_role("link", name="Send password reset link").click()
     admin.get_by_role("dialog").get_by_role("button", name="Send password reset link").click()

@@ -124,7 +124,7 @@ def test_narrowing_a_list_and_ending_a_session(admin: Page, small_shop: RunningS
     make_user(ports, "ines@example.com")
     token = sign_in(ports, make_user(ports, "tom@example.com")).access
     admin.goto(f"{small_shop.url}/console/customers/")
-    tab_to(admin, admin.get_by_label("Name or email"))
+    tab_to(admin, admin.get_by_label("Name, email or address"))
     admin.keyboard.type("tom")
     # After each pause in typing the list comes anew, without the focus.
     expect(admin).to_have_url(f"{small_shop.url}/console/customers/?q=tom")

@@ -134,7 +134,7 @@ def test_lists_show_rows_first_and_filters_behind_a_button(
     make_user(small_shop.ports, "tom@example.com", first_name="Tom")
     phone.goto(f"{small_shop.url}/console/customers/")
     assert box(phone.get_by_role("link", name="Ines"))["y"] < PHONE["height"]
-    field = phone.get_by_label("Name or email")
+    field = phone.get_by_label("Name, email or address")
     expect(field).to_be_hidden()
     phone.get_by_role("button", name="Filters").click()
     expect(field).to_be_visible()

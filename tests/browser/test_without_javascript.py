@@ -98,7 +98,7 @@ def test_invite_staff_and_end_a_session(plain: Page, small_shop: RunningShop) ->
     plain.get_by_role("button", name="Send invitation").click()
     expect(plain.get_by_text("Invitation sent to nadia@example.com.")).to_be_visible()
     plain.get_by_role("navigation").get_by_role("link", name="Customers").click()
-    plain.get_by_label("Name or email").fill("tom")
+    plain.get_by_label("Name, email or address").fill("tom")
     plain.get_by_role("button", name="Apply filters").click()
     plain.get_by_role("link", name="tom@example.com").click()
     plain.get_by_role("link", name="End all sessions").click()

@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.pages import PageRequest
 from app.models import AddressRecord, AvatarRecord, UserRecord
 from app.ports import Ports
+from app.services.people.directory import list_users
 from tests.builders.images import png
 from tests.commands.shell import run
 from tests.imports.importing import import_platform
@@ -83,6 +86,28 @@ def test_shared_address_stays_with_who_is_left(target: Ports, people: PlatformDa
     import_platform(target, people)
 
     assert {key: each.user_id for key, each in _addresses(target).items()} == {30: 2}
+
+
+def _found(target: Ports, search: str) -> list[int]:
+    return [user.id for user in list_users(target, OPERATOR, PageRequest(9), search=search).items]
+
+
+def test_people_are_found_by_imported_addresses(target: Ports, people: PlatformDatabase) -> None:
+    _address(people, 30, 1)
+    _address(people, 31, 2, city="Lublin")
+    import_platform(target, people)
+    assert (_found(target, "gdansk"), _found(target, "lublin")) == ([1], [2])
+    people.run("UPDATE account_address SET city = 'Opole' WHERE id = 30")
+    people.run("UPDATE account_user SET first_name = 'Rosa'")
+    people.run("DELETE FROM account_user_addresses WHERE address_id = 31")
+
+    import_platform(target, people)
+
+    assert (_found(target, "gdansk"), _found(target, "rosa opole")) == ([], [1])
+    assert (_found(target, "lublin"), _found(target, "rosa")) == ([], [1, 2])
+    people.run("UPDATE account_user_addresses SET user_id = 2")
+    import_platform(target, people)
+    assert _found(target, "opole") == [2]
 
 
 def test_another_default_address_is_taken_over(target: Ports, people: PlatformDatabase) -> None:

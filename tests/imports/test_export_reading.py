@@ -22,6 +22,7 @@ from app.models import (
     ImportedRowRecord,
     Record,
     UserRecord,
+    UserWordRecord,
     WebhookRecord,
 )
 from app.ports import Ports
@@ -100,6 +101,15 @@ def rows_in(ports: Ports, record: type[Record]) -> int:
         return session.scalar(select(func.count()).select_from(record)) or 0
 
 
+def words_in(ports: Ports) -> set[tuple[int, str]]:
+    """Return the words that people are found by; addresses are among them."""
+    with ports.database.reading() as session:
+        rows = session.execute(select(UserWordRecord.user_id, UserWordRecord.word))
+        words = {(key, word) for key, word in rows}
+    assert any(word == "poland" for _, word in words), words
+    return words
+
+
 @pytest.mark.parametrize("move", ["sqlite", "postgresql"], indirect=True)
 def test_round_trip_between_databases_is_equal(move: Move) -> None:
     move.export("--with-secrets")
@@ -107,6 +117,7 @@ def test_round_trip_between_databases_is_equal(move: Move) -> None:
     assert report["findings"] == []
     assert {each["leftOut"] for each in report["imported"]} == {0}
     assert lines_of(move.there) == lines_of(move.here)
+    assert words_in(move.there) == words_in(move.here)
     assert events(move.there) == []
     assert len(trail(move.there, "import.run")) == 1
 

@@ -16,7 +16,7 @@ from app.services.people.user_sessions import Person
 from app.web.converters import one_of
 from app.web.translation import lazy_text, texts
 
-NAMES = {"q": translatable("Name or email"), "status": translatable("Status")}
+NAMES = {"q": translatable("Name, email or address"), "status": translatable("Status")}
 """What both lists are narrowed by."""
 
 CONVERTERS: Mapping[str, Callable[[str], object]] = {"status": one_of(STATUSES)}

@@ -1,20 +1,50 @@
 """How people are searched for: by the beginnings of words, whatever their case and accents."""
 
+import importlib
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from itertools import chain, islice, pairwise
 
 from app.domain.accounts.emails import normalize_email
 from app.domain.values.text_rules import is_storable
 
 MAX_WORD_LENGTH = 254
 MAX_WORDS = 16
-"""Words that one person is found by; and that one search looks for."""
+"""Words of an email and a name that find a person; and that one search looks for."""
+
+MAX_ADDRESS_WORDS = 500
+"""Words of addresses that find one person; those of the first addresses count."""
+
+ADDRESS_FIELDS = (
+    "city",
+    "last_name",
+    "first_name",
+    "postal_code",
+    "country",
+    "phone",
+    "company_name",
+    "street_address_1",
+    "street_address_2",
+    "city_area",
+    "country_area",
+)
+"""The details of an address, in the order in which their words count."""
+
+_MAX_WORDS_OF_ADDRESS = 40
+_MAX_ADDRESS_TEXT = 8192
+"""Characters of a person's different words of addresses: folding takes 20 times as many."""
 
 _MAX_SEARCH_LENGTH = 4096
 """Characters of a search that are looked at; room for all words of the greatest length."""
 
+_ADDRESSES = "app.domain.accounts.addresses"
 _LAST = "\U0010ffff"
 _INSIDE = re.compile(r"[-'\u2019.]")
+_INSIDE_ADDRESS = re.compile(r"[-'\u2019.,;:/(#+]")
+_AT_END = ",;"
+"""What follows a word in a list or an address, and isn't searched for."""
 
 
 def fold(text: str) -> str:
@@ -23,31 +53,74 @@ def fold(text: str) -> str:
     return "".join(character for character in apart if not unicodedata.combining(character))
 
 
-def words_of(email: str, first_name: str, last_name: str) -> frozenset[str]:
+def words_of(
+    email: str, first_name: str, last_name: str, addresses: Iterable[Mapping[str, str]] = ()
+) -> frozenset[str]:
     """Return the words that find a person: the email, what follows its ``@``, and both names'.
 
+    So do those of their ``addresses``, which have ``ADDRESS_FIELDS``, the country's code and name.
     Parts of a double name count too, ``Jean-Luc`` is found as ``luc``. Words that begin another
     one are left out: what finds the longer one finds them.
     """
-    return _kept([email, email.rpartition("@")[2], *_parts(last_name), *_parts(first_name)])
+    own = [email, email.rpartition("@")[2], *_parts(last_name), *_parts(first_name)]
+    kept = _without_beginnings(_folded(own))[:MAX_WORDS]
+    parts = chain.from_iterable(map(_address_parts, addresses))
+    found = _folded(islice(_some(parts), MAX_ADDRESS_WORDS))
+    return frozenset(_without_beginnings([*kept, *found]))
 
 
 def words_in(*texts: str) -> frozenset[str]:
     """The words that something with these names is found by, as ``words_of`` has it of people."""
-    return _kept([part for text in texts for part in _parts(text)])
+    parts = chain.from_iterable(map(_parts, texts))
+    return frozenset(_without_beginnings(_folded(parts))[:MAX_WORDS])
 
 
-def _parts(name: str) -> list[str]:
-    found = []
+def _parts(name: str, inside: re.Pattern[str] = _INSIDE) -> Iterator[str]:
     for word in name.split():
-        found += [word, *(word[place.end() :] for place in _INSIDE.finditer(word))]
-    return found
+        yield word
+        for place in inside.finditer(word):
+            yield word[place.end() :]
 
 
-def _kept(words: list[str]) -> frozenset[str]:
-    folded = list(dict.fromkeys(fold(word)[:MAX_WORD_LENGTH] for word in words))
-    kept = [word for word in folded if word and not _begins_another(word, folded)]
-    return frozenset(kept[:MAX_WORDS])
+def _address_parts(address: Mapping[str, str]) -> Iterator[str]:
+    """Yield a few words of an address; a text of many commas has no more than others."""
+    code = address["country"]
+    texts = [_country_names().get(code, ""), *(address[name] for name in ADDRESS_FIELDS)]
+    parts = chain.from_iterable(_parts(text, _INSIDE_ADDRESS) for text in texts)
+    return islice((part.strip(_AT_END) for part in parts), _MAX_WORDS_OF_ADDRESS)
+
+
+@cache
+def _country_names() -> Mapping[str, str]:
+    """Return the names by code; imported for the first address, since few commands write one."""
+    names: Mapping[str, str] = importlib.import_module(_ADDRESSES).COUNTRY_NAMES
+    return names
+
+
+def _some(words: Iterable[str]) -> Iterator[str]:
+    """Yield each of ``words`` once, while together they are no longer than addresses are."""
+    seen: set[str] = set()
+    left = _MAX_ADDRESS_TEXT
+    for word in words:
+        if word not in seen:
+            seen.add(word)
+            left -= len(word)
+            if left < 0:
+                return
+            yield word
+
+
+def _folded(words: Iterable[str]) -> list[str]:
+    folded = dict.fromkeys(fold(word)[:MAX_WORD_LENGTH] for word in words)
+    return [word for word in folded if word]
+
+
+def _without_beginnings(words: list[str]) -> list[str]:
+    """Return ``words``, in their order, without those that another one begins with."""
+    in_order = sorted(set(words))
+    # What begins with a word follows it at once.
+    beginnings = {word for word, following in pairwise(in_order) if following.startswith(word)}
+    return [word for word in words if word not in beginnings]
 
 
 def read_search(text: str) -> tuple[str, ...] | None:
@@ -61,12 +134,13 @@ def read_search(text: str) -> tuple[str, ...] | None:
         return None
     typed = text.split(maxsplit=MAX_WORDS)[:MAX_WORDS]
     words = list({fold(_searched(word))[:MAX_WORD_LENGTH] for word in typed})
-    terms = [word for word in words if word and not _begins_another(word, words)]
+    terms = _without_beginnings([word for word in words if word])
     return tuple(sorted(terms, key=lambda word: (-len(word), word)))
 
 
 def _searched(word: str) -> str:
-    """Return a word as it is stored: the Punycode of an email's domain is decoded."""
+    """Return a word as it is stored: without a comma at its end, a domain without Punycode."""
+    word = word.rstrip(_AT_END) or word
     domain = word.rpartition("@")[2]
     if "xn--" not in domain.lower():
         return word
@@ -76,7 +150,3 @@ def _searched(word: str) -> str:
 def end_of(beginning: str) -> str:
     """Return the upper bound of words that begin with ``beginning``, by code points."""
     return beginning + _LAST
-
-
-def _begins_another(word: str, words: list[str]) -> bool:
-    return any(other != word and other.startswith(word) for other in words)

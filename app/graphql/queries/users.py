@@ -17,7 +17,9 @@ from app.services.accounts.addresses import show_address, show_address_rules
 from app.services.people.directory import list_customers, list_staff, show_user
 
 _USER = "app.graphql.types.users.User"
-_SEARCH = "Matches the beginnings of words in email or name, ignoring case and accents."
+_SEARCH = (
+    "Matches the beginnings of words in email, name and addresses, ignoring case and accents."
+)
 
 UserCountableConnection = make_connection("User", _USER)
 UserSortField = graphene.Enum.from_enum(UserSort, name="UserSortField")

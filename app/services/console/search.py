@@ -11,6 +11,7 @@ from sqlalchemy import (
     Select,
     String,
     cast,
+    exists,
     func,
     literal,
     select,
@@ -265,9 +266,13 @@ def _keys(
     Only the first few thousand entries that begin with the first word are checked.
     """
     leading, *others = words
-    near = select(key).where(_begins(word, leading), *conditions).order_by(word, key)
+    earlier = aliased(key.class_)
+    same_key, earlier_word = getattr(earlier, key.key), getattr(earlier, word.key)
+    comes_earlier = exists().where(same_key == key, earlier_word >= leading, earlier_word < word)
+    matching = (_begins(word, leading), *conditions, ~comes_earlier)
+    near = select(key).where(*matching).order_by(word, key)
     if not others:
-        # A few more than are shown: one thing may have several words that match.
+        # A few more than are shown: some can't be.
         return select(near.limit(MAX_HITS_PER_KIND * 4).subquery())
     found = near.limit(_MAX_CANDIDATES).subquery()
     query = select(found)

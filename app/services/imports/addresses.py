@@ -22,6 +22,7 @@ from app.domain.imports.findings import Converted, Finding, Outcome
 from app.domain.imports.people import USERS
 from app.domain.imports.runs import Part
 from app.models import AddressRecord
+from app.models.user_words import write_user_words
 from app.ports.import_source import TableRow
 from app.services.imports.bulk import insert_rows
 from app.services.imports.ledger import find_marker, set_marker
@@ -176,16 +177,21 @@ class Addresses(Section):
         off = dict.fromkeys(_FLAGS, False)
         insert_rows(session, AddressRecord, [{"id": row.key, **row.state, **off} for row in rows])
         _set_defaults(session, rows)
+        write_user_words(session.connection(), _new_owners(rows))
 
     @override
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         off = dict.fromkeys(_FLAGS, False)
+        owners = _owners(session, [row.key for row in rows]) | _new_owners(rows)
         update_rows(session, AddressRecord, {row.key: {**row.state, **off} for row in rows})
         _set_defaults(session, rows)
+        write_user_words(session.connection(), owners)
 
     @override
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
+        owners = _owners(session, keys)
         session.execute(delete(AddressRecord).where(AddressRecord.id.in_(keys)))
+        write_user_words(session.connection(), owners)
 
     @override
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
@@ -227,6 +233,14 @@ def _first_named(run: Run, keys: Collection[int]) -> Mapping[int, int]:
         for key in keys
         if any(key in each for each in found)
     }
+
+
+def _owners(session: Session, keys: Collection[int]) -> set[int]:
+    return set(session.scalars(select(AddressRecord.user_id).where(AddressRecord.id.in_(keys))))
+
+
+def _new_owners(rows: Sequence[Row]) -> set[int]:
+    return {number(row.state["user_id"]) for row in rows}
 
 
 def _set_defaults(session: Session, rows: Sequence[Row]) -> None:

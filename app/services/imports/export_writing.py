@@ -6,22 +6,22 @@ from typing import Any
 from sqlalchemy import delete, select, tuple_, update
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.search import words_of
 from app.domain.passwords.imported_hashes import (
     ImportedPassword,
     ImportedPasswordState,
     classify,
 )
 from app.models import (
+    AddressRecord,
     AppRecord,
     IdentityProviderRecord,
     ImportedPasswordRecord,
     ShopRecord,
     UserRecord,
-    UserWordRecord,
     WebhookRecord,
 )
 from app.models.shop import SHOP_ID
+from app.models.user_words import write_user_words
 from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.imports.bulk import insert_rows
@@ -62,6 +62,8 @@ def insert_exported(
         if table.record is IdentityProviderRecord:
             _delete_unused_providers(session, values)
         insert_rows(session, table.record, _alike(values))
+        if table.record is AddressRecord:
+            write_user_words(session.connection(), {each["user_id"] for each in values})
     for list_ in table.lists:
         owner, value = list_.owner.key, list_.value.key
         entries = [
@@ -110,12 +112,7 @@ def _insert_users(session: Session, rows: Sequence[Values], import_id: int) -> N
         for row, password in zip(rows, passwords, strict=True)
     ]
     insert_rows(session, UserRecord, values)
-    words = [
-        {"user_id": row["id"], "word": word, "is_staff": row["is_staff"]}
-        for row in rows
-        for word in words_of(row["email"], row["first_name"], row["last_name"])
-    ]
-    insert_rows(session, UserWordRecord, words)
+    write_user_words(session.connection(), [row["id"] for row in rows])
     origins = [
         password_values(import_id, row["id"], password)
         for row, password in zip(rows, passwords, strict=True)

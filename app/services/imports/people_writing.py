@@ -7,7 +7,6 @@ from datetime import datetime
 from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.search import words_of
 from app.domain.imports.digests import digest_of_text
 from app.domain.imports.people import ImportedPerson, state_of
 from app.domain.passwords.imported_hashes import ImportedPassword, ImportedPasswordState
@@ -18,8 +17,8 @@ from app.models import (
     SessionRecord,
     UserPermissionRecord,
     UserRecord,
-    UserWordRecord,
 )
+from app.models.user_words import write_user_words
 from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.imports.bulk import insert_rows
@@ -60,7 +59,7 @@ def insert_people(session: Session, import_id: int, people: Sequence[NewPerson])
     given = [new.key for new in people if new.key is not None]
     keys = given or _find_keys(session, [new.person.email for new in people])
     written = list(zip(keys, people, strict=True))
-    add_words(session, {key: new.person for key, new in written})
+    write_user_words(session.connection(), keys)
     _add_rights(session, {key: new.person for key, new in written})
     _add_passwords(session, import_id, written)
     return keys
@@ -88,9 +87,9 @@ def update_people(ports: Ports, session: Session, changed: Sequence[NewPerson]) 
     session.connection().execute(
         change, [_changed_values(new, logins.get(new.key)) for new in changed]
     )
-    for owned in (UserWordRecord, GroupMemberRecord, UserPermissionRecord):
+    for owned in (GroupMemberRecord, UserPermissionRecord):
         session.execute(delete(owned).where(owned.user_id.in_(keys)))
-    add_words(session, people)
+    write_user_words(session.connection(), keys)
     _add_rights(session, people)
     deactivated = [
         key for key, row in before.items() if row.is_active and not people[key].is_active
@@ -124,17 +123,6 @@ def _end_unverified_sessions(session: Session, keys: Collection[int]) -> None:
         identity.user_id.in_(keys), identity.is_verified.is_(False)
     )
     session.execute(delete(SessionRecord).where(SessionRecord.identity_id.in_(unverified)))
-
-
-@part
-def add_words(session: Session, people: Mapping[int, ImportedPerson]) -> None:
-    """Write the words that these people are found by."""
-    values = [
-        {"user_id": key, "word": word, "is_staff": person.is_staff}
-        for key, person in people.items()
-        for word in words_of(person.email, person.first_name, person.last_name)
-    ]
-    insert_rows(session, UserWordRecord, values)
 
 
 @part

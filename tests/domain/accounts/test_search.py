@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.domain.accounts.addresses import MAX_LENGTHS
 from app.domain.accounts.search import (
+    ADDRESS_FIELDS,
+    MAX_ADDRESS_WORDS,
     MAX_WORD_LENGTH,
     MAX_WORDS,
     end_of,
@@ -69,6 +72,31 @@ def test_long_name_has_few_short_words() -> None:
     assert max(map(len, words)) <= MAX_WORD_LENGTH
 
 
+def address(**details: str) -> dict[str, str]:
+    return dict.fromkeys(ADDRESS_FIELDS, "") | details
+
+
+def test_every_detail_of_an_address_is_searched() -> None:
+    assert set(ADDRESS_FIELDS) == set(MAX_LENGTHS)
+    details = {name: f"{place}x" for place, name in enumerate(ADDRESS_FIELDS)}
+    assert words_of("a@b.cc", "", "", [details]) == {"a@b.cc", "b.cc", *details.values()}
+
+
+def test_commas_end_words_of_addresses() -> None:
+    words = words_of("a@b.cc", "", "", [address(city="Łódź,", street_address_1="Foo st.,12/4")])
+    assert words == {"a@b.cc", "b.cc", "łodz", "foo", "st.,12/4", "12/4", "4"}
+
+
+def test_addresses_have_few_words_however_many_they_hold() -> None:
+    many = [
+        address(city=f"c{number}", street_address_1=" ".join(f"{number}s{n}" for n in range(99)))
+        for number in range(100)
+    ]
+    words = words_of("a@b.cc", "Ann", "Berg", many)
+    assert {"a@b.cc", "b.cc", "ann", "berg", "c0", "c5"} < words
+    assert len(words) <= MAX_ADDRESS_WORDS + MAX_WORDS
+
+
 @given(st.emails(), st.text(max_size=40), st.text(max_size=40), st.data())
 def test_person_with_few_words_is_found_by_any_beginning(
     email: str, first: str, last: str, data: st.DataObject
@@ -86,6 +114,7 @@ def test_person_with_few_words_is_found_by_any_beginning(
 
 def test_search_uses_every_word_longest_first() -> None:
     assert read_search(" Ann  MÜLLER ann ") == ("muller", "ann")
+    assert read_search("Müller, Ann; ,") == ("muller", "ann", ",")
 
 
 def test_prefixes_of_other_search_words_are_ignored() -> None:
