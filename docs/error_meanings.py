@@ -180,8 +180,8 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
             "Ask someone who has them, such as a superuser.",
         ),
         "OUT_OF_SCOPE_PERMISSION": (
-            "The caller would grant permissions that they lack, or an app MANAGE_APPS.",
-            "Leave out the permissions in `permissions`.",
+            "The caller or a person who saved a webhook of the app lacks one, or no app has it.",
+            "Leave out the permissions in `permissions`, or save these webhooks yourself first.",
         ),
         "UNSUPPORTED_SALEOR_VERSION": (
             "The manifest requires another version of the API.",

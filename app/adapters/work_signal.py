@@ -1,5 +1,6 @@
 """Signals for workers: a socket on one host, PostgreSQL's NOTIFY, or Redis' publish."""
 
+import glob
 import os
 import select
 import socket
@@ -18,6 +19,9 @@ from app.adapters.private_files import make_private_folder
 from app.ports.work_signal import NO_SIGNAL, WorkSignal
 
 _CHANNEL = "latchkey_work"
+_CONNECT_SECONDS = 5
+_REDIS_SECONDS = 2.0
+"""A change waits no longer for a Redis that doesn't answer."""
 
 
 class SocketSignal:
@@ -32,7 +36,7 @@ class SocketSignal:
     def send(self) -> None:
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
             sender.settimeout(0)
-            for file in self._folder.glob(f"{self._prefix}*"):
+            for file in self._folder.glob(f"{glob.escape(self._prefix)}*"):
                 self._send_to(sender, file)
 
     def wait(self, seconds: float) -> bool:
@@ -107,7 +111,8 @@ class NotifySignal:
 
     def _listen(self) -> psycopg.Connection[Any]:
         arguments, options = self._engine.dialect.create_connect_args(self._engine.url)
-        connection = psycopg.connect(*arguments, **options, autocommit=True, connect_timeout=5)
+        deadline = {"connect_timeout": _CONNECT_SECONDS}
+        connection = psycopg.connect(*arguments, **{**deadline, **options}, autocommit=True)
         connection.execute(f"LISTEN {_CHANNEL}")
         self._listening = connection
         return connection
@@ -117,7 +122,9 @@ class RedisSignal:
     """Redis' publish and subscribe, for every host of the installation."""
 
     def __init__(self, url: str) -> None:
-        self._client: Any = Redis.from_url(url, socket_connect_timeout=2.0)
+        self._client: Any = Redis.from_url(
+            url, socket_connect_timeout=_REDIS_SECONDS, socket_timeout=_REDIS_SECONDS
+        )
         self._listening: Any = None
 
     def send(self) -> None:

@@ -126,8 +126,8 @@ def update(
 ) -> None:
     """Update an app. Changes apply from its next request.
 
-    The given permissions replace the app's current ones. Asks to confirm if a webhook would
-    receive links that give access to accounts and the person who saved it lacks the permission.
+    The given permissions replace the app's current ones. Asks to confirm if the person who saved
+    a webhook of the app lacked an added permission: the webhook is sent what the app can read.
     """
     if permissions and no_permissions:
         raise click.UsageError("Use either --permission or --no-permissions, not both.")

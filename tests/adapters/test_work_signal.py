@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 
 from app.adapters.database import connect_database
 from app.adapters.work_signal import RedisSignal, SocketSignal, connect_work_signal
@@ -80,6 +81,25 @@ def test_folder_where_no_socket_can_be_made_lets_the_worker_look_often(tmp_path:
     signal = SocketSignal(tmp_path / "file" / "signal")
     signal.send()
     assert not signal.wait(PATIENCE)
+
+
+def test_folder_and_database_can_have_any_name(tmp_path: Path) -> None:
+    sender, worker = (SocketSignal(tmp_path / "shop[1]*.db-signal") for _ in range(2))
+    assert not worker.wait(0.01)
+    sender.send()
+    assert worker.wait(PATIENCE)
+    worker.close()
+
+
+def test_listener_keeps_to_the_deadline_in_the_databases_url(postgresql_url: str) -> None:
+    url = make_url(postgresql_url).update_query_dict({"connect_timeout": "30"})
+    database = connect_database(url.render_as_string(hide_password=False))
+    worker = connect_work_signal("", database.reading_engine, Path("no"))
+    assert not worker.wait(0.01)
+    worker.send()
+    assert worker.wait(PATIENCE)
+    worker.close()
+    database.close()
 
 
 def test_store_that_is_away_neither_fails_a_change_nor_ends_a_worker() -> None:

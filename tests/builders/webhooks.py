@@ -6,18 +6,23 @@ from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType, ProductUpdated
+from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.fanout import fan_out_events
 from app.services.outbox.publisher import add_event
-from app.services.webhooks.stored_webhooks import encrypted_headers, encrypted_secret
+from app.services.webhooks.stored_webhooks import (
+    encrypted_headers,
+    encrypted_secret,
+    set_saver,
+)
 from tests.builders.apps import make_app
 from tests.builders.people import ISSUER
 
 TARGET = "https://app.example.com/hook"
 
 
-def make_webhook(
+def make_webhook(  # noqa: PLR0913 - every field has a default
     ports: Ports,
     app_id: int,
     *events: EventType,
@@ -26,6 +31,7 @@ def make_webhook(
     custom_headers: dict[str, str] | None = None,
     query: str = "",
     name: str = "hook",
+    saver: Saver = UNKNOWN_SAVER,
 ) -> int:
     """Store a webhook; return its key."""
     now = ports.clock.now()
@@ -39,6 +45,7 @@ def make_webhook(
             custom_headers=encrypted_headers(ports, custom_headers or {}),
             created_at=now,
         )
+        set_saver(webhook, saver)
         session.add(webhook)
         session.flush()
         session.add_all(

@@ -20,7 +20,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.pages import Page
 from app.services.apps.summaries import AppSummary, AppWebhook
-from app.services.webhooks.permission_grants import LinkWebhook
+from app.services.webhooks.permission_grants import UnconfirmedWebhook
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 APP = App(
@@ -288,7 +288,7 @@ def test_without_a_token_there_is_no_question(question_name: str | None) -> None
 
 
 def test_question_before_a_grant_carries_the_permissions() -> None:
-    hook = LinkWebhook(2, "", "https://l.example.com", "Ada", (Permission.MANAGE_USERS,))
+    hook = UnconfirmedWebhook(2, "", "https://l.example.com", "Ada", (Permission.MANAGE_USERS,))
     question = make_grant_question(APP, frozenset({Permission.MANAGE_USERS}), [hook])
     assert question.hidden == (("confirmed", "yes"), ("permissions", "MANAGE_USERS"))
     assert [one.state for one in question.consequences] == ["bad", "warn"]

@@ -1,17 +1,20 @@
-"""A webhook that waits on an app without rights gets no links by a later grant unnoticed."""
+"""A webhook that waits on an app without rights gains nothing by a later grant unnoticed."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
-from app.domain.events import AccountSetPasswordRequested, EventType
+from app.domain.events import AccountSetPasswordRequested, CustomerUpdated, EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
+from app.domain.webhooks.permissions import Saver
 from app.factory import create_app
+from app.models import WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.apps.app_changes import AppChange, update_app
@@ -20,6 +23,7 @@ from app.services.deliveries.fanout import fan_out_events
 from app.services.outbox.publisher import add_event
 from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
 from app.services.webhooks.permission_grants import WebhooksNotConfirmed
+from app.services.webhooks.stored_webhooks import read_saver
 from app.settings import Settings
 from tests.builders.apps import app_as_stored, make_app
 from tests.builders.audit import trail
@@ -42,6 +46,7 @@ APPS, ORDERS, PRODUCTS, STAFF, USERS = (
 )
 LINKS = (EventType.STAFF_SET_PASSWORD_REQUESTED, EventType.ACCOUNT_SET_PASSWORD_REQUESTED)
 MINE = "https://mine.example/"
+USER = ActorKind.USER
 UPDATE = """
 mutation ($id: ID!, $input: AppInput!) {
   appUpdate(id: $id, input: $input) {
@@ -74,7 +79,9 @@ def grant(ports: Ports, app: int, *permissions: Permission) -> Any:
     return ApiClient(ports).run(UPDATE, chief, id=to_global_id("App", app), input=input_)
 
 
-@pytest.mark.parametrize("events", [LINKS, (EventType.ANY_EVENTS,)])
+@pytest.mark.parametrize(
+    "events", [LINKS, (EventType.ANY_EVENTS,), (EventType.STAFF_UPDATED,), ()]
+)
 def test_api_refuses_a_grant_and_names_the_webhook_and_who_saved_it(
     ports: Ports, events: tuple[EventType, ...]
 ) -> None:
@@ -84,7 +91,7 @@ def test_api_refuses_a_grant_and_names_the_webhook_and_who_saved_it(
     assert response["app"] is None
     (error,) = response["errors"]
     assert (error["field"], error["code"]) == ("permissions", "OUT_OF_SCOPE_PERMISSION")
-    assert error["permissions"] == ["MANAGE_STAFF"]
+    assert error["permissions"] == ["MANAGE_ORDERS", "MANAGE_STAFF"]
     assert "Trap" in error["message"]
     assert "desk@example.com" in error["message"]
     assert app_as_stored(ports, app).permissions == frozenset()
@@ -113,15 +120,19 @@ def test_manifest_webhooks_are_saved_by_the_installer(ports: Ports) -> None:
     assert "boss@example.com" in error["message"]
 
 
+def test_planted_webhook_is_not_sent_what_its_saver_cannot_read(ports: Ports) -> None:
+    app, _ = make_app(ports, "harmless")
+    plant(ports, app, events=(EventType.CUSTOMER_UPDATED, EventType.STAFF_UPDATED))
+    with pytest.raises(WebhooksNotConfirmed):
+        update_app(ports, OPERATOR, app, AppChange(permissions=frozenset({USERS, STAFF})))
+    assert sent_of_customer(ports) == []
+
+
 @pytest.mark.parametrize(
     ("permissions", "events"),
-    [
-        ((STAFF, USERS), LINKS),
-        ((), (EventType.STAFF_UPDATED, EventType.CUSTOMER_UPDATED)),
-        ((USERS, STAFF, ORDERS), (EventType.ANY_EVENTS,)),
-    ],
+    [((STAFF, USERS), LINKS), ((USERS, STAFF, ORDERS), (EventType.ANY_EVENTS,))],
 )
-def test_grant_is_made_if_the_saver_had_the_right_or_no_link_is_sent(
+def test_grant_is_made_if_the_saver_had_the_rights(
     ports: Ports, permissions: tuple[Permission, ...], events: tuple[EventType, ...]
 ) -> None:
     app, _ = make_app(ports, "mailer")
@@ -129,14 +140,62 @@ def test_grant_is_made_if_the_saver_had_the_right_or_no_link_is_sent(
     assert grant(ports, app, STAFF, USERS)["errors"] == []
 
 
-def test_other_grants_and_unknown_savers_need_no_confirmation(ports: Ports) -> None:
+def saved_by_app(ports: Ports, app: int) -> None:
+    itself = Actor(ActorKind.APP, app_id=app)
+    create_webhook(ports, itself, WebhookInput(target_url=MINE, events=LINKS))
+
+
+def saved_by_operator(ports: Ports, app: int) -> None:
+    create_webhook(ports, OPERATOR, WebhookInput(target_url=MINE, events=LINKS), app)
+
+
+def saved_by_superuser(ports: Ports, app: int) -> None:
+    root = actor_of(ports, make_user(ports, "root@example.com", is_staff=True, is_superuser=True))
+    create_webhook(ports, root, WebhookInput(target_url=MINE, events=LINKS), app)
+
+
+def saved_before_savers_were_recorded(ports: Ports, app: int) -> None:
+    make_webhook(ports, app, *LINKS)
+
+
+@pytest.mark.parametrize(
+    "save",
+    [saved_by_app, saved_by_operator, saved_by_superuser, saved_before_savers_were_recorded],
+)
+def test_grant_is_made_without_people_who_lack_permissions(
+    ports: Ports, save: Callable[[Ports, int], None]
+) -> None:
     app, _ = make_app(ports, "mailer")
-    make_webhook(ports, app, *LINKS)  # from before it was recorded who saved it
+    save(ports, app)
     assert grant(ports, app, STAFF, USERS)["errors"] == []
-    app, _ = make_app(ports, "harmless")
-    plant(ports, app)
-    update_app(ports, OPERATOR, app, AppChange(name="still", permissions=frozenset({ORDERS})))
+
+
+def test_webhook_whose_saver_lacks_permissions_of_the_app_goes_on(ports: Ports) -> None:
+    """As saved before it was required to hold them all; other changes don't ask, either."""
+    app, _ = make_app(ports, "crm", USERS)
+    make_webhook(ports, app, EventType.CUSTOMER_UPDATED, saver=Saver(USER, "desk", frozenset()))
+    update_app(ports, OPERATOR, app, AppChange(name="CRM", permissions=frozenset({USERS})))
+    assert len(sent_of_customer(ports)) == 1
     update_app(ports, OPERATOR, app, AppChange(permissions=frozenset()))
+
+
+def test_confirmation_takes_nothing_from_what_was_saved_before(ports: Ports) -> None:
+    app, _ = make_app(ports, "mailer", USERS)
+    plant(ports, app, USERS)
+    desk = actor_of(ports, make_staff(ports, "buyer@example.com", APPS, USERS, ORDERS))
+    granted = AppChange(permissions=frozenset({USERS, ORDERS}))
+    update_app(ports, desk, app, granted, confirmed=True)
+    with ports.database.reading() as session:
+        saver = read_saver(session.get_one(WebhookRecord, 1))
+    assert saver == Saver(USER, "buyer@example.com", frozenset({APPS, USERS, ORDERS}))
+
+
+def sent_of_customer(ports: Ports) -> list[bytes | None]:
+    """Change a customer, and return the bodies of what webhooks are sent about it."""
+    customer = make_user(ports, "ann@example.com")
+    with ports.database.transaction() as session:
+        add_event(ports, OPERATOR, session, CustomerUpdated(customer))
+    return bodies(ports)
 
 
 def test_grant_passes_after_saving_the_webhook_with_the_permission(ports: Ports) -> None:
@@ -154,10 +213,14 @@ def customer_link_is_sent(ports: Ports) -> bool:
     customer = make_user(ports, "ann@example.com")
     with ports.database.transaction() as session:
         add_event(ports, OPERATOR, session, AccountSetPasswordRequested(customer, token="sesame"))
+    return any(b'"sesame"' in (body or b"") for body in bodies(ports))
+
+
+def bodies(ports: Ports) -> list[bytes | None]:
     fan_out_events(ports, WORKER)
     http = FakeHttp(ports.database, lambda _request: HttpResponse(200))
     work_off(replace(ports, http=http))
-    return any(b'"sesame"' in (request.body or b"") for request in http.requests)
+    return [request.body for request in http.requests]
 
 
 def test_command_line_asks_for_confirmation(ports: Ports) -> None:
@@ -179,7 +242,7 @@ def test_command_line_asks_for_confirmation(ports: Ports) -> None:
 
 def test_command_line_does_not_ask_without_need(ports: Ports) -> None:
     app, _ = make_app(ports, "harmless")
-    plant(ports, app)
+    plant(ports, app, ORDERS)
     assert run(ports, "app", "update", "harmless", "--permission", "MANAGE_ORDERS").exit_code == 0
     assert app_as_stored(ports, app).permissions == {ORDERS}
 

@@ -15,8 +15,9 @@ from app.domain.events import (
     LinkRequested,
     StaffSetPasswordRequested,
 )
-from app.domain.values.errors import Refused
+from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
+from app.domain.webhooks.permissions import Saver
 from app.models import (
     AppPermissionRecord,
     DeliveryRecord,
@@ -164,9 +165,9 @@ def test_person_who_saved_the_webhook_gains_nothing_by_the_rights_of_the_app(
     scenario: Scenario,
 ) -> None:
     ports = scenario.ports
-    attacker = actor_of(ports, make_staff(ports, "desk@example.com", APPS, STAFF))
     app, _ = make_app(ports, "wide", STAFF, ORDERS)
-    create_webhook(ports, attacker, WebhookInput(target_url=MINE, events=RESETS), app)
+    desk = Saver(ActorKind.USER, "desk@example.com", frozenset({APPS, STAFF}))
+    make_webhook(ports, app, *RESETS, target_url=MINE, saver=desk)
     scenario.ask(StaffSetPasswordRequested(directly(ports), token=SECRET))
     scenario.work()
     assert '"token": null' in scenario.sent
@@ -301,5 +302,5 @@ def test_saving_a_link_webhook_needs_the_permission_of_its_events(scenario: Scen
     ports = scenario.ports
     client = actor_of(ports, make_staff(ports, "desk@example.com", APPS))
     app, _ = make_app(ports, "mailer", STAFF)
-    with pytest.raises(Refused):
+    with pytest.raises(PermissionDenied):
         create_webhook(ports, client, WebhookInput(target_url=MINE, events=RESETS), app)

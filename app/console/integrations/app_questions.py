@@ -11,7 +11,7 @@ from app.domain.apps.apps import App, AppToken
 from app.domain.apps.extensions import Extension
 from app.domain.authorization.permissions import Permission, in_order
 from app.services.apps.summaries import AppWebhook
-from app.services.webhooks.permission_grants import LinkWebhook
+from app.services.webhooks.permission_grants import UnconfirmedWebhook
 from app.web.translation import enumeration, text
 
 QUESTIONS = ("deactivate", "remove", "rotate", "revoke")
@@ -53,9 +53,9 @@ def make_question(
 
 
 def make_grant_question(
-    app: App, permissions: frozenset[Permission], webhooks: Sequence[LinkWebhook]
+    app: App, permissions: frozenset[Permission], webhooks: Sequence[UnconfirmedWebhook]
 ) -> Question:
-    """Return the question before ``permissions`` are granted that have links sent."""
+    """Return the question before ``permissions`` are granted that their savers lacked."""
     fields = (("permissions", one.value) for one in in_order(permissions))
     return Question(
         title=text("Grant these permissions to {app}?", app=app.name),
@@ -63,7 +63,7 @@ def make_grant_question(
         endpoint="console.apps.save_permissions",
         arguments={"key": app.id},
         hidden=(("confirmed", "yes"), *fields),
-        consequences=(*(_link_webhook(one) for one in webhooks), _saved_by_you(webhooks)),
+        consequences=(*(_unconfirmed_webhook(one) for one in webhooks), _saved_by_you(webhooks)),
     )
 
 
@@ -187,10 +187,10 @@ def _rejected(token: AppToken, now: datetime) -> str:
     )
 
 
-def _link_webhook(webhook: LinkWebhook) -> Consequence:
+def _unconfirmed_webhook(webhook: UnconfirmedWebhook) -> Consequence:
     sentence = html_text(
         "{name} sends to {url} and was saved by {person}, who doesn't have {permissions}. It will "
-        "receive links that give access to accounts.",
+        "be sent what the app can read with these permissions.",
         name=webhook.name or text("An unnamed webhook"),
         url=webhook.target_url,
         person=webhook.saved_by,
@@ -199,7 +199,7 @@ def _link_webhook(webhook: LinkWebhook) -> Consequence:
     return Consequence("bad", sentence)
 
 
-def _saved_by_you(webhooks: Sequence[LinkWebhook]) -> Consequence:
+def _saved_by_you(webhooks: Sequence[UnconfirmedWebhook]) -> Consequence:
     sentence = text(
         "If you grant them, the webhook counts as saved by you.",
         "If you grant them, the webhooks count as saved by you.",

@@ -1,4 +1,4 @@
-"""A webhook's permissions: its app's, limited by what its last saver held."""
+"""A webhook's permissions: its app's, limited by those of a limited token that saved it."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,8 @@ class Saver:
     def token_limit(self) -> frozenset[Permission] | None:
         """The limit of the app token that saved it; ``None`` for a token without one, or people.
 
-        People who manage apps decide what an app is sent, whatever they hold themselves.
+        People hold all permissions of the app when they save, and what it is granted later is
+        confirmed for their webhooks (``services/webhooks/permission_grants``).
         """
         return self.permissions if self.kind is ActorKind.APP else None
 

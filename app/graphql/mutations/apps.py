@@ -82,8 +82,7 @@ class AppMutations(graphene.ObjectType):
         description=(
             "Updates an app's name, identifier or permissions immediately. For staff with "
             "MANAGE_APPS, not for apps. A permission isn't granted if a webhook of the app "
-            "would receive account links because of it and the person who saved the webhook "
-            "lacked that permission."
+            "was saved by a person who lacked that permission."
         ),
         id=graphene.ID(required=True),
         input=AppInput(required=True),

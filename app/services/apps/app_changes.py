@@ -96,7 +96,7 @@ def update_app(
     Refuses NOT_FOUND on ``id``; OUT_OF_SCOPE_APP on it to an app, and for an app that may do what
     the caller may not; else as ``create_app`` does. Unless ``confirmed``, refuses
     OUT_OF_SCOPE_PERMISSION on ``permissions`` (``WebhooksNotConfirmed``) where a webhook would be
-    sent links by it that the person who saved it couldn't have had sent.
+    sent what the person who saved it couldn't read.
     """
     refuse_apps(actor, "id")
     try:

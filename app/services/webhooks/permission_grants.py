@@ -1,33 +1,31 @@
-"""Check what granting permissions to an app does to its webhooks with links.
+"""Check what granting permissions to an app does to its webhooks.
 
-A webhook may have been saved for links before its app could receive them, by a person who couldn't
-have had them sent. A grant that would change that must be confirmed.
+A person can save webhooks of an app whose permissions they all hold (``app_reach``), so also
+before it is granted more. A grant by which such a webhook would be sent what its saver couldn't
+read must be confirmed.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.events import LinkRequested
 from app.domain.urls.masked_urls import masked_url
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks.permissions import saver_of
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks.permissions import Saver, saver_of
 from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
-from app.services.webhooks.sample_objects import kinds_of
-from app.services.webhooks.stored_webhooks import read_webhooks, set_saver
+from app.services.webhooks.stored_webhooks import read_saver, set_saver
 
 
 @dataclass(frozen=True, slots=True)
-class LinkWebhook:
-    """A webhook that a grant would have sent links; ``lacking`` is what ``saved_by`` lacked."""
+class UnconfirmedWebhook:
+    """A webhook of an app that is granted permissions; ``saved_by`` lacked ``lacking`` of them."""
 
     id: int
     name: str
@@ -39,8 +37,8 @@ class LinkWebhook:
     def problem(self) -> Problem:
         """Why the grant must be confirmed."""
         message = (
-            "Webhook {name} was saved by {person}, who doesn't have {lacking}. It would receive "
-            "links that give access to accounts."
+            "Webhook {name} was saved by {person}, who doesn't have {lacking}. It would be sent "
+            "what the app can read with these permissions."
         )
         values = {
             "name": repr(self.name or self.target_url),
@@ -51,9 +49,9 @@ class LinkWebhook:
 
 
 class WebhooksNotConfirmed(Refused):
-    """A grant would send ``webhooks`` links and isn't confirmed."""
+    """A grant that concerns ``webhooks`` isn't confirmed."""
 
-    def __init__(self, webhooks: Sequence[LinkWebhook]) -> None:
+    def __init__(self, webhooks: Sequence[UnconfirmedWebhook]) -> None:
         lacking = in_order(frozenset().union(*(webhook.lacking for webhook in webhooks)))
         problems = " ".join(webhook.problem.message for webhook in webhooks)
         message = "{problems} Save the webhook yourself or delete it first."
@@ -76,11 +74,11 @@ def confirm_webhooks(
     actor: Actor,
     session: Session,
     app_id: int,
-    added: Collection[Permission],
+    added: frozenset[Permission],
     *,
     confirmed: bool,
 ) -> None:
-    """Let webhooks of an app be sent the links that the permissions ``added`` to it bring.
+    """Let webhooks of an app be sent what it can read with the permissions ``added`` to it.
 
     Only those are asked about whose saver is a person and lacked one of ``added`` then. Raises
     ``WebhooksNotConfirmed`` unless ``confirmed``; then they count as saved by ``actor``.
@@ -88,36 +86,36 @@ def confirm_webhooks(
     if not added:
         return
     query = select(WebhookRecord).where(WebhookRecord.app_id == app_id).order_by(WebhookRecord.id)
-    stored = session.scalars(query.with_for_update()).all()
-    found = {
-        webhook.id: LinkWebhook(
-            webhook.id,
-            webhook.name,
-            masked_url(webhook.target_url),
-            webhook.saver.name,
-            lacking,
-        )
-        for webhook in read_webhooks(ports, session, stored)
-        if (lacking := _lacking(webhook, added))
-    }
+    found = [
+        (stored, unconfirmed)
+        for stored in session.scalars(query.with_for_update())
+        if (unconfirmed := _unconfirmed(stored, added))
+    ]
     if found and not confirmed:
-        raise WebhooksNotConfirmed(list(found.values()))
-    saver = saver_of(actor)
-    for webhook in stored:
-        if webhook.id in found:
-            before = {"saved_by": webhook.saved_by}
-            set_saver(webhook, saver)
-            after = {"saved_by": webhook.saved_by}
-            change = Change("webhook.confirm", "Webhook", webhook.id, webhook.name, before, after)
-            record(ports, actor, session, change)
+        raise WebhooksNotConfirmed([unconfirmed for _, unconfirmed in found])
+    for stored, _ in found:
+        before = {"saved_by": stored.saved_by}
+        set_saver(stored, _confirmed(read_saver(stored), saver_of(actor)))
+        after = {"saved_by": stored.saved_by}
+        label = stored.name or masked_url(stored.target_url)
+        change = Change("webhook.confirm", "Webhook", stored.id, label, before, after)
+        record(ports, actor, session, change)
 
 
-def _lacking(webhook: Webhook, added: Collection[Permission]) -> tuple[Permission, ...]:
-    """Return the ``added`` permissions that the saver of ``webhook`` lacked for its links."""
-    saver = webhook.saver
+def _unconfirmed(stored: WebhookRecord, added: frozenset[Permission]) -> UnconfirmedWebhook | None:
+    """Return the webhook if a person saved it who lacked some of ``added``."""
+    saver = read_saver(stored)
     if saver.kind is not ActorKind.USER or saver.permissions is None:
-        return ()
-    needed = {
-        kind.permission for kind in kinds_of(webhook.events) if issubclass(kind, LinkRequested)
-    }
-    return in_order(frozenset(needed & set(added)) - saver.permissions)
+        return None
+    lacking = in_order(added - saver.permissions)
+    if not lacking:
+        return None
+    url = masked_url(stored.target_url)
+    return UnconfirmedWebhook(stored.id, stored.name, url, saver.name, lacking)
+
+
+def _confirmed(before: Saver, by: Saver) -> Saver:
+    """Return the saver once ``by`` has confirmed what ``before`` saved: both stand behind it."""
+    if before.permissions is None or by.permissions is None:
+        return by
+    return replace(by, permissions=before.permissions | by.permissions)
