@@ -81,6 +81,13 @@ ACCOUNTS = (
         "domain/accounts/test_visibility.py",
     ),
     Mutant(
+        "A deleted address is not searched",
+        "app/models/user_words.py",
+        '@event.listens_for(AddressRecord, "after_delete")',
+        "",
+        "services/people/test_searches_of_addresses.py",
+    ),
+    Mutant(
         "Metadata on an app's page is for people who manage apps",
         "app/services/metadata/app_metadata.py",
         "if not actor.holds(Permission.MANAGE_APPS):",
