@@ -38,7 +38,7 @@ from app.web.sessions import ConsoleSessions, cookie_settings
 from app.web.translation import set_up_translation
 from app.wiring import (
     connect,
-    demo_provider_key,
+    make_demo_provider_key,
     make_installation,
     make_metrics,
     make_traces,
@@ -86,7 +86,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     app.register_blueprint(backchannel.blueprint)
     app.register_blueprint(media.blueprint)
     if chosen.development:
-        app.register_blueprint(make_demo_provider(partial(demo_provider_key, chosen.secret)))
+        app.register_blueprint(make_demo_provider(partial(make_demo_provider_key, chosen.secret)))
     mount_console(app)
     _mount_graphql(app, installation, create_endpoint(installation))
     install_request_hooks(app, installation)

@@ -1,14 +1,15 @@
 """Which adapter stands behind each port.
 
-Most adapters are imported like any module; ``lazy_adapters`` and ``lazy_credentials``
-import the others on first use.
+Those that only few processes need are imported and made on first use: see ``deferred``.
 """
 
 import atexit
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from ipaddress import ip_network
 from itertools import chain
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from app.adapters.activity import SqlActivity
@@ -22,44 +23,27 @@ from app.adapters.private_files import DiskFiles
 from app.adapters.randomness import SystemRandomness
 from app.adapters.replica import SqlReplica, connect_replica
 from app.adapters.saved_logins import FileProfiles
+from app.adapters.schema import AlembicSchema
 from app.adapters.sign_in_log import SqlSignInLog
 from app.adapters.throttle_sql import SqlThrottle
-from app.lazy_adapters import (
-    LazyBackups,
-    LazyEmailTemplates,
-    LazyHttp,
-    LazyIdentityProvider,
-    LazyImages,
-    LazyImportSources,
-    LazyOwnTemplates,
-    LazyPayloads,
-    LazyQueue,
-    LazyRateLimiter,
-    LazySchema,
-    LazySecurityLog,
-    LazyWorkSignal,
-    load,
-    trusted_authorities,
-)
-from app.lazy_credentials import (
-    LazyAuthenticatorApps,
-    LazyEncryption,
-    LazyKeyStore,
-    LazyPasskeys,
-    LazyPasswordStrength,
-    LazySignatures,
-    matches_foreign_hash,
-)
+from app.adapters.tls import TrustedAuthorities
+from app.deferred import deferred, imported_when_used
+from app.domain.values.ip_addresses import Network
 from app.ports import (
     Database,
+    Encryption,
+    Http,
+    IdentityProvider,
     KeyStore,
     Mailer,
     Metrics,
+    Payloads,
     Ports,
     ProcessCache,
     Throttle,
     Traces,
 )
+from app.ports.backups import Backups
 from app.ports.demo_provider import DemoProviderKey
 from app.ports.metrics import NO_METRICS
 from app.ports.security_log import NO_SECURITY_LOG
@@ -78,6 +62,34 @@ from app.settings import (
 )
 from app.web.installation import ConnectionLimits, CountStore, Installation
 from app.web.remote_instances import RemoteAccess
+
+with imported_when_used():
+    from app.adapters import (
+        authenticator_apps,
+        backups_postgresql,
+        backups_sqlite,
+        demo_provider_key,
+        email_templates,
+        encryption,
+        foreign_hashes,
+        http,
+        identity_provider,
+        images,
+        keys,
+        metrics,
+        passkeys,
+        password_strength,
+        platform_database,
+        queue,
+        rate_limiter,
+        signatures,
+        template_folder,
+        throttle_redis,
+        traces,
+        work_signal,
+    )
+    from app.graphql import payloads
+    from app.web import security_log
 
 _LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 _ALL_NETWORKS = (ip_network("0.0.0.0/0"), ip_network("::/0"))
@@ -107,14 +119,15 @@ def connect(
     replica = _replica(settings, database, metrics, traces)
     clock = SystemClock()
     allowed = settings.outgoing_allowed_networks
-    http = LazyHttp(allowed, settings, direct=allowed)
-    own_http = LazyHttp(_LOOPBACK, settings, direct=_LOOPBACK)
-    encryption = LazyEncryption(settings)
-    passwords = Argon2Hasher(matches_foreign=matches_foreign_hash, serves=max_writers > 0)
+    public_http = _http(settings, allowed, direct=allowed)
+    secrets = _encryption(settings)
+    passwords = Argon2Hasher(
+        matches_foreign=deferred(lambda: foreign_hashes.matches), serves=max_writers > 0
+    )
     if traces.is_on:
         database.trace(traces)
-    work_signal = _work_signal(settings, database)
-    database.wake_workers(work_signal)
+    signal = _work_signal(settings, database)
+    database.wake_workers(signal)
     metrics.watch(lambda: chain(database.measure(), passwords.measure()))
     if replica is not None:
         metrics.watch(replica.measure)
@@ -125,37 +138,37 @@ def connect(
         database=database,
         snapshots=database,
         keys=_keys(settings),
-        signatures=LazySignatures(),
+        signatures=deferred(lambda: signatures.DetachedSignatures()),
         passwords=passwords,
-        passkeys=LazyPasskeys(),
-        password_strength=LazyPasswordStrength(),
+        passkeys=deferred(lambda: passkeys.WebAuthnPasskeys()),
+        password_strength=deferred(lambda: password_strength.ZxcvbnStrength()),
         throttle=_throttle(database, settings.redis_url),
-        rate_limiter=LazyRateLimiter(clock, settings.redis_url),
-        encryption=encryption,
-        authenticator_apps=LazyAuthenticatorApps(),
-        email_templates=LazyEmailTemplates(),
-        own_templates=LazyOwnTemplates(settings.mail_templates),
-        mailer=_mailer(settings),
-        http=http,
-        identity_provider=LazyIdentityProvider(
-            DemoProviderHttp(http, own_http) if settings.development else http
+        rate_limiter=deferred(
+            lambda: rate_limiter.connect_rate_limiter(clock, settings.redis_url)
         ),
-        payloads=LazyPayloads(settings),
-        images=LazyImages(),
-        import_sources=LazyImportSources(),
-        queue=LazyQueue(settings),
-        schema=LazySchema(settings.database_url, encryption),
-        backups=LazyBackups(settings),
+        encryption=secrets,
+        authenticator_apps=deferred(lambda: authenticator_apps.PyotpAuthenticatorApps()),
+        email_templates=deferred(lambda: email_templates.JinjaEmailTemplates()),
+        own_templates=deferred(lambda: template_folder.JinjaOwnTemplates(settings.mail_templates)),
+        mailer=_mailer(settings),
+        http=public_http,
+        identity_provider=_identity_provider(settings, public_http),
+        payloads=_payloads(settings),
+        images=deferred(lambda: images.PillowImages()),
+        import_sources=deferred(lambda: platform_database.PlatformSources()),
+        queue=deferred(lambda: queue.connect_queue(settings.redis_url, settings.queue_file)),
+        schema=AlembicSchema(settings.database_url, secrets),
+        backups=_backups(settings),
         private_files=DiskFiles(),
         activity=SqlActivity(database, clock),
-        sign_in_log=SqlSignInLog(database, clock, encryption),
+        sign_in_log=SqlSignInLog(database, clock, secrets),
         cache=ProcessCache(),
         metrics=metrics,
-        security_log=LazySecurityLog(settings.security_log, clock)
+        security_log=deferred(lambda: security_log.JsonSecurityLog(settings.security_log, clock))
         if settings.security_log
         else NO_SECURITY_LOG,
         traces=traces,
-        work_signal=work_signal,
+        work_signal=signal,
         database_clock=None if database.is_file else DatabaseClock(database),
         replica=replica,
     )
@@ -165,8 +178,7 @@ def make_metrics(settings: Settings) -> Metrics:
     """Return where a process that serves or works counts, which needs OPERATIONS_PORT."""
     if not settings.operations_port:
         return NO_METRICS
-    metrics: Metrics = load("app.adapters.metrics").PrometheusMetrics(shared_metrics_folder())
-    return metrics
+    return metrics.PrometheusMetrics(shared_metrics_folder())
 
 
 def make_traces() -> Traces:
@@ -177,18 +189,16 @@ def make_traces() -> Traces:
     if not traces_wanted():
         return NO_TRACES
     try:
-        traces: Traces = load("app.adapters.traces").OpenTelemetryTraces()
+        return traces.OpenTelemetryTraces()
     except ModuleNotFoundError as error:
         message = "OTEL_*: traces need `pip install --require-hashes -r requirements-otel.txt`"
         raise SettingsError((message,)) from error
-    return traces
 
 
 @cache
-def demo_provider_key(secret_key: str) -> DemoProviderKey:
+def make_demo_provider_key(secret_key: str) -> DemoProviderKey:
     """Return the signing key of the demo's identity provider."""
-    key: DemoProviderKey = load("app.adapters.demo_provider_key").DerivedProviderKey(secret_key)
-    return key
+    return deferred(lambda: demo_provider_key.DerivedProviderKey(secret_key))
 
 
 def make_installation(ports: Ports, settings: Settings) -> Installation:
@@ -239,54 +249,116 @@ def connect_installation() -> Installation:
 def connect_remote_access() -> RemoteAccess:
     """Return the ways to other instances; nothing of this installation is looked at."""
     client = load_client_settings()
-    http = LazyHttp(_ALL_NETWORKS, client.settings, direct=_LOOPBACK)
+    calls = _http(client.settings, _ALL_NETWORKS, direct=_LOOPBACK)
     profiles = FileProfiles(client.folder)
     return RemoteAccess(
-        http=http,
+        http=calls,
         clock=SystemClock(),
         randomness=SystemRandomness(),
-        signatures=LazySignatures(),
+        signatures=deferred(lambda: signatures.DetachedSignatures()),
         profiles=profiles,
-        connect_by_token=partial(instance.connect_by_token, http),
-        connect_by_profile=partial(instance.connect_by_profile, http, profiles),
-        sign_in_person=partial(sign_in.sign_in_person, http),
-        sign_in_app=partial(sign_in.sign_in_app, http),
+        connect_by_token=partial(instance.connect_by_token, calls),
+        connect_by_profile=partial(instance.connect_by_profile, calls, profiles),
+        sign_in_person=partial(sign_in.sign_in_person, calls),
+        sign_in_app=partial(sign_in.sign_in_app, calls),
         token=client.token,
     )
 
 
 def page_counts(ports: Ports, settings: Settings) -> CountStore:
     """Where limits of pages count: as those of the API do."""
-    adapter = load("app.adapters.rate_limiter")
     # `flask limiter config` prints the options: a URL there would show Redis' password.
-    options = {"clock": ports.clock, "redis": adapter.connect_redis(settings.redis_url)}
-    return CountStore(f"{adapter.SCHEME}://", options)
+    options = {"clock": ports.clock, "redis": rate_limiter.connect_redis(settings.redis_url)}
+    return CountStore(f"{rate_limiter.SCHEME}://", options)
+
+
+def _http(settings: Settings, allowed: Sequence[Network], *, direct: Sequence[Network]) -> Http:
+    """Return what calls ``allowed`` networks and public addresses, by OUTGOING_PROXY if it is set.
+
+    ``direct`` networks are called without the proxy.
+    """
+    return deferred(
+        lambda: http.GuardedHttp(
+            allowed, _authorities(settings), proxy=settings.outgoing_proxy, direct=direct
+        )
+    )
+
+
+def _authorities(settings: Settings) -> TrustedAuthorities:
+    return TrustedAuthorities(
+        replacing=settings.ssl_cert_file, additional=settings.outgoing_ca_file
+    )
+
+
+def _identity_provider(settings: Settings, public_http: Http) -> IdentityProvider:
+    calls = public_http
+    if settings.development:
+        calls = DemoProviderHttp(public_http, _http(settings, _LOOPBACK, direct=_LOOPBACK))
+    return deferred(lambda: identity_provider.OpenIdProvider(calls))
+
+
+def _encryption(settings: Settings) -> Encryption:
+    return deferred(
+        lambda: encryption.AesEncryption(
+            settings.secret, settings.former_secrets, removable=settings.secret_key_fallbacks
+        )
+    )
+
+
+def _payloads(settings: Settings) -> Payloads:
+    return deferred(
+        lambda: payloads.create_payloads(
+            tokens_max=settings.graphql_tokens_max,
+            depth_max=settings.graphql_depth_max,
+            aliases_max=settings.graphql_aliases_max,
+            cost_max=settings.graphql_cost_max,
+        )
+    )
+
+
+def _backups(settings: Settings) -> Backups:
+    url = settings.database_url
+    if not url.startswith("sqlite"):
+        return deferred(lambda: backups_postgresql.PostgresqlBackups(url))
+    file = Path(url.partition(":///")[2])
+    return deferred(lambda: backups_sqlite.SqliteBackups(file, settings.queue_file))
 
 
 def _keys(settings: Settings) -> KeyStore:
-    keys = LazyKeyStore(settings)
+    store: KeyStore = deferred(
+        lambda: keys.RsaKeyStore(
+            settings.secret,
+            settings.rsa_private_key,
+            settings.former_secrets,
+            settings.rsa_private_password,
+        )
+    )
     if settings.rsa_private_key:
         try:
-            keys.fixed()
+            store.fixed()
         except ValueError as error:
             raise SettingsError((str(error),)) from None
-    return keys
+    return store
 
 
 def _mailer(settings: Settings) -> Mailer:
     host = urlsplit(settings.public_url).hostname or "localhost"
     sender = f"noreply@{host}"
     if settings.mail_file is None:
-        return SmtpMailer(settings.mail_url, sender, trusted_authorities(settings))
+        return SmtpMailer(settings.mail_url, sender, _authorities(settings))
     return FileMailer(settings.mail_file, sender)
 
 
 def _work_signal(settings: Settings, database: SqlDatabase) -> WorkSignal:
-    if database.is_file:
-        return LazyWorkSignal(settings, None)
-    if settings.database_transaction_pooling and not settings.redis_url:
+    if settings.database_transaction_pooling and not (database.is_file or settings.redis_url):
         return NO_SIGNAL  # a pooler keeps no connection for who listens
-    return LazyWorkSignal(settings, database)
+    return deferred(
+        lambda: work_signal.connect_work_signal(
+            settings.redis_url,
+            None if database.is_file else database.reading_engine,
+            settings.work_signal_file,
+        )
+    )
 
 
 def _replica(
@@ -310,5 +382,4 @@ def _throttle(database: Database, redis_url: str) -> Throttle:
     """Return the counters in Redis if there is one, else those in the database."""
     if not redis_url:
         return SqlThrottle(database)
-    in_redis: Throttle = load("app.adapters.throttle_redis").connect_redis_throttle(redis_url)
-    return in_redis
+    return throttle_redis.connect_redis_throttle(redis_url)

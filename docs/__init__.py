@@ -35,7 +35,7 @@ def printed_schema() -> str:
 
 
 PAGES: Mapping[str, Callable[[], str]] = {
-    "../app/domain/accounts/language_names.py": printed_languages,
+    "../app/domain/accounts/language_names.txt": printed_languages,
     "schema.graphql": printed_schema,
     "collection/latchkey.postman_collection.json": printed_collection,
     "guides/apps.md": printed_apps,

@@ -10,9 +10,9 @@ from threading import Barrier
 import pytest
 
 from app.factory import create_app
-from app.lazy_credentials import LazyEncryption
 from app.ports.encryption import DecryptionError
 from app.settings import PUBLISHED_SECRET, Settings, SettingsError, load_settings
+from app.wiring import connect
 from tests.commands.real_installation import at_a_terminal
 from tests.fakes.keys import SECRET
 from tests.test_settings import PRODUCTION
@@ -201,9 +201,9 @@ def test_published_secret_is_nobodys_key(instance: Path) -> None:
     assert settings.secret == (instance / "secret-key").read_text().strip()
     former = load_settings({"SECRET_KEY_FALLBACKS": PUBLISHED_SECRET})
     assert former.cookie_key_fallbacks == ()
-    stored = LazyEncryption(Settings(secret_key=PUBLISHED_SECRET)).encrypt("test", "kept")
-    assert LazyEncryption(settings).decrypt("test", stored) == "kept"
-    assert not LazyEncryption(settings).has_former_keys()
+    stored = connect(Settings(secret_key=PUBLISHED_SECRET)).encryption.encrypt("test", "kept")
+    assert connect(settings).encryption.decrypt("test", stored) == "kept"
+    assert not connect(settings).encryption.has_former_keys()
     production = load_settings({**PRODUCTION})
     with pytest.raises(DecryptionError):
-        LazyEncryption(production).decrypt("test", stored)
+        connect(production).encryption.decrypt("test", stored)

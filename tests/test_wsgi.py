@@ -73,6 +73,6 @@ def test_worker_loads_neither_console_nor_schema() -> None:
         "import sys, threading, app;"
         " stop = threading.Event(); stop.set(); app.run_worker(stop);"
         " print(*(name in sys.modules for name in"
-        " ('app.worker', 'app.console', 'wtforms', 'app.graphql', 'graphene', 'babel')))",
+        " ('app.worker', 'app.console', 'wtforms', 'app.graphql.schema', 'graphene', 'babel')))",
     )
     assert result.stdout == "True False False False False False\n", result.stderr

@@ -23,12 +23,21 @@ _FINGERPRINTS = b"latchkey fingerprints v1"
 class AesEncryption:
     """Encrypts texts; the purpose is authenticated, so that values can't be exchanged.
 
-    ``former_keys`` decrypt what ``secret_key`` doesn't.
+    ``former_keys`` decrypt what ``secret_key`` doesn't. ``removable`` are those of them that were
+    set and can be removed again: without it, all.
     """
 
-    def __init__(self, secret_key: str, former_keys: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        secret_key: str,
+        former_keys: Sequence[str] = (),
+        *,
+        removable: Sequence[str] | None = None,
+    ) -> None:
         keys = [secret_key, *(key for key in former_keys if key != secret_key)]
         self._cipher, *self._former_ciphers = [AESGCM(_derive(key, _INFO)) for key in keys]
+        former = former_keys if removable is None else removable
+        self._has_former_keys = any(key != secret_key for key in former)
         self._fingerprint_keys = [_derive(key, _FINGERPRINTS) for key in keys]
 
     def encrypt(self, purpose: str, text: str) -> str:
@@ -48,7 +57,7 @@ class AesEncryption:
         return self.encrypt(purpose, self.decrypt(purpose, encrypted))
 
     def has_former_keys(self) -> bool:
-        return bool(self._former_ciphers)
+        return self._has_former_keys
 
     def fingerprint(self, purpose: str, text: str) -> str:
         return self.known_fingerprints(purpose, text)[0]

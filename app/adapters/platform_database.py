@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from pathlib import Path
 
 import psycopg
 from psycopg import sql
@@ -14,6 +15,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from typing_extensions import override
 
+from app.adapters.media_folder import LocalMediaFolder
 from app.domain.values.times import showable
 from app.ports.import_source import JsonKey, TableRow, UnreadableSource
 
@@ -224,6 +226,16 @@ class PlatformDatabase:
             return 0
         row = self._connection.execute(query.format(sql.Identifier(table))).fetchone()
         return _int(row["number"]) if row else 0
+
+
+class PlatformSources:
+    """Opens other installations' databases and media folders."""
+
+    def open_platform(self, url: str) -> AbstractContextManager[PlatformDatabase]:
+        return open_platform(url)
+
+    def open_media(self, folder: Path) -> LocalMediaFolder:
+        return LocalMediaFolder(folder)
 
 
 @contextmanager

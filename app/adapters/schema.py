@@ -1,10 +1,13 @@
 """The schema port by Alembic, which is slow to load: it is needed only to change the schema."""
 
-from app.adapters import migrations
 from app.adapters.database_errors import translate_errors
 from app.adapters.schema_revisions import SchemaRevisions
+from app.deferred import imported_when_used
 from app.ports.encryption import Encryption
 from app.ports.schema import Report, ignore_progress
+
+with imported_when_used():
+    from app.adapters import migrations
 
 
 class AlembicSchema(SchemaRevisions):

@@ -7,16 +7,14 @@ import pytest
 
 from app.adapters.authenticator_apps import PyotpAuthenticatorApps
 from app.domain.second_factors.one_time_codes import PERIOD, encode_secret
-from app.lazy_credentials import LazyAuthenticatorApps
 from app.ports import AuthenticatorApps
 
 SECRET = encode_secret(b"12345678901234567890")
 
 
-@pytest.fixture(params=[PyotpAuthenticatorApps, LazyAuthenticatorApps])
-def apps(request: pytest.FixtureRequest) -> AuthenticatorApps:
-    made: AuthenticatorApps = request.param()
-    return made
+@pytest.fixture
+def apps() -> AuthenticatorApps:
+    return PyotpAuthenticatorApps()
 
 
 @pytest.mark.parametrize(

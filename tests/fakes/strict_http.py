@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 
-from app.lazy_adapters import LazyHttp
+from app.adapters.http import GuardedHttp
+from app.deferred import deferred
 from app.ports import Database, Http
 from app.ports.http import HttpRequest, HttpResponse
-from app.settings import Settings
 
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 
@@ -17,7 +17,7 @@ class WatchedHttp:
 
     database: Database
     calls: list[HttpRequest] = field(default_factory=list)
-    real: Http = field(default_factory=lambda: LazyHttp(LOOPBACK, Settings(), direct=LOOPBACK))
+    real: Http = field(default_factory=lambda: deferred(lambda: GuardedHttp(LOOPBACK)))
     """Made at the first call: few tests make one, and reading the authorities takes 16 ms."""
 
     def send(self, request: HttpRequest) -> HttpResponse:

@@ -1,15 +1,13 @@
-"""Languages in which people can be addressed, by the codes of the Unicode locale data (CLDR)."""
+"""Languages in which people can be addressed, by the codes of the Unicode locale data (CLDR).
+
+`make docs` prints ``language_names.txt`` from that data, which is Unicode's, under its license:
+https://www.unicode.org/license.txt
+"""
 
 from collections.abc import Mapping
+from pathlib import Path
 
-from app.domain.accounts.language_names import TEXT
+_LINES = (Path(__file__).parent / "language_names.txt").read_text(encoding="utf-8").splitlines()
 
-
-def _read(text: str) -> Mapping[str, str]:
-    """Return what stands between semicolons: a code, a space and a name."""
-    entries = (entry.partition(" ") for entry in " ".join(text.split()).split("; "))
-    return {code: name for code, _, name in entries}
-
-
-LANGUAGE_NAMES = _read(TEXT)
+LANGUAGE_NAMES: Mapping[str, str] = dict(line.split(" ", 1) for line in _LINES)
 """The English name of each language by its code: ``PT_BR`` is "Portuguese (Brazil)"."""
