@@ -107,4 +107,4 @@ def json_members(response: HttpResponse, what: str) -> Mapping[str, object]:
     try:
         return read_json_object(response.body)
     except NoJsonObject as refused:
-        raise CallFailed(CallFault.MALFORMED, f"{what} {refused}.") from None
+        raise CallFailed(CallFault.MALFORMED, refused.sentence(what)) from None

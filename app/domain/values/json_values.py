@@ -20,6 +20,10 @@ UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 class NoJsonObject(ValueError):
     """The data isn't a JSON object; the text says what is wrong, as a predicate."""
 
+    def sentence(self, endpoint: str) -> str:
+        """Return what is wrong with the response of ``endpoint``; see ``failures.SENTENCES``."""
+        return f"{endpoint} {self}."
+
 
 def read_json_object(data: bytes) -> Mapping[str, object]:
     """The JSON object in ``data``, with or without a byte order mark; raises ``NoJsonObject``.

@@ -8,6 +8,7 @@ from string import Formatter
 import pytest
 
 from app.domain.values.failures import SENTENCES, WHOLE, find_sentence
+from app.domain.values.json_values import NoJsonObject, read_json_object
 
 APP = Path(__file__).parents[3] / "app"
 FAILING = (
@@ -20,6 +21,7 @@ FAILING = (
     "services/deliveries/sending.py",
     "services/identity/provider_calls.py",
     "services/identity/provider_keys.py",
+    "services/identity/user_info.py",
 )
 """The modules whose texts are stored as the reason of a failure, or shown as one."""
 
@@ -54,6 +56,13 @@ def test_every_reason_of_a_failure_is_listed(path: str) -> None:
     texts = set(texts_of(path))
     assert texts
     assert [text for text in texts if not is_listed(text)] == []
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff\xfe{\0}\0", b'{"a": 1, "a": 2}', b"[]", b"x"])
+def test_every_fault_of_a_json_response_is_listed(body: bytes) -> None:
+    with pytest.raises(NoJsonObject) as refused:
+        read_json_object(body)
+    assert is_listed(refused.value.sentence("The app"))
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
