@@ -447,4 +447,18 @@ PERSONAL_DATA = (
         "if not user.email:",
         "services/people/test_erasure.py",
     ),
+    Mutant(
+        "A provider that waits gets no codes of another one",
+        "app/domain/single_sign_on/waiting_changes.py",
+        "for other in providers if other.id != provider.id",
+        "for other in providers if other.id == 0",
+        "hostile/test_stolen_provider_tokens.py",
+    ),
+    Mutant(
+        "A token that states no time of issue can be a day old",
+        "app/services/identity/provider_assertions.py",
+        "first_seen - _UNSTATED_SECONDS if issued is None",
+        "first_seen if issued is None",
+        "hostile/test_stolen_provider_tokens.py",
+    ),
 )

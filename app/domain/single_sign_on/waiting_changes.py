@@ -6,6 +6,7 @@ recorded what they changed, and until that is confirmed the provider can assert 
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import holds_all_permissions
 from app.domain.authorization.permissions import Permission, in_order, known
-from app.domain.single_sign_on.provider_settings import SETTINGS
+from app.domain.single_sign_on.provider_settings import MASK, SETTINGS
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.text import translatable
 
@@ -63,7 +64,9 @@ ANY_CLIENT = translatable(
 )
 """What is wrong with a provider that kept staff rights for tokens of any client."""
 
-UNREADABLE = (WaitingChange("active", "", 0.0, Changer(), can_revert=False),)
+UNREADABLE = tuple(
+    WaitingChange(name, "", 0.0, Changer(), can_revert=False) for name in ("active", *_GETS_TOKENS)
+)
 """What a damaged record counts as: a change by nobody, so the provider asserts nothing."""
 
 
@@ -87,9 +90,10 @@ def with_waiting_changes(
     changed = [name for name in ASSERTING if getattr(before, name) != getattr(after, name)]
     waiting = {change.setting: change for change in read_waiting(before.waiting_changes)}
     if before.client_secret != after.client_secret:
-        waiting.pop(_SECRET, None)
-        if changer is not None:
-            waiting[_SECRET] = WaitingChange(_SECRET, "", now, changer)
+        former = waiting.pop(_SECRET, None)
+        was = _masked(before.client_secret) if former is None else former.was
+        if changer is not None and (was or after.client_secret):
+            waiting[_SECRET] = WaitingChange(_SECRET, was, now, changer)
     for name in changed:
         former = waiting.pop(name, None)
         was = _text(getattr(before, name)) if former is None else former.was
@@ -99,8 +103,8 @@ def with_waiting_changes(
             waiting[name] = WaitingChange(name, was, now, changer, can_revert)
     if changed and changer is None:
         waiting = {name: replace(change, can_revert=False) for name, change in waiting.items()}
-    if "oauth_token_url" not in waiting:
-        waiting.pop(_SECRET, None)
+    if "oauth_token_url" not in waiting and _SECRET in waiting and waiting[_SECRET].was:
+        del waiting[_SECRET]
     text = _write(tuple(waiting.values()))
     if not changed and text == before.waiting_changes:
         return after
@@ -119,18 +123,29 @@ def confirmed(provider: Provider) -> Provider:
 
 def before_waiting(provider: Provider) -> Provider:
     """Return ``provider`` with the issuer that was last confirmed."""
-    changes = {change.setting: change for change in read_waiting(provider.waiting_changes)}
-    issuer = changes.get("issuer")
-    return provider if issuer is None else replace(provider, issuer=issuer.was)
+    return replace(provider, issuer=_was(provider, "issuer"))
 
 
 def sends_secret(provider: Provider) -> bool:
-    """Whether the token URL gets the client secret.
+    """Whether the token URL gets the client secret: if it waits, only if its changer set both."""
+    waiting = {change.setting: change.changer for change in read_waiting(provider.waiting_changes)}
+    url, secret = waiting.get("oauth_token_url"), waiting.get(_SECRET)
+    if url is None:
+        return True
+    return secret is not None and (url.user_id, url.app_id) == (secret.user_id, secret.app_id)
 
-    A token URL that waits gets it only from the person who set the secret, too.
+
+def gets_codes(provider: Provider, providers: Iterable[Provider]) -> bool:
+    """Whether the token URL gets the codes that people come back with.
+
+    One that waits could get those of another of the ``providers``, if its login page leads people
+    on to that one (a mix-up, RFC 9700, 4.4), and tokens for those of a client without a secret.
     """
-    waiting = {change.setting for change in read_waiting(provider.waiting_changes)}
-    return "oauth_token_url" not in waiting or _SECRET in waiting
+    if not waits_for(provider, "oauth_token_url"):
+        return True
+    if any(_was(other, "oauth_token_url") for other in providers if other.id != provider.id):
+        return False
+    return not _was(provider, "oauth_token_url") or _was(provider, _SECRET) != ""
 
 
 def waits_for(provider: Provider, *settings: str) -> bool:
@@ -147,6 +162,18 @@ def read_waiting(text: str) -> tuple[WaitingChange, ...]:
         return tuple(_change(entry) for entry in json.loads(text)) or UNREADABLE
     except (ValueError, TypeError, KeyError, RecursionError):
         return UNREADABLE
+
+
+def _was(provider: Provider, name: str) -> str:
+    """Return the last confirmed value of a setting."""
+    for change in read_waiting(provider.waiting_changes):
+        if change.setting == name:
+            return change.was
+    return _text(getattr(provider, name))
+
+
+def _masked(secret: str) -> str:
+    return MASK if secret else ""
 
 
 def _valid_after(before: Provider, after: Provider, now: float) -> float:

@@ -17,7 +17,7 @@ from app.domain.authorization.scopes import ScopeGrant
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
 from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.single_sign_on.providers import Provider
-from app.domain.single_sign_on.waiting_changes import waits_for
+from app.domain.single_sign_on.waiting_changes import gets_codes, waits_for
 from app.domain.values.errors import Problem, Refused
 from app.models import ExternalIdentityRecord, IdentityProviderRecord
 from app.ports import Ports
@@ -26,11 +26,20 @@ from app.services.authorization.provider_limits import (
     permissions_while_waiting,
 )
 from app.services.authorization.register import part
+from app.services.identity.providers import known_providers
+
+_UNSTATED_SECONDS = 24 * 3600.0
+"""For how long tokens that state no time of issue are valid, as providers usually have it."""
 
 WAITS = Problem(
     "INVALID",
     "The identity provider's settings were changed, and the change isn't confirmed yet. Until a "
     "superuser confirms it, this account can't sign in with the provider.",
+)
+_NO_CODES = Problem(
+    "INVALID",
+    "The identity provider's settings were changed, and the change isn't confirmed yet. Until a "
+    "superuser confirms it, no one can sign in on its login page.",
 )
 _CHANGED = Problem("INVALID", "The identity provider's settings have changed. Sign in again.")
 
@@ -106,9 +115,20 @@ def require_opaque_allowed(provider: Provider) -> None:
 
 
 @part
-def require_issued_since(provider: Provider, issued: float) -> None:
-    """Raise ``ProviderTokenRejected`` for a token that a URL nobody confirmed may have kept."""
-    if issued <= provider.tokens_valid_after:
+def require_codes_allowed(ports: Ports, provider: Provider) -> None:
+    """Refuse INVALID if the provider's token URL can't be sent codes, because it waits."""
+    if not gets_codes(provider, known_providers(ports)):
+        raise Refused(_NO_CODES)
+
+
+@part
+def require_issued_since(provider: Provider, issued: float | None, first_seen: float) -> None:
+    """Raise ``ProviderTokenRejected`` for a token that a URL nobody confirmed may have kept.
+
+    One that doesn't state when it was ``issued`` can be a day older than ``first_seen``.
+    """
+    earliest = first_seen - _UNSTATED_SECONDS if issued is None else issued
+    if earliest <= provider.tokens_valid_after:
         reason = "It was issued before the provider's settings were corrected."
         raise ProviderTokenRejected(reason)
 

@@ -277,7 +277,7 @@ def _store(
             issued = _first_seen(ports, session, digest, identity.id)
         else:
             issued = min(bearer.issued, now)
-        require_issued_since(bearer.provider_person.provider, issued)
+        require_issued_since(bearer.provider_person.provider, bearer.issued, issued)
         if is_signed_out(issued, user.tokens_valid_after, identity.tokens_valid_after):
             raise ProviderTokenRejected(SIGNED_OUT)
         return CachedProviderToken(

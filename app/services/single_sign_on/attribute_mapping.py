@@ -133,8 +133,7 @@ def _read_access(ports: Ports, provider: Provider, token: str, signed: SignedTok
     shop, now = ports.configuration.scope_prefix, ports.clock.timestamp()
     access = read_bearer_token(signed, provider, now=now, shop=shop)
     serves_staff = serves_staff_with(signed, provider)
-    if access.issued is not None:
-        require_issued_since(provider, access.issued)
+    require_issued_since(provider, access.issued, now)
     require_honoured(ports, provider, access.issuer, access.subject)
     person = read_person(_ask(ports, provider, token), provider, access.subject)
     said = ProviderPerson(provider, access.issuer, person, access.grant, serves_staff)

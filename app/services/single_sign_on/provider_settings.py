@@ -31,14 +31,14 @@ from app.domain.single_sign_on.providers import (
 )
 from app.domain.single_sign_on.waiting_changes import WaitingChange, read_waiting
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.domain.values.pages import Page, PageRequest, empty_page
+from app.domain.values.pages import Page, PageRequest, empty_page, with_items
 from app.domain.values.text_rules import line_problem
 from app.models import IdentityProviderRecord
-from app.ports import NamedRow, Ports
+from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires
 from app.services.identity.providers import known_providers, to_provider
-from app.services.lists.paging import Order, read_page
+from app.services.lists.paging import Order, read_rows
 from app.services.lists.range_filters import can_match
 from app.services.lists.substring_search import contains_text
 from app.services.single_sign_on.provider_changes import (
@@ -105,14 +105,15 @@ def list_plugins(
         return empty_page()
     if search:
         query = query.where(contains_text(IdentityProviderRecord.name, search))
-    providers = {provider.slug: provider for provider in known_providers(ports)}
-
-    def plugin(row: NamedRow) -> Plugin:
-        provider = providers[row.slug]
-        return _plugin(provider, provider.plugin_id(ports.configuration.vendor))
-
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, page, plugin, whole)
+        found = read_rows(ports, session, query, order, page, whole)
+    # No provider is ever deleted, so those read after the rows are all among them.
+    providers = {provider.slug: provider for provider in known_providers(ports)}
+    vendor = ports.configuration.vendor
+    listed = [providers[row.slug] for row in found.items]
+    return with_items(
+        found, [_plugin(provider, provider.plugin_id(vendor)) for provider in listed]
+    )
 
 
 @requires(Permission.MANAGE_PLUGINS)

@@ -25,7 +25,12 @@ from app.ports.provider_cache import CallPurpose
 from app.services.authorization.register import input_decides, part
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.linked_accounts import find_or_create_account
-from app.services.identity.provider_assertions import ProviderPerson, assert_person
+from app.services.identity.provider_assertions import (
+    ProviderPerson,
+    assert_person,
+    require_codes_allowed,
+    require_honoured,
+)
 from app.services.identity.providers import provider_of
 from app.services.identity.users import load_user
 from app.services.sign_in.password_sessions import NO_STAFF
@@ -201,6 +206,7 @@ def sign_in_with_provider(
         entry.reason = SignInReason.SSO_REFUSED
         if error is not None:
             raise _refused_there(entry, error, provider)
+        require_codes_allowed(ports, provider)
         proven = _verify(ports, provider, started, code or "")
         entry.reason = SignInReason.SSO_NOT_LINKED
         entry.email = proven.provider_person.person.email
@@ -238,6 +244,7 @@ def _verify(
     try:
         tokens = ask_for_tokens(ports, provider, CallPurpose.SIGN_IN, exchange)
         identity = read_identity(ports, provider, tokens, started.nonce)
+        require_honoured(ports, provider, identity.issuer, identity.subject)
         person = read_details(ports, provider, tokens, identity)
         # Nothing is granted by silence, although it means "as requested" (RFC 6749, 5.1).
         grant = read_rights(ports, provider, tokens, unsaid=ScopeGrant())

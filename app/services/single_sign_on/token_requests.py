@@ -12,6 +12,7 @@ from app.domain.single_sign_on.provider_tokens import (
 )
 from app.domain.single_sign_on.provider_users import ExternalPerson, email_verified, read_person
 from app.domain.single_sign_on.providers import Provider
+from app.domain.single_sign_on.waiting_changes import waits_for
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
 from app.domain.values.text import Phrase
 from app.ports import Ports
@@ -76,8 +77,12 @@ def read_identity(
 def read_details(
     ports: Ports, provider: Provider, tokens: TokenResponse, identity: IdToken
 ) -> ExternalPerson:
-    """Return the person by the ID token, or by user-info if that has no verified email."""
-    if email_verified(identity.claims) or not provider.user_info_url:
+    """Return the person by the ID token, or by user-info if that has no verified email.
+
+    The token may be worth something elsewhere, so it isn't sent to a URL that waits.
+    """
+    is_asked = provider.user_info_url and not waits_for(provider, "user_info_url")
+    if email_verified(identity.claims) or not is_asked:
         return read_person(identity.claims, provider)
     claims = fetch_user_info(ports, provider, tokens.access_token, CallPurpose.VERIFIED)
     return read_person({**identity.claims, **claims}, provider, identity.subject)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import Engine, event
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
@@ -212,3 +213,21 @@ def test_people_keep_their_accounts_when_the_issuer_is_configured(
     assert who(ports, provider.access_token(jti="later")).actor.user_id == before
     assert [issuer for issuer, _, _ in identities(ports)] == [provider.url] * 2
     assert SECRET not in str(trail(ports, "provider.update")[-1].after)
+
+
+def test_provider_added_while_the_list_is_read_is_no_error(ports: Ports) -> None:
+    added: list[object] = []
+
+    def add(*of_statement: object) -> None:
+        statement = str(of_statement[2])
+        if "identity_providers.slug" in statement and "client_id" not in statement and not added:
+            added.append(None)
+            save_provider(ports, OPERATOR, "second", ProviderUpdate({}))
+
+    event.listen(Engine, "before_cursor_execute", add)
+    try:
+        page = list_plugins(ports, STAFF, PageRequest(10))
+    finally:
+        event.remove(Engine, "before_cursor_execute", add)
+    assert added
+    assert page.items[0].id == PLUGIN
