@@ -39,8 +39,8 @@ def boss(ports: Ports) -> int:
     return make_user(ports, BOSS, is_staff=True, is_superuser=True)
 
 
-def change(ports: Ports, actor: Actor, slug: str = "default", **settings: str | None) -> None:
-    save_provider(ports, actor, slug, ProviderUpdate(settings))
+def change(ports: Ports, actor: Actor, **settings: str | None) -> None:
+    save_provider(ports, actor, "default", ProviderUpdate(settings))
 
 
 def refuses_code(ports: Ports) -> bool:
@@ -72,7 +72,7 @@ def test_second_provider_gets_no_code_of_the_first(
     confirm_provider(ports, OPERATOR, "other", second.trust_version)
     parameters = begin(ports, OTHER)
     grant(server, parameters, "carol")
-    assert finish(ports, parameters["state"], CODE, OTHER), "confirmed"
+    assert finish(ports, parameters["state"], CODE, OTHER).user.email == "carol@sso.example"
 
 
 def test_only_provider_of_a_shop_can_be_tried_before_it_is_confirmed(
