@@ -20,8 +20,8 @@ Look up what an event is called, which permission an app needs to receive it, an
 looks like. A webhook [subscribes](webhooks.md#subscribe) with a query that selects the fields it
 wants, or by event names alone; then the default query shown here makes the payload.
 
-Printed by `make docs` from `app/domain/events`. The samples are dry runs of the default queries in
-a small shop. `flask webhook events` lists the events of an installation,
+Printed by `make docs` from `app/domain/events.py`. The samples are dry runs of the default queries
+in a small shop. `flask webhook events` lists the events of an installation,
 `flask webhook dry-run --query @query.graphql` prints a payload from its data.
 
 `ANY_EVENTS` subscribes to all of them, including those of later versions: the app receives those

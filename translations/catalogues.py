@@ -71,7 +71,7 @@ def template(*, whole: bool) -> Catalog:
     for permission in Permission if whole else ():
         made.add(permission.label, locations=[("app/domain/authorization/permissions.py", 0)])
     for event in EventType if whole else ():
-        made.add(event.label, locations=[("app/domain/events/event.py", 0)])
+        made.add(event.label, locations=[("app/domain/events.py", 0)])
     for path in files((LISTED_PAGES,), ""):
         for sentence in listed_pages(path):  # the sign-in page names the one it leads to
             made.add(sentence.key, locations=[(path.relative_to(ROOT).as_posix(), 0)])

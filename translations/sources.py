@@ -49,7 +49,7 @@ RULES = (
     "domain/apps/apps.py",
     "domain/apps/manifest*.py",
     "domain/authorization/grants.py",
-    "domain/events/*.py",
+    "domain/events.py",
     "domain/mails/accent_color.py",
     "domain/mails/own_templates.py",
     "domain/mails/template_contents.py",

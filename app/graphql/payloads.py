@@ -21,8 +21,7 @@ from graphql import (
 )
 
 from app.domain.authorization.actor import Actor
-from app.domain.events import EVENTS
-from app.domain.events.occurrence import Occurrence
+from app.domain.events import EVENTS, Occurrence
 from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks.webhooks import WebhookQuery
 from app.graphql.errors import locations_of

@@ -3,8 +3,7 @@
 import graphene
 
 from app.graphql.descriptions import describe
-from app.graphql.events.event import EVENT_TYPES
-from app.graphql.events.subscription import Subscription
+from app.graphql.events import EVENT_TYPES, Subscription
 from app.graphql.mutations.accounts import AccountMutations
 from app.graphql.mutations.addresses import CustomerAddressMutations, OwnAddressMutations
 from app.graphql.mutations.app_installations import AppInstallationMutations

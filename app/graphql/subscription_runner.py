@@ -14,8 +14,7 @@ from graphql import (
 )
 
 from app.domain.authorization.actor import Actor
-from app.domain.events import Deletion
-from app.domain.events.occurrence import Occurrence
+from app.domain.events import Deletion, Occurrence
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.graphql.context import RequestContext
 from app.graphql.errors import cause_of
@@ -98,7 +97,7 @@ class SubscriptionRunner:
 
 def _deleted_object(occurrence: Occurrence) -> tuple[str, int] | None:
     event = occurrence.event
-    return (event.subject, event.subject_id) if isinstance(event, Deletion) else None
+    return (event.subject.type, event.subject_id) if isinstance(event, Deletion) else None
 
 
 def _raise_errors(errors: Iterable[GraphQLError]) -> None:

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from app.domain.authorization.actor import Actor
-from app.domain.events.occurrence import Occurrence
+from app.domain.events import Occurrence
 from app.domain.webhooks.webhooks import WebhookQuery
 
 

@@ -12,7 +12,7 @@ from app.adapters.database import connect_database
 from app.adapters.traces import OpenTelemetryTraces
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.events.products import ProductUpdated
+from app.domain.events import ProductUpdated
 from app.factory import create_app
 from app.models import OutboxEventRecord
 from app.ports import Ports

@@ -12,7 +12,7 @@ from app.console.integrations.dry_run_page import (
     is_default_query,
     make_dry_run_page,
 )
-from app.console.integrations.sample_objects import FoundObject
+from app.console.integrations.event_subjects import FoundObject
 from app.domain.events import EventType
 from app.domain.values.errors import Problem
 from app.services.deliveries.details import DeliveryDetails

@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable
 
 from app.domain.authorization.actor import Actor
-from app.domain.events import EventType
-from app.domain.events.occurrence import Occurrence
+from app.domain.events import EventType, Occurrence
 from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks.webhooks import WebhookQuery
 from app.ports import Database

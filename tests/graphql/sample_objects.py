@@ -34,7 +34,7 @@ class SampleObject:
 
 def make_sample_object(ports: Ports, kind: type[Event]) -> SampleObject:
     """Create an object for events of ``kind``, with all nested objects."""
-    return _MAKERS[kind.subject](ports, kind)
+    return _MAKERS[kind.subject.type](ports, kind)
 
 
 def delete_sample_object(
@@ -53,7 +53,11 @@ def delete_sample_object(
 def _person(ports: Ports, kind: type[Event]) -> SampleObject:
     group = make_group(ports, "Packers", Permission.MANAGE_ORDERS)
     key = make_user(
-        ports, "ann@example.com", first_name="Ann", groups=[group], is_staff=bool(kind.of_staff)
+        ports,
+        "ann@example.com",
+        first_name="Ann",
+        groups=[group],
+        is_staff=bool(kind.subject.of_staff),
     )
     make_order(ports, actor_of(ports, key))
     make_cart(ports, actor_of(ports, key))

@@ -64,7 +64,7 @@ def listener(ports: Ports) -> int:
 
 def query_of(kind: type[Event]) -> str:
     """A query that asks for all that there is to tell."""
-    everything = f"{kind.selection} {_BELONGING.get(kind.subject, '')}"
+    everything = f"{kind.selection} {_BELONGING.get(kind.subject.type, '')}"
     # Who deletes an account is gone with it.
     principal = "" if kind.type is EventType.ACCOUNT_DELETED else "issuingPrincipal { __typename }"
     return (

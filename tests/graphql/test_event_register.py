@@ -14,11 +14,11 @@ from app.domain.events import (
     CheckoutUpdated,
     Deletion,
     Event,
+    Occurrence,
     OrderPaid,
     ProductUpdated,
     default_query,
 )
-from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.graphql.payloads import SchemaPayloads

@@ -7,8 +7,7 @@ import pytest
 
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
-from app.domain.events import AppUpdated, default_query
-from app.domain.events.occurrence import Occurrence
+from app.domain.events import AppUpdated, Occurrence, default_query
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.ports import Ports

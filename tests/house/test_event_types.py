@@ -2,13 +2,12 @@
 
 import ast
 
-from app.domain.events import EVENTS
-from app.domain.events.event import EventType, UnsentEvent
+from app.domain.events import EVENTS, EventType, UnsentEvent
 from app.domain.webhooks.webhooks import SyncEvent
 from app.graphql.schema import schema
 from tests.house.sources import application
 
-THE_LIST = "app/domain/events/event.py"
+THE_LIST = "app/domain/events.py"
 
 
 def test_no_other_file_of_the_application_spells_an_events_name() -> None:

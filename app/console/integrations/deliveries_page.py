@@ -10,9 +10,9 @@ from app.console.integrations.delivery_attempts import (
     can_be_sent,
     response_words,
     status_words,
-    title_of,
     was_answered,
 )
+from app.console.integrations.event_subjects import title_of
 from app.console.lists import RowCount
 from app.console.parts import Consequence, Question
 from app.domain.deliveries.causes import response_detail, status_line

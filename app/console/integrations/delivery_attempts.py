@@ -1,20 +1,15 @@
 """A delivery's state and its attempts in words, and as a command that repeats one."""
 
 import shlex
-from collections.abc import Mapping
 
 from app.console.formatting import decimal
 from app.domain.deliveries.causes import NOT_STORED, response_detail, status_line
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.events import EVENTS
-from app.domain.values.ids import parse_global_id
 from app.services.deliveries.details import DeliveryDetails, ShownAttempt
-from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
 from app.web.translation import reason_text, text
 
 _KILO = 1024
-_SHORT_NUMBER = 8
 
 
 def status_words(line: DeliveryLine) -> tuple[str, str]:
@@ -38,31 +33,6 @@ def can_be_sent(line: DeliveryLine) -> bool:
 def was_answered(line: DeliveryLine) -> bool:
     """Return whether an attempt came to anything, be it a network error."""
     return line.response_status is not None or bool(line.last_response)
-
-
-def title_of(line: DeliveryLine, names: Mapping[str, ObjectName]) -> str:
-    """Return what the delivery is about: its object's name, or else the event.
-
-    ``names`` are those of ``name_objects``.
-    """
-    subject = EVENTS[line.event].subject
-    named = names.get(line.object_id)
-    if subject == "Checkout":
-        return _cart_title(line, named)
-    if named is None:
-        return text(line.event.label)
-    if subject == "Order":
-        return text("Order #{number}", number=named.name)
-    return text("{name} (deleted)", name=named.name) if named.is_deleted else named.name
-
-
-def _cart_title(line: DeliveryLine, named: ObjectName | None) -> str:
-    if named is not None:
-        return text("Cart of {email}", email=named.name)
-    if not line.object_id:
-        return text("Deleted cart")
-    _, token = parse_global_id(line.object_id) or ("", line.object_id)
-    return text("Cart {number}", number=token[:_SHORT_NUMBER])
 
 
 def answer_words(status: int | None) -> str:

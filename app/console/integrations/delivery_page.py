@@ -15,8 +15,8 @@ from app.console.integrations.delivery_attempts import (
     failure_text,
     size_of,
     status_words,
-    title_of,
 )
+from app.console.integrations.event_subjects import title_of
 from app.console.integrations.missing_permissions import WithheldNote
 from app.domain.deliveries.causes import NOT_STORED
 from app.domain.deliveries.deliveries import RETENTION, SCHEDULE, Attempt, DeliveryStatus

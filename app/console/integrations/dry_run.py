@@ -17,7 +17,7 @@ from app.console.integrations.dry_run_page import (
     is_default_query,
     make_dry_run_page,
 )
-from app.console.integrations.sample_objects import FoundObject, find_objects, object_named
+from app.console.integrations.event_subjects import FoundObject, find_objects, object_named
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page, wants_part
 from app.console.session import actor, ports

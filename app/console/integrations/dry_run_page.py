@@ -6,34 +6,15 @@ from datetime import datetime
 
 from app.console.formatting import pretty_json
 from app.console.integrations.delivery_attempts import size_of
-from app.console.integrations.sample_objects import FoundObject
+from app.console.integrations.event_subjects import SHOWN_SUBJECTS, FoundObject
 from app.domain.apps.apps import App
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import Problem
 from app.domain.values.line_diff import diff_lines
-from app.domain.values.text import translatable
 from app.services.deliveries.details import DeliveryDetails
 from app.services.deliveries.dry_runs import DryRun
 from app.web.translation import problem_text, text
 
-_SUBJECTS = {
-    "App": translatable("App"),
-    "Checkout": translatable("Cart"),
-    "Group": translatable("Permission group"),
-    "Order": translatable("Order"),
-    "Product": translatable("Product"),
-    "User": translatable("Person"),
-}
-_LATEST = {
-    "App": translatable("Name, number, email or ID. Leave empty for the latest app."),
-    "Checkout": translatable("Name, number, email or ID. Leave empty for the latest cart."),
-    "Group": translatable(
-        "Name, number, email or ID. Leave empty for the latest permission group."
-    ),
-    "Order": translatable("Name, number, email or ID. Leave empty for the latest order."),
-    "Product": translatable("Name, number, email or ID. Leave empty for the latest product."),
-    "User": translatable("Name, number, email or ID. Leave empty for the latest person."),
-}
 _QUERY = """subscription {{
   event {{
     ... on {kind} {{
@@ -190,15 +171,15 @@ def is_default_query(query: str) -> bool:
 
 
 def _event_option(event: EventType, *, is_chosen: bool) -> EventOption:
-    subject = EVENTS[event].subject
+    subject = SHOWN_SUBJECTS[EVENTS[event].subject.type]
     return EventOption(
         value=event.value,
         label=text(event.label),
         is_chosen=is_chosen,
         query=indented_query(event),
         hint=_event_hint(event),
-        subject=text(_SUBJECTS[subject]),
-        object_hint=text(_LATEST[subject]),
+        subject=text(subject.label),
+        object_hint=text(subject.hint),
     )
 
 

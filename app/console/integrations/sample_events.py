@@ -2,7 +2,7 @@
 
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.integrations.sample_objects import object_named
+from app.console.integrations.event_subjects import object_named
 from app.console.page_layout import done
 from app.console.session import actor, ports
 from app.domain.events import EVENTS, EventType

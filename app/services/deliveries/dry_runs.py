@@ -7,8 +7,15 @@ from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.deliveries.deliveries import EventDelivery
-from app.domain.events import Event, EventType, UnsentEvent
-from app.domain.events.occurrence import Occurrence
+from app.domain.events import (
+    Event,
+    EventType,
+    Occurrence,
+    UnsentEvent,
+    default_kinds,
+    kinds_about,
+    kinds_of,
+)
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.text import Phrase, Phrases, translatable
@@ -22,8 +29,8 @@ from app.services.deliveries.lists import DELIVERY_COLUMNS, to_delivery
 from app.services.deliveries.stored_deliveries import NewDelivery, store_delivery
 from app.services.identity.stored_apps import stored_app
 from app.services.outbox.base_url import issuer_of
+from app.services.webhooks.event_subjects import sample_event
 from app.services.webhooks.payloads import make_payload
-from app.services.webhooks.sample_objects import default_kinds, kinds_about, kinds_of, sample_event
 from app.services.webhooks.stored_webhooks import read_webhooks
 
 Kinds = Sequence[type[Event]]
@@ -186,23 +193,11 @@ def _sample(ports: Ports, actor: Actor, kinds: Kinds, object_id: str | None) -> 
         if event is not None:
             return event
     if object_id is None:
-        what = Phrases((_described(kind) for kind in kinds), joint=translatable(" or "))
+        what = Phrases((kind.subject.name for kind in kinds), joint=translatable(" or "))
         message = "There is no {what} to preview yet. Create one first."
         raise Refused(Problem("NOT_FOUND", message, "objectId", values={"what": what}))
     message = "Object not found, or not an object of this event."
     raise Refused(Problem("NOT_FOUND", message, "objectId"))
-
-
-def _described(kind: type[Event]) -> str:
-    if kind.subject == "User":
-        return translatable("member of the staff") if kind.of_staff else translatable("customer")
-    return {
-        "App": translatable("app"),
-        "Checkout": translatable("cart"),
-        "Group": translatable("permission group"),
-        "Order": translatable("order"),
-        "Product": translatable("product"),
-    }[kind.subject]
 
 
 def _webhook(ports: Ports, key: int) -> Webhook:

@@ -3,51 +3,27 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Boolean, Select, String, cast, func, literal, select, union_all
+from sqlalchemy import (
+    Boolean,
+    Select,
+    SQLColumnExpression,
+    String,
+    cast,
+    literal,
+    select,
+    union_all,
+)
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS
 from app.domain.values.ids import parse_global_id, parse_key
-from app.models import (
-    AppRecord,
-    AuditRecord,
-    CheckoutRecord,
-    GroupRecord,
-    ProductRecord,
-    UserRecord,
-)
+from app.models import AuditRecord
 from app.ports import Ports
 from app.services.authorization.register import requires_person
 from app.services.commerce.stored_checkouts import token_in
 from app.services.deliveries.search import DeliveryLine
-
-_CUSTOMER = (
-    select(UserRecord.email).where(UserRecord.id == CheckoutRecord.user_id).scalar_subquery()
-)
-_NAMES: Mapping[str, Select[str, str]] = {
-    "App": select(cast(AppRecord.id, String), AppRecord.name),
-    "Group": select(cast(GroupRecord.id, String), GroupRecord.name),
-    "Product": select(cast(ProductRecord.id, String), ProductRecord.name),
-    "User": select(cast(UserRecord.id, String), UserRecord.email),
-    "Checkout": select(
-        CheckoutRecord.token,
-        func.coalesce(func.nullif(CheckoutRecord.email, ""), _CUSTOMER, ""),
-    ),
-}
-_KEYS = {
-    "App": AppRecord.id,
-    "Group": GroupRecord.id,
-    "Product": ProductRecord.id,
-    "User": UserRecord.id,
-}
-_DELETIONS = {
-    "App": ("app.delete",),
-    "Group": ("group.delete",),
-    "Product": ("product.delete",),
-    "User": ("account.delete", "customer.delete", "staff.delete"),
-}
-"""The actions of the audit log, which keeps the names of what is deleted."""
+from app.services.webhooks.event_subjects import SUBJECTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +48,12 @@ def name_objects(
         subject, key = _parsed(line.object_id)
         if key and actor.holds(EVENTS[line.event].permission):
             ids.setdefault(subject, {})[key] = line.object_id
-    orders = ids.pop("Order", {})
-    names = {object_id: ObjectName(key) for key, object_id in orders.items()}
+    unnamed = [subject for subject in ids if SUBJECTS[subject].name is None]
+    names = {
+        object_id: ObjectName(key)
+        for subject in unnamed
+        for key, object_id in ids.pop(subject).items()
+    }
     parts = [part for subject, keys in ids.items() for part in _parts(subject, list(keys))]
     if not parts:
         return names
@@ -89,23 +69,29 @@ def name_objects(
 def _parsed(object_id: str) -> tuple[str, str]:
     """Return the type and the stored key of an object; the key is empty if it isn't valid."""
     subject, key = parse_global_id(object_id) or ("", "")
-    if subject == "Checkout":
+    if subject not in SUBJECTS:
+        return subject, ""
+    if SUBJECTS[subject].token is not None:
         return subject, token_in(object_id)
     return subject, "" if parse_key(key) is None else str(parse_key(key))
 
 
 def _parts(subject: str, keys: list[str]) -> Iterator[Select[str, str, str, bool]]:
-    if subject not in _NAMES:
+    stored = SUBJECTS[subject]
+    if stored.name is None:
         return
-    key, name = _NAMES[subject].selected_columns
-    own = [int(one) for one in keys] if subject in _KEYS else keys
+    id_: SQLColumnExpression[str]
+    if stored.token is None:
+        id_, is_listed = cast(stored.key, String), stored.key.in_([int(key) for key in keys])
+    else:
+        id_, is_listed = stored.token, stored.token.in_(keys)
     yield select(
         literal(subject).label("subject"),
-        key.label("id"),
-        name.label("name"),
+        id_.label("id"),
+        stored.name.label("name"),
         literal(value=False, type_=Boolean).label("is_deleted"),
-    ).where(_KEYS.get(subject, CheckoutRecord.token).in_(own))
-    if subject in _DELETIONS:
+    ).where(is_listed)
+    if stored.deletions:
         yield select(
             literal(subject),
             AuditRecord.subject_id,
@@ -114,5 +100,5 @@ def _parts(subject: str, keys: list[str]) -> Iterator[Select[str, str, str, bool
         ).where(
             AuditRecord.subject_type == subject,
             AuditRecord.subject_id.in_(keys),
-            AuditRecord.action.in_(_DELETIONS[subject]),
+            AuditRecord.action.in_(stored.deletions),
         )

@@ -11,10 +11,10 @@ from sqlalchemy import ColumnElement, Select, and_, false, func, literal_column,
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.events import EVENTS, EventType
+from app.domain.events import EVENTS, EventType, kinds_about
 from app.domain.urls.masked_urls import masked_url
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.ids import parse_global_id, parse_key, to_global_id
+from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.ranges import Range
 from app.models import (
@@ -180,7 +180,7 @@ def to_line(actor: Actor, row: NamedRow) -> DeliveryLine:
     """The line in a row that has ``LINE_COLUMNS``, as ``actor`` may see it."""
     event = EventType(row.event)
     subject = EVENTS[event].subject
-    key = row.checkout_token if subject == "Checkout" else row.subject_id
+    key = row.checkout_token if subject.has_token else row.subject_id
     lacking = lacking_for_payload(actor, read_permissions(row.app_permissions), row.event)
     is_answer = row.response_status is not None
     return record_from(
@@ -188,7 +188,7 @@ def to_line(actor: Actor, row: NamedRow) -> DeliveryLine:
         row,
         event=event,
         status=DeliveryStatus(row.status),
-        object_id=to_global_id(subject, key) if key else "",
+        object_id=to_global_id(subject.type, key) if key else "",
         target_url=masked_url(row.target_url) if lacking else row.target_url,
         last_response="" if lacking and is_answer else row.last_response,
         lacking=lacking,
@@ -234,18 +234,16 @@ def _conditions(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
 
 
 def _matches_text(object_id: str) -> Iterator[ColumnElement[bool]]:
-    kind, key = parse_global_id(object_id) or ("", "")
-    types = [name.value for name, event in EVENTS.items() if event.subject == kind]
-    number = parse_key(key)
-    if not types or (number is None and kind != "Checkout"):
+    kinds = kinds_about(EVENTS.values(), object_id)
+    if not kinds:
         message = "This ID doesn't belong to an object that events can be about."
         raise Refused(Problem("INVALID_ID", message, "objectId"))
-    yield DeliveryRecord.event.in_(types)
-    if kind == "Checkout":
+    yield DeliveryRecord.event.in_([kind.type.value for kind in kinds])
+    if kinds[0].subject.has_token:
         carts = select(CheckoutRecord.id).where(CheckoutRecord.token == token_in(object_id))
         yield DeliveryRecord.subject_id.in_(carts)
     else:
-        yield DeliveryRecord.subject_id == number
+        yield DeliveryRecord.subject_id == key_of(object_id, kinds[0].subject.type)
 
 
 def _mentions_object(actor: Actor, search: DeliverySearch) -> Iterator[ColumnElement[bool]]:

@@ -249,7 +249,7 @@ def _deliveries(
         "Checkout": [one["id"] for one in carts],
     }
     for subject, subject_keys in keys.items():
-        events = [event.value for event, type_ in EVENTS.items() if type_.subject == subject]
+        events = [event.value for event, type_ in EVENTS.items() if type_.subject.type == subject]
         query = (
             select(DeliveryRecord, WebhookRecord.name, WebhookRecord.target_url)
             .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)

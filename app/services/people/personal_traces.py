@@ -209,7 +209,9 @@ def _is_subject(user_id: int) -> ColumnElement[bool]:
 
 def _is_about(event: Any, key: Any, traces: Traces) -> ColumnElement[bool]:
     conditions = [
-        event.in_([type_.value for type_, event_ in EVENTS.items() if event_.subject == subject])
+        event.in_(
+            [type_.value for type_, event_ in EVENTS.items() if event_.subject.type == subject]
+        )
         & key.in_(keys)
         for subject, keys in traces.keys.items()
         if keys

@@ -1,11 +1,16 @@
-"""What an event is about and who caused it, as far as the receiving app can see."""
+"""What events are about: how each type of object is read, deleted, named and found.
+
+``SUBJECTS`` is the one place where a type of object says so for events, dry runs and deliveries.
+"""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import Group, User
@@ -15,21 +20,61 @@ from app.domain.authorization.permissions import Permission, known
 from app.domain.commerce.checkouts import Checkout
 from app.domain.commerce.orders import Order
 from app.domain.commerce.products import Product
-from app.domain.events import Deletion
-from app.domain.events.occurrence import Occurrence
+from app.domain.commerce.products import snapshot_of as product_snapshot
+from app.domain.events import Deletion, Event, Occurrence
 from app.domain.values.errors import PermissionDenied
-from app.models import AppRecord, GroupPermissionRecord, GroupRecord, ProductRecord, UserRecord
+from app.domain.values.ids import key_of
+from app.models import (
+    AppRecord,
+    CheckoutRecord,
+    GroupMemberRecord,
+    GroupPermissionRecord,
+    GroupRecord,
+    OrderRecord,
+    ProductRecord,
+    UserRecord,
+)
 from app.ports import Ports
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
-from app.services.authorization.register import staff_and_apps
-from app.services.commerce.stored_checkouts import load_checkout
+from app.services.authorization.register import part, staff_and_apps
+from app.services.commerce.stored_checkouts import load_checkout, token_in
 from app.services.commerce.stored_orders import load_order
 from app.services.commerce.stored_products import PRODUCTS, to_product
-from app.services.identity.stored_apps import APPS, to_app
+from app.services.identity.stored_apps import APPS, app_snapshot, stored_app, to_app
+from app.services.identity.users import load_user
+from app.services.identity.users import snapshot_of as user_snapshot
 from app.services.outbox.snapshots import read_product_snapshot, read_snapshot
+from app.services.people.stored_groups import group_snapshot, load_group
 
 Subject = User | Group | App | Product | Checkout | Order
 """What an event can be about."""
+
+Snapshot = Mapping[str, object]
+
+
+def _never_deleted(*_: object) -> Any:
+    raise NotImplementedError("No event tells of such a deletion.")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSubject:
+    """How objects of a type are stored, for events about them.
+
+    ``read`` returns one as the caller may see it. ``snapshot`` is what its deletion would carry,
+    ``read_snapshot`` makes an object of that again; other types have no event of a deletion.
+    ``name`` is what deliveries call it, its key if ``None``; ``deletions`` are the actions of the
+    audit log, which keeps the names of deleted ones. ``token`` is in its global ID instead of the
+    key. ``sampled`` says which of them samples are made of.
+    """
+
+    key: SQLColumnExpression[int]
+    read: Callable[[Session, Actor, int], Subject | None]
+    name: SQLColumnExpression[str] | None = None
+    snapshot: Callable[[Session, int], Snapshot] = _never_deleted
+    read_snapshot: Callable[[Snapshot, datetime], Subject] = _never_deleted
+    deletions: tuple[str, ...] = ()
+    token: SQLColumnExpression[str] | None = None
+    sampled: tuple[ColumnElement[bool], ...] = ()
 
 
 @staff_and_apps
@@ -42,9 +87,9 @@ def subject_of(ports: Ports, actor: Actor, occurrence: Occurrence) -> Subject | 
     if not actor.holds(event.permission):
         raise PermissionDenied(event.permission)
     if isinstance(event, Deletion):
-        return _SNAPSHOTS[event.subject](event.snapshot, occurrence.issued_at)
+        return SUBJECTS[event.subject.type].read_snapshot(event.snapshot, occurrence.issued_at)
     with ports.database.reading() as session:
-        return _READ[event.subject](session, actor, event.subject_id)
+        return SUBJECTS[event.subject.type].read(session, actor, event.subject_id)
 
 
 @staff_and_apps
@@ -73,6 +118,46 @@ def recipient_of(ports: Ports, actor: Actor, occurrence: Occurrence) -> App | No
         return _app(session, occurrence.recipient_id)
 
 
+@part
+def sample_event(
+    ports: Ports, actor: Actor, kind: type[Event], object_id: str | None
+) -> Event | None:
+    """Return such an event of that object, or of the newest; ``None`` if there is none.
+
+    A deletion has the snapshot of a deletion now. Only people whom ``actor`` can see are found.
+    """
+    query = _newest(actor, kind)
+    if object_id is not None:
+        query = query.where(_is(kind, object_id))
+    with ports.database.reading() as session:
+        key = session.scalar(query.limit(1))
+        if key is None:
+            return None
+        if issubclass(kind, Deletion):
+            return kind(key, snapshot=SUBJECTS[kind.subject.type].snapshot(session, key))
+    return kind(key)
+
+
+def _newest(actor: Actor, kind: type[Event]) -> Select[int]:
+    stored = SUBJECTS[kind.subject.type]
+    query = select(stored.key).where(*stored.sampled).order_by(stored.key.desc())
+    if kind.subject.type != "User":
+        return query
+    if kind.subject.of_staff is not None:
+        return query.where(UserRecord.is_staff.is_(kind.subject.of_staff))
+    # People who manage customers alone must not look at the staff in this way.
+    sees_all = actor.holds(Permission.MANAGE_STAFF)
+    return query if sees_all else query.where(UserRecord.is_staff.is_(False))
+
+
+def _is(kind: type[Event], object_id: str) -> ColumnElement[bool]:
+    stored = SUBJECTS[kind.subject.type]
+    if stored.token is not None:
+        return stored.token == token_in(object_id)
+    key = key_of(object_id, kind.subject.type, field="objectId", code="INVALID_ID")
+    return stored.key == key
+
+
 def _product(session: Session, _actor: Actor, key: int) -> Product | None:
     row = session.execute(PRODUCTS.where(ProductRecord.id == key)).one_or_none()
     return None if row is None else to_product(row)
@@ -96,21 +181,66 @@ def _app(session: Session, key: int) -> App | None:
     return None if row is None else to_app(row)
 
 
-_READ: Mapping[str, Callable[[Session, Actor, int], Subject | None]] = MappingProxyType(
+def _user_snapshot(session: Session, key: int) -> Mapping[str, object]:
+    reference = session.scalar(select(UserRecord.external_reference).where(UserRecord.id == key))
+    return user_snapshot(load_user(session, key), reference)
+
+
+def _group_snapshot(session: Session, key: int) -> Mapping[str, object]:
+    members = select(GroupMemberRecord.user_id).where(GroupMemberRecord.group_id == key)
+    return group_snapshot(load_group(session, key), session.scalars(members))
+
+
+def _product_snapshot(session: Session, key: int) -> Mapping[str, object]:
+    row = session.execute(PRODUCTS.where(ProductRecord.id == key)).one()
+    return product_snapshot(to_product(row))
+
+
+_CUSTOMER_EMAIL = (
+    select(UserRecord.email).where(UserRecord.id == CheckoutRecord.user_id).scalar_subquery()
+)
+SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
     {
-        "User": lambda session, _actor, key: _user(session, key),
-        "Group": lambda session, _actor, key: _group(session, key),
-        "App": lambda session, _actor, key: _app(session, key),
-        "Product": _product,
-        "Checkout": load_checkout,
-        "Order": load_order,
+        "User": StoredSubject(
+            key=UserRecord.id,
+            read=lambda session, _actor, key: _user(session, key),
+            name=UserRecord.email,
+            snapshot=_user_snapshot,
+            read_snapshot=partial(read_snapshot, User),
+            deletions=("account.delete", "customer.delete", "staff.delete"),
+        ),
+        "Group": StoredSubject(
+            key=GroupRecord.id,
+            read=lambda session, _actor, key: _group(session, key),
+            name=GroupRecord.name,
+            snapshot=_group_snapshot,
+            read_snapshot=partial(read_snapshot, Group),
+            deletions=("group.delete",),
+        ),
+        "App": StoredSubject(
+            key=AppRecord.id,
+            read=lambda session, _actor, key: _app(session, key),
+            name=AppRecord.name,
+            snapshot=lambda session, key: app_snapshot(stored_app(session, key, "objectId")),
+            read_snapshot=partial(read_snapshot, App),
+            deletions=("app.delete",),
+            sampled=(AppRecord.is_installed.is_(True),),
+        ),
+        "Product": StoredSubject(
+            key=ProductRecord.id,
+            read=_product,
+            name=ProductRecord.name,
+            snapshot=_product_snapshot,
+            read_snapshot=read_product_snapshot,
+            deletions=("product.delete",),
+        ),
+        "Checkout": StoredSubject(
+            key=CheckoutRecord.id,
+            read=load_checkout,
+            name=func.coalesce(func.nullif(CheckoutRecord.email, ""), _CUSTOMER_EMAIL, ""),
+            token=CheckoutRecord.token,
+        ),
+        "Order": StoredSubject(key=OrderRecord.id, read=load_order),
     }
 )
-_SNAPSHOTS: Mapping[str, Callable[[Mapping[str, object], datetime], Subject]] = MappingProxyType(
-    {
-        "User": partial(read_snapshot, User),
-        "Group": partial(read_snapshot, Group),
-        "App": partial(read_snapshot, App),
-        "Product": read_product_snapshot,
-    }
-)
+"""By the type of ``domain.events.Subject``."""

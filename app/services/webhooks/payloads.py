@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 
 from app.domain.authorization.actor import Actor
-from app.domain.events import default_query
-from app.domain.events.occurrence import Occurrence
+from app.domain.events import Occurrence, default_query
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
 from app.services.authorization.register import part

@@ -8,8 +8,7 @@ from typing_extensions import override
 
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.events import EventType, ProductUpdated
-from app.domain.events.occurrence import Occurrence
+from app.domain.events import EventType, Occurrence, ProductUpdated
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.retries import FAULT_DELAYS

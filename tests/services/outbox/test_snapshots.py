@@ -50,7 +50,7 @@ def shape(value: object) -> object:
 
 
 def test_every_deleted_object_has_a_frozen_snapshot() -> None:
-    deletions = {event.subject for event in EVENTS.values() if issubclass(event, Deletion)}
+    deletions = {event.subject.type for event in EVENTS.values() if issubclass(event, Deletion)}
     assert {subject_in(file) for file in FROZEN} == set(new_snapshots()) == set(KINDS) == deletions
 
 

@@ -1,11 +1,25 @@
-"""The base of all events: a frozen value that names its subject by key."""
+"""The events: what each is called, what it is about, and what an app needs to receive it.
 
-from collections.abc import Mapping
+The names are the catalogue of the public interface (``WebhookEventTypeAsyncEnum``). ``SUBJECTS``
+lists what events can be about, ``EVENTS`` the events. An event names its subject by key; a
+deletion carries a snapshot, because its subject can't be read any more.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import ClassVar
 
+from typing_extensions import override
+
 from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import parse_global_id, parse_key
+from app.domain.values.text import translatable
+
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 class _EventName(StrEnum):
@@ -188,23 +202,108 @@ def event_named(name: str) -> EventType | UnsentEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """What events can be about.
+
+    ``type`` is its type in the API and ``field`` the field of an event that shows it;
+    ``selection`` are the fields of it that default queries select. ``name`` is what it is called
+    in a sentence. ``of_staff`` says which people it means: staff, customers, or (``None``) either.
+    ``has_token`` says that its global ID holds a token instead of its key.
+    """
+
+    type: str
+    field: str
+    permission: Permission
+    selection: str
+    name: str
+    of_staff: bool | None = None
+    has_token: bool = False
+
+
+_USER = "id email firstName lastName isActive isConfirmed"
+_PRICE = "{ gross { amount currency } }"
+
+PERSON = Subject("User", "user", Permission.MANAGE_USERS, _USER, translatable("customer"))
+CUSTOMER = Subject(
+    "User", "user", Permission.MANAGE_USERS, _USER, translatable("customer"), of_staff=False
+)
+STAFF = Subject(
+    "User",
+    "user",
+    Permission.MANAGE_STAFF,
+    _USER,
+    translatable("member of the staff"),
+    of_staff=True,
+)
+GROUP = Subject(
+    "Group",
+    "permissionGroup",
+    Permission.MANAGE_STAFF,
+    "id name",
+    translatable("permission group"),
+)
+APP = Subject("App", "app", Permission.MANAGE_APPS, "id name type isActive", translatable("app"))
+PRODUCT = Subject(
+    "Product",
+    "product",
+    Permission.MANAGE_PRODUCTS,
+    "id name slug isPublished price { amount currency } created updatedAt",
+    translatable("product"),
+)
+ORDER = Subject(
+    "Order",
+    "order",
+    Permission.MANAGE_ORDERS,
+    f"id number status isPaid userEmail total {_PRICE} created updatedAt "
+    f"lines {{ id productName quantity unitPrice {_PRICE} }}",
+    translatable("order"),
+)
+CHECKOUT = Subject(
+    "Checkout",
+    "checkout",
+    Permission.MANAGE_CHECKOUTS,
+    f"id email totalPrice {_PRICE} created updatedAt "
+    f"lines {{ id quantity product {{ id name }} unitPrice {_PRICE} }}",
+    translatable("cart"),
+    has_token=True,
+)
+SUBJECTS = (PERSON, CUSTOMER, STAFF, GROUP, APP, PRODUCT, ORDER, CHECKOUT)
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened to the subject of that key.
 
-    An app needs ``permission`` to receive it; ``subject`` is the subject's GraphQL type;
-    ``description`` says when it happens. ``selection`` is the default query's: fields of the
-    GraphQL type named like the class. ``of_staff`` says which people it can be about: staff,
-    customers, or (``None``) either.
+    Each event is a class below, a line long, named like its ``EventType``: what it is about
+    (``subject``), when it happens (``when``), and what the default query selects besides the
+    subject (``selects``). An app needs ``permission`` to receive it.
     """
 
     type: ClassVar[EventType]
-    subject: ClassVar[str]
+    subject: ClassVar[Subject]
     permission: ClassVar[Permission]
     description: ClassVar[str]
     selection: ClassVar[str]
-    of_staff: ClassVar[bool | None] = None
 
     subject_id: int
+
+    @override
+    def __init_subclass__(
+        cls, subject: Subject | None = None, when: str = "", selects: str = ""
+    ) -> None:
+        if subject is None:  # a kind of events, such as deletions
+            return
+        cls.type = EventType[_CAPITAL.sub("_", cls.__name__).upper()]
+        cls.subject = subject
+        cls.permission = subject.permission
+        cls.description = when
+        extra = "token redirectUrl" if issubclass(cls, LinkRequested) else ""
+        selected = f"{subject.field} {{ {subject.selection} }}"
+        cls.selection = " ".join(part for part in (selected, extra, selects) if part)
+        _EVENTS[cls.type] = cls
+
+
+_EVENTS: dict[EventType, type[Event]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +328,164 @@ class LinkRequested(Event):
     mail_sender: str = ""
 
 
+class AccountConfirmationRequested(
+    LinkRequested, subject=PERSON, when="A new customer must confirm their account with a link."
+): ...
+
+
+class AccountChangeEmailRequested(
+    LinkRequested,
+    subject=PERSON,
+    when="A person must confirm their new email with a link.",
+    selects="newEmail",
+): ...
+
+
+class AccountEmailChanged(Event, subject=PERSON, when="An account has a new email."): ...
+
+
+class AccountSetPasswordRequested(
+    LinkRequested, subject=PERSON, when="A customer is sent a link to set a password."
+): ...
+
+
+class AccountConfirmed(Event, subject=PERSON, when="An account is confirmed."): ...
+
+
+class AccountDeleted(Deletion, subject=PERSON, when="A person deletes their account."): ...
+
+
+class AppInstalled(Event, subject=APP, when="An app is created or installed."): ...
+
+
+class AppUpdated(Event, subject=APP, when="An app's name or permissions change."): ...
+
+
+class AppDeleted(Deletion, subject=APP, when="An app is deleted."): ...
+
+
+class AppStatusChanged(Event, subject=APP, when="An app is activated or deactivated."): ...
+
+
+class OrderCreated(Event, subject=ORDER, when="An order is placed."): ...
+
+
+class OrderConfirmed(Event, subject=ORDER, when="An order is confirmed by staff."): ...
+
+
+class OrderPaid(Event, subject=ORDER, when="An order is fully paid."): ...
+
+
+class OrderUpdated(
+    Event,
+    subject=ORDER,
+    when="An order changes in any way. The event for that change is sent, too.",
+): ...
+
+
+class OrderCancelled(Event, subject=ORDER, when="An order is cancelled."): ...
+
+
+class OrderFulfilled(Event, subject=ORDER, when="All items of an order have shipped."): ...
+
+
+class CustomerCreated(Event, subject=CUSTOMER, when="A customer account is created."): ...
+
+
+class CustomerUpdated(Event, subject=CUSTOMER, when="A customer's details change."): ...
+
+
+class CustomerDeleted(Deletion, subject=CUSTOMER, when="A customer account is deleted."): ...
+
+
+class ProductCreated(Event, subject=PRODUCT, when="A product is added."): ...
+
+
+class ProductUpdated(
+    Event, subject=PRODUCT, when="A product changes, or is published or unpublished."
+): ...
+
+
+class ProductDeleted(Deletion, subject=PRODUCT, when="A product is deleted."): ...
+
+
+class CheckoutCreated(Event, subject=CHECKOUT, when="A cart is created."): ...
+
+
+class CheckoutUpdated(
+    Event, subject=CHECKOUT, when="A cart's items, customer or address change."
+): ...
+
+
+class PermissionGroupCreated(Event, subject=GROUP, when="A permission group is created."): ...
+
+
+class PermissionGroupUpdated(
+    Event, subject=GROUP, when="A permission group's name, permissions or members change."
+): ...
+
+
+class PermissionGroupDeleted(Deletion, subject=GROUP, when="A permission group is deleted."): ...
+
+
+class StaffCreated(Event, subject=STAFF, when="A staff member is added."): ...
+
+
+class StaffUpdated(Event, subject=STAFF, when="A staff member's details change."): ...
+
+
+class StaffDeleted(Deletion, subject=STAFF, when="A staff member is removed."): ...
+
+
+class StaffSetPasswordRequested(
+    LinkRequested, subject=STAFF, when="A staff member is sent a link to set a password."
+): ...
+
+
+EVENTS: Mapping[EventType, type[Event]] = MappingProxyType(_EVENTS)
+"""Every event by its type, in the catalogue's order; a test holds it complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """``event`` happened at that time.
+
+    The principal is named by kind (``User``, ``App``) and key. ``recipient_id`` is the receiving
+    app, ``None`` in a dry run without one.
+    """
+
+    event: Event
+    issued_at: datetime
+    principal_type: str = ""
+    principal_id: int | None = None
+    recipient_id: int | None = None
+
+
 def default_query(event: type[Event]) -> str:
     """Return the subscription for a webhook that has this event and no query."""
     return f"subscription {{ event {{ ... on {event.__name__} {{ {event.selection} }} }} }}"
+
+
+def kinds_of(events: Iterable[EventType]) -> tuple[type[Event], ...]:
+    """Return the classes of these events; ``ANY_EVENTS`` is all of them."""
+    selected = set(events)
+    return tuple(
+        kind
+        for name, kind in EVENTS.items()
+        if EventType.ANY_EVENTS in selected or name in selected
+    )
+
+
+def default_kinds() -> tuple[type[Event], ...]:
+    """Return the update event of each type of object: what a sample is of unless it is said."""
+    return tuple(kind for name, kind in EVENTS.items() if name.value.endswith("_UPDATED"))
+
+
+def kinds_about(kinds: Iterable[type[Event]], object_id: str) -> tuple[type[Event], ...]:
+    """Return those of ``kinds`` that can be about the object with that global ID."""
+    type_, key = parse_global_id(object_id) or ("", "")
+    return tuple(
+        kind
+        for kind in kinds
+        if kind.subject.type == type_ and (kind.subject.has_token or parse_key(key) is not None)
+    )

@@ -1,0 +1,187 @@
+"""``Subscription``: what the query of a webhook selects from, with a type for each event.
+
+The types are made of the classes in ``domain.events.EVENTS``. Each has the fields of ``Event``,
+and one that shows the object which the event is about.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain import events as domain
+from app.domain.accounts import users
+from app.domain.apps import apps
+from app.domain.events import Occurrence
+from app.domain.mails.senders import MailSender
+from app.domain.values.version import INTERFACE_VERSION
+from app.graphql.app_nodes import AppNode, app_node
+from app.graphql.context import RequestContext
+from app.graphql.types.apps import App
+from app.graphql.types.checkouts import Checkout
+from app.graphql.types.groups import Group
+from app.graphql.types.orders import Order
+from app.graphql.types.products import Product
+from app.graphql.types.users import User
+from app.services.webhooks.event_subjects import principal_of, recipient_of, subject_of
+
+SUBJECT_TYPES: dict[str, type[graphene.ObjectType]] = {
+    "App": App,
+    "Checkout": Checkout,
+    "Group": Group,
+    "Order": Order,
+    "Product": Product,
+    "User": User,
+}
+"""What events can be about, by the type of ``domain.events.Subject``."""
+
+EVENT_TYPES: dict[str, type[graphene.ObjectType]] = {}
+"""The type of each event by the name of its class, filled below."""
+
+
+class IssuingPrincipal(graphene.Union):
+    """The user or app that caused an event."""
+
+    class Meta:
+        types = (App, User)
+
+    @classmethod
+    def resolve_type(cls, instance: object, _info: GraphQLResolveInfo) -> Any:
+        return App if isinstance(instance, apps.App) else User
+
+
+class Event(graphene.Interface):
+    """An event in the shop."""
+
+    issued_at = graphene.DateTime()
+    version = graphene.String(description="The version of the API.")
+    issuing_principal = graphene.Field(
+        IssuingPrincipal,
+        description="The user or app that caused the event, if the app can see it; null "
+        "for the shop itself.",
+    )
+    recipient = graphene.Field(App, description="The app that receives the event.")
+
+    @classmethod
+    def resolve_type(cls, instance: Occurrence, _info: GraphQLResolveInfo) -> Any:
+        return EVENT_TYPES[type(instance.event).__name__]
+
+    @staticmethod
+    def resolve_issued_at(occurrence: Occurrence, _info: GraphQLResolveInfo) -> datetime:
+        return occurrence.issued_at
+
+    @staticmethod
+    def resolve_version(_happened: Occurrence, _info: GraphQLResolveInfo) -> str:
+        return INTERFACE_VERSION
+
+    @staticmethod
+    def resolve_issuing_principal(
+        occurrence: Occurrence, info: GraphQLResolveInfo
+    ) -> users.User | AppNode | None:
+        context: RequestContext = info.context
+        principal = principal_of(context.ports, context.actor, occurrence)
+        return app_node(context, principal) if isinstance(principal, apps.App) else principal
+
+    @staticmethod
+    def resolve_recipient(occurrence: Occurrence, info: GraphQLResolveInfo) -> AppNode | None:
+        context: RequestContext = info.context
+        recipient = recipient_of(context.ports, context.actor, occurrence)
+        return None if recipient is None else app_node(context, recipient)
+
+
+def _subject(occurrence: Occurrence, info: GraphQLResolveInfo) -> object:
+    """Return the subject of the event: its current state, or its snapshot once deleted."""
+    context: RequestContext = info.context
+    subject = subject_of(context.ports, context.actor, occurrence)
+    event = occurrence.event
+    if isinstance(event, domain.Deletion) and isinstance(subject, users.User):
+        reference = event.snapshot.get("external_reference")
+        context.loaders(info).accounts.keep_reference(subject, str(reference or ""))
+    return app_node(context, subject) if isinstance(subject, apps.App) else subject
+
+
+def _token(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+    event = occurrence.event
+    return event.token if isinstance(event, domain.LinkRequested) else None
+
+
+def _redirect_url(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+    event = occurrence.event
+    return event.redirect_url if isinstance(event, domain.LinkRequested) else None
+
+
+def _new_email(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+    event = occurrence.event
+    return event.new_email if isinstance(event, domain.LinkRequested) else None
+
+
+def _mail_kind(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+    event = occurrence.event
+    return (event.mail_kind or None) if isinstance(event, domain.LinkRequested) else None
+
+
+def _mail_sender(occurrence: Occurrence, _info: GraphQLResolveInfo) -> MailSender | None:
+    event = occurrence.event
+    if not isinstance(event, domain.LinkRequested) or not event.mail_sender:
+        return None
+    return MailSender(event.mail_sender)
+
+
+def _fields(event: type[domain.Event]) -> dict[str, object]:
+    """Return the fields of an event's type in addition to those of every event."""
+    field = event.subject.field
+    fields: dict[str, object] = {
+        field: graphene.Field(SUBJECT_TYPES[event.subject.type]),
+        f"resolve_{field}": staticmethod(_subject),
+    }
+    if issubclass(event, domain.LinkRequested):
+        fields |= {
+            "token": graphene.String(
+                description=(
+                    "The secret of the link. Null for a webhook that lacks a permission of "
+                    "the person who gets the link."
+                )
+            ),
+            "redirect_url": graphene.String(description="The URL of the link."),
+            "mail_kind": graphene.String(
+                description="The kind of the email with the link, such as `password_reset`."
+            ),
+            "mail_sender": graphene.Field(
+                "app.graphql.types.shop.MailSenderEnum",
+                description=(
+                    "Who was to send the email when the link was requested. Apps send it if this "
+                    "is `APP` or `BOTH`."
+                ),
+            ),
+            "resolve_mail_kind": staticmethod(_mail_kind),
+            "resolve_mail_sender": staticmethod(_mail_sender),
+            "resolve_token": staticmethod(_token),
+            "resolve_redirect_url": staticmethod(_redirect_url),
+        }
+    if event is domain.AccountChangeEmailRequested:
+        fields |= {
+            "new_email": graphene.String(),
+            "resolve_new_email": staticmethod(_new_email),
+        }
+    return fields
+
+
+def _make_type(event: type[domain.Event]) -> type[graphene.ObjectType]:
+    meta = type("Meta", (), {"interfaces": (Event,)})
+    body = {"__doc__": event.description, "Meta": meta, **_fields(event)}
+    event_type: type[graphene.ObjectType] = type(event.__name__, (graphene.ObjectType,), body)
+    return event_type
+
+
+EVENT_TYPES.update({event.__name__: _make_type(event) for event in domain.EVENTS.values()})
+
+
+class Subscription(graphene.ObjectType):
+    """Events for webhooks. Nothing is sent over an open connection."""
+
+    event = graphene.Field(Event, description="Select the fields of events: `... on AppUpdated`.")
+
+    @staticmethod
+    def resolve_event(occurrence: Occurrence, _info: GraphQLResolveInfo) -> Occurrence:
+        return occurrence
