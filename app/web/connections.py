@@ -2,7 +2,7 @@
 
 granian accepts and writes without either limit, and tells nothing of its sockets. So this looks at
 the process's own sockets, as Linux shows them, and shuts those down that go too far; granian then
-drops them. Elsewhere than on Linux there is no watch.
+drops them. Elsewhere than on Linux, and without ``/proc``, there is no watch.
 """
 
 import fcntl
@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from ipaddress import IPv6Address
 from pathlib import Path
 from termios import TIOCOUTQ
@@ -64,8 +65,9 @@ class _Connection:
 class ConnectionWatch:
     """Looks at all connections of this process again and again, in a thread."""
 
-    def __init__(self, limits: ConnectionLimits) -> None:
+    def __init__(self, limits: ConnectionLimits, fds: Path = _FDS) -> None:
         self._limits = limits
+        self._fds = fds
         self._connections: dict[int, _Connection] = {}
         self._others: dict[int, int] = {}
         self._ports: frozenset[int] = frozenset()
@@ -74,8 +76,12 @@ class ConnectionWatch:
         self._ended = Event()
 
     def start(self) -> None:
-        if sys.platform == "linux" and self._limits != NO_CONNECTION_LIMITS:
-            Thread(target=self._run, name="connections", daemon=True).start()
+        if sys.platform != "linux" or self._limits == NO_CONNECTION_LIMITS:
+            return
+        if not self._fds.is_dir():
+            _log.warning("server.connections_unwatched", hint="/proc isn't mounted.")
+            return
+        Thread(target=self._run, name="connections", daemon=True).start()
 
     def stop(self) -> None:
         self._ended.set()
@@ -101,7 +107,7 @@ class ConnectionWatch:
     def _find(self) -> None:
         """Note new connections, and forget those that are gone."""
         open_fds = {}
-        for name in os.listdir(_FDS):  # noqa: PTH208 - called every second
+        for name in os.listdir(self._fds):  # noqa: PTH208 - called every second
             with suppress(OSError):
                 status = os.fstat(int(name))
                 if stat.S_ISSOCK(status.st_mode):
@@ -139,7 +145,7 @@ class ConnectionWatch:
 
     def _is_stalled(self, fd: int, known: _Connection, now: float) -> bool:
         """Whether the client has read too little of its response for too long."""
-        if not _waits(fd):
+        if not _waits(fd) or not _counts_acknowledged():
             known.unread_since = None
             return False
         made = _copy(fd, known.inode)
@@ -229,6 +235,22 @@ def _waits(fd: int) -> bool:
     except OSError:
         return False
     return bool(size)
+
+
+@cache
+def _counts_acknowledged() -> bool:
+    """Whether this system tells how much a peer has received; sandboxes such as gVisor don't.
+
+    Without it, a slow download can't be told from a client that reads nothing.
+    """
+    try:
+        with (
+            socket.create_server(("127.0.0.1", 0)) as listener,
+            socket.create_connection(listener.getsockname()) as client,
+        ):
+            return _acknowledged(client) > 0  # the connection's first packet counts
+    except OSError:
+        return False
 
 
 def _acknowledged(made: socket.socket) -> int:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from ipaddress import ip_network
+from pathlib import Path
+from threading import enumerate as enumerate_threads
 
 import pytest
 
@@ -123,6 +125,14 @@ def test_idle_client_that_has_read_everything_stays(door: Door) -> None:
     for now in range(0, 600, 100):
         watch.look(now)
     assert is_open(client)
+
+
+def test_without_proc_the_server_works_unwatched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ConnectionWatch(LIMITS, fds=tmp_path / "missing").start()
+    assert "connections" not in {thread.name for thread in enumerate_threads()}
+    assert "server.connections_unwatched" in capsys.readouterr().out
 
 
 def test_own_calls_of_other_servers_are_left_alone(door: Door) -> None:
