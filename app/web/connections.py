@@ -16,15 +16,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from ipaddress import IPv6Address
 from pathlib import Path
 from termios import TIOCOUTQ
 from threading import Event, Thread
 
 import structlog
 
-from app.domain.sign_in.rate_limits import client_of
-from app.domain.values.ip_addresses import parse_address
 from app.web.installation import NO_CONNECTION_LIMITS, ConnectionLimits
 
 _FDS = Path("/proc/self/fd")
@@ -48,15 +45,16 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class _Connection:
-    """An accepted connection; ``seen`` orders them by age.
+    """An accepted connection from ``address``; ``seen`` orders them by age.
 
+    ``client`` is empty for an address that many share: it has any number of connections.
     ``unread_since`` is since when less than ``_MIN_READ`` was read of what waits, ``read`` what
     had been read until then.
     """
 
     inode: int
+    address: str
     client: str
-    is_exempt: bool
     seen: int
     unread_since: float | None = None
     read: int = 0
@@ -135,13 +133,11 @@ class ConnectionWatch:
         try:
             if made.getsockname()[1] not in self._ports:
                 return None
-            address = _address(made.getpeername()[0])
+            address = made.getpeername()[0]
         except (OSError, IndexError, TypeError):
             return None
-        parsed = parse_address(address)
-        is_exempt = parsed is None or any(parsed in network for network in self._limits.exempt)
         self._seen += 1
-        return _Connection(inode, client_of(address), is_exempt, self._seen)
+        return _Connection(inode, address, self._limits.client_of(address), self._seen)
 
     def _is_stalled(self, fd: int, known: _Connection, now: float) -> bool:
         """Whether the client has read too little of its response for too long."""
@@ -164,18 +160,18 @@ class ConnectionWatch:
             return
         by_client: dict[str, list[tuple[int, int]]] = {}
         for fd, known in self._connections.items():
-            if not known.is_exempt:
+            if known.client:
                 by_client.setdefault(known.client, []).append((known.seen, fd))
         for connections in by_client.values():
             if len(connections) > most:
                 yield from (fd for _, fd in sorted(connections)[most:])
 
     def _end(self, fds: set[int], now: float, reason: str) -> None:
-        clients = set()
+        addresses = set()
         for fd in fds:
             known = self._connections.pop(fd)
             self._others[fd] = known.inode
-            clients.add(known.client)
+            addresses.add(known.address)
             made = _copy(fd, known.inode)
             if made is not None:
                 with made, suppress(OSError):
@@ -188,7 +184,7 @@ class ConnectionWatch:
                 "server.connections_ended",
                 reason=reason,
                 count=len(fds),
-                clients=sorted(clients)[:5],
+                addresses=sorted(addresses)[:5],
                 hint="List reverse proxies in TRUSTED_PROXIES.",
             )
 
@@ -219,13 +215,6 @@ def _listening_port(made: socket.socket) -> int | None:
     except OSError:
         return None
     return port if listens else None
-
-
-def _address(peer: str) -> str:
-    """Return a peer's address; that of IPv4 where an IPv6 socket has accepted it."""
-    parsed = parse_address(peer)
-    mapped = parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None
-    return peer if mapped is None else str(mapped)
 
 
 def _waits(fd: int) -> bool:

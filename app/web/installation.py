@@ -7,6 +7,8 @@ from pathlib import Path
 
 from flask import Flask, current_app
 
+from app.domain.sign_in.rate_limits import client_of
+from app.domain.values.ip_addresses import parse_address
 from app.ports import Ports
 
 EXTENSION = "latchkey"
@@ -33,6 +35,12 @@ class ConnectionLimits:
     per_client: int = 512
     read_seconds: int = 30
     exempt: Sequence[Network] = ()
+
+    def client_of(self, address: str) -> str:
+        """Return whose connection comes from ``address``; empty if many clients share it."""
+        parsed = parse_address(address)
+        is_shared = parsed is None or any(parsed in network for network in self.exempt)
+        return "" if is_shared else client_of(address)
 
 
 NO_CONNECTION_LIMITS = ConnectionLimits(per_client=0, read_seconds=0)

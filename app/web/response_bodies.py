@@ -1,6 +1,7 @@
 """Bodies on their way out: within a bound for all of them together, in memory and on disk."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from threading import Lock
@@ -35,35 +36,48 @@ class SentFile(FileWrapper):
 
 
 class Quota:
-    """A number of bytes that threads take and give back."""
+    """A number of bytes that threads take and give back, for one client no more than a quarter.
+
+    ``client`` is empty for those that many share, such as reverse proxies.
+    """
 
     def __init__(self, size: int) -> None:
         self._free = size
+        self._share = size // 4
+        self._taken: Counter[str] = Counter()
         self._lock = Lock()
 
     @property
     def free(self) -> int:
         return self._free
 
-    def take(self, size: int) -> bool:
+    def take(self, size: int, client: str = "") -> bool:
         with self._lock:
-            if size > self._free:
+            has_enough = bool(client) and self._taken[client] + size > self._share
+            if has_enough or size > self._free:
                 return False
             self._free -= size
+            self._taken[client] += size
             return True
 
-    def give_back(self, size: int) -> None:
+    def give_back(self, size: int, client: str = "") -> None:
         with self._lock:
             self._free += size
+            self._taken[client] -= size
+            if not self._taken[client]:
+                del self._taken[client]
 
 
 class Held:
     """A response's body that is kept until it is sent; closing it gives its room back."""
 
-    def __init__(self, source: bytes | IO[bytes], quota: Quota, size: int) -> None:
+    def __init__(
+        self, source: bytes | IO[bytes], quota: Quota, size: int, client: str = ""
+    ) -> None:
         self.size = size
         self._source = source
         self._quota = quota
+        self._client = client
         self._taken = size
 
     def __iter__(self) -> Iterator[bytes]:
@@ -80,7 +94,7 @@ class Held:
             self._source.close()
         self._source = b""
         taken, self._taken = self._taken, 0
-        self._quota.give_back(taken)
+        self._quota.give_back(taken, self._client)
 
 
 class Outgoing:
@@ -90,42 +104,47 @@ class Outgoing:
         self.memory = Quota(memory)
         self.disk = Quota(disk)
 
-    def hold(self, result: Iterable[bytes]) -> bytes | Held:
-        """Return a short body as it is, or keep a longer one; raises ``NoRoom``."""
+    def hold(self, result: Iterable[bytes], client: str = "") -> bytes | Held:
+        """Return a short body as it is, or keep a longer one; raises ``NoRoom``.
+
+        ``client`` is who it is for, as in ``Quota``.
+        """
         if isinstance(result, list):
             whole = b"".join(result)
-            return whole if len(whole) <= AT_ONCE else self._keep(whole, iter(()))
+            return whole if len(whole) <= AT_ONCE else self._keep(whole, iter(()), client)
         chunks = iter(result)
         begun = b"".join(_leading_chunks(_IN_MEMORY, chunks))
         following = next(chunks, None)
         if following is None and len(begun) <= AT_ONCE:
             return begun
-        return self._keep(begun, iter(()) if following is None else chain((following,), chunks))
+        more = iter(()) if following is None else chain((following,), chunks)
+        return self._keep(begun, more, client)
 
-    def _keep(self, begun: bytes, more: Iterator[bytes]) -> Held:
+    def _keep(self, begun: bytes, more: Iterator[bytes], client: str) -> Held:
         following = next(more, None)
-        if following is None and self.memory.take(len(begun)):
-            return Held(begun, self.memory, len(begun))
-        return self._write(chain((begun,), () if following is None else (following,), more))
+        if following is None and self.memory.take(len(begun), client):
+            return Held(begun, self.memory, len(begun), client)
+        rest = () if following is None else (following,)
+        return self._write(chain((begun,), rest, more), client)
 
-    def _write(self, chunks: Iterator[bytes]) -> Held:
+    def _write(self, chunks: Iterator[bytes], client: str) -> Held:
         # Without a name: it goes with its last handle, whatever ends the process.
         file = tempfile.TemporaryFile(prefix="latchkey-")  # noqa: SIM115 - closed with Held
         taken = 0
         try:
             for chunk in chunks:
-                self._take_disk(len(chunk))
+                self._take_disk(len(chunk), client)
                 taken += len(chunk)
                 file.write(chunk)
             file.flush()
         except BaseException:
             file.close()
-            self.disk.give_back(taken)
+            self.disk.give_back(taken, client)
             raise
-        return Held(file, self.disk, taken)
+        return Held(file, self.disk, taken, client)
 
-    def _take_disk(self, size: int) -> None:
-        if not self.disk.take(size):
+    def _take_disk(self, size: int, client: str) -> None:
+        if not self.disk.take(size, client):
             raise NoRoom
 
 

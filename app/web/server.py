@@ -93,6 +93,7 @@ class Server:
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
         self._room = Room(LARGE_BODIES)
         self._outgoing = outgoing or Outgoing()
+        self._limits = connection_limits
         self._watch = ConnectionWatch(connection_limits)
 
     def __rsgi_init__(self, _loop: asyncio.AbstractEventLoop) -> None:
@@ -178,7 +179,8 @@ class Server:
         try:
             result = self._application(environ, start_response)
             try:
-                content = _path_of(result) or self._outgoing.hold(result)
+                client = self._limits.client_of(environ["REMOTE_ADDR"])
+                content = _path_of(result) or self._outgoing.hold(result, client)
             finally:
                 if hasattr(result, "close"):
                     result.close()

@@ -70,6 +70,25 @@ def test_body_beyond_the_quota_gives_back_what_it_took() -> None:
     assert outgoing.disk.free == 18 * AT_ONCE
 
 
+def test_one_clients_unread_bodies_leave_room_for_others() -> None:
+    outgoing = Outgoing(memory=4 * len(LARGE), disk=4 * len(LARGE))
+    unread = [outgoing.hold([LARGE], "192.0.2.1") for _ in range(2)]
+    with pytest.raises(NoRoom):
+        outgoing.hold([LARGE], "192.0.2.1")
+    others = [outgoing.hold([LARGE], f"198.51.100.{n}") for n in range(3)]
+    for body in (*unread, *others):
+        assert isinstance(body, Held)
+        body.close()
+    held_again = outgoing.hold([LARGE], "192.0.2.1")
+    assert isinstance(held_again, Held)
+
+
+def test_clients_behind_a_proxy_share_the_whole_room() -> None:
+    outgoing = Outgoing(memory=4 * len(LARGE), disk=0)
+    for _ in range(4):
+        held(outgoing, [LARGE])
+
+
 def test_file_is_sent_from_where_it_is(tmp_path: Path) -> None:
     path = tmp_path / "large"
     path.write_bytes(LARGE)
