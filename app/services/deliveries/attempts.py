@@ -44,22 +44,11 @@ def _send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Attem
     """
     at = ports.clock.now()
     body = delivery.payload.encode()
-    headers = sign_delivery(ports, endpoint, delivery, body, int(at.timestamp()))
-    traceparent = ports.traces.traceparent()
-    if traceparent:
-        headers.setdefault("traceparent", traceparent)
-    request = HttpRequest(
-        endpoint.url,
-        "POST",
-        headers,
-        body,
-        timeout=TIMEOUT,
-        max_size=MAX_RESPONSE_SIZE,
-        status_suffices=True,
-    )
+    headers: dict[str, str] = {}
     response, problem, fault = None, "", None
     try:
-        response = _KEPT if is_temporary(endpoint.url) else ports.http.send(request)
+        headers = _headers(ports, endpoint, delivery, body, int(at.timestamp()))
+        response = _sent(ports, endpoint, headers, body)
     except CallFailed as failed:
         problem = str(failed)
     except Exception as error:  # noqa: BLE001 - raised by the caller once all is written down
@@ -78,6 +67,33 @@ def _send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Attem
         retry_after=_retry_after(ports, response),
         fault=fault,
     )
+
+
+def _headers(
+    ports: Ports, endpoint: Endpoint, delivery: Delivery, body: bytes, timestamp: int
+) -> dict[str, str]:
+    headers = sign_delivery(ports, endpoint, delivery, body, timestamp)
+    traceparent = ports.traces.traceparent()
+    if traceparent:
+        headers.setdefault("traceparent", traceparent)
+    return headers
+
+
+def _sent(
+    ports: Ports, endpoint: Endpoint, headers: Mapping[str, str], body: bytes
+) -> HttpResponse:
+    if is_temporary(endpoint.url):
+        return _KEPT
+    request = HttpRequest(
+        endpoint.url,
+        "POST",
+        headers,
+        body,
+        timeout=TIMEOUT,
+        max_size=MAX_RESPONSE_SIZE,
+        status_suffices=True,
+    )
+    return ports.http.send(request)
 
 
 def _retry_after(ports: Ports, response: HttpResponse | None) -> float | None:

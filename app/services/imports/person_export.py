@@ -10,6 +10,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.events import EVENTS
 from app.domain.imports.exports import FORMAT, plain
 from app.domain.sign_in.sign_in_events import EMAIL_PURPOSE
+from app.domain.urls.masked_urls import masked_url
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.text_rules import is_storable
@@ -262,7 +263,7 @@ def _deliveries(
                 "created_at": delivery.created_at,
                 "status": delivery.status,
                 "webhook": name,
-                "target_url": url,
+                "target_url": masked_url(url),
                 "payload": redacted_payload(
                     ports, delivery.payload, "" if holds_secret(delivery.event) else None
                 ),

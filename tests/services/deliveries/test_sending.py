@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from jwcrypto import jwk, jws
 from sqlalchemy import select
+from typing_extensions import override
 
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
@@ -13,6 +14,7 @@ from app.domain.deliveries.deliveries import SCHEDULE, Batch
 from app.models import DeliveryAttemptRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
+from app.ports.keys import KeyPair
 from app.services.deliveries.dispatch import BATCH_SIZE, lease_due_deliveries
 from app.services.deliveries.sending import send_deliveries
 from app.services.keys.ring import published_keys
@@ -22,6 +24,7 @@ from tests.builders.people import ISSUER
 from tests.builders.webhooks import TARGET, change_delivery, make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp
+from tests.fakes.keys import ReadyKeyStore
 from tests.fixtures.ports import fake_ports
 from tests.fixtures.statements import executions
 
@@ -181,6 +184,35 @@ def test_missing_response_is_a_failure_with_its_reason(
     assert (attempt.response_status, attempt.status) == (None, "FAILED")
     assert attempt.response == "app.example.com did not answer within 20 s."
     assert stored_delivery(delivering, key).status == "PENDING"
+
+
+def test_fault_in_signing_is_a_failed_attempt_and_holds_up_no_other(
+    delivering: Ports, http: FakeHttp, webhook: int
+) -> None:
+    """A fault of ours doesn't lead to the same attempt again and again, without a trace."""
+    keys = [make_delivery(delivering, webhook) for _ in range(2)]
+    broken = replace(delivering, keys=KeysThatFailOnce())
+    with pytest.raises(ExceptionGroup):
+        work_off(broken)
+
+    (attempt,) = _attempts(delivering, keys[0])
+    assert attempt.response.startswith("A fault of ours kept the delivery from being made.")
+    assert (attempt.status, stored_delivery(delivering, keys[0]).status) == ("FAILED", "PENDING")
+    assert stored_delivery(delivering, keys[1]).status == "SUCCESS"
+    assert len(http.requests) == 1
+
+
+class KeysThatFailOnce(ReadyKeyStore):
+    """Keys whose first signature can't be made."""
+
+    has_failed = False
+
+    @override
+    def sign_detached(self, key: KeyPair, body: bytes) -> str:
+        if not self.has_failed:
+            self.has_failed = True
+            raise OSError("the key is away")
+        return super().sign_detached(key, body)
 
 
 def test_response_410_disables_the_webhook_with_its_reason(
