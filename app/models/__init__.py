@@ -5,12 +5,22 @@ Nothing loads lazily (``lazy="raise"``): a use case names what it reads.
 
 from app.models.addresses import AddressRecord
 from app.models.app_words import AppWordRecord, WebhookWordRecord
-from app.models.apps import AppPermissionRecord, AppRecord, AppTokenRecord
+from app.models.apps import (
+    AppExtensionRecord,
+    AppInstallationRecord,
+    AppPermissionRecord,
+    AppRecord,
+    AppTokenRecord,
+)
 from app.models.audit import AuditRecord
-from app.models.avatars import AvatarRecord
-from app.models.checkouts import CheckoutLineRecord, CheckoutRecord
+from app.models.commerce import (
+    CheckoutLineRecord,
+    CheckoutRecord,
+    OrderLineRecord,
+    OrderRecord,
+    ProductRecord,
+)
 from app.models.deliveries import DeliveryAttemptRecord, DeliveryRecord
-from app.models.extensions import AppExtensionRecord
 from app.models.form_submissions import FormAnswerRecord, FormSubmissionRecord
 from app.models.groups import (
     GroupMemberRecord,
@@ -19,13 +29,10 @@ from app.models.groups import (
     UserPermissionRecord,
 )
 from app.models.imports import ImportedPasswordRecord, ImportedRowRecord, ImportRecord
-from app.models.installations import AppInstallationRecord
 from app.models.keys import SigningKeyRecord
 from app.models.links import AccountLinkRecord, ResetRequestRecord
 from app.models.mail_templates import MailTemplateRecord
-from app.models.orders import OrderLineRecord, OrderRecord
 from app.models.outbox import OutboxEventRecord, OutboxMailRecord
-from app.models.products import ProductRecord
 from app.models.record import Record
 from app.models.saved_filters import SavedFilterRecord
 from app.models.second_factors import (
@@ -47,7 +54,7 @@ from app.models.single_sign_on import (
 from app.models.throttle import PasswordGuessRecord, ThrottleAddressRecord, ThrottleUserRecord
 from app.models.traffic import ForwardingRecord, TrafficRecord
 from app.models.user_words import UserWordRecord
-from app.models.users import UserRecord
+from app.models.users import AvatarRecord, UserRecord
 from app.models.webhooks import WebhookEventRecord, WebhookRecord
 from app.models.workers import HeartbeatRecord
 

@@ -1,4 +1,4 @@
-"""Apps, what they may do, and their tokens (hashed)."""
+"""Apps: their permissions, tokens (hashed), extensions, and installations under way."""
 
 from datetime import datetime
 
@@ -92,3 +92,59 @@ class AppTokenRecord(Record):
     last_used_at: Mapped[datetime | None]
     last_used_address: Mapped[str] = mapped_column(String(45), default="", server_default="")
     imported_hash: Mapped[str | None] = mapped_column(String(255))
+
+
+class AppExtensionRecord(Record):
+    """One entry that an app adds: where (``mount``), how (``target``), and for holders of what.
+
+    ``permissions`` are joined by commas; ``settings`` are the dashboard's business.
+    """
+
+    __tablename__ = "app_extensions"
+    __table_args__ = (
+        partial_index(
+            "uq_app_extensions_identifier",
+            "app_id",
+            "identifier",
+            unique=True,
+            where="identifier <> ''",
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    app_id: Mapped[int] = mapped_column(ForeignKey("apps.id", ondelete="CASCADE"), index=True)
+    label: Mapped[str] = mapped_column(String(256))
+    url: Mapped[str] = mapped_column(String(2048))
+    mount: Mapped[str] = mapped_column(String(256), index=True)
+    target: Mapped[str] = mapped_column(String(256))
+    identifier: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    permissions: Mapped[str] = mapped_column(Text, default="", server_default="")
+    settings: Mapped[dict[str, object]]
+
+
+class AppInstallationRecord(Record):
+    """A requested installation; deleted once the app is installed.
+
+    ``caller`` is the requester and our URL, ``permissions`` (joined by commas) what they granted.
+    ``app_id`` is the stored app, removed if the installation fails. ``next_attempt_at`` is empty
+    when nothing more is tried; ``lease`` belongs to one worker.
+    """
+
+    __tablename__ = "app_installations"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    app_name: Mapped[str] = mapped_column(String(256))
+    manifest_url: Mapped[str] = mapped_column(String(2048))
+    permissions: Mapped[str] = mapped_column(Text, default="", server_default="")
+    activate: Mapped[bool] = mapped_column(default=True, server_default=true())
+    status: Mapped[str] = mapped_column(String(16), default="PENDING", server_default="PENDING")
+    message: Mapped[str] = mapped_column(String(1024), default="", server_default="")
+    caller: Mapped[dict[str, object]]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    app_id: Mapped[int | None] = mapped_column(
+        ForeignKey("apps.id", ondelete="SET NULL"), index=True
+    )
+    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
+    next_attempt_at: Mapped[datetime | None] = mapped_column(index=True)
+    lease: Mapped[str] = mapped_column(String(32), default="", server_default="")

@@ -1,8 +1,8 @@
-"""People: customers and staff in one table."""
+"""People: customers and staff in one table, and their pictures."""
 
 from datetime import datetime
 
-from sqlalchemy import Index, String, Text, false, true
+from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
@@ -81,3 +81,18 @@ class UserRecord(HasMetadata, Record):
     avatar: Mapped[str] = mapped_column(String(64), default="", server_default="")
     note: Mapped[str] = mapped_column(Text, default="", server_default="")
     external_reference: Mapped[str | None] = mapped_column(String(250))
+
+
+class AvatarRecord(Record):
+    """One size of the avatar ``name``, which is random; deleted with its user.
+
+    In the database rather than in a folder: every process on every machine serves it, and it
+    changes in the transaction of its user.
+    """
+
+    __tablename__ = "avatars"
+
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    size: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    data: Mapped[bytes] = mapped_column(LargeBinary)

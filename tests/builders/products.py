@@ -6,7 +6,7 @@ from app.domain.accounts.search import fold
 from app.domain.commerce.money import CURRENCY, price
 from app.domain.values.ids import to_global_id
 from app.models import ProductRecord
-from app.models.products import NO_PRICE
+from app.models.commerce import NO_PRICE
 from app.ports import Ports
 
 

@@ -25,7 +25,7 @@ from app.domain.values.ids import key_of
 from app.domain.values.text_rules import prose_problem
 from app.domain.values.unset import ABSENT, Absent
 from app.models import ProductRecord
-from app.models.products import NO_PRICE
+from app.models.commerce import NO_PRICE
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires

@@ -10,7 +10,7 @@ from app.domain.commerce.money import of_units
 from app.domain.commerce.products import Product
 from app.domain.values.errors import Problem, Refused
 from app.models import ProductRecord
-from app.models.products import NO_PRICE
+from app.models.commerce import NO_PRICE
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part
 

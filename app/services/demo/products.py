@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from app.domain.values.ids import to_global_id
 from app.models import ProductRecord
-from app.models.products import NO_PRICE
+from app.models.commerce import NO_PRICE
 from app.services.authorization.register import part
 from app.services.commerce.products import ProductInput, create_product, update_product
 from app.services.demo.people import EDITOR, MANAGER, OPENED
