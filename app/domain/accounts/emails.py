@@ -100,9 +100,11 @@ def _mapped(domain: str) -> str:
 
 
 def _is_domain(domain: str) -> bool:
-    if ascii_host(domain) is None:
+    # Letters of many scripts have marks, which IDNA checks; in ASCII there are none.
+    host = ascii_host(domain)
+    if host is None or domain.endswith("."):
         return False
-    labels = domain.split(".")
+    labels = host.split(".")
     if domain != "localhost" and (len(labels) == 1 or labels[-1].isdigit()):
         return False
     return all(len(label) <= _MAX_LABEL_LENGTH and _LABEL.fullmatch(label) for label in labels)

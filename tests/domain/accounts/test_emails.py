@@ -54,6 +54,8 @@ def test_visually_equal_letters_fold_alike() -> None:
         "ann@münchen.example",
         "ann@localhost",
         "ann@xn--mnchen-3ya.example",
+        "ann@हिन्दी.example",
+        normalize_email("ann@xn--j2bd4cyah0f.example"),
         f"{'a' * 64}@example.com",
         f"ann@{'a' * 63}.example",
     ],
