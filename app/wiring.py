@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 
 from app.adapters.activity import SqlActivity
 from app.adapters.clock import SystemClock
-from app.adapters.database import SqlDatabase, connect_database
-from app.adapters.database_clock import DatabaseClock
+from app.adapters.database import DatabaseClock, SqlDatabase, connect_database
 from app.adapters.demo_provider_http import DemoProviderHttp
 from app.adapters.mailer import FileMailer, SmtpMailer
 from app.adapters.passwords import Argon2Hasher

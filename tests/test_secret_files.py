@@ -10,7 +10,7 @@ from threading import Barrier
 import pytest
 
 from app.factory import create_app
-from app.ports.encryption import DecryptionError
+from app.ports.keys import DecryptionError
 from app.settings import PUBLISHED_SECRET, Settings, SettingsError, load_settings
 from app.wiring import connect
 from tests.commands.real_installation import at_a_terminal

@@ -7,7 +7,7 @@ import pyotp
 import segno
 
 from app.domain.second_factors.one_time_codes import DIGITS, PERIOD
-from app.ports.authenticator_apps import QrCode
+from app.ports.second_factors import QrCode
 
 _MAX_LABEL = 60
 """Characters of the shop's name and of the email in a QR code, which holds 2331 bytes.

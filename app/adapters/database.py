@@ -6,9 +6,10 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Dialect, Engine, Select, event, make_url
+from sqlalchemy import BindParameter, Dialect, Engine, Select, event, func, make_url, select
 from sqlalchemy.orm import Session, UOWTransaction
 from sqlalchemy.pool import QueuePool
 
@@ -26,12 +27,30 @@ from app.models import (
     OutboxMailRecord,
     ResetRequestRecord,
 )
-from app.ports import NamedRow, ReadSession
+from app.ports import Database, NamedRow, ReadSession
 from app.ports.configuration import Configuration
 from app.ports.database import Subject
 from app.ports.metrics import CONNECTIONS, CONNECTIONS_MAX, Measurement
 from app.ports.traces import NO_TRACES, SpanKind, Traces
 from app.ports.work_signal import NO_SIGNAL, WorkSignal
+
+_NOW = select(func.clock_timestamp().label("now"))
+
+
+class DatabaseClock:
+    """PostgreSQL's clock; each call is one short statement."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def now(self) -> datetime:
+        (row,) = self._database.read(_NOW, {})
+        now: datetime = row.now
+        return now.astimezone(UTC)
+
+    def timestamp(self) -> float:
+        return self.now().timestamp()
+
 
 _PING_AFTER_SECONDS = 1.0
 _NO_SPAN = nullcontext()

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from app.ports.encryption import DecryptionError
+from app.ports.keys import DecryptionError
 
 _NONCE = 12
 _VERSION = "v1."

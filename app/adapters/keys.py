@@ -23,8 +23,7 @@ from app.domain.sign_in.jws import ALGORITHM, read_members, read_token
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.installation_errors import KeyUnreadable
 from app.ports.bounded_cache import BoundedCache
-from app.ports.encryption import DecryptionError
-from app.ports.keys import KeyPair
+from app.ports.keys import DecryptionError, KeyPair
 
 _BITS = 3072
 _MIN_KEY_BITS = 2048

@@ -29,7 +29,7 @@ from webauthn.helpers.structs import (
 )
 
 from app.domain.urls.relying_party import RelyingParty
-from app.ports.passkeys import (
+from app.ports.second_factors import (
     ClaimedPasskey,
     KnownPasskey,
     NewPasskey,

@@ -24,8 +24,8 @@ from app.domain.values.installation_errors import (
     Unreachable,
 )
 from app.ports import Metrics, NamedRow, ReadSession, Subject
+from app.ports.database import MAX_LAG
 from app.ports.metrics import REPLICA_READS, Measurement
-from app.ports.replica import MAX_LAG
 from app.ports.traces import Traces
 
 _CHECK_SECONDS = 1.0

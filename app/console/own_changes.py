@@ -4,7 +4,7 @@ from flask import request
 from werkzeug.wrappers import Response
 
 from app.ports import Ports
-from app.ports.replica import MAX_AGE
+from app.ports.database import MAX_AGE
 
 _READS = ("GET", "HEAD")
 _REDIRECTS = (302, 303)

@@ -1,4 +1,4 @@
-"""Where records are kept."""
+"""Where records are kept, its snapshots, and a replica for reads that may be a little late."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -91,6 +91,39 @@ class Database(Protocol):
     @property
     def in_transaction(self) -> bool:
         """Whether the calling thread has a transaction open."""
+
+    def close(self) -> None:
+        """Give every connection back."""
+
+
+class Snapshots(Protocol):
+    def snapshot(self) -> AbstractContextManager[Session]:
+        """Return a session for reads that all see the same moment, while others write.
+
+        It holds a connection until the block ends, so it is for commands, not for requests.
+        """
+
+
+MAX_LAG = 5.0
+"""Seconds; a replica that is further behind isn't read from."""
+
+MAX_AGE = 10.0
+"""Seconds; what is read from a replica is never older, with the time between two checks."""
+
+
+class Replica(Protocol):
+    @property
+    def database(self) -> Database:
+        """Its ``reading`` asks the replica, or the primary while the replica can't be used.
+
+        ``read``, for the hot path, asks the primary; a transaction is an error.
+        """
+
+    def check(self) -> float:
+        """Ask the replica now; return by how many seconds it is behind.
+
+        Raises ``DatabaseUnavailable`` with the reason why it isn't read from.
+        """
 
     def close(self) -> None:
         """Give every connection back."""

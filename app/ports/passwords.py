@@ -1,9 +1,23 @@
-"""Hashing of passwords: slow on purpose, never inside a transaction."""
+"""Passwords: hashing, slow on purpose and never inside a transaction; and how strong they are."""
 
+from collections.abc import Collection
 from enum import IntEnum
 from typing import Protocol
 
+from app.domain.passwords.passwords import Strength
 from app.domain.values.errors import Problem, Refused
+
+
+class PasswordStrength(Protocol):
+    def estimate(self, password: str, words: Collection[str] = ()) -> Strength:
+        """How hard ``password`` is to guess for someone who has the account's ``words``.
+
+        The beginning of a long password decides: estimating takes more than linear time.
+        """
+
+    def is_leaked(self, password: str) -> bool:
+        """Whether ``password`` is on a list of leaked ones; takes a fraction of a millisecond."""
+
 
 _SECONDS = 2
 _BUSY = Problem(

@@ -2,36 +2,28 @@
 
 from dataclasses import dataclass, replace
 
-from app.ports.activity import Activity
-from app.ports.authenticator_apps import AuthenticatorApps
+from app.ports.activity import Activity, SignInLog
 from app.ports.backups import Backups
 from app.ports.clock import Clock
 from app.ports.configuration import Configuration
-from app.ports.database import Database
-from app.ports.encryption import Encryption
+from app.ports.database import Database, Replica, Snapshots
 from app.ports.http import Http
 from app.ports.identity_provider import IdentityProvider
 from app.ports.images import Images
 from app.ports.import_source import ImportSources
-from app.ports.keys import KeyStore, SignatureCheck
-from app.ports.mail import EmailTemplates, Mailer
+from app.ports.keys import Encryption, KeyStore, SignatureCheck
+from app.ports.mail import EmailTemplates, Mailer, OwnTemplates
 from app.ports.metrics import NO_METRICS, Metrics
-from app.ports.own_templates import OwnTemplates
-from app.ports.passkeys import Passkeys
-from app.ports.password_strength import PasswordStrength
-from app.ports.passwords import PasswordHasher
+from app.ports.passwords import PasswordHasher, PasswordStrength
 from app.ports.payloads import Payloads
 from app.ports.private_files import PrivateFiles
 from app.ports.process_cache import ProcessCache
 from app.ports.queue import Queue
 from app.ports.randomness import Randomness
-from app.ports.rate_limiter import RateLimiter
-from app.ports.replica import Replica
 from app.ports.schema import Schema
+from app.ports.second_factors import AuthenticatorApps, Passkeys
 from app.ports.security_log import NO_SECURITY_LOG, SecurityLog
-from app.ports.sign_in_log import SignInLog
-from app.ports.snapshots import Snapshots
-from app.ports.throttle import Throttle
+from app.ports.throttle import RateLimiter, Throttle
 from app.ports.traces import NO_TRACES, Traces
 from app.ports.work_signal import NO_SIGNAL, WorkSignal
 

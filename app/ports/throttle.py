@@ -1,4 +1,4 @@
-"""The login throttle's counters and blocks, where all processes see them."""
+"""The login throttle and the rate limits: their counters, where all processes see them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,24 @@ from typing import Protocol
 
 from sqlalchemy import Select
 
+from app.domain.sign_in.rate_limits import Rates
 from app.domain.values.installation_errors import Unreachable
 from app.ports.clock import Clock
+
+
+class RateLimiter(Protocol):
+    """Counts in the store that processes share; an unreachable store never refuses anyone.
+
+    Unlike the login throttle, which fails closed, these limits only bound cost: while the shared
+    store is unreachable, each process counts by itself.
+    """
+
+    def count(self, name: str, client: str, rates: Rates) -> int:
+        """Count one use of ``name`` by ``client`` against all ``rates``.
+
+        Returns 0 when it is within them; otherwise after how many seconds a new one can be, at
+        least 1. A refused use does not extend the wait.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 
 from app.adapters.passkeys import MAX_ANSWER, WebAuthnPasskeys
 from app.domain.urls.relying_party import RelyingParty
-from app.ports.passkeys import KnownPasskey, NewPasskey, PasskeyOwner, PasskeyRefused, PasskeyUse
+from app.ports.second_factors import (
+    KnownPasskey,
+    NewPasskey,
+    PasskeyOwner,
+    PasskeyRefused,
+    PasskeyUse,
+)
 from tests.builders.passkeys import (
     ORIGIN,
     SYNCABLE,

@@ -1,6 +1,6 @@
 """Encryption that fails, to interrupt a change at its last step."""
 
-from app.ports.encryption import Encryption
+from app.ports.keys import Encryption
 
 
 class FailingEncryption:

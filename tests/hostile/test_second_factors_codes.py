@@ -22,8 +22,8 @@ from app.factory import create_app
 from app.graphql.schema import schema
 from app.models import AuthenticatorAppRecord, PasskeyRecord
 from app.ports import Ports
-from app.ports.authenticator_apps import AuthenticatorApps, QrCode
 from app.ports.passwords import Match
+from app.ports.second_factors import AuthenticatorApps, QrCode
 from app.services.accounts.authenticator_apps import (
     confirm_app_setup,
     show_app_setup,

@@ -17,7 +17,7 @@ from app.domain.urls.relying_party import RelyingParty
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.ports.passkeys import PasskeyUse
+from app.ports.second_factors import PasskeyUse
 from app.services.accounts.authenticator_apps import turn_off_app
 from app.services.accounts.passkeys import delete_passkey
 from app.services.identity.identify import identify

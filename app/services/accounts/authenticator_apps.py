@@ -26,8 +26,8 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import AuthenticatorAppRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.ports.authenticator_apps import QrCode
-from app.ports.encryption import DecryptionError
+from app.ports.keys import DecryptionError
+from app.ports.second_factors import QrCode
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, fresh_proof
 from app.services.outbox.security_notices import notify

@@ -22,7 +22,7 @@ from app.domain.values.text_rules import line_problem
 from app.models import PasskeyRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.ports.passkeys import NewPasskey, PasskeyOwner, PasskeyRefused
+from app.ports.second_factors import NewPasskey, PasskeyOwner, PasskeyRefused
 from app.services.accounts.authenticator_apps import AddedFactor
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, fresh_proof

@@ -19,7 +19,7 @@ from app.domain.sign_in.jws import decode, read_members
 from app.domain.values.errors import TokenRejected
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.ports.encryption import DecryptionError
+from app.ports.keys import DecryptionError
 from app.services.authorization.register import requires_person
 from app.services.deliveries.lists import ATTEMPT_COLUMNS, to_attempt
 from app.services.deliveries.search import DeliveryLine, select_lines, to_line

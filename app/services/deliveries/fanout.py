@@ -14,7 +14,7 @@ from app.domain.values.retries import FAULT_DELAYS, delay_before
 from app.models import DeliveryRecord, OutboxEventRecord
 from app.models.record import UtcDateTime
 from app.ports import Ports
-from app.ports.encryption import DecryptionError
+from app.ports.keys import DecryptionError
 from app.services.authorization.register import internal, part
 from app.services.deliveries.stored_deliveries import (
     WAITS_FOR_PAYLOAD,

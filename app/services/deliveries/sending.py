@@ -13,7 +13,7 @@ from app.domain.webhooks.subscribable_events import required_permission
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.models.record import UtcDateTime
 from app.ports import NamedRow, Ports
-from app.ports.encryption import DecryptionError
+from app.ports.keys import DecryptionError
 from app.services.authorization.register import internal
 from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 from app.services.deliveries.attempt_results import (

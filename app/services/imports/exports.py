@@ -19,7 +19,7 @@ from app.domain.values.installation_errors import ExportFailed
 from app.domain.values.progress import OnProgress, ignore_progress
 from app.domain.values.version import VERSION
 from app.ports import Ports
-from app.ports.encryption import DecryptionError
+from app.ports.keys import DecryptionError
 from app.services.audit.log import Change, record
 from app.services.authorization.register import internal
 from app.services.imports.export_tables import tables_of

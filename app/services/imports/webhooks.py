@@ -22,8 +22,8 @@ from app.domain.values.errors import Problem, Refused
 from app.models import WebhookEventRecord, WebhookRecord, WebhookWordRecord
 from app.models.app_words import webhook_word_rows
 from app.ports import Ports
-from app.ports.encryption import DecryptionError
 from app.ports.import_source import TableRow
+from app.ports.keys import DecryptionError
 from app.services.imports.app_references import AppOwned
 from app.services.imports.bulk import insert_rows
 from app.services.imports.sections import Row, Run, State

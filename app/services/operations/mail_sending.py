@@ -14,7 +14,7 @@ from app.domain.mails.mail_errors import INTERNAL, OTHER_KEY
 from app.domain.values.retries import MAIL_DELAYS, delay_before
 from app.models import OutboxMailRecord
 from app.ports import Ports
-from app.ports.encryption import DecryptionError
+from app.ports.keys import DecryptionError
 from app.ports.mail import MailUndeliverable
 from app.services.accounts.password_resets import answer_reset_requests
 from app.services.authorization.register import internal

@@ -35,7 +35,7 @@ from app.models import (
     WebhookRecord,
 )
 from app.ports import Ports
-from app.ports.encryption import DecryptionError
+from app.ports.keys import DecryptionError
 from app.services.authorization.register import internal
 from app.services.outbox.link_secrets import ENCRYPTED_PREFIX
 from app.services.webhooks.stored_webhooks import reseal_header

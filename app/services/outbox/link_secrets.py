@@ -7,7 +7,7 @@ from app.domain.deliveries.redaction import REDACTED
 from app.domain.events import EVENTS, EventType, LinkRequested
 from app.domain.keys.encryption_purposes import WEBHOOK_PAYLOAD
 from app.ports import Ports
-from app.ports.encryption import DecryptionError
+from app.ports.keys import DecryptionError
 from app.services.authorization.register import part
 
 _WHOLE = f'"{REDACTED}"'

@@ -16,7 +16,7 @@ from app.domain.second_factors.recovery_codes import read_recovery_code, selecto
 from app.models import AuthenticatorAppRecord, RecoveryCodeRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
-from app.ports.encryption import DecryptionError
+from app.ports.keys import DecryptionError
 from app.services.authorization.register import part
 from app.services.outbox.security_notices import notify
 from app.services.second_factors.stored_factors import read_factors

@@ -21,7 +21,7 @@ from app.domain.values.errors import Problem, Refused
 from app.models import PasskeyRecord, SecondFactorChallengeRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
-from app.ports.passkeys import KnownPasskey, PasskeyRefused
+from app.ports.second_factors import KnownPasskey, PasskeyRefused
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.lists.records import record_from

@@ -18,7 +18,7 @@ from app.domain.keys.encryption_purposes import OUTBOX_EVENT
 from app.domain.webhooks.permissions import may_receive_link
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, UserRecord, WebhookRecord
 from app.ports import NamedRow, Ports
-from app.ports.encryption import DecryptionError
+from app.ports.keys import DecryptionError
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part
 from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions

@@ -18,7 +18,7 @@ from app.domain.webhooks.webhooks import Webhook
 from app.models import WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
 from app.ports import NamedRow, Ports
-from app.ports.encryption import DecryptionError
+from app.ports.keys import DecryptionError
 from app.services.authorization.register import part
 
 OLD_SECRET_SIGNS = timedelta(hours=24)

@@ -1,10 +1,29 @@
-"""Passkeys (WebAuthn): options for the browser, and the check of what it answers."""
+"""Passkeys (WebAuthn) and authenticator apps: what they are given, and checks of their answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from app.domain.urls.relying_party import RelyingParty
+
+
+@dataclass(frozen=True, slots=True)
+class QrCode:
+    """A QR code as an SVG path, black modules in a square of ``size`` with its quiet zone."""
+
+    size: int
+    path: str = field(repr=False)
+
+
+class AuthenticatorApps(Protocol):
+    def code_at(self, secret: str, step: int) -> str:
+        """The code of a time step by RFC 6238, with leading zeros; ``secret`` is base32."""
+
+    def setup_uri(self, secret: str, account: str, issuer: str) -> str:
+        """The ``otpauth:`` URI that sets an app up; the app shows account and issuer."""
+
+    def qr_code(self, text: str) -> QrCode:
+        """A QR code of ``text``."""
 
 
 class PasskeyRefused(Exception):
