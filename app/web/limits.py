@@ -45,7 +45,7 @@ def limit_pages(app: Flask, limiter: Limiter) -> None:
     Call it when all routes are there. A page that takes a form is limited in its sending alone.
     """
     with_forms = {rule.endpoint for rule in app.url_map.iter_rules() if _takes_form(rule.methods)}
-    app.view_functions[_STATIC] = _limit_static(app.view_functions[_STATIC])
+    app.view_functions[_STATIC] = _static_files(app.view_functions[_STATIC])
     for endpoint, view in app.view_functions.items():
         if endpoint == _STATIC:
             continue
@@ -63,12 +63,16 @@ def limit_pages(app: Flask, limiter: Limiter) -> None:
         app.view_functions[endpoint] = cast("Any", limit(view))
 
 
-def _limit_static(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Count requests for static files, which Flask-Limiter leaves out."""
+def _static_files(view: Callable[..., Any]) -> Callable[..., Any]:
+    """Count requests for static files, which Flask-Limiter leaves out, and answer with whole files.
+
+    Parts of files (``Range``, which a server can ignore) would be copied before they are sent.
+    """
 
     @wraps(view)
     def limited(**arguments: object) -> Any:
         limit_rate(installation().ports, _STATIC, _address())
+        request.environ.pop("HTTP_RANGE", None)
         return view(**arguments)
 
     return limited

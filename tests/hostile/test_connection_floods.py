@@ -26,7 +26,7 @@ INTROSPECTION = (
     + BODY
 )
 FILE = "vendor/graphiql/graphiql.min.js"
-STATIC = f"GET /static/{FILE} HTTP/1.1\r\nHost: shop\r\n\r\n".encode()
+STATIC = f"GET /static/{FILE} HTTP/1.1\r\nHost: shop\r\n".encode()
 
 pytestmark = pytest.mark.xdist_group("slow clients")
 
@@ -123,8 +123,11 @@ def test_connections_of_a_trusted_proxy_stay(server: Server) -> None:
             assert one.recv(12) == b"HTTP/1.1 200"
 
 
-def test_static_files_are_sent_from_where_they_are(server: Server, temporary: Path) -> None:
-    with unread(server, PER_CLIENT, ATTACKER, STATIC) as sockets:
+@pytest.mark.parametrize("header", [b"", b"Range: bytes=0-\r\n"])
+def test_static_files_are_sent_from_where_they_are(
+    server: Server, temporary: Path, header: bytes
+) -> None:
+    with unread(server, PER_CLIENT, ATTACKER, STATIC + header + b"\r\n") as sockets:
         for one in sockets:
             assert one.recv(12) == b"HTTP/1.1 200"
         assert [name for name in opened_files(server.process.pid) if str(temporary) in name] == []
