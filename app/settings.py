@@ -149,7 +149,7 @@ class Settings:
         """Former keys that can have signed a cookie.
 
         A former key with a comma is among the fallbacks in parts as well, which could be guessed:
-        in production, what is too short for ``SECRET_KEY`` signs nothing. What everyone knows
+        in production, what is too short for ``SECRET_KEY`` signs nothing. ``PUBLISHED_SECRET``
         never does.
         """
         least = 0 if self.development else _MIN_SECRET_LENGTH

@@ -350,7 +350,7 @@ def _mailer(settings: Settings) -> Mailer:
 
 def _work_signal(settings: Settings, database: SqlDatabase) -> WorkSignal:
     if settings.database_transaction_pooling and not (database.is_file or settings.redis_url):
-        return NO_SIGNAL  # a pooler keeps no connection for who listens
+        return NO_SIGNAL  # a pooler keeps no connection for listeners
     return deferred(
         lambda: work_signal.connect_work_signal(
             settings.redis_url,

@@ -2,7 +2,7 @@
 
 A transaction that waits for a row keeps its connection and its thread. So those about the same
 account, cart or caller queue here instead, at most one of them waits in the database, and further
-ones are refused: whatever is sent for one account, others find a free turn.
+ones are refused. So requests about one account leave turns for all others.
 """
 
 from collections.abc import Iterator, Mapping

@@ -112,7 +112,7 @@ def _key() -> str:
 
 
 def _wait_for_answer(key: str, until: float) -> str | None:
-    """Return the answer; empty if it takes too long, ``None`` if it was given up."""
+    """Return the answer; empty if it takes too long, ``None`` if there will be none."""
     if not _waiting.acquire(blocking=False):
         return ""
     try:

@@ -1,8 +1,7 @@
 """A watch on a server process's connections: how many a client has, and whether it reads.
 
-granian accepts and writes without either limit, and tells nothing of its sockets. So this looks at
-the process's own sockets, as Linux shows them, and shuts those down that go too far; granian then
-drops them. Elsewhere than on Linux, and without ``/proc``, there is no watch.
+granian has neither limit and doesn't expose its sockets. So this reads the process's own sockets
+from Linux and shuts down those that exceed a limit; granian then drops them. Elsewhere than on Linux, and without ``/proc``, there is no watch.
 """
 
 import fcntl
@@ -94,7 +93,7 @@ class ConnectionWatch:
                 _log.exception("server.connections.fault")
 
     def look(self, now: float) -> None:
-        """Look once, and end the connections that go too far."""
+        """Look once, and end the connections that exceed a limit."""
         self._find()
         ending = {
             fd for fd, known in self._connections.items() if self._is_stalled(fd, known, now)
@@ -228,7 +227,7 @@ def _waits(fd: int) -> bool:
 
 @cache
 def _counts_acknowledged() -> bool:
-    """Whether this system tells how much a peer has received; sandboxes such as gVisor don't.
+    """Whether this system counts what a peer has received; sandboxes such as gVisor don't.
 
     Without it, a slow download can't be told from a client that reads nothing.
     """

@@ -40,7 +40,7 @@ THREADS = 16
 """Requests that one process handles at once: more than the limit for logins."""
 
 _CHUNK_SECONDS = 60.0
-"""After this long a client that doesn't read is given up, where ``ConnectionWatch`` is not."""
+"""After this long a client that doesn't read is dropped where ``ConnectionWatch`` doesn't run."""
 
 _FULL = b"Service temporarily unavailable"
 

@@ -1,4 +1,4 @@
-"""Activate and deactivate apps: anybody who manages apps can stop one that misbehaves."""
+"""Activate and deactivate apps: all who manage apps can stop one that misbehaves."""
 
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import Actor

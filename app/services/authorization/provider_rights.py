@@ -68,8 +68,8 @@ def find_provider_session_again(
 ) -> Lookup[LiveSession | None]:
     """Find a user as ``find_provider_session`` does, by an actor's ``ProviderToken``.
 
-    While settings of the provider wait for confirmation, nobody is found who holds more than those
-    who changed them hold now, and no more is granted.
+    While settings of the provider wait for confirmation, users who hold more than those who
+    changed them hold now aren't found, and no more is granted.
     """
     values = {
         "identity_id": token.identity_id,
