@@ -1,7 +1,8 @@
 """A watch on a server process's connections: how many a client has, and whether it reads.
 
 granian has neither limit and doesn't expose its sockets. So this reads the process's own sockets
-from Linux and shuts down those that exceed a limit; granian then drops them. Elsewhere than on Linux, and without ``/proc``, there is no watch.
+from Linux and shuts down those that exceed a limit; granian then drops them.
+Elsewhere than on Linux, and without ``/proc``, there is no watch.
 """
 
 import fcntl

@@ -64,7 +64,7 @@ def limit_pages(app: Flask, limiter: Limiter) -> None:
 
 
 def _static_files(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Count requests for static files, which Flask-Limiter leaves out, and answer with whole files.
+    """Count requests for static files, which Flask-Limiter leaves out; answer with whole files.
 
     Parts of files (``Range``, which a server can ignore) would be copied before they are sent.
     """
