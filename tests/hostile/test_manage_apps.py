@@ -24,6 +24,7 @@ from app.services.webhooks.changes import WebhookInput, create_webhook
 from app.services.webhooks.lists import WebhookFilter, list_webhooks, show_listed_webhook
 from tests.builders.apps import extension_token, make_app, make_extension_app
 from tests.builders.deliveries import work_off
+from tests.builders.orders import make_cart
 from tests.builders.people import actor_of, make_staff, sign_in
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_webhook
@@ -245,6 +246,24 @@ def test_pages_show_neither_what_was_sent_nor_what_was_answered(shop: Shop) -> N
     assert (lines[0].response_status, lines[0].last_response) == (500, "")
     assert listed.last_failure == "500 Internal Server Error"
     assert "tKb3n2" not in f"{found} {lines} {listed}"
+
+
+def test_cart_of_a_delivery_is_not_named(shop: Shop) -> None:
+    """Its ID is all that it takes to read and change a cart."""
+    checkouts = Permission.MANAGE_CHECKOUTS
+    app, _ = make_app(shop.ports, "Reminder", checkouts)
+    make_webhook(shop.ports, app, EventType.CHECKOUT_CREATED)
+    token = make_cart(shop.ports).token
+    fan_out_events(shop.ports, WORKER)
+    of_carts = DeliverySearch(event=EventType.CHECKOUT_CREATED)
+    named = []
+    for person in (shop.person(*NARROW), shop.person(Permission.MANAGE_APPS, checkouts)):
+        (line,) = search_deliveries(shop.ports, person, PageRequest(5), of_carts).items
+        found = show_delivery_details(shop.ports, person, line.id)
+        assert found is not None
+        assert found.line.object_id == line.object_id
+        named.append(line.object_id)
+    assert named == ["", to_global_id("Checkout", token)]
 
 
 def test_search_says_nothing_about_payloads_and_keys(shop: Shop) -> None:

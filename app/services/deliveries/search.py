@@ -90,8 +90,8 @@ class DeliveryLine:
     when nothing more is tried; ``given_up`` is then the reason besides the response, if any.
     ``object_id`` is the global ID of the event's object, empty for a deleted cart. ``lacking`` are
     permissions without which its reader doesn't see what was sent and answered:
-    ``last_response`` is empty then, except for a network error. ``target_url`` has no keys in a
-    list.
+    ``last_response`` is empty then, except for a network error, and so is a cart's ``object_id``.
+    ``target_url`` has no keys in a list.
     """
 
     id: int
@@ -180,8 +180,11 @@ def to_line(actor: Actor, row: NamedRow) -> DeliveryLine:
     """The line in a row that has ``LINE_COLUMNS``, as ``actor`` may see it."""
     event = EventType(row.event)
     subject = EVENTS[event].subject
-    key = row.checkout_token if subject.has_token else row.subject_id
     lacking = lacking_for_payload(actor, read_permissions(row.app_permissions), row.event)
+    key = row.subject_id
+    if subject.has_token:
+        # Who knows a cart's ID can read and change it.
+        key = None if lacking else row.checkout_token
     is_answer = row.response_status is not None
     return record_from(
         DeliveryLine,
