@@ -29,7 +29,8 @@ class SettingsManagers:
 
     ``people`` have any sign-in method, ``by_sign_on`` an identity at an active provider;
     ``by_grant`` are signed in with the permission from a provider that rules permissions. ``apps``
-    have a token with it. ``providers`` counts active providers.
+    have a token with it. ``providers`` counts active providers, ``waiting`` those of them whose
+    settings wait for confirmation.
     """
 
     people: int
@@ -37,6 +38,12 @@ class SettingsManagers:
     by_grant: int
     apps: int
     providers: int
+    waiting: int = 0
+
+    @property
+    def only_waiting(self) -> bool:
+        """Whether no provider can sign in its people until its settings are confirmed."""
+        return 0 < self.providers <= self.waiting
 
 
 class LockoutReason(StrEnum):
@@ -45,6 +52,7 @@ class LockoutReason(StrEnum):
     NO_PROVIDER = "no provider"
     NO_IDENTITY = "no identity"
     NOBODY = "nobody"
+    WAITS = "waits"
 
     @property
     def message(self) -> str:
@@ -117,6 +125,10 @@ _MESSAGES = {
         "No one else can sign in and manage settings, and no app can, so this couldn't be undone. "
         "Grant someone else the permission first."
     ),
+    LockoutReason.WAITS: (
+        "Changes of all active identity providers wait for confirmation, and until then people "
+        "can't sign in with them, so this couldn't be undone. Confirm the changes first."
+    ),
 }
 
 
@@ -188,12 +200,17 @@ def check_lockout(
         people = managers.people
     else:
         people = managers.by_sign_on + managers.by_grant
-    if not people and _stays(actor, mode, change):
+    only_waiting = mode is not PasswordLoginMode.ENABLED and managers.only_waiting
+    if only_waiting:
+        people = 0
+    elif not people and _stays(actor, mode, change):
         people = 1
     if actor.is_trusted or people or managers.apps:
         return Lockout(people, managers.apps)
     if mode is PasswordLoginMode.ENABLED:
         return Lockout(0, 0, LockoutReason.NOBODY)
+    if only_waiting:
+        return Lockout(0, 0, LockoutReason.WAITS)
     reason = LockoutReason.NO_IDENTITY if managers.providers else LockoutReason.NO_PROVIDER
     return Lockout(0, 0, reason)
 

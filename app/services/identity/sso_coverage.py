@@ -39,9 +39,11 @@ def refreshes() -> ColumnElement[bool]:
 
 
 @part
-def working_providers(without: str | None = None) -> ColumnElement[int]:
-    """How many providers work."""
+def working_providers(without: str | None = None, *, waiting: bool = False) -> ColumnElement[int]:
+    """Count the providers that work, or those of them whose settings are ``waiting``."""
     counted = select(func.count()).select_from(_provider).where(works(without))
+    if waiting:
+        counted = counted.where(_provider.waiting_changes != "")
     return counted.scalar_subquery()
 
 

@@ -73,6 +73,7 @@ def settings_manager_columns(
         _granted(ports, without).label(f"{prefix}_by_grant"),
         _apps(ports).label(f"{prefix}_apps"),
         working_providers(without).label(f"{prefix}_providers"),
+        working_providers(without, waiting=True).label(f"{prefix}_waiting"),
     )
 
 

@@ -64,6 +64,17 @@ def test_sso_caller_can_undo_with_the_same_provider() -> None:
     assert check_lockout(BY_SIGN_ON, NOBODY, DISABLED, change).people == 1
 
 
+def test_provider_that_waits_is_no_recovery() -> None:
+    waiting = SettingsManagers(people=5, by_sign_on=5, by_grant=0, apps=0, providers=1, waiting=1)
+    caller = person(SessionOrigin.OIDC)
+    restricted, enabled = PasswordLoginMode.DISABLED, PasswordLoginMode.ENABLED
+    found = check_lockout(caller, waiting, restricted, AccessChange())
+    assert found.reason is LockoutReason.WAITS
+    assert check_lockout(caller, waiting, enabled, AccessChange()).reason is None
+    two = replace(waiting, providers=2)
+    assert check_lockout(caller, two, restricted, AccessChange()).reason is None
+
+
 def test_disabled_provider_is_no_recovery() -> None:
     change = AccessChange(provider_off="default")
     assert check_lockout(BY_SIGN_ON, NOBODY, DISABLED, change).is_locked_out

@@ -10,7 +10,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange, LockoutReason
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied
-from app.models import AppTokenRecord
+from app.models import AppTokenRecord, IdentityProviderRecord
 from app.ports import Ports
 from app.services.shop.lockout_guard import lockout
 from tests.builders.apps import change_app, make_app
@@ -136,6 +136,19 @@ def test_token_of_another_app_does_not_count(ports: Ports, actor: Actor) -> None
 def test_sso_caller_is_not_locked_out(ports: Ports) -> None:
     make_provider(ports)
     me = actor_of(ports, make_staff(ports, "me@example.com", SETTINGS), SessionOrigin.OIDC)
+    assert not lockout(ports, me, RESTRICT).is_locked_out
+
+
+def test_provider_that_waits_for_confirmation_is_no_recovery(ports: Ports) -> None:
+    key = make_provider(ports)
+    link_identity(ports, make_user(ports, "s@example.com", is_superuser=True))
+    me = actor_of(ports, make_staff(ports, "me@example.com", SETTINGS), SessionOrigin.OIDC)
+    with ports.database.transaction() as session:
+        record = session.get_one(IdentityProviderRecord, key)
+        record.waiting_changes = "damaged"
+    assert lockout(ports, me, RESTRICT).reason is LockoutReason.WAITS
+    with ports.database.transaction() as session:
+        session.get_one(IdentityProviderRecord, key).waiting_changes = ""
     assert not lockout(ports, me, RESTRICT).is_locked_out
 
 
