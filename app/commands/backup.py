@@ -9,6 +9,7 @@ import click
 
 from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Column, output
+from app.commands.terminal.text_options import FilePath
 from app.domain.authorization.actor import OPERATOR
 from app.ports.backups import BackupFacts, BackupKey, BackupLock
 from app.services.operations.backups import create_backup, reads_secrets_of, restore_backup
@@ -20,7 +21,7 @@ _FACTS = (
     Column[BackupFacts]("revision", "Revision", lambda facts: facts.revision),
     Column[BackupFacts]("version", "Version", lambda facts: facts.version),
 )
-_PATH = click.Path(dir_okay=False, path_type=Path)
+_PATH = FilePath(dir_okay=False, path_type=Path)
 _passphrase_file = click.option(
     "--passphrase-file",
     type=_PATH,

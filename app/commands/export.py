@@ -13,6 +13,7 @@ from app.commands.terminal.choices import Word
 from app.commands.terminal.command import standalone
 from app.commands.terminal.output import output, write
 from app.commands.terminal.progress import progress
+from app.commands.terminal.text_options import FilePath
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.exports import Section
 from app.services.imports.exports import export_installation
@@ -68,7 +69,7 @@ sections_option = click.option(
         ("flask export - --only people,staff", "to another program"),
     ],
 )
-@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.argument("file", type=FilePath(dir_okay=False, allow_dash=True))
 @sections_option
 @click.option(
     "--with-secrets",

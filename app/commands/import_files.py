@@ -15,7 +15,7 @@ from app.commands.export import sections_option
 from app.commands.import_progress import SectionProgress
 from app.commands.import_reports import collected_findings, print_report
 from app.commands.terminal.command import standalone
-from app.commands.terminal.text_options import read_file
+from app.commands.terminal.text_options import FilePath, read_file
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.exports import Section
 from app.domain.imports.text_files import split_lines
@@ -24,7 +24,7 @@ from app.services.imports.export_reading import ExportFileOptions, import_export
 from app.services.imports.user_files import UserFileOptions, import_users
 from app.web.installation import installation
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
+_FILE = FilePath(dir_okay=False, path_type=Path)
 _CHUNK = 1024 * 1024
 _dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Print the report, and write nothing."
@@ -32,7 +32,7 @@ _dry_run_option = click.option(
 _csv_option = click.option(
     "--csv",
     "csv_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False, path_type=Path),
     help="Write all findings to this file.",
 )
 _source_option = click.option(

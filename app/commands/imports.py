@@ -17,7 +17,7 @@ from app.commands.import_reports import collected_findings, print_report
 from app.commands.terminal.command import Group
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
-from app.commands.terminal.text_options import is_read, read_text, warn_of_exposure
+from app.commands.terminal.text_options import FilePath, is_read, read_text, warn_of_exposure
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.runs import DEFAULT_BATCH, DEFAULT_RESERVE, Part, RunOptions
 from app.services.imports.finishing import FinishedImport, finish_import
@@ -99,7 +99,7 @@ def _parts(
 )
 @click.option(
     "--media",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FilePath(exists=True, file_okay=False, path_type=Path),
     help="The platform's media folder, for avatars.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the report, and write nothing.")
@@ -139,7 +139,7 @@ def _parts(
 @click.option(
     "--csv",
     "csv_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False, path_type=Path),
     help="Write all findings to this file.",
 )
 def platform(

@@ -22,7 +22,7 @@ from app.commands.terminal.choices import Word, read_number, read_switch
 from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, Displayable, Form, output
-from app.commands.terminal.text_options import read_bytes
+from app.commands.terminal.text_options import FilePath, read_bytes
 from app.commands.terminal.time_options import read_future
 from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.senders import MailSender
@@ -146,7 +146,7 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
         ("flask shop logo --remove", "show the shop's name instead"),
     ],
 )
-@click.argument("file", type=click.Path(dir_okay=False), required=False)
+@click.argument("file", type=FilePath(dir_okay=False), required=False)
 @click.option("--remove", is_flag=True, help="Remove the logo.")
 def logo(file: str | None, *, remove: bool) -> None:
     ports = installation().ports

@@ -12,6 +12,7 @@ from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Column, json_text, output, write
 from app.commands.terminal.permissions import no_permission_option, permission_option
 from app.commands.terminal.prompts import confirm_action, yes_option
+from app.commands.terminal.text_options import FilePath
 from app.commands.user_output import ALL_COLUMNS, COLUMNS
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR
@@ -180,7 +181,7 @@ def delete(email: str, *, yes: bool) -> None:
     ],
 )
 @click.argument("email", shell_complete=complete_email)
-@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.argument("file", type=FilePath(dir_okay=False, allow_dash=True))
 def export(email: str, file: str) -> None:
     """Write everything that is stored about a person to FILE as JSON, `-` for standard output.
 

@@ -10,6 +10,7 @@ import pytest
 import cli
 from app.commands.terminal.command import Command, Group
 from app.commands.terminal.exit_codes import Exit, failure_of
+from app.commands.terminal.text_options import FilePath
 from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
 from app.domain.values.installation_errors import (
     KeyUnreadable,
@@ -64,6 +65,15 @@ def test_every_command_has_an_example(path: str) -> None:
     command = COMMANDS[path]
     assert isinstance(command, Command | Group)
     assert command.examples
+
+
+def test_empty_text_is_no_path_of_any_command(ports: Ports) -> None:
+    """Click takes it for the current folder."""
+    types = {param.type for command in COMMANDS.values() for param in command.params}
+    assert {type(kind) for kind in types if isinstance(kind, click.Path)} == {FilePath}
+    refused = run(ports, "export", "")
+    assert refused.exit_code == Exit.USAGE
+    assert "must be the path of a file, got an empty text" in refused.stderr
 
 
 @pytest.mark.parametrize("path", COMMANDS)

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import click
+from typing_extensions import override
 
 from app.commands.terminal.output import write
 
 _MAX_BYTES = 4 * 1024 * 1024
+
+
+class FilePath(click.Path):
+    """A path; unlike Click's, an empty text isn't the current folder but a mistake."""
+
+    @override
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str | bytes | os.PathLike[str]:
+        if not os.fspath(value):
+            self.fail("must be the path of a file, got an empty text", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def read_text(value: str) -> str:

@@ -10,7 +10,7 @@ import click
 from app.commands.terminal.api_url import ApiAddress
 from app.commands.terminal.command import Command, standalone
 from app.commands.terminal.instance_choice import choice_of
-from app.commands.terminal.text_options import read_file
+from app.commands.terminal.text_options import FilePath, read_file
 from app.commands.webhooks.local_instance import LocalInstance
 from app.domain.values.errors import PermissionDenied
 from app.ports.instance import Instance
@@ -42,7 +42,7 @@ def _add_options(function: Callable[..., Any]) -> None:
     )
     token_file = click.Option(
         ["--token-file"],
-        type=click.Path(),
+        type=FilePath(),
         expose_value=False,
         callback=_remember_token_file,
         help="File with the token for the instance. Default: LATCHKEY_TOKEN, then the login "

@@ -12,7 +12,7 @@ import click
 
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, output
-from app.commands.terminal.text_options import read_bytes, read_file
+from app.commands.terminal.text_options import FilePath, read_bytes, read_file
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.domain.deliveries.signatures import hex_signature, standard_signature
 from app.domain.keys.ring import PublicKey, read_key_set
@@ -70,7 +70,7 @@ _COLUMNS = (
         ),
     ],
 )
-@click.argument("body", type=click.Path(allow_dash=True))
+@click.argument("body", type=FilePath(allow_dash=True))
 @click.option(
     "--headers",
     "file",
