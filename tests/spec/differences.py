@@ -112,6 +112,11 @@ _APPS_SET_NO_MODE = (
     "Part 4: a restricted login mode is set only by a caller authenticated through an identity "
     "provider, or by the operator at the shell"
 )
+_NO_SLASH = "Part 4: `POST` and `OPTIONS /graphql` are answered as with the slash"
+_APP_REACH = (
+    "Part 4: a person whose permissions don't include all of an app's can't trigger for its "
+    "webhooks (top-level `PermissionDenied`)"
+)
 _MALFORMED = "Differences: a malformed object id is `INVALID_ID`"
 _ALONE = "Part 2, Webhooks: a query alone runs on the newest object of the event's type"
 
@@ -250,6 +255,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "http/mutations_5": _executed(
         _MUTATIONS, **{f"m{number}": {"isValid": False} for number in range(5)}
     ),
+    "http/no_trailing_slash": _executed(_NO_SLASH, shop={"name": "Saleor e-commerce"}),
     "http/options_plain": Difference(_METHODS, 200, ""),
     "oidc/client_tokenVerify": _executed(
         _TWO_KINDS,
@@ -271,6 +277,7 @@ DIFFERENCES: Mapping[str, Difference] = {
     "webhook/create_garbage_token": _failed(_UNREADABLE, "webhookCreate", "InvalidTokenError"),
     "webhook/dryrun_garbage_token": _failed(_UNREADABLE, "webhookDryRun", "InvalidTokenError"),
     "webhook/trigger_garbage_token": _failed(_UNREADABLE, "webhookTrigger", "InvalidTokenError"),
+    "webhook/trigger_staff_noperm": _failed(_APP_REACH, "webhookTrigger", "PermissionDenied"),
     "webhook/list_app_inactive": _failed(_UNREADABLE, "app", "InvalidTokenError"),
     "webhook/list_manager": _failed(_ITSELF, "app", "PermissionDenied"),
     "webhook/list_staff_noperm": _failed(_ITSELF, "app", "PermissionDenied"),

@@ -147,7 +147,7 @@ def test_providers_error_is_answered_in_words(
     (problem,) = _run(client, OBTAIN, **error)["accountErrors"]
 
     assert (problem["field"], problem["code"]) == ("error", "INVALID")
-    assert problem["message"].startswith("The sign-in was cancelled")
+    assert problem["message"].startswith("The sign-in was canceled")
     assert problem["message"].endswith("(access_denied: No consent.)")
     assert _codes(_run(client, OBTAIN, **error)) == [("state", "INVALID")]
 
