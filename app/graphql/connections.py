@@ -69,9 +69,9 @@ def _resolve_page_info(page: Page[object], _info: GraphQLResolveInfo) -> Page[ob
     return page
 
 
-def _resolve_edges(page: Page[object], info: GraphQLResolveInfo) -> list[Edge]:
+def _resolve_edges(page: Page[object], at: GraphQLResolveInfo) -> list[Edge]:
     if not page.has_items:
-        raise no_page_size(str(info.path.as_list()[-2]))
+        raise no_page_size(str(at.path.as_list()[-2]))
     return list(map(Edge, page.items, page.positions))
 
 

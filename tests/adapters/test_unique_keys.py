@@ -15,14 +15,17 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from app.adapters import migrations, schema_revisions
+from app.adapters.encryption import AesEncryption
 from app.models.record import complete_metadata
 from app.models.retired_columns import RETIRED_COLUMNS
+from tests.fakes.keys import SECRET
 
 # In one worker, where they share the migrated database.
 pytestmark = pytest.mark.xdist_group("unique keys")
 
 BEFORE, AFTER = "0022_link_answers", "0023_unique_keys"
 ONE_ROW = ("shop", "worker_pulse")
+ENCRYPT = AesEncryption(SECRET).encrypt
 DELETED = 900
 """The key of a user that only the audit log still knows."""
 
@@ -50,7 +53,7 @@ def migrated(former: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def newest(migrated: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same, at the newest revision."""
     file = Path(shutil.copy(migrated, tmp_path_factory.mktemp("newest") / "shop.sqlite3"))
-    migrations.upgrade(f"sqlite:///{file}")
+    migrations.upgrade(f"sqlite:///{file}", encrypt=ENCRYPT)
     return file
 
 
@@ -219,12 +222,12 @@ def test_failed_migration_changes_nothing(url: str, engine: Engine) -> None:
         connection.execute(text("CREATE TABLE _alembic_tmp_users (id INTEGER)"))
     before = everything(engine)
     with pytest.raises(OperationalError, match="_alembic_tmp_users"):
-        migrations.upgrade(url)
+        migrations.upgrade(url, encrypt=ENCRYPT)
     assert everything(engine) == before
     revisions = schema_revisions.SchemaRevisions(url)
     assert revisions.current() == BEFORE
 
     with engine.begin() as connection:
         connection.execute(text("DROP TABLE _alembic_tmp_users"))
-    migrations.upgrade(url)
+    migrations.upgrade(url, encrypt=ENCRYPT)
     assert revisions.current() == revisions.newest()

@@ -26,9 +26,7 @@ pytestmark = pytest.mark.xdist_group("matrix")
 TOLD: Mapping[str, str] = {
     "accountRegister": "CUSTOMER_CREATED ACCOUNT_CONFIRMATION_REQUESTED",
     "accountUpdate": "STAFF_UPDATED",
-    "accountUpdate of another": "CUSTOMER_UPDATED",
     "accountAddressCreate": "STAFF_UPDATED",
-    "accountAddressCreate of another": "CUSTOMER_UPDATED",
     "accountAddressUpdate": "CUSTOMER_UPDATED",
     "accountAddressDelete": "CUSTOMER_UPDATED",
     "addressCreate": "CUSTOMER_UPDATED",

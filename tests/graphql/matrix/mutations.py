@@ -34,6 +34,7 @@ _PLUGIN = 'pluginId: "none.authentication.openidconnect", input: "{}"'
 
 CUSTOMERS_THEMSELVES = Rule("- + ! ! - - - -", (Caller.USER,), code="DELETE_STAFF_ACCOUNT")
 EVENT_HOLDERS = Rule("- - ! + - - ! +", (Caller.STAFF,), code="MISSING_PERMISSION")
+HOLDERS_OF_THE_APP = Rule("- - - + - - - +", (Caller.STAFF,))
 
 MANAGERS_OF_SOME = (Caller.USER, Permission.MANAGE_USERS, Permission.MANAGE_STAFF)
 MANAGERS_THEMSELVES = Rule("- - - + - - - -", MANAGERS_OF_SOME)
@@ -208,8 +209,12 @@ INTEGRATIONS = {
     "webhookUpdate": Row(ANY_WEBHOOK, 'id: "$webhook", input: {isActive: false}', APPS),
     "webhookDelete": Row(ANY_WEBHOOK, 'id: "$webhook"', APPS),
     "webhookDryRun": Row(EVENT_HOLDERS, 'objectId: "$product", query: "$query"', PRODUCTS),
-    "webhookTrigger": Row(EVENT_HOLDERS, 'objectId: "$product", webhookId: "$hearing"', PRODUCTS),
-    "eventDeliveryRetry": Row(ANY_WEBHOOK, 'id: "$delivery"', APPS),
+    "webhookTrigger": Row(
+        HOLDERS_OF_THE_APP, 'objectId: "$product", webhookId: "$hearing"', PRODUCTS
+    ),
+    "eventDeliveryRetry": Row(
+        ANY_WEBHOOK, 'id: "$delivery"', APPS, beside=frozenset({Permission.MANAGE_PRODUCTS})
+    ),
     "webhookReplay": Row(APP_MANAGERS, 'id: "$webhook", since: "2026-01-01T00:00:00Z"', APPS),
 }
 MUTATIONS = {
