@@ -41,7 +41,6 @@ _FIELDS: Mapping[str, str] = {
     "availableExternalAuthentications": "The identity providers that people can sign in with.",
     "checkout": "The cart.",
     "code": "The error code.",
-    "configuration": "The settings and their values.",
     "created": "When it was created.",
     "createdAt": "When it was created.",
     "cursor": "The item's place in the list, for `before` and `after`.",
