@@ -25,7 +25,7 @@ from tests.fixtures.ports import fake_ports
 
 OLD = "customer@example.com"
 NEW = "new@example.com"
-WORTHLESS = [("token", "INVALID")]
+WORTHLESS = [("token", "JWT_INVALID_TOKEN")]
 
 
 def confirming(ports: Ports, actor: Actor, token: str) -> list[tuple[str | None, str]]:
