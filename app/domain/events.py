@@ -70,6 +70,10 @@ class EventType(_EventName):
     STAFF_SET_PASSWORD_REQUESTED = "STAFF_SET_PASSWORD_REQUESTED"
 
 
+NEVER_SENT = "Kept for compatibility; never sent."
+"""How the API describes such an event, by which commands of another instance leave it out."""
+
+
 class UnsentEvent(_EventName):
     """Saleor's asynchronous events that this service doesn't have: names that clients know."""
 

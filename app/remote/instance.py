@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from app.domain.deliveries.deliveries import ReplayResult
+from app.domain.events import NEVER_SENT
 from app.domain.urls.api_urls import key_set_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.installation_errors import Unreachable
@@ -71,6 +72,7 @@ class RemoteInstance:
             lambda: {
                 enum_value["name"]: enum_value["description"] or ""
                 for enum_value in data["__type"]["enumValues"]
+                if enum_value["description"] != NEVER_SENT
             }
         )
 

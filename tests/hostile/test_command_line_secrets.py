@@ -77,7 +77,10 @@ def test_target_with_a_token_is_read_with_a_warning(shop: Ports, tmp_path: Path)
     assert WARNING in run(shop, *CREATE, "--target-url", url).stderr
     assert WARNING not in run(shop, *CREATE, *TARGET).stderr
     targets = [hook["targetUrl"] for hook in run_json(shop, "webhook", "list")]
-    assert f"https://app.example.com/hook?token={SECRET}" in targets
+    assert "https://app.example.com/hook?token=***" in targets
+    stored = show_webhook(shop, OPERATOR, 1)
+    assert isinstance(stored, Webhook)
+    assert stored.target_url == f"https://app.example.com/hook?token={SECRET}"
 
 
 def test_only_one_value_is_read_from_standard_input(shop: Ports) -> None:

@@ -119,7 +119,7 @@ def test_provider_answers_to_the_platforms_plugin_id_and_keeps_its_scopes(
     assert url is not None
     assert url.startswith(f"{other_provider.url}/authorize?")
     assert "saleor%3Amanage_products" in url
-    scope = "saleor:manage_products latchkey:manage_users"
+    scope = "openid saleor:manage_products latchkey:manage_users"
     actor = who(target, other_provider.access_token(scope=scope)).actor
     assert {permission.value for permission in actor.permissions} == {"MANAGE_PRODUCTS"}
 

@@ -104,8 +104,8 @@ OPERATIONS = (
     Mutant(
         "Responses that wait take a bounded part of the disk",
         "app/web/response_bodies.py",
-        "if not self.disk.take(size):",
-        "if self.disk.take(size) is None:",
+        "if not self.disk.take(size, client):",
+        "if self.disk.take(size, client) is None:",
         "web/test_response_bodies.py",
     ),
 )

@@ -143,8 +143,8 @@ class CheckoutMutations(graphene.ObjectType):
     checkout_customer_attach = graphene.Field(
         CheckoutCustomerAttach,
         description=(
-            "Attaches an anonymous checkout to the signed-in user, or to a customer. From then "
-            "on only that customer can access it."
+            "Attaches an anonymous checkout to the signed-in user, or to a customer, which "
+            "requires IMPERSONATE_USER. From then on only that customer can access it."
         ),
         id=_ID,
         customer_id=graphene.ID(

@@ -7,7 +7,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.deliveries.deliveries import EventDelivery
-from app.domain.events import EVENTS, EventType, UnsentEvent
+from app.domain.events import EVENTS, NEVER_SENT, EventType, UnsentEvent
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.webhooks import webhooks as domain
@@ -22,16 +22,13 @@ EventDeliveryCountableConnection = make_connection(
 )
 
 
-_NEVER_SENT = "Kept for compatibility; never sent."
-
-
 def _description(event: StrEnum | None) -> str:
     if event is None:
         return "Events. Webhooks can subscribe to those that are sent."
     if event.value == EventType.ANY_EVENTS.value:
         return domain.ALL_EVENTS_DESCRIPTION
     if event.value not in EventType.__members__:
-        return _NEVER_SENT
+        return NEVER_SENT
     return EVENTS[EventType(event.value)].description
 
 
@@ -51,7 +48,7 @@ WebhookEventTypeSyncEnum = graphene.Enum.from_enum(
     domain.SyncEvent,
     name="WebhookEventTypeSyncEnum",
     description=lambda value: (
-        _NEVER_SENT if value else "Synchronous events. Webhooks can't subscribe to them."
+        NEVER_SENT if value else "Synchronous events. Webhooks can't subscribe to them."
     ),
 )
 

@@ -166,7 +166,8 @@ bringBackDraft();
 // ---- forms are sent once; the server knows those that count or create something, too ---------
 // If no page follows (a download, a stopped request), the form can be sent again after a while.
 const RESENT_AFTER = 10_000;
-document.addEventListener("submit", (event) => {
+// On the window, after the document's listeners: a form whose answer a script fetches isn't sent.
+addEventListener("submit", (event) => {
   const form = event.target;
   if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
   if (form.dataset.sent) event.preventDefault();

@@ -170,7 +170,7 @@ def test_reason_and_time_are_refused_while_the_storefront_is_open(
     ]
 
 
-@pytest.mark.parametrize("moment", [datetime(2000, 1, 1, tzinfo=UTC), datetime(1, 1, 1)])  # noqa: DTZ001 - as the API reads a time without a zone
+@pytest.mark.parametrize("moment", [datetime(2000, 1, 1, tzinfo=UTC), datetime(1, 1, 2)])  # noqa: DTZ001 - as the API reads a time without a zone
 def test_time_in_the_past_is_refused(ports: Ports, moment: datetime) -> None:
     update = {"allow_storefront_traffic": False, "storefront_opens_at": moment}
     assert problems(ports, **update) == [("storefrontOpensAt", "Enter a time in the future.")]
