@@ -37,7 +37,7 @@ def test_superuser_sees_what_waits_and_confirms_what_was_shown(
     assert refused.status == 422
     assert "every permission can confirm this" in refused.text
 
-    assert "Changes of <b>Acme</b> aren't confirmed." in admin.open("/console/").text
+    assert "Changes to <b>Acme</b> aren't confirmed." in admin.open("/console/").text
     shown = admin.open(PAGE)
     assert THEIRS in shown.text.replace("\u200b", "")
     assert "<b>Acme" not in shown.html

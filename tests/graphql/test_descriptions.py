@@ -7,7 +7,7 @@ from graphql import GraphQLEnumType, GraphQLField
 
 from app.domain.authorization.permissions import Permission
 from app.graphql.schema import schema
-from tests.graphql.matrix.mutations import EVENT_HOLDERS, MUTATIONS
+from tests.graphql.matrix.mutations import EVENT_HOLDERS, HOLDERS_OF_THE_APP, MUTATIONS
 from tests.graphql.matrix.queries import QUERIES
 from tests.graphql.matrix.rules import (
     APP_MANAGERS,
@@ -37,7 +37,7 @@ def description_of(name: str) -> str:
 
 
 def required_permissions(row: Row) -> set[str]:
-    if row.rule is EVENT_HOLDERS:
+    if row.rule in (EVENT_HOLDERS, HOLDERS_OF_THE_APP):
         return set()  # the permission is that of whichever event is tried
     return {
         permission.value

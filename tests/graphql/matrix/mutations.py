@@ -34,7 +34,7 @@ _PLUGIN = 'pluginId: "none.authentication.openidconnect", input: "{}"'
 
 CUSTOMERS_THEMSELVES = Rule("- + ! ! - - - -", (Caller.USER,), code="DELETE_STAFF_ACCOUNT")
 EVENT_HOLDERS = Rule("- - ! + - - ! +", (Caller.STAFF,), code="MISSING_PERMISSION")
-HOLDERS_OF_THE_APP = Rule("- - - + - - - +", (Caller.STAFF, Permission.MANAGE_PRODUCTS))
+HOLDERS_OF_THE_APP = Rule("- - - + - - - +", (Caller.STAFF,))
 
 MANAGERS_OF_SOME = (Caller.USER, Permission.MANAGE_USERS, Permission.MANAGE_STAFF)
 MANAGERS_THEMSELVES = Rule("- - - + - - - -", MANAGERS_OF_SOME)
@@ -210,9 +210,7 @@ INTEGRATIONS = {
     "webhookDelete": Row(ANY_WEBHOOK, 'id: "$webhook"', APPS),
     "webhookDryRun": Row(EVENT_HOLDERS, 'objectId: "$product", query: "$query"', PRODUCTS),
     "webhookTrigger": Row(
-        HOLDERS_OF_THE_APP,
-        'objectId: "$product", webhookId: "$hearing"',
-        beside=frozenset({Permission.MANAGE_PRODUCTS}),
+        HOLDERS_OF_THE_APP, 'objectId: "$product", webhookId: "$hearing"', PRODUCTS
     ),
     "eventDeliveryRetry": Row(
         ANY_WEBHOOK, 'id: "$delivery"', APPS, beside=frozenset({Permission.MANAGE_PRODUCTS})
