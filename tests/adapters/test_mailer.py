@@ -261,7 +261,7 @@ def test_smtp_credentials_are_sent() -> None:
 def test_server_without_a_sign_in_is_named_as_such() -> None:
     with smtp_server(offers_login=False) as (_mailbox, host):
         mailer = SmtpMailer(f"smtp://shop:secret@{host}", "noreply@example.com")
-        with pytest.raises(MailUndeliverable, match="doesn't offer a sign-in") as failure:
+        with pytest.raises(MailUndeliverable, match="doesn't offer authentication") as failure:
             mailer.send(_rendered())
 
     assert not failure.value.permanent

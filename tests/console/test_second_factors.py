@@ -104,7 +104,7 @@ def test_form_sent_twice_leads_to_the_same_page(staff_console: StaffConsole, sho
     }
     answers = [console.send(f"{URL}app/confirm", values, seen_at=URL) for _ in range(2)]
     assert [answer.status for answer in answers] == [303, 303]
-    shown = console.follow(console.follow(answers[1]))
+    shown = console.follow(answers[1])
     assert len(_CODE.findall(shown.html)) == NUMBER
 
 

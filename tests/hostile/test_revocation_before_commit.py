@@ -28,6 +28,7 @@ from tests.builders.people import (
     sign_in,
     visit,
 )
+from tests.builders.providers import set_up
 from tests.builders.webhooks import make_webhook
 from tests.fakes.interrupted_database import InterruptedDatabase
 from tests.fixtures.statements import recorded_statements
@@ -47,7 +48,7 @@ from tests.hostile.revocations import (
     take_app_permission,
     take_group_permission,
 )
-from tests.servers.own_provider import OwnProvider
+from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.services.extension_setup import acts, token_for
 
 APPS, PRODUCTS = Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS
@@ -146,7 +147,7 @@ def test_nothing_is_written_by_an_extension_when_either_side_lost_rights(
 ) -> None:
     extension = make_extension_app(second_process, "extension", PRODUCTS)
     actor = acts(interrupted_ports, token_for(interrupted_ports, manager, extension))
-    database.before[1] = lambda: revoke(second_process, actor)
+    database.before[database.begun + 1] = lambda: revoke(second_process, actor)
 
     assert refusal_of(lambda: create_product(interrupted_ports, actor, BOWL)) == refusal
     assert products(second_process) == 0
@@ -165,6 +166,7 @@ def test_nothing_is_written_with_a_provider_token_that_was_ended_after_the_check
     provider: OwnProvider,
     revoke: Revoke,
 ) -> None:
+    set_up(second_process, provider, audience=AUDIENCE)
     token = provider.access_token()
     key = identify(second_process, visit(token)).actor.user_id or 0
     change_user(second_process, key, is_staff=True)

@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import select
 
-from app.domain.authorization.actor import WORKER
+from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.values.errors import Refused
+from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
 from app.models import AppRecord
 from app.ports import Ports
@@ -29,7 +29,9 @@ def test_webhook_with_the_name_of_an_app_does_not_delete_the_app(
     disguised = WebhookInput(
         name="Warehouse", target_url=TEMPORARY_URL, events=(EventType.PRODUCT_UPDATED,)
     )
-    create_webhook(ports, attacker, disguised, app_id)
+    with pytest.raises(PermissionDenied):
+        create_webhook(ports, attacker, disguised, app_id)
+    create_webhook(ports, OPERATOR, disguised, app_id)
     clock.pass_(hours=25)
     assert clean_up(ports, WORKER).temporary_endpoints == 1
     with ports.database.reading() as session:

@@ -56,7 +56,11 @@ def test_plugin_without_awkward_values_has_no_findings() -> None:
     assert (provider.id, provider.name, provider.active) == (9, "OpenID Connect", True)
     assert provider.works
     expected = {name: "" if value is None else value for name, value in STORED.items()}
-    assert provider.settings == {**expected, "scope_prefix": "saleor"}
+    assert provider.settings == {
+        **expected,
+        "scope_prefix": "saleor",
+        "accepted_clients": "",
+    }
     assert "hunter2" not in repr(provider)
 
 
