@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 from flask import Flask
+from sqlalchemy import delete
 from werkzeug.test import TestResponse
 
 from app.domain.authorization.permissions import Permission
+from app.models import AppPermissionRecord
 from app.ports import Ports
 from tests.builders.people import make_staff
 from tests.console.populated_shop import open_console
@@ -59,7 +61,7 @@ LISTS = {
     (PLUGINS,): """
         provider_editing.discover provider_editing.edit provider_editing.new
         provider_checks.preview provider_checks.test single_sign_on.export
-        single_sign_on.index single_sign_on.show
+        single_sign_on.confirm single_sign_on.index single_sign_on.show
         single_sign_on.switch""",
     (STAFF, USERS): """
         mails.export mails.index mails.resend mails.show sign_ins.export sign_ins.index""",
@@ -96,6 +98,14 @@ FILLED = {
 """Whatever an empty form would be refused for before anybody asks who sent it."""
 LEAD_BACK = {"console.provider_checks.preview", "console.provider_checks.test"}
 """Addresses of answers: opened again, they lead anybody to the page, which is guarded."""
+
+
+@pytest.fixture
+def populated_shop(populated_shop: Ports) -> Ports:
+    """Its app has no permissions, so that nobody lacks any of them for its webhooks."""
+    with populated_shop.database.transaction() as session:
+        session.execute(delete(AppPermissionRecord))
+    return populated_shop
 
 
 def take(console: ConsoleClient, route: Route, token: str) -> TestResponse:

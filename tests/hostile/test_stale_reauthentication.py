@@ -69,6 +69,7 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
         "settings/second-factor",
         {"factor": "OPTIONAL", "grace": "14"},
     ),
+    "single_sign_on.confirm": ("single-sign-on/default/confirm", {"version": "1"}),
     "single_sign_on.switch": ("single-sign-on/default/switch", {"to": "off"}),
     "staff.groups.add_member": ("staff/groups/1/members", {"email": CUSTOMER}),
     "staff.groups.new": ("staff/groups/new", {"name": "Tills", "permissions": ORDERS}),
