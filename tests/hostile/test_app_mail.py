@@ -84,9 +84,11 @@ def test_person_who_saved_the_webhook_suppresses_no_email_by_the_rights_of_the_a
     shop: MailingShop,
 ) -> None:
     attacker = actor_of(shop.ports, make_staff(shop.ports, "desk@example.com", APPS, STAFF))
-    app, _ = make_app(shop.ports, "wide", STAFF, ORDERS)
+    app, _ = make_app(shop.ports, "wide", STAFF)
     hook = WebhookInput(target_url="https://mine.example/", events=LINK_EVENTS[:2])
     create_webhook(shop.ports, attacker, hook, app)
+    with shop.ports.database.transaction() as session:
+        session.add(AppPermissionRecord(app_id=app, permission=ORDERS.value))
     directly(shop.ports)
     shop.ask(BOSS)
     shop.work()
