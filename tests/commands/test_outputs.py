@@ -139,6 +139,7 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "set": ("set", "audience", "https://shop.example.com/graphql/"),
         "set-refused": ("set", "oauth_token_url", "nowhere"),
         "test": ("test",),
+        "confirm": ("confirm", "--yes"),
     },
     "doctor": {"doctor": ()},
     "db": {"current": ("current",), "upgrade": ("upgrade",)},
