@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app import backchannel, media, wellknown
 from app.console.view import mount_console
 from app.demo_provider import make_demo_provider
+from app.forward_auth import make_forward_auth
 from app.graphql.server.endpoint import GraphqlEndpoint
 from app.graphql.view import create_endpoint
 from app.health import make_health
@@ -85,6 +86,8 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     app.register_blueprint(wellknown.blueprint)
     app.register_blueprint(backchannel.blueprint)
     app.register_blueprint(media.blueprint)
+    if chosen.forward_auth:
+        app.register_blueprint(make_forward_auth(chosen.forward_auth_headers))
     if chosen.development:
         app.register_blueprint(make_demo_provider(partial(make_demo_provider_key, chosen.secret)))
     mount_console(app)

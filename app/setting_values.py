@@ -11,6 +11,7 @@ from app.domain.sign_in.rate_limits import RATE_LIMITS, Rates, parse_rates
 from app.domain.urls.redirects import split_entry
 from app.domain.urls.web_urls import is_web_url, parse_web_url
 from app.domain.values.ip_addresses import Network
+from app.web.headers import IdentityFact, read_identity_headers
 
 _MAX_DAYS = 36_500
 _MAX_PORT = 65_535
@@ -152,6 +153,10 @@ def domain(text: str) -> str:
 
 def networks(text: str) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(word) for word in words(text))
+
+
+def identity_headers(text: str) -> Mapping[IdentityFact, str]:
+    return read_identity_headers(words(text))
 
 
 def rate_limits(text: str) -> Mapping[str, Rates]:

@@ -21,6 +21,7 @@ from app.domain.values.ip_addresses import Network
 from app.ports.configuration import MIN_CONNECTIONS, Configuration
 from app.secret_files import own_secret, read_secret
 from app.secret_files import secret_files as find_secret_files
+from app.web.headers import IDENTITY_HEADERS, IdentityFact
 
 Value = TypeVar("Value")
 
@@ -114,6 +115,10 @@ class Settings:
     graphql_values_max: int = _setting(20_000, values.positive)
     graphql_body_max: int = _setting(1024 * 1024, values.positive)
     upload_max: int = _setting(5 * 1024 * 1024, values.positive)
+    forward_auth: bool = _setting(default=False, read=values.flag)
+    forward_auth_headers: Mapping[IdentityFact, str] = _setting(
+        IDENTITY_HEADERS, values.identity_headers
+    )
     connections_per_client: int = _setting(512, values.not_negative)
     response_timeout: int = _setting(30, values.positive)
     log_level: str = _setting("INFO", values.one_of(*_LOG_LEVELS))

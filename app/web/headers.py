@@ -1,4 +1,9 @@
-"""The headers that make browsers careful with every answer."""
+"""Headers of answers: those that make browsers careful, and those that tell who is calling."""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
 
 from app.ports.configuration import Configuration
 
@@ -32,3 +37,51 @@ def data_headers(configuration: Configuration) -> Headers:
         ("Cache-Control", "no-store"),
         ("Content-Security-Policy", NOTHING_MAY_RUN),
     )
+
+
+class IdentityFact(StrEnum):
+    """What forward authentication tells of a caller; the value is its name in the setting."""
+
+    KIND = "kind"
+    ID = "id"
+    APP = "app"
+    EMAIL = "email"
+    STAFF = "staff"
+    PERMISSIONS = "permissions"
+    SESSION = "session"
+    EXPIRES = "expires"
+
+
+IDENTITY_HEADERS: Mapping[IdentityFact, str] = MappingProxyType(
+    {fact: f"X-Auth-{fact.value.capitalize()}" for fact in IdentityFact}
+)
+"""The headers of a successful check, unless ``FORWARD_AUTH_HEADERS`` says otherwise."""
+
+_IDENTITY_HEADER = re.compile(r"(?:X|Remote)(?:-[A-Za-z0-9]{1,32}){1,4}", re.IGNORECASE)
+_TAKEN = re.compile(
+    r"X-(?:Forwarded(?:-.*)?|Real-IP|Request-ID|Frame-Options|Content-Type-Options)", re.IGNORECASE
+)
+
+
+def read_identity_headers(words: tuple[str, ...]) -> Mapping[IdentityFact, str]:
+    """Return the headers in ``words`` such as ``email=X-Auth-Email``.
+
+    Raises ``ValueError`` for an unknown fact, one that is named twice, and names that can't be
+    told apart or mean something else to proxies.
+    """
+    headers: dict[IdentityFact, str] = {}
+    for word in words:
+        key, _, name = (part.strip() for part in word.partition("="))
+        if key not in set(IdentityFact):
+            known = ", ".join(IdentityFact)
+            raise ValueError(f"{key!r} must be one of {known}, as in email=X-Auth-Email")
+        if not _IDENTITY_HEADER.fullmatch(name) or _TAKEN.fullmatch(name):
+            raise ValueError(
+                f"{name!r} must be a name of letters, digits and hyphens that begins with X- or "
+                "Remote-, and none that proxies use themselves"
+            )
+        fact = IdentityFact(key)
+        if fact in headers or name.lower() in map(str.lower, headers.values()):
+            raise ValueError(f"{word!r} repeats a value or a header")
+        headers[fact] = name
+    return headers

@@ -81,7 +81,9 @@ READERS = {
         empty=frozenset({"provider_token"}),
     ),
     "app_rights._read_app": Reader(
-        lambda row: app_rights._read_app(PORTS, row), app_rights._APP.selected_columns
+        lambda row: app_rights._read_app(PORTS, row),
+        app_rights._APP.selected_columns,
+        values={"token_expires_at": (NOW + timedelta(days=1), NOW + timedelta(days=2))},
     ),
     "app_rights._read_extension": Reader(
         lambda row: app_rights._read_extension(PORTS, row),

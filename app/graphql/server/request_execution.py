@@ -12,7 +12,6 @@ from graphql import GraphQLError, GraphQLSchema
 
 from app.domain.authorization.actor import ActorKind
 from app.domain.shop.settings import admits
-from app.domain.shop.traffic import traffic_kind
 from app.domain.values.errors import TokenFault, TokenRejected, TooManyRequests, TrafficClosed
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.domain.values.unchanging import unchanging
@@ -39,7 +38,7 @@ from app.graphql.server.responses import (
     refused_as,
 )
 from app.ports import Ports
-from app.services.identity.identify import Identity, Visitor
+from app.services.identity.identify import Identity, Visitor, record_use
 from app.web.http_request import note_actor
 
 Identify = Callable[[Ports, Visitor], Identity]
@@ -94,7 +93,7 @@ class Exchange:
             refusal = _unidentified(reason)
             note_operation((), refusal)
             return [refusal] * len(entries)
-        self._record_activity(identity)
+        record_use(self._ports, identity)
         note_actor(identity.actor)
         context = self._admit(identity, visitor)
         if context is None:
@@ -121,15 +120,6 @@ class Exchange:
             outcomes.append(CLOSED if context is None else self._answer(plan, context))
             changed = plan.operation.is_mutation
         return outcomes
-
-    def _record_activity(self, identity: Identity) -> None:
-        """Recorded in memory, so that no request waits for a write."""
-        activity, actor = self._ports.activity, identity.actor
-        activity.count_request(traffic_kind(actor))
-        if actor.session_id is not None:
-            activity.record_session_use(actor.session_id)
-        elif identity.app_token_id is not None:
-            activity.record_app_token_use(identity.app_token_id, actor.address)
 
     def _admit(self, identity: Identity, visitor: Visitor) -> RequestContext | None:
         if not admits(identity.actor, identity.switches):

@@ -37,7 +37,8 @@ from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_
 class FoundApp:
     """An app token that is good, and its app; ``granted`` is what this token may be used for.
 
-    ``limit`` is what the token was limited to when it was made, ``None`` for no limit.
+    ``limit`` is what the token was limited to when it was made, ``None`` for no limit; ``expires``
+    is in Unix seconds, ``None`` for never.
     """
 
     app_id: int
@@ -45,6 +46,7 @@ class FoundApp:
     name: str
     granted: frozenset[Permission]
     limit: frozenset[Permission] | None
+    expires: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,8 @@ def _read_app(ports: Ports, row: NamedRow) -> Lookup[FoundApp | None]:
         return Lookup(state, None)
     limit = None if row.token_permissions is None else split_names(row.token_permissions)
     granted = token_permissions(read_permissions(row.app_permissions), limit)
-    return Lookup(state, FoundApp(row.app_id, row.token_id, row.app_name, granted, limit))
+    end = None if expires is None else expires.timestamp()
+    return Lookup(state, FoundApp(row.app_id, row.token_id, row.app_name, granted, limit, end))
 
 
 @part

@@ -4,6 +4,7 @@ from app.domain.accounts.users import User
 from app.domain.apps.app_tokens import digest_of, is_app_token, last_four
 from app.domain.authorization.actor import Actor, ActorKind, anonymous
 from app.domain.shop.settings import PublicShop, Switches, rejects_password_sessions
+from app.domain.shop.traffic import traffic_kind
 from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason, SignInRefusal
 from app.domain.sign_in.tokens import is_access, is_loopback_issuer
 from app.domain.single_sign_on.provider_tokens import claimed_issuer
@@ -44,12 +45,16 @@ class Identity:
     """The caller, and the shop as it stood in the same read.
 
     ``user`` when it is a person; ``app_token_id`` when it is an app, by which of its tokens.
+    ``expires`` is when the credential ends (Unix seconds), ``None`` for one that doesn't end, and
+    ``session`` names the session of a token of ours, as its claim ``token`` does.
     """
 
     actor: Actor
     shop: PublicShop
     user: User | None = None
     app_token_id: int | None = None
+    expires: float | None = None
+    session: str = ""
 
     @property
     def switches(self) -> Switches:
@@ -80,25 +85,33 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
     shop_state = None if foreign is None else foreign.app.shop_state
     try:
         verified = verify_own_token(ports, credential, visitor.issuer, digest)
-        shop_state = verified.shop_state
-        return person(visitor, Lookup(shop_state, _access_session(verified)))
+        shop_state, claims = verified.shop_state, verified.claims
+        found = Lookup(shop_state, _access_session(verified))
+        return person(visitor, found, expires=claims.exp, session=claims.session)
     except TokenRejected as rejected:
         shop_state = shop_state or load_shop_state(ports)
         return _identify_other(ports, visitor, digest, shop_state, rejected.fault)
 
 
 @part
-def person(visitor: Visitor, session: Lookup[LiveSession | None]) -> Identity:
-    """Return the identity that a live session gives.
+def person(
+    visitor: Visitor,
+    found: Lookup[LiveSession | None],
+    *,
+    expires: float | None = None,
+    session: str = "",
+) -> Identity:
+    """Return the identity that the live session ``found`` gives.
 
     Raises ``TokenRejected`` INVALID without a session, or if the login mode rejects it.
     """
-    shop_state, live_session = session.shop_state, session.found
+    shop_state, live_session = found.shop_state, found.found
     mode = shop_state.switches.password_login_mode
     if live_session is None or rejects_password_sessions(mode, live_session.origin):
         raise TokenRejected(TokenFault.INVALID)
     user = effective_user(live_session, shop_state.switches)
-    return Identity(session_actor(visitor, live_session, user), shop_state.shop, user)
+    actor = session_actor(visitor, live_session, user)
+    return Identity(actor, shop_state.shop, user, expires=expires, session=session)
 
 
 @part
@@ -135,7 +148,7 @@ def _bearer(ports: Ports, visitor: Visitor, seen: CachedProviderToken) -> Identi
     if session.found is None:
         fault = refuse_known_token(ports, _anonymous(visitor, None), seen)
         return Identity(_anonymous(visitor, fault), session.shop_state.shop)
-    return person(visitor, session)
+    return person(visitor, session, expires=seen.expires)
 
 
 def _identify_other(
@@ -195,7 +208,18 @@ def _app_identity(
         user_agent=visitor.user_agent,
         issuer=visitor.issuer,
     )
-    return Identity(actor, shop, app_token_id=found.token_id)
+    return Identity(actor, shop, app_token_id=found.token_id, expires=found.expires)
+
+
+@part
+def record_use(ports: Ports, identity: Identity) -> None:
+    """Record a request of this caller, in memory, so that no request waits for a write."""
+    activity, actor = ports.activity, identity.actor
+    activity.count_request(traffic_kind(actor))
+    if actor.session_id is not None:
+        activity.record_session_use(actor.session_id)
+    elif identity.app_token_id is not None:
+        activity.record_app_token_use(identity.app_token_id, actor.address)
 
 
 def _anonymous(visitor: Visitor, fault: TokenFault | None) -> Actor:
