@@ -65,6 +65,11 @@ def page_request(name: str, arguments: Mapping[str, Any]) -> PageRequest:
     )
 
 
+def is_ascending(arguments: Mapping[str, Any]) -> bool:
+    """Whether ``sortBy`` in the arguments of a list sorts its only field upwards."""
+    return bool((arguments.get("sort_by") or {}).get("direction") == "ASC")
+
+
 def _resolve_page_info(page: Page[object], _info: GraphQLResolveInfo) -> Page[object]:
     return page
 

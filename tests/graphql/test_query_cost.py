@@ -5,7 +5,14 @@ from graphql import GraphQLError, build_schema, parse
 
 from app.graphql.server.limits import CEILING, Load
 from app.graphql.server.operations import Document
-from app.graphql.server.query_cost import CONDITION, LISTED_VALUE, LOOKUP, PAGE, SEARCH
+from app.graphql.server.query_cost import (
+    CONDITION,
+    LISTED_VALUE,
+    LOOKUP,
+    PAGE,
+    SEARCH,
+    WEBHOOKS,
+)
 from tests.graphql.sample_schema import LIBRARY
 
 
@@ -151,3 +158,60 @@ def test_unsupported_operation_type_is_refused() -> None:
     schema = build_schema("type Query { always: String }")
     with pytest.raises(GraphQLError, match="The schema has no mutation operations"):
         Document(schema, parse("mutation { always }")).operation(None)
+
+
+INTEGRATIONS = build_schema(
+    """
+    type Query { apps(first: Int): Apps, app: App, all: [App] }
+    type Apps { edges: [AppEdge] }
+    type AppEdge { node: App }
+    type App { id: ID, webhooks: [Webhook], friends(first: Int): Apps }
+    type Webhook { id: ID, app: App, deliveries(first: Int): Deliveries }
+    type Deliveries { edges: [DeliveryEdge] }
+    type DeliveryEdge { node: Delivery }
+    type Delivery { id: ID }
+    """
+)
+"""A schema whose apps own their webhooks."""
+
+
+def integration_cost(query: str, webhooks: int | None = None) -> int:
+    operation = Document(INTEGRATIONS, parse(query)).operation(None)
+    return operation.load({}, {} if webhooks is None else {WEBHOOKS: webhooks}).cost
+
+
+@pytest.mark.parametrize(
+    ("query", "unknown", "three"),
+    [
+        # A page of apps has each webhook once.
+        ("{ apps(first: 50) { edges { node { webhooks { id } } } } }",
+         2 + PAGE + 50 * 2 + 500, 2 + PAGE + 50 * 2 + 3),
+        (("{ apps(first: 50) { edges { ...E } } } fragment E on AppEdge { node { ...A } }"
+         " fragment A on App { webhooks { id } }"),
+         2 + PAGE + 100 + 500, 2 + PAGE + 100 + 3),
+        # Under two names it has them twice.
+        ("{ apps(first: 50) { edges { node { webhooks { id } w: webhooks { id } } } } }",
+         2 + PAGE + 50 * 3 + 1000, 2 + PAGE + 50 * 3 + 6),
+        # Fewer than are stored, if the page is small.
+        ("{ apps(first: 0) { edges { node { webhooks { id } } } } }", 2 + PAGE, 2 + PAGE),
+        (("{ apps(first: 50) { edges { node { webhooks { deliveries(first: 4) { edges { node { id "
+         "} } } } } } } }"),
+         2 + PAGE + 100 + 500 * (2 + 4 * 2), 2 + PAGE + 100 + 3 * (2 + 4 * 2)),
+        # Anywhere else an app, and so its webhooks, can come again.
+        ("{ app { webhooks { id } } }", 2 + 10, 2 + 10),
+        ("{ all { webhooks { id } } }", 1 + 10 * (1 + 10), 1 + 10 * (1 + 10)),
+        ("{ app { friends(first: 5) { edges { node { webhooks { id } } } } } }",
+         3 + 5 * 2 + 50, 3 + 5 * 2 + 50),
+        ("{ apps(first: 50) { edges { node { webhooks { app { webhooks { id } } } } } } }",
+         2 + PAGE + 100 + 500 * (2 + 10), 2 + PAGE + 100 + 3 * (2 + 10)),
+        (("{ apps(first: 50) { edges { node { friends(first: 5) { edges { node { webhooks { id } "
+         "} } } } } } }"),
+         2 + PAGE + 50 * (3 + 5 * 2 + 50), 2 + PAGE + 50 * (3 + 5 * 2 + 50)),
+    ],
+)  # fmt: skip
+def test_webhooks_of_a_page_of_apps_are_as_many_as_are_stored(
+    query: str, unknown: int, three: int
+) -> None:
+    assert integration_cost(query) == unknown
+    assert integration_cost(query, webhooks=3) == three
+    assert integration_cost(query, webhooks=10**6) == unknown

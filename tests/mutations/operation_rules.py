@@ -81,6 +81,20 @@ OPERATIONS = (
         "web/test_form_bodies.py",
     ),
     Mutant(
+        "Webhooks of apps that can come again are counted for each of them",
+        "app/graphql/server/query_cost.py",
+        "if parent is self._schema.query_type and node.name.value == _OWNED_LISTS[name]:",
+        "if node.name.value == _OWNED_LISTS[name] or name:",
+        "graphql/test_query_cost.py",
+    ),
+    Mutant(
+        "The number of webhooks decides for those who see them alone",
+        "app/graphql/view.py",
+        "if may(actor, count_webhooks) else {}",
+        "if may(actor, count_webhooks) or actor else {}",
+        "graphql/test_delivery_cost.py",
+    ),
+    Mutant(
         "A search adds to a query's cost",
         "app/graphql/server/query_cost.py",
         "scans = SEARCH * self.texts or",

@@ -36,6 +36,7 @@ from app.services.single_sign_on.provider_coverage import (
 )
 from app.services.single_sign_on.provider_settings import (
     Plugin,
+    PluginSort,
     ProviderUpdate,
     list_plugins,
     save_provider,
@@ -67,8 +68,8 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the providers, the default one first unless sorted by name."""
-    search, by_name = _requested_order()
-    found = list_plugins(ports(), actor(), requested_page(), search=search, by_name=by_name)
+    search, sort = _requested_order()
+    found = list_plugins(ports(), actor(), requested_page(), sort, search=search)
     slugs = [plugin.slug for plugin in found.items]
     return page(
         "single_sign_on/index.html",
@@ -85,11 +86,11 @@ def index() -> BaseResponse:
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
     """Export every matching provider, streamed while it is read."""
-    search, by_name = _requested_order()
+    search, sort = _requested_order()
     return export_list(
         "identity-providers",
         COLUMNS,
-        lambda page: list_plugins(ports(), actor(), page, search=search, by_name=by_name),
+        lambda page: list_plugins(ports(), actor(), page, sort, search=search),
     )
 
 
@@ -136,9 +137,10 @@ def confirm(slug: str) -> BaseResponse:
     return done(sentence, "console.single_sign_on.show", slug=slug)
 
 
-def _requested_order() -> tuple[str, bool]:
-    """Return the name that is searched for, and whether the list is sorted by name."""
-    return request.args.get("q", "").strip(), request.args.get("sort") == "name"
+def _requested_order() -> tuple[str, PluginSort]:
+    """Return the name that is searched for, and how the list is sorted."""
+    sort = PluginSort.NAME if request.args.get("sort") == "name" else PluginSort.AGE
+    return request.args.get("q", "").strip(), sort
 
 
 def provider_page(

@@ -39,24 +39,37 @@ class DeliveryLoader:
         webhook: int,
         request: PageRequest,
         filter_: DeliveryFilter,
+        *,
+        oldest_first: bool = False,
     ) -> Page[EventDelivery]:
         """Return a page; raises ``PermissionDenied`` as ``deliveries_of_webhooks`` does."""
 
         def read(webhooks: Collection[int]) -> Mapping[int, Page[EventDelivery]]:
-            found = deliveries_of_webhooks(self._ports, self._actor, webhooks, request, filter_)
+            found = deliveries_of_webhooks(
+                self._ports, self._actor, webhooks, request, filter_, oldest_first=oldest_first
+            )
             self._listed.add(info, (one.id for page in found.values() for one in page.items))
             return found
 
         webhooks = partial(self._webhooks.following, info, webhook)
-        return self._deliveries.page(info, (request, filter_), webhook, webhooks, read)
+        return self._deliveries.page(
+            info, (request, (filter_, oldest_first)), webhook, webhooks, read
+        )
 
     def attempts(
-        self, info: GraphQLResolveInfo, delivery: int, request: PageRequest
+        self,
+        info: GraphQLResolveInfo,
+        delivery: int,
+        request: PageRequest,
+        *,
+        oldest_first: bool = False,
     ) -> Page[Attempt]:
         """Return a page; raises ``PermissionDenied`` as ``attempts_of_deliveries`` does."""
 
         def read(deliveries: Collection[int]) -> Mapping[int, Page[Attempt]]:
-            return attempts_of_deliveries(self._ports, self._actor, deliveries, request)
+            return attempts_of_deliveries(
+                self._ports, self._actor, deliveries, request, oldest_first=oldest_first
+            )
 
         deliveries = partial(self._listed.following, info, delivery)
-        return self._attempts.page(info, (request, None), delivery, deliveries, read)
+        return self._attempts.page(info, (request, oldest_first), delivery, deliveries, read)

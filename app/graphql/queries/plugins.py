@@ -9,7 +9,12 @@ from app.domain.single_sign_on.provider_settings import Scope
 from app.domain.values.pages import Page, empty_page
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
-from app.services.single_sign_on.provider_settings import Plugin, list_plugins, show_plugin
+from app.services.single_sign_on.provider_settings import (
+    Plugin,
+    PluginSort,
+    list_plugins,
+    show_plugin,
+)
 
 _PLUGIN = "app.graphql.types.plugins.Plugin"
 PluginCountableConnection = make_connection("Plugin", _PLUGIN)
@@ -23,6 +28,20 @@ class PluginFilterInput(graphene.InputObjectType):
     type = graphene.Field(PluginConfigurationType)
 
 
+PluginSortField = graphene.Enum(
+    "PluginSortField",
+    [(sort.name, sort) for sort in (PluginSort.NAME, PluginSort.IS_ACTIVE)],
+    description="What plugins are sorted by.",
+)
+
+
+class PluginSortingInput(graphene.InputObjectType):
+    """Sort order of plugins."""
+
+    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
+    field = graphene.InputField(PluginSortField, required=True)
+
+
 class PluginQueries(graphene.ObjectType):
     """Identity providers and their settings, for MANAGE_PLUGINS."""
 
@@ -34,10 +53,11 @@ class PluginQueries(graphene.ObjectType):
     plugins = graphene.Field(
         PluginCountableConnection,
         description=(
-            "Identity providers, the default one first. Secrets aren't returned. Requires "
-            "MANAGE_PLUGINS."
+            "Identity providers, the default one first unless sorted otherwise. Secrets aren't "
+            "returned. Requires MANAGE_PLUGINS."
         ),
         filter=PluginFilterInput(),
+        sort_by=PluginSortingInput(),
         **connection_arguments(),
     )
 
@@ -54,4 +74,12 @@ class PluginQueries(graphene.ObjectType):
         if filter_.get("type") is Scope.PER_CHANNEL:
             return empty_page()
         search = filter_.get("search") or ""
-        return list_plugins(context.ports, context.actor, request, search=search)
+        sort = arguments.get("sort_by") or {}
+        return list_plugins(
+            context.ports,
+            context.actor,
+            request,
+            PluginSort(sort.get("field", PluginSort.AGE)),
+            search=search,
+            descending=sort.get("direction") == "DESC",
+        )

@@ -1,12 +1,13 @@
 """``/graphql/`` as a separate WSGI application, in front of Flask."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
 from graphql import GraphQLSchema
 
+from app.domain.authorization.actor import Actor
 from app.domain.values.unchanging import unchanging
 from app.graphql.server.bodies import BadRequest
 from app.graphql.server.limits import Limits
@@ -21,8 +22,9 @@ from app.graphql.server.request import (
     read_request,
     wants_graphql_response,
 )
-from app.graphql.server.request_execution import Exchange, Identify
+from app.graphql.server.request_execution import CountStored, Exchange, Identify
 from app.graphql.server.responses import Outcome, faulty, joined, malformed
+from app.ports import Ports
 from app.services.identity.identify import Visitor
 from app.services.identity.identify import identify as identify_caller
 from app.web.caller import visitor_from
@@ -54,6 +56,10 @@ _MAX_HEADER_NAMES_LENGTH = 8192
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
 
+def _count_nothing(_ports: Ports, _actor: Actor) -> Mapping[str, int]:
+    return {}
+
+
 @unchanging
 class Answer:
     """A whole HTTP answer."""
@@ -75,6 +81,7 @@ class GraphqlEndpoint:
         schema: GraphQLSchema,
         *,
         identify: Identify = identify_caller,
+        count_stored: CountStored = _count_nothing,
     ) -> None:
         self._installation = installation
         self._ports = installation.ports
@@ -92,7 +99,7 @@ class GraphqlEndpoint:
             mutations=installation.graphql_mutations_max,
             show_cost=installation.graphql_cost_shown,
         )
-        self.exchange = Exchange(installation.ports, schema, limits, identify)
+        self.exchange = Exchange(installation.ports, schema, limits, identify, count_stored)
         self._headers = data_headers(installation.ports.configuration)
         self._by_method = {
             "POST": self._post,

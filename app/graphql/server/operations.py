@@ -20,7 +20,7 @@ from graphql import (
 )
 
 from app.graphql.server.limits import Load, ReadingCost
-from app.graphql.server.query_cost import Scales, sought_in
+from app.graphql.server.query_cost import UNKNOWN, Scales, sought_in
 
 _MAX_LOADS = 64
 _MAX_NAME = 100
@@ -49,8 +49,13 @@ class Operation:
     _loads: dict[tuple[object, ...], Load] = field(default_factory=dict)
     _weighed_by: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
-    def load(self, variables: Mapping[str, Any]) -> Load:
-        """What it asks for with these coerced variables: their page sizes and filters matter."""
+    def load(self, variables: Mapping[str, Any], stored: Mapping[str, int] = UNKNOWN) -> Load:
+        """What it asks for with these coerced variables: their page sizes and filters matter.
+
+        ``stored`` is how many items there are for owned lists, see ``Scales``.
+        """
+        if stored:
+            return Scales(self.schema, self.fragments, variables, stored).weigh(self.node)
         if self._weighed_by is not None:
             cached = self._loads.get(self._key(variables, *self._weighed_by))
             if cached is not None:

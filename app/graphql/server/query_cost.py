@@ -1,7 +1,7 @@
 """The cost of an operation, computed from its document before it is executed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from graphql import (
@@ -59,6 +59,14 @@ _FILTERS = ("filter", "where", _SEARCH)
 _PLAIN_LIST = 10
 """What a list without page arguments is taken for."""
 
+WEBHOOKS = "App.webhooks"
+_OWNED_LISTS = {WEBHOOKS: "apps"}
+"""Lists of what belongs to one item, and the field at the root whose page has each item once.
+
+So all these lists of a page together have no more items than are stored.
+"""
+_WRAPPERS = ("edges", "node")
+
 _TYPES = 50
 _FEW = 5
 _UNBOUNDED_LIST = 10
@@ -75,7 +83,8 @@ class _Weight:
 
     The items of a connection are one level below the field that takes the page size (``apps(first:
     10) { edges { node } totalCount }``), so a selection weighs ``once + size * each``, and only
-    its parent has the size.
+    its parent has the size. ``owned`` is what one item of each owned list below weighs, by the
+    list's name: how many there are depends on the field at the root.
     """
 
     depth: int = 0
@@ -84,6 +93,7 @@ class _Weight:
     once: int = 0
     each: int = 0
     page_size: int = 0
+    owned: dict[str, int] = field(default_factory=dict)
 
     def take_in(self, other: "_Weight", *, level: int) -> None:
         self.depth = max(self.depth, other.depth + level)
@@ -95,6 +105,11 @@ class _Weight:
         self.fields = min(self.fields + other.fields, CEILING)
         self.once = min(self.once + other.once, CEILING)
         self.each = min(self.each + other.each, CEILING)
+        self.own(other.owned)
+
+    def own(self, lists: Mapping[str, int]) -> None:
+        for name, weight in lists.items():
+            self.owned[name] = min(self.owned.get(name, 0) + weight, CEILING)
 
     def total(self, size: int) -> int:
         return min(self.once + size * self.each, CEILING)
@@ -132,12 +147,17 @@ def sought_in(name: str, value: object) -> _Sought:
     return _Sought(texts=1) if name == _SEARCH else _Sought(conditions=1)
 
 
+UNKNOWN: Mapping[str, int] = {}
+"""How many items there are, for owned lists of which that isn't known."""
+
+
 class Scales:
     """Weighs one operation of a valid document, for one set of variables.
 
     Every fragment is weighed once and the numbers stop at ``CEILING``, so that fragments which
     spread fragments cost no more than their length. ``page_variables`` and
-    ``filter_variables`` name the variables that the weight depends on.
+    ``filter_variables`` name the variables that the weight depends on. ``stored`` says how many
+    items exist for owned lists; without it each of these lists is taken for ten items.
     """
 
     def __init__(
@@ -145,8 +165,10 @@ class Scales:
         schema: GraphQLSchema,
         fragments: Mapping[str, FragmentDefinitionNode],
         variables: Mapping[str, Any],
+        stored: Mapping[str, int] = UNKNOWN,
     ) -> None:
         self._schema = schema
+        self._stored = stored
         self._fragments = fragments
         self._variables = variables
         self._weighed: dict[str, _Weight] = {}
@@ -192,30 +214,57 @@ class Scales:
     def _add_field(
         self, weight: _Weight, node: FieldNode, parent: GraphQLNamedType | None
     ) -> None:
-        field = field_of(parent, node)
+        definition = field_of(parent, node)
         inner = _Weight()
         if node.selection_set is not None:
-            inner = self._selection(node.selection_set, get_named_type(field.type))
-        size = self._page_size(field, node)
+            inner = self._selection(node.selection_set, get_named_type(definition.type))
+        size = self._page_size(definition, node)
         weight.take_in(inner, level=1)
         weight.page_size = max(weight.page_size, size or 0)
         weight.aliases += node.alias is not None
         weight.fields += 1
         if parent is not None and parent.name.startswith("__"):
-            weight.once += _introspected(node.name.value, field, inner)
+            weight.once += _introspected(node.name.value, definition, inner)
             return
         weight.once += 1
-        if parent is self._schema.query_type and field.args:
+        if parent is self._schema.query_type and definition.args:
             weight.once += SLOW_LOOKUPS.get(node.name.value, LOOKUP if size is None else PAGE)
             weight.once += self._filter_cost(node)
-        if node.name.value == "__type":
+        name = node.name.value
+        owned_list = f"{parent.name}.{name}" if parent is not None else ""
+        if name in _WRAPPERS:
+            weight.own(inner.owned)
+        else:
+            self._add_owned(weight, inner, node, parent, size)
+        if name == "__type":
             weight.once += _UNBOUNDED_LIST * inner.total(_FEW)
-        elif not _is_list(field):
+        elif owned_list in _OWNED_LISTS:
+            weight.own({owned_list: inner.total(_PLAIN_LIST)})
+        elif not _is_list(definition):
             weight.once += inner.total(_PLAIN_LIST if size is None else size)
         elif size is None:
             weight.each += inner.total(_PLAIN_LIST)
         else:
             weight.once += size * inner.total(_PLAIN_LIST)
+
+    def _add_owned(
+        self,
+        weight: _Weight,
+        inner: _Weight,
+        node: FieldNode,
+        parent: GraphQLNamedType | None,
+        size: int | None,
+    ) -> None:
+        """Add what the owned lists below ``node`` weigh, to ``inner`` or once for all of them."""
+        is_connection = size is not None and not _is_list(field_of(parent, node))
+        for name, each in inner.owned.items():
+            if parent is self._schema.query_type and node.name.value == _OWNED_LISTS[name]:
+                items = _PLAIN_LIST * (size or 0)
+                weight.once += each * min(items, self._stored.get(name, items))
+            elif is_connection:
+                inner.each += _PLAIN_LIST * each
+            else:
+                inner.once += _PLAIN_LIST * each
 
     def _filter_cost(self, node: FieldNode) -> int:
         """What finding the items costs that the arguments of ``node`` ask for."""

@@ -1,7 +1,7 @@
 """Turns a parsed request into outcomes: identify the caller, admit it, execute."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from graphql import GraphQLError, GraphQLSchema
 
-from app.domain.authorization.actor import ActorKind
+from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.shop.settings import admits
 from app.domain.values.errors import TokenFault, TokenRejected, TooManyRequests, TrafficClosed
 from app.domain.values.installation_errors import DatabaseUnavailable
@@ -42,6 +42,8 @@ from app.services.identity.identify import Identity, Visitor, record_use
 from app.web.http_request import note_actor
 
 Identify = Callable[[Ports, Visitor], Identity]
+CountStored = Callable[[Ports, Actor], Mapping[str, int]]
+"""Returns how many items there are for owned lists (``query_cost``), for callers who see them."""
 
 _UNIDENTIFIED = (DatabaseUnavailable, TooManyRequests)
 _INTROSPECTION_BYTES = 16 * 1024 * 1024
@@ -54,13 +56,19 @@ class Plan:
     entry: Entry
     operation: Operation
     variables: dict[str, Any]
+    load: Load
 
 
 class Exchange:
     """Executes the entries of one request in order, on behalf of its caller."""
 
     def __init__(
-        self, ports: Ports, schema: GraphQLSchema, limits: Limits, identify: Identify
+        self,
+        ports: Ports,
+        schema: GraphQLSchema,
+        limits: Limits,
+        identify: Identify,
+        count_stored: CountStored,
     ) -> None:
         self._ports = ports
         self._hasher = LimitedHasher(ports.passwords)
@@ -68,6 +76,7 @@ class Exchange:
         self._lagging_ports = self._limited_ports.tolerating_lag()
         self._limits = limits
         self._identify = identify
+        self._count_stored = count_stored
         self.documents = Documents(schema, hide_suggestions=not ports.configuration.development)
         self.introspections: Cache[tuple[str, str | None, bytes], Outcome] = Cache(
             entries=64, size=_INTROSPECTION_BYTES
@@ -103,7 +112,7 @@ class Exchange:
         outcomes = []
         changed = False
         self._hasher.begin_request()
-        plans = self._plan(entries)
+        plans = self._plan(entries, identity.actor)
         if tolerates_lag and not any(map(_is_mutation, plans)):
             context = replace(context, ports=self._lagging_ports)
         for plan in plans:
@@ -155,7 +164,7 @@ class Exchange:
             raise TokenRejected(TokenFault.EXPIRED)
         return renewed
 
-    def _plan(self, entries: Sequence[Entry | BadRequest]) -> list[Plan | Outcome]:
+    def _plan(self, entries: Sequence[Entry | BadRequest], actor: Actor) -> list[Plan | Outcome]:
         plans: list[Plan | Outcome] = []
         allowed = Allowance(self._limits.tokens)
         load = Load()
@@ -174,11 +183,19 @@ class Exchange:
             plan = self._prepare(entry, document)
             plans.append(plan)
             if isinstance(plan, Plan):
-                load += plan.operation.load(plan.variables)
+                plans[-1] = plan = self._within_limits(plan, load, actor)
+                load += plan.load
                 error = exceeded(load, self._limits)
                 if error is not None:
                     return _refuse_all(plans, refused(error), len(entries))
         return plans
+
+    def _within_limits(self, plan: Plan, load: Load, actor: Actor) -> Plan:
+        """Return ``plan``; if it is too much after ``load``, with the load by what is stored."""
+        if exceeded(load + plan.load, self._limits) is None:
+            return plan
+        stored = self._count_stored(self._ports, actor)
+        return replace(plan, load=plan.operation.load(plan.variables, stored))
 
     def _prepare(self, entry: Entry, document: Document) -> Plan | Outcome:
         try:
@@ -190,7 +207,7 @@ class Exchange:
         variables = coerce_variables(operation, entry.variables)
         if isinstance(variables, list):
             return refused(*variables)
-        return Plan(entry, operation, variables)
+        return Plan(entry, operation, variables, operation.load(variables))
 
     def _answer(self, plan: Plan, context: RequestContext) -> Outcome:
         started = time.perf_counter()
@@ -223,8 +240,8 @@ class Exchange:
         """Return the operation's cost in the platform's form, if the installation shows it."""
         if not self._limits.show_cost:
             return None
-        cost = plan.operation.load(plan.variables).cost
-        return {"cost": {"requestedQueryCost": cost, "maximumAvailable": self._limits.cost}}
+        cost = {"requestedQueryCost": plan.load.cost, "maximumAvailable": self._limits.cost}
+        return {"cost": cost}
 
     def _introspect(self, plan: Plan, context: RequestContext) -> Outcome:
         entry = plan.entry

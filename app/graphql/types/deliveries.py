@@ -1,6 +1,7 @@
 """Deliveries of webhooks, and every attempt at them."""
 
 import json
+from enum import StrEnum
 from typing import Any
 
 import graphene
@@ -11,7 +12,12 @@ from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.webhooks.permissions import app_permissions_denied
-from app.graphql.connections import connection_arguments, make_connection, page_request
+from app.graphql.connections import (
+    connection_arguments,
+    is_ascending,
+    make_connection,
+    page_request,
+)
 from app.graphql.context import RequestContext
 
 _STATUSES = {
@@ -39,6 +45,34 @@ class EventDeliveryFilterInput(graphene.InputObjectType):
 
     status = graphene.InputField(EventDeliveryStatusEnum)
     event_type = graphene.InputField("app.graphql.types.webhooks.WebhookEventTypeEnum")
+
+
+class DeliverySortField(StrEnum):
+    CREATED_AT = "CREATED_AT"
+
+
+EventDeliverySortField = graphene.Enum.from_enum(
+    DeliverySortField, name="EventDeliverySortField", description="What deliveries are sorted by."
+)
+EventDeliveryAttemptSortField = graphene.Enum.from_enum(
+    DeliverySortField,
+    name="EventDeliveryAttemptSortField",
+    description="What attempts are sorted by.",
+)
+
+
+class EventDeliverySortingInput(graphene.InputObjectType):
+    """Sort order of deliveries."""
+
+    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
+    field = graphene.InputField(EventDeliverySortField, required=True)
+
+
+class EventDeliveryAttemptSortingInput(graphene.InputObjectType):
+    """Sort order of attempts."""
+
+    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
+    field = graphene.InputField(EventDeliveryAttemptSortField, required=True)
 
 
 class EventDeliveryAttempt(graphene.ObjectType):
@@ -99,8 +133,9 @@ class EventDelivery(graphene.ObjectType):
     event_type = graphene.NonNull("app.graphql.types.webhooks.WebhookEventTypeEnum")
     attempts = graphene.Field(
         EventDeliveryAttemptCountableConnection,
+        sort_by=EventDeliveryAttemptSortingInput(),
         **connection_arguments(),
-        description="Newest first.",
+        description="Newest first unless sorted otherwise.",
     )
     payload = graphene.String()
 
@@ -119,7 +154,9 @@ class EventDelivery(graphene.ObjectType):
     ) -> Page[domain.Attempt]:
         context: RequestContext = info.context
         page = page_request("attempts", arguments)
-        return context.loaders(info).deliveries.attempts(info, self.id, page)
+        return context.loaders(info).deliveries.attempts(
+            info, self.id, page, oldest_first=is_ascending(arguments)
+        )
 
 
 def _require_seen(item: domain.EventDelivery | domain.Attempt) -> None:

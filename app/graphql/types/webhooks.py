@@ -12,7 +12,12 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.webhooks import webhooks as domain
 from app.graphql.app_nodes import AppNode, WebhookNode, app_node
-from app.graphql.connections import connection_arguments, make_connection, page_request
+from app.graphql.connections import (
+    connection_arguments,
+    is_ascending,
+    make_connection,
+    page_request,
+)
 from app.graphql.context import RequestContext
 from app.services.apps.app_lists import show_app
 from app.services.deliveries.lists import DeliveryFilter
@@ -102,8 +107,9 @@ class Webhook(graphene.ObjectType):
     event_deliveries = graphene.Field(
         EventDeliveryCountableConnection,
         filter=graphene.Argument("app.graphql.types.deliveries.EventDeliveryFilterInput"),
+        sort_by=graphene.Argument("app.graphql.types.deliveries.EventDeliverySortingInput"),
         **connection_arguments(),
-        description="Deliveries of the last 14 days, newest first.",
+        description="Deliveries of the last 14 days, newest first unless sorted otherwise.",
     )
     target_url = graphene.NonNull(graphene.String)
     is_active = graphene.NonNull(graphene.Boolean)
@@ -152,7 +158,9 @@ class Webhook(graphene.ObjectType):
             filter_.get("status"), "" if event is None else event.value
         )
         page = page_request("eventDeliveries", arguments)
-        return context.loaders(info).deliveries.deliveries(info, self.id, page, delivery_filter)
+        return context.loaders(info).deliveries.deliveries(
+            info, self.id, page, delivery_filter, oldest_first=is_ascending(arguments)
+        )
 
     def resolve_subscription_query(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
         return self.query or None

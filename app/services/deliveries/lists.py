@@ -69,6 +69,16 @@ class DeliveryFilter:
     event: str = ""
 
 
+_BY_AGE = {
+    oldest_first: Order((DeliveryRecord.id,), descending=not oldest_first)
+    for oldest_first in (False, True)
+}
+_ATTEMPTS_BY_AGE = {
+    oldest_first: Order((DeliveryAttemptRecord.id,), descending=not oldest_first)
+    for oldest_first in (False, True)
+}
+
+
 @staff_and_apps
 def deliveries_of_webhooks(
     ports: Ports,
@@ -76,15 +86,17 @@ def deliveries_of_webhooks(
     webhook_ids: Collection[int],
     page: PageRequest,
     filter_: DeliveryFilter,
+    *,
+    oldest_first: bool = False,
 ) -> Mapping[int, Page[EventDelivery]]:
-    """Return the page of each webhook's deliveries (`Webhook.eventDeliveries`), the newest first.
+    """Return the page of each webhook's deliveries (`Webhook.eventDeliveries`).
 
-    None of a webhook that the caller can't see, or by a limited app token not change; without
-    payloads those of apps with permissions that a person lacks. One statement, another if the
-    deliveries hold links, and another for a limited app token.
+    The newest first, unless ``oldest_first``. None of a webhook that the caller can't see, or by
+    a limited app token not change; without payloads those of apps with permissions that a person
+    lacks. One statement, another if the deliveries hold links, another for a limited app token.
     """
     query = with_conditions(_visible(actor, *DELIVERY_COLUMNS), _conditions(filter_))
-    order = Order((DeliveryRecord.id,), descending=True)
+    order = _BY_AGE[oldest_first]
     with ports.database.reading() as session:
         parents = Parents(DeliveryRecord.webhook_id, webhook_ids)
         found = read_rows_by_parent(ports, session, query, parents, order, page, _viewer(actor))
@@ -99,15 +111,21 @@ def deliveries_of_webhooks(
 
 @staff_and_apps
 def attempts_of_deliveries(
-    ports: Ports, actor: Actor, delivery_ids: Collection[int], page: PageRequest
+    ports: Ports,
+    actor: Actor,
+    delivery_ids: Collection[int],
+    page: PageRequest,
+    *,
+    oldest_first: bool = False,
 ) -> Mapping[int, Page[Attempt]]:
-    """Return the page of attempts at each delivery (`EventDelivery.attempts`), the newest first.
+    """Return the page of attempts at each delivery (`EventDelivery.attempts`).
 
-    None at a delivery that the caller can't see; without headers and response where they can't
-    see the payload. One statement, and another for a limited app token.
+    The newest first, unless ``oldest_first``. None at a delivery that the caller can't see;
+    without headers and response where they can't see the payload. One statement, and another for
+    a limited app token.
     """
     query = _with_attempts(_visible(actor, *ATTEMPT_COLUMNS))
-    order = Order((DeliveryAttemptRecord.id,), descending=True)
+    order = _ATTEMPTS_BY_AGE[oldest_first]
     with ports.database.reading() as session:
         parents = Parents(DeliveryAttemptRecord.delivery_id, delivery_ids)
         found = read_rows_by_parent(ports, session, query, parents, order, page, _viewer(actor))

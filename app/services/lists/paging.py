@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
     BindParameter,
+    Cast,
     ColumnClause,
     ColumnElement,
     Executable,
@@ -49,6 +50,7 @@ Column = (
     | InstrumentedAttribute[int]
     | InstrumentedAttribute[datetime]
     | ScalarSelect[int]
+    | Cast[int]
 )
 Parent = InstrumentedAttribute[int] | InstrumentedAttribute[int | None]
 

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import Integer, Select, cast, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -52,8 +53,23 @@ _MAX_NAME_LENGTH = 256
 _RESERVED = Problem(
     "UNIQUE", "Plugin IDs with this name mean the default provider. Choose another.", "provider"
 )
-_BY_AGE = Order((IdentityProviderRecord.id,))
-_BY_NAME = Order((IdentityProviderRecord.name, IdentityProviderRecord.id))
+
+
+class PluginSort(StrEnum):
+    """The sort orders of providers: creation (the default one is the oldest), name, inactive."""
+
+    AGE = "AGE"
+    NAME = "NAME"
+    IS_ACTIVE = "IS_ACTIVE"
+
+
+_ORDERS = {
+    PluginSort.AGE: Order((IdentityProviderRecord.id,)),
+    PluginSort.NAME: Order((IdentityProviderRecord.name, IdentityProviderRecord.id)),
+    PluginSort.IS_ACTIVE: Order(
+        (cast(IdentityProviderRecord.active, Integer), IdentityProviderRecord.id)
+    ),
+}
 _SECRETS = tuple(setting.name for setting in SETTINGS if setting.type is SettingType.SECRET)
 
 
@@ -93,14 +109,20 @@ class ProviderUpdate:
 
 @requires(Permission.MANAGE_PLUGINS)
 def list_plugins(
-    ports: Ports, actor: Actor, page: PageRequest, *, search: str = "", by_name: bool = False
+    ports: Ports,
+    actor: Actor,
+    page: PageRequest,
+    sort: PluginSort = PluginSort.AGE,
+    *,
+    search: str = "",
+    descending: bool = False,
 ) -> Page[Plugin]:
-    """The providers, the default one first or ``by_name``; secrets do not read back.
+    """The providers, the default one first unless sorted otherwise; secrets don't read back.
 
     ``search`` looks for a part of the name.
     """
     whole: Select[*tuple[object, ...]] = select(IdentityProviderRecord.slug)
-    query, order = whole, _BY_NAME if by_name else _BY_AGE
+    query, order = whole, replace(_ORDERS[sort], descending=descending)
     if not can_match(search):
         return empty_page()
     if search:

@@ -16,7 +16,7 @@ from app.domain.deliveries.causes import status_of
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType
 from app.domain.urls.masked_urls import masked_url
-from app.domain.values.pages import Page, PageRequest, empty_page, with_items
+from app.domain.values.pages import MAX_COUNTED, Page, PageRequest, empty_page, with_items
 from app.domain.webhooks.permissions import lacking_of_app
 from app.models import AppRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
@@ -175,6 +175,14 @@ def list_webhooks(
         query = _filtered(actor, filter_)
         found = read_rows(ports, session, query, _ORDERS[sort], page, whole)
         return with_items(found, _listed(ports, actor, session, found.items))
+
+
+@requires_person(Permission.MANAGE_APPS)
+def count_webhooks(ports: Ports, _actor: Actor) -> int:
+    """Return how many webhooks there are, counted to ten thousand."""
+    some = select(WebhookRecord.id).limit(MAX_COUNTED).subquery()
+    with ports.database.reading() as session:
+        return session.scalar(select(func.count()).select_from(some)) or 0
 
 
 @requires_person(Permission.MANAGE_APPS)

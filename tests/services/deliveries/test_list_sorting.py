@@ -19,7 +19,7 @@ from app.services.audit.entries import export_entries, list_entries
 from app.services.deliveries.search import DeliverySearch, search_deliveries
 from app.services.people.group_lists import GroupFilter, list_groups
 from app.services.shop.settings import update_shop
-from app.services.single_sign_on.provider_settings import list_plugins
+from app.services.single_sign_on.provider_settings import PluginSort, list_plugins
 from app.services.webhooks.lists import WebhookFilter, WebhookSort, list_webhooks
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user
@@ -134,9 +134,24 @@ def test_providers_are_sorted_by_age_or_name(ports: Ports) -> None:
     for slug, name in (("default", "m"), ("one", "z"), ("two", "a"), ("three", "a")):
         make_provider(ports, slug, name=name)
 
-    def slugs(*, by_name: bool) -> list[str]:
-        listing = partial(list_plugins, ports, OPERATOR, by_name=by_name)
+    def slugs(sort: PluginSort, *, descending: bool = False) -> list[str]:
+        listing = partial(list_plugins, ports, OPERATOR, sort=sort, descending=descending)
         return [provider.slug for provider in turned(listing)]
 
-    assert slugs(by_name=False) == ["default", "one", "two", "three"]
-    assert slugs(by_name=True) == ["two", "three", "default", "one"]
+    assert slugs(PluginSort.AGE) == ["default", "one", "two", "three"]
+    assert slugs(PluginSort.NAME) == ["two", "three", "default", "one"]
+    assert slugs(PluginSort.NAME, descending=True) == ["one", "default", "three", "two"]
+
+
+def test_providers_are_sorted_by_whether_they_are_active(ports: Ports) -> None:
+    for slug, active in (("default", False), ("one", True), ("two", False), ("three", True)):
+        make_provider(ports, slug, active=active)
+
+    def slugs(*, descending: bool) -> list[str]:
+        listing = partial(
+            list_plugins, ports, OPERATOR, sort=PluginSort.IS_ACTIVE, descending=descending
+        )
+        return [provider.slug for provider in turned(listing)]
+
+    assert slugs(descending=False) == ["default", "two", "one", "three"]
+    assert slugs(descending=True) == ["three", "one", "two", "default"]
