@@ -102,7 +102,6 @@ _FIELDS: Mapping[str, str] = {
     "productName": "The product's name when it was added.",
     "quantity": "The number of items.",
     "query": "The subscription query.",
-    "refreshToken": "The refresh token.",
     "responseStatusCode": "The HTTP status of the response; null if there was none.",
     "result": "Whether the person or app got in.",
     "schemaVersion": "The version of the API.",

@@ -45,7 +45,9 @@ class PayloadProblem:
     permissions: list[str] | None
     groups: list[str] | None
     users: list[str] | None
+    channels: list[str] | None
     lines: list[int] | None
+    address_type: str | None
 
 
 def payload_problems(refused: Refused) -> list[PayloadProblem]:
@@ -58,7 +60,9 @@ def payload_problems(refused: Refused) -> list[PayloadProblem]:
             permissions=list(problem.permissions) or None,
             groups=list(problem.groups) or None,
             users=list(problem.users) or None,
+            channels=list(problem.channels) or None,
             lines=list(problem.lines) or None,
+            address_type=problem.address_type or None,
         )
         for problem in refused.problems
     ]

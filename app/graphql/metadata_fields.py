@@ -1,11 +1,13 @@
 """The fields of every type that has metadata."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.accounts.users import User
+from app.domain.accounts.addresses import Address
+from app.domain.accounts.users import NO_KEY, User
 from app.domain.values.metadata import Metadata as Items
 from app.graphql.app_nodes import AppNode
 from app.graphql.context import RequestContext
@@ -60,8 +62,7 @@ class ObjectWithMetadata(graphene.Interface):
 
     @classmethod
     def resolve_type(cls, instance: object, info: GraphQLResolveInfo) -> Any:
-        name = "App" if isinstance(instance, AppNode) else "User"
-        shown: Any = info.schema.type_map[name]
+        shown: Any = info.schema.type_map[_TYPES[type(instance)]]
         return shown.graphene_type
 
     @staticmethod
@@ -93,6 +94,10 @@ class ObjectWithMetadata(graphene.Interface):
         return _chosen(_public(node, info), keys)
 
 
+_TYPES: Mapping[type, str] = {AppNode: "App", User: "User", Address: "Address"}
+"""The type in the API of each value that has metadata."""
+
+
 def _listed(metadata: Items) -> list[Any]:
     return [MetadataItem(key=key, value=value) for key, value in metadata.items()]
 
@@ -107,8 +112,12 @@ def _public(node: object, info: GraphQLResolveInfo) -> Items:
     context: RequestContext = info.context
     if isinstance(node, AppNode):
         return node.loader.public_metadata(node)
+    if isinstance(node, Address):
+        if not context.existing_key("Address", node.id):
+            return {}
+        return context.loaders(info).accounts.address_metadata(node)
     if isinstance(node, User):
-        if not context.existing_key("User", node.id):
+        if node.id != NO_KEY and not context.existing_key("User", node.id):
             return {}
         return context.loaders(info).accounts.public_metadata(node)
     raise TypeError(f"{type(node)} has no metadata")
@@ -118,6 +127,10 @@ def _private(node: object, info: GraphQLResolveInfo) -> Items:
     context: RequestContext = info.context
     if isinstance(node, AppNode):
         return node.loader.private_metadata(node)
+    if isinstance(node, Address):
+        if not context.existing_key("Address", node.id):
+            return {}
+        return context.loaders(info).accounts.private_address_metadata(node)
     if isinstance(node, User):
         if not context.existing_key("User", node.id):
             return {}

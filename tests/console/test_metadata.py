@@ -9,7 +9,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.metadata import MAX_KEY_LENGTH
 from app.models import AppRecord, UserRecord
 from app.ports import Ports
-from app.services.metadata.stored_metadata import Owner, metadata_by_key
+from app.services.identity.stored_metadata import Owner, metadata_by_key
 from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.people import make_user

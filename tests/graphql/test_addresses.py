@@ -264,6 +264,8 @@ def test_rules_of_an_area_add_its_cities_and_postal_codes(api: ApiClient) -> Non
 def test_every_country_has_rules(api: ApiClient) -> None:
     countries = api.run('{ __type(name: "CountryCode") { enumValues { name } } }')["enumValues"]
     for country in countries:
+        if country["name"] == "EU":
+            continue
         rules = api.run(RULES, country=country["name"])
         assert rules["countryName"], country
         assert "streetAddress1" in rules["allowedFields"], country

@@ -76,7 +76,7 @@ ACCOUNTS = (
     Mutant(
         "What belongs to an account is visible to its owner and its managers alone",
         "app/domain/accounts/visibility.py",
-        "return any(actor.holds(permission) for permission in account_readers(user))",
+        "return any(actor.holds(permission) for permission in account_readers(is_staff=is_staff))",
         "return actor.is_user",
         "domain/accounts/test_visibility.py",
     ),

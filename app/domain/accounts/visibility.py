@@ -10,9 +10,9 @@ _CUSTOMER_READERS = (Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)
 _STAFF_READERS = (Permission.MANAGE_STAFF,)
 
 
-def account_readers(user: User) -> tuple[Permission, ...]:
-    """Return the permissions that each show what belongs to ``user``."""
-    return _STAFF_READERS if user.is_staff else _CUSTOMER_READERS
+def account_readers(*, is_staff: bool) -> tuple[Permission, ...]:
+    """Return the permissions that each show what belongs to a member of staff, or a customer."""
+    return _STAFF_READERS if is_staff else _CUSTOMER_READERS
 
 
 def sees_account(actor: Actor, user: User, proven: Collection[int] = ()) -> bool:
@@ -20,6 +20,13 @@ def sees_account(actor: Actor, user: User, proven: Collection[int] = ()) -> bool
 
     ``proven`` are keys of users whose password, token or link the same request has proven.
     """
-    if actor.is_trusted or actor.user_id == user.id or user.id in proven:
+    return sees_account_of(actor, user.id, is_staff=user.is_staff, proven=proven)
+
+
+def sees_account_of(
+    actor: Actor, user_id: int, *, is_staff: bool, proven: Collection[int] = ()
+) -> bool:
+    """Whether ``actor`` sees what belongs to the user of that key, as ``sees_account`` says."""
+    if actor.is_trusted or actor.user_id == user_id or user_id in proven:
         return True
-    return any(actor.holds(permission) for permission in account_readers(user))
+    return any(actor.holds(permission) for permission in account_readers(is_staff=is_staff))

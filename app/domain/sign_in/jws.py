@@ -58,6 +58,12 @@ def read_members(data: bytes) -> Mapping[str, object]:
         raise TokenRejected(TokenFault.UNDECODABLE) from None
 
 
+def csrf_token_in(refresh_token: str) -> str | None:
+    """Return the claim ``csrf_token`` of a refresh token that was made just now."""
+    claim = read_members(read_token(refresh_token).payload).get("csrf_token")
+    return claim if isinstance(claim, str) else None
+
+
 # Our own tokens have one header a key, so it is read once; refusals are not remembered.
 @lru_cache(maxsize=32)
 def _kid(segment: str) -> str:

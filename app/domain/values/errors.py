@@ -17,6 +17,9 @@ class Problem:
     code such as ``OUT_OF_SCOPE_PERMISSION`` is about. ``lines`` are the lines of a longer text
     that are at fault, counted from 1.
 
+    ``address_type`` says which of two addresses of an input is at fault: ``BILLING`` or
+    ``SHIPPING``.
+
     ``template`` says what is wrong, in English, with the names of ``values`` in braces;
     ``plural`` is its plural form, for a value named ``count``. Edges that people read write it
     with ``text``; ``message`` is the whole English sentence, which the API's clients get.
@@ -29,7 +32,9 @@ class Problem:
     permissions: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
+    channels: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()
+    address_type: str = ""
     values: Mapping[str, object] = dataclass_field(default_factory=dict, hash=False)
     plural: str = ""
     place: str = ""

@@ -1,6 +1,6 @@
 """Loads what belongs to users, for all users of a response at once."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TypeVar
@@ -17,7 +17,9 @@ from app.graphql.loaders.lists import MAX_AT_ONCE, ListedKeys
 from app.ports import Ports
 from app.services.accounts.addresses import addresses_of_users
 from app.services.metadata.user_metadata import (
+    private_metadata_of_addresses,
     private_metadata_of_users,
+    public_metadata_of_addresses,
     public_metadata_of_users,
 )
 from app.services.people.notes import external_references_of_users, notes_of_users
@@ -45,6 +47,8 @@ class AccountLoader:
         self._public: dict[int, Metadata] = {}
         self._private: dict[int, Metadata] = {}
         self._addresses: dict[int, tuple[Address, ...]] = {}
+        self._address_public: dict[int, Metadata] = {}
+        self._address_private: dict[int, Metadata] = {}
         self._notes: dict[int, str] = {}
         self._references: dict[int, str] = {}
         self._factors: dict[int, tuple[ListedFactor, ...]] = {}
@@ -90,6 +94,28 @@ class AccountLoader:
 
         return self._load(user, self._addresses, read) or ()
 
+    def address_metadata(self, address: Address) -> Metadata:
+        """Return the public metadata; raises as ``public_metadata_of_addresses`` does."""
+
+        def read(keys: Collection[int]) -> Mapping[int, Metadata]:
+            return public_metadata_of_addresses(self._ports, self._actor, keys, self._proven)
+
+        return self._load_address(address, self._address_public, read)
+
+    def private_address_metadata(self, address: Address) -> Metadata:
+        """Return the private metadata; raises as ``private_metadata_of_addresses`` does."""
+
+        def read(keys: Collection[int]) -> Mapping[int, Metadata]:
+            return private_metadata_of_addresses(self._ports, self._actor, keys)
+
+        return self._load_address(address, self._address_private, read)
+
+    def keep_address(self, address: Address) -> None:
+        """Load what the caller sees of an address that is deleted next."""
+        for read in (self.address_metadata, self.private_address_metadata):
+            with suppress(PermissionDenied):
+                read(address)
+
     def note(self, user: User) -> str | None:
         """Return it; raises ``PermissionDenied`` as ``notes_of_users`` does."""
 
@@ -117,6 +143,11 @@ class AccountLoader:
             with suppress(PermissionDenied):
                 read(user)
 
+    def keep_registered(self, user: User, metadata: Metadata) -> None:
+        """Note what a user has who is shown without being read."""
+        self._public[user.id] = dict(sorted(metadata.items()))
+        self._references[user.id] = ""
+
     def keep_reference(self, user: User, external_reference: str) -> None:
         """Note the external reference of a deleted user, if the caller saw it."""
         if sees_account(self._actor, user, self._proven):
@@ -129,6 +160,33 @@ class AccountLoader:
             return second_factors_of_users(self._ports, self._actor, users, self._owners)
 
         return self._load(user, self._factors, read) or ()
+
+    def _load_address(
+        self,
+        address: Address,
+        loaded: dict[int, Metadata],
+        read: Callable[[Collection[int]], Mapping[int, Metadata]],
+    ) -> Metadata:
+        if address.id not in loaded:
+            keys = dict.fromkeys((address.id, *self._addresses_like(address)))
+            missing = [key for key in keys if key not in loaded][:MAX_AT_ONCE]
+            found = read(missing)
+            loaded |= {key: found.get(key, {}) for key in missing}
+        return loaded[address.id]
+
+    def _addresses_like(self, address: Address) -> Iterator[int]:
+        """Yield the loaded addresses that callers see who see ``address``."""
+        owner = self._users.get(address.user_id)
+        for user_id, addresses in self._addresses.items():
+            other = self._users.get(user_id)
+            is_like = (
+                owner is not None
+                and other is not None
+                and owner.is_staff == other.is_staff
+                and self._actor.user_id not in (owner.id, other.id)
+            )
+            if is_like or user_id == address.user_id:
+                yield from (one.id for one in addresses)
 
     def _load(
         self,

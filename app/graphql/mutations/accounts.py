@@ -61,6 +61,12 @@ class AccountInput(graphene.InputObjectType):
 class AccountRegister(AccountPayload):
     """The result of a registration, the same for new and existing emails."""
 
+    user = graphene.Field(
+        _USER,
+        description="What was registered, the same if the email has an account.",
+        deprecation_reason="`user.id` is always empty: the response doesn't tell whether the "
+        "email had an account.",
+    )
     requires_confirmation = graphene.Boolean(
         description="Whether a confirmation link is sent by email."
     )
@@ -186,11 +192,14 @@ class AccountMutations(graphene.ObjectType):
             first_name=input.get("first_name") or "",
             last_name=input.get("last_name") or "",
             redirect_url=input.get("redirect_url") or "",
-            metadata=pairs(input.get("metadata") or []),
+            metadata=pairs(input.get("metadata")),
             language_code=language(input),
         )
-        needed = register_account(context.ports, context.actor, new)
-        return AccountRegister(requires_confirmation=needed)
+        registered = register_account(context.ports, context.actor, new)
+        context.loaders(info).accounts.keep_registered(registered.user, dict(new.metadata))
+        return AccountRegister(
+            user=registered.user, requires_confirmation=registered.needs_confirmation
+        )
 
     @staticmethod
     @answers(ConfirmAccount)
@@ -219,7 +228,7 @@ class AccountMutations(graphene.ObjectType):
             _name(input, "last_name"),
             sent_address(input, "default_shipping_address"),
             sent_address(input, "default_billing_address"),
-            pairs(input.get("metadata") or []),
+            pairs(input.get("metadata")),
             language(input),
         )
         user = update_account(context.ports, context.actor, details, customer_id)

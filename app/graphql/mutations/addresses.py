@@ -8,6 +8,7 @@ from graphql import GraphQLResolveInfo
 from app.domain.accounts.addresses import MAX_LENGTHS, AddressChange, AddressKind
 from app.domain.values.unset import ABSENT, Absent
 from app.graphql.context import RequestContext
+from app.graphql.mutations.metadata import metadata_input, pairs
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.accounts.addresses import (
     ChangedAddress,
@@ -52,6 +53,7 @@ class AddressInput(graphene.InputObjectType):
     phone = graphene.String(
         description="A phone number; without a country code, one of the address's country."
     )
+    metadata = metadata_input()
     skip_validation = graphene.Boolean(
         default_value=False,
         description="Store it without the country's rules. Requires MANAGE_USERS, or "
@@ -179,7 +181,9 @@ class OwnAddressMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, id: str
     ) -> AccountAddressDelete:
         context: RequestContext = info.context
-        return AccountAddressDelete(**_shown(delete_address(context.ports, context.actor, id)))
+        keep = context.loaders(info).accounts.keep_address
+        changed = delete_address(context.ports, context.actor, id, before=keep)
+        return AccountAddressDelete(**_shown(changed))
 
     @staticmethod
     @answers(AccountSetDefaultAddress)
@@ -241,7 +245,8 @@ class CustomerAddressMutations(graphene.ObjectType):
     @answers(AddressDelete)
     def resolve_address_delete(_root: object, info: GraphQLResolveInfo, id: str) -> AddressDelete:
         context: RequestContext = info.context
-        changed = delete_user_address(context.ports, context.actor, id)
+        keep = context.loaders(info).accounts.keep_address
+        changed = delete_user_address(context.ports, context.actor, id, before=keep)
         return AddressDelete(**_shown(changed))
 
     @staticmethod
@@ -259,7 +264,11 @@ def address_change(input: dict[str, Any]) -> AddressChange:
     values: dict[str, Any] = {name: input[name] or "" for name in MAX_LENGTHS if name in input}
     if values.get("country"):
         values["country"] = values["country"].value
-    return AddressChange(**values, skips_validation=bool(input.get("skip_validation")))
+    return AddressChange(
+        **values,
+        skips_validation=bool(input.get("skip_validation")),
+        metadata=pairs(input.get("metadata")),
+    )
 
 
 def sent_address(input: dict[str, Any], field: str) -> AddressChange | Absent:

@@ -9,6 +9,7 @@ from app.domain.accounts.addresses import DefaultAddresses
 from app.graphql.context import RequestContext
 from app.graphql.mutations.accounts import language
 from app.graphql.mutations.addresses import AddressInput, sent_address
+from app.graphql.mutations.metadata import metadata_input, pairs
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.people.customers import (
     NewCustomer,
@@ -53,6 +54,12 @@ class UserCreateInput(graphene.InputObjectType):
         AddressInput, description="The default billing address."
     )
     customer_type = graphene.ID(description=_NO_TYPES)
+    metadata = metadata_input()
+    private_metadata = metadata_input("private")
+    is_confirmed = graphene.Boolean(
+        description="Accepted but ignored, as in Saleor: customers confirm their account "
+        "themselves by setting a password.",
+    )
     redirect_url = graphene.String(
         description="URL of the invitation link. No email is sent without it."
     )
@@ -77,6 +84,8 @@ class CustomerInput(graphene.InputObjectType):
         AddressInput, description="Changes the default billing address, or adds it."
     )
     customer_type = graphene.ID(description=_NO_TYPES)
+    metadata = metadata_input()
+    private_metadata = metadata_input("private")
 
 
 class CustomerCreate(AccountPayload):
@@ -142,6 +151,8 @@ class CustomerMutations(graphene.ObjectType):
             addresses=_addresses(input),
             note=input.get("note") or "",
             external_reference=input.get("external_reference") or "",
+            metadata=pairs(input.get("metadata")),
+            private_metadata=pairs(input.get("private_metadata")),
         )
         return CustomerCreate(user=create_customer(context.ports, context.actor, new))
 
@@ -155,12 +166,11 @@ class CustomerMutations(graphene.ObjectType):
         external_reference: str | None = None,
     ) -> CustomerUpdate:
         context: RequestContext = info.context
-        values = {name: input[name] for name in _DETAILS if name in input}
         user = update_customer(
             context.ports,
             context.actor,
             id,
-            Details(**values, language_code=language(input)),
+            _details(input),
             customer_type=input.get("customer_type"),
             addresses=_addresses(input),
             external_reference=external_reference,
@@ -179,6 +189,15 @@ class CustomerMutations(graphene.ObjectType):
         keep = context.loaders(info).accounts.keep
         user = delete_customer(context.ports, context.actor, id, external_reference, before=keep)
         return CustomerDelete(user=user)
+
+
+def _details(input: dict[str, Any]) -> Details:
+    return Details(
+        **{name: input[name] for name in _DETAILS if name in input},
+        language_code=language(input),
+        metadata=pairs(input.get("metadata")),
+        private_metadata=pairs(input.get("private_metadata")),
+    )
 
 
 def _addresses(input: dict[str, Any]) -> DefaultAddresses:

@@ -8,7 +8,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.single_sign_on.provider_errors import read_provider_error
 from app.graphql.context import RequestContext
-from app.graphql.mutations.payloads import AccountPayload, answers
+from app.graphql.mutations.payloads import AccountPayload, TokenPayload, answers
 from app.services.single_sign_on.provider_sessions import log_out_external, verify_external_token
 from app.services.single_sign_on.refresh import refresh_external_session
 from app.services.single_sign_on.sign_in import begin_sign_in, finish_sign_in
@@ -22,19 +22,17 @@ class ExternalAuthenticationUrl(AccountPayload):
     authentication_data = graphene.JSONString()
 
 
-class ExternalObtainAccessTokens(AccountPayload):
+class ExternalObtainAccessTokens(TokenPayload):
     """The tokens of the new session."""
 
     token = graphene.String()
-    refresh_token = graphene.String()
     user = graphene.Field(_USER)
 
 
-class ExternalRefresh(AccountPayload):
+class ExternalRefresh(TokenPayload):
     """New tokens of the session."""
 
     token = graphene.String()
-    refresh_token = graphene.String()
     user = graphene.Field(_USER)
 
 

@@ -7,7 +7,8 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.values.unset import ABSENT
 from app.graphql.context import RequestContext
-from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
+from app.graphql.errors import PayloadProblem
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
 from app.services.people.group_changes import GroupChanges, delete_group, update_group
 from app.services.people.group_lists import NewGroup, create_group
 
@@ -41,7 +42,11 @@ class GroupPayload(MutationPayload):
         abstract = True
 
     errors = errors_of("problems.PermissionGroupError")
+    permission_group_errors = former_errors_of("problems.PermissionGroupError")
     group = graphene.Field(_GROUP)
+
+    def resolve_permission_group_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+        return self.errors or []
 
 
 class PermissionGroupCreate(GroupPayload):

@@ -14,9 +14,9 @@ from app.graphql.errors import PayloadProblem
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
 from app.services.metadata.app_metadata import change_app_metadata
-from app.services.metadata.user_metadata import change_user_metadata
+from app.services.metadata.user_metadata import change_address_metadata, change_user_metadata
 
-_ID = graphene.NonNull(graphene.ID, description="The global ID of a user or an app.")
+_ID = graphene.NonNull(graphene.ID, description="The global ID of a user, an address or an app.")
 _KEYS = graphene.NonNull(graphene.List(graphene.NonNull(graphene.String)))
 _PUBLIC = (
     "Signed-in people and apps can change their own. A customer's requires MANAGE_USERS; other "
@@ -36,7 +36,15 @@ class MetadataInput(graphene.InputObjectType):
     value = graphene.NonNull(graphene.String)
 
 
-_INPUT = graphene.NonNull(graphene.List(graphene.NonNull(MetadataInput)))
+_ITEMS = graphene.List(graphene.NonNull(MetadataInput))
+_INPUT = graphene.NonNull(_ITEMS)
+
+
+def metadata_input(kind: str = "public") -> graphene.InputField:
+    """Return the field of an input that sets ``public`` or ``private`` metadata."""
+    return graphene.InputField(
+        _ITEMS, description=f"Keys of {kind} metadata to set; other keys stay."
+    )
 
 
 class MetadataPayload(MutationPayload):
@@ -128,9 +136,9 @@ class MetadataMutations(graphene.ObjectType):
         return DeletePrivateMetadata(item=_change(info, id, change))
 
 
-def pairs(items: list[dict[str, str]]) -> tuple[tuple[str, str], ...]:
+def pairs(items: list[dict[str, str]] | None) -> tuple[tuple[str, str], ...]:
     """Return the items of an input as pairs of key and value."""
-    return tuple((item["key"], item["value"]) for item in items)
+    return tuple((item["key"], item["value"]) for item in items or ())
 
 
 def _change(info: GraphQLResolveInfo, id: str, change: MetadataChange) -> Any:
@@ -140,6 +148,8 @@ def _change(info: GraphQLResolveInfo, id: str, change: MetadataChange) -> Any:
     if kind == "App":
         app = change_app_metadata(context.ports, context.actor, id, change)
         return app_node(context, app)
+    if kind == "Address":
+        return change_address_metadata(context.ports, context.actor, id, change)
     if kind == "User":
         return change_user_metadata(context.ports, context.actor, id, change)
     raise Refused(Problem("NOT_FOUND", "There is no object with metadata with this ID.", "id"))

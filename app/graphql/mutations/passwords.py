@@ -4,7 +4,12 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
-from app.graphql.mutations.payloads import AccountPayload, answers, challenge_values
+from app.graphql.mutations.payloads import (
+    AccountPayload,
+    TokenPayload,
+    answers,
+    challenge_values,
+)
 from app.services.accounts.password_changes import change_password, set_password
 from app.services.accounts.password_resets import request_password_reset
 from app.services.second_factors.challenges import SecondFactorRequired
@@ -22,11 +27,10 @@ class RequestPasswordReset(AccountPayload):
     """The result of a password reset request, the same for every email."""
 
 
-class SetPassword(AccountPayload):
+class SetPassword(TokenPayload):
     """The tokens of the new session. All earlier sessions have ended."""
 
     token = graphene.String()
-    refresh_token = graphene.String()
     user = graphene.Field(_USER)
     second_factor_challenge = graphene.Field(
         "app.graphql.types.second_factors.SecondFactorChallenge",

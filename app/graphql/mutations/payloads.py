@@ -7,6 +7,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 import graphene
 from graphql import GraphQLError, GraphQLResolveInfo
 
+from app.domain.sign_in.jws import csrf_token_in
 from app.domain.values.errors import Problem, Refused, TooManyRequests
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem, payload_problems
@@ -61,6 +62,24 @@ class AccountPayload(MutationPayload):
 
     def resolve_account_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
         return self.errors or []
+
+
+class TokenPayload(AccountPayload):
+    """What answers with a refresh token have."""
+
+    class Meta:
+        abstract = True
+
+    refresh_token = graphene.String(
+        description="A token to get new access tokens with until it expires."
+    )
+    csrf_token = graphene.String(
+        description="The `csrf_token` of the refresh token. Nothing asks for it: the API reads "
+        "no cookies.",
+    )
+
+    def resolve_csrf_token(self, _info: GraphQLResolveInfo) -> str | None:
+        return csrf_token_in(self.refresh_token) if self.refresh_token else None
 
 
 def challenge_values(required: SecondFactorRequired) -> dict[str, object]:

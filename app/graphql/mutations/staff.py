@@ -6,7 +6,9 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
-from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
+from app.graphql.errors import PayloadProblem
+from app.graphql.mutations.metadata import metadata_input, pairs
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
 from app.services.people.second_factor_reset import reset_second_factors
 from app.services.people.staff import (
     NewStaff,
@@ -32,6 +34,8 @@ class StaffCreateInput(graphene.InputObjectType):
     email = graphene.String()
     is_active = graphene.Boolean()
     note = graphene.String(description=_NOTE)
+    metadata = metadata_input()
+    private_metadata = metadata_input("private")
     add_groups = _IDS
     redirect_url = graphene.String(
         description="URL of the invitation link. No email is sent without it."
@@ -46,6 +50,8 @@ class StaffUpdateInput(graphene.InputObjectType):
     email = graphene.String()
     is_active = graphene.Boolean()
     note = graphene.String(description=_NOTE)
+    metadata = metadata_input()
+    private_metadata = metadata_input("private")
     add_groups = _IDS
     remove_groups = _IDS
     add_permissions = graphene.List(
@@ -68,7 +74,11 @@ class StaffPayload(MutationPayload):
         abstract = True
 
     errors = errors_of("problems.StaffError")
+    staff_errors = former_errors_of("problems.StaffError")
     user = graphene.Field(_USER)
+
+    def resolve_staff_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+        return self.errors or []
 
 
 class StaffCreate(StaffPayload):
@@ -141,6 +151,8 @@ class StaffMutations(graphene.ObjectType):
             note=input.get("note") or "",
             groups=tuple(input.get("add_groups") or ()),
             redirect_url=input.get("redirect_url") or "",
+            metadata=pairs(input.get("metadata")),
+            private_metadata=pairs(input.get("private_metadata")),
         )
         return StaffCreate(user=create_staff(context.ports, context.actor, new))
 
@@ -151,7 +163,11 @@ class StaffMutations(graphene.ObjectType):
     ) -> StaffUpdate:
         context: RequestContext = info.context
         changes = StaffChanges(
-            Details(**{name: input[name] for name in _DETAILS if name in input}),
+            Details(
+                **{name: input[name] for name in _DETAILS if name in input},
+                metadata=pairs(input.get("metadata")),
+                private_metadata=pairs(input.get("private_metadata")),
+            ),
             add_groups=tuple(input.get("add_groups") or ()),
             remove_groups=tuple(input.get("remove_groups") or ()),
             add_permissions=frozenset(input.get("add_permissions") or ()),

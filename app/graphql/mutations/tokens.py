@@ -7,21 +7,24 @@ from graphql import FieldNode, GraphQLResolveInfo
 from app.domain.values.errors import Refused
 from app.graphql.context import RequestContext
 from app.graphql.errors import payload_problems
-from app.graphql.mutations.payloads import AccountPayload, answers, challenge_values
+from app.graphql.mutations.payloads import (
+    AccountPayload,
+    TokenPayload,
+    answers,
+    challenge_values,
+)
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in import tokens
 from app.services.sign_in.password_login import create_token
 
+UNUSED_CSRF = "Accepted but ignored: refresh tokens are never read from cookies."
 _USER = "app.graphql.types.users.User"
 
 
-class CreateToken(AccountPayload):
+class CreateToken(TokenPayload):
     """The tokens of the new session."""
 
     token = graphene.String(description="An access token: a short-lived JWT.")
-    refresh_token = graphene.String(
-        description="A token to get new access tokens with until it expires."
-    )
     user = graphene.Field(_USER)
     second_factor_challenge = graphene.Field(
         "app.graphql.types.second_factors.SecondFactorChallenge",
@@ -74,6 +77,7 @@ class TokenMutations(graphene.ObjectType):
             "password sessions while the password login mode is DISABLED."
         ),
         refresh_token=graphene.String(),
+        csrf_token=graphene.String(description=UNUSED_CSRF),
     )
     token_verify = graphene.Field(
         VerifyToken,
@@ -119,7 +123,10 @@ class TokenMutations(graphene.ObjectType):
     @staticmethod
     @answers(RefreshToken)
     def resolve_token_refresh(
-        _root: object, info: GraphQLResolveInfo, refresh_token: str | None = None
+        _root: object,
+        info: GraphQLResolveInfo,
+        refresh_token: str | None = None,
+        csrf_token: str | None = None,
     ) -> RefreshToken:
         context: RequestContext = info.context
         refreshed = tokens.refresh_token(context.ports, context.actor, token=refresh_token)

@@ -5,6 +5,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.accounts import addresses as domain
 from app.domain.values.ids import to_global_id
+from app.graphql.metadata_fields import ObjectWithMetadata
 
 _KINDS = {
     "BILLING": "Where invoices go.",
@@ -19,7 +20,7 @@ AddressTypeEnum = graphene.Enum.from_enum(
 )
 CountryCode = graphene.Enum(
     "CountryCode",
-    [(code, code) for code in domain.COUNTRY_NAMES],
+    [(code, code) for code in sorted({*domain.COUNTRY_NAMES, domain.EUROPEAN_UNION})],
     description=lambda code: (
         "A country by its code of ISO 3166-1." if code is None else f"{_name(code.value)}."
     ),
@@ -35,6 +36,9 @@ class CountryDisplay(graphene.ObjectType):
 
 class Address(graphene.ObjectType):
     """A postal address of a user."""
+
+    class Meta:
+        interfaces = (ObjectWithMetadata,)
 
     id = graphene.NonNull(graphene.ID, description="The global ID.")
     first_name = graphene.NonNull(graphene.String, description="The recipient's given name.")

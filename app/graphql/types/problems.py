@@ -4,6 +4,10 @@ import graphene
 
 _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))
 _IDS = graphene.List(graphene.NonNull(graphene.ID))
+_ADDRESS_TYPE = graphene.Field(
+    "app.graphql.types.addresses.AddressTypeEnum",
+    description="Which address the error is about, if the input has an address of each type.",
+)
 
 
 class AccountError(graphene.ObjectType):
@@ -12,6 +16,7 @@ class AccountError(graphene.ObjectType):
     field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AccountErrorCode")
+    address_type = _ADDRESS_TYPE
 
 
 class StaffError(graphene.ObjectType):
@@ -23,6 +28,7 @@ class StaffError(graphene.ObjectType):
     permissions = _PERMISSIONS
     groups = _IDS
     users = _IDS
+    address_type = _ADDRESS_TYPE
 
 
 class PermissionGroupError(graphene.ObjectType):

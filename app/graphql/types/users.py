@@ -43,6 +43,14 @@ class _Picture:
     alt: str
 
 
+class ThumbnailFormatEnum(graphene.Enum):
+    """The file formats of pictures that clients can ask for. Pictures are always WebP."""
+
+    ORIGINAL = "original"
+    AVIF = "avif"
+    WEBP = "webp"
+
+
 class Image(graphene.ObjectType):
     """An image and its URL."""
 
@@ -114,6 +122,7 @@ class User(graphene.ObjectType):
     avatar = graphene.Field(
         Image,
         size=graphene.Int(),
+        format=ThumbnailFormatEnum(description="Accepted but ignored: pictures are WebP."),
         description="The user's picture; `size` is its width and height in pixels.",
     )
     last_login = graphene.DateTime()
@@ -155,7 +164,7 @@ class User(graphene.ObjectType):
     )
 
     def resolve_id(self: domain.User, _info: GraphQLResolveInfo) -> str:
-        return to_global_id("User", self.id)
+        return to_global_id("User", self.id) if self.id != domain.NO_KEY else ""
 
     def resolve_external_reference(self: domain.User, info: GraphQLResolveInfo) -> str | None:
         context: RequestContext = info.context
@@ -235,7 +244,10 @@ class User(graphene.ObjectType):
         return context.loaders(info).orders.checkouts(info, key, page)
 
     def resolve_avatar(
-        self: domain.User, info: GraphQLResolveInfo, size: int | None = None
+        self: domain.User,
+        info: GraphQLResolveInfo,
+        size: int | None = None,
+        format: object = None,
     ) -> _Picture | None:
         if not self.avatar:
             return None

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.addresses import AddressChange, DefaultAddresses
@@ -14,7 +13,6 @@ from app.domain.authorization.permissions import Caller, Permission
 from app.domain.events import CustomerUpdated, StaffUpdated
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
-from app.domain.values.metadata import MetadataChange, changed_metadata, read_metadata
 from app.domain.values.unset import ABSENT, Absent, present
 from app.models import UserRecord
 from app.ports import Ports
@@ -22,6 +20,7 @@ from app.ports.database import account
 from app.services.accounts.stored_addresses import save_defaults
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, part, users_or
+from app.services.identity.stored_metadata import save_sent_metadata
 from app.services.identity.users import load_caller, load_user
 from app.services.outbox.publisher import add_event
 from app.services.sign_in.reauthentication import own_id
@@ -145,24 +144,9 @@ def _update(
         setattr(user, name, value)
     addresses = DefaultAddresses(details.shipping_address, details.billing_address)
     after |= save_defaults(actor, session, user.id, addresses)
-    keys = _save_metadata(session, user, details)
-    if keys:
-        after["metadata"] = keys
+    after |= save_sent_metadata(session, UserRecord, user.id, details.metadata)
     if after:
         user.updated_at = ports.clock.now()
         add_user_updated(ports, actor, session, user)
         change = Change("account.update", "User", user.id, user.email, before, after)
         record(ports, actor, session, change)
-
-
-def _save_metadata(session: Session, user: UserRecord, details: Details) -> list[str]:
-    """Write the public metadata that was sent; return the keys that differ."""
-    if not details.metadata:
-        return []
-    of_user = UserRecord.id == user.id
-    before = read_metadata(
-        session.scalars(select(UserRecord.public_metadata).where(of_user)).one()
-    )
-    after = changed_metadata(before, MetadataChange(values=details.metadata), "metadata")
-    session.execute(update(UserRecord).where(of_user).values(public_metadata=after))
-    return sorted(key for key, value in after.items() if before.get(key) != value)

@@ -1,6 +1,6 @@
 """Addresses of users: read and changed by their owner, and by those who manage customers."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
@@ -39,7 +39,14 @@ from app.services.accounts.stored_addresses import (
 )
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, public, requires, users_or
+from app.services.identity.stored_metadata import save_sent_metadata
 from app.services.sign_in.reauthentication import own_id
+
+BeforeDeletion = Callable[[Address], object]
+"""What a use case that deletes an address calls first, to read what the answer shows of it."""
+
+
+def _read_nothing(_address: Address) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,7 @@ def addresses_of_users(
     """
     for user in users:
         if not sees_account(actor, user, proven):
-            raise PermissionDenied(*account_readers(user))
+            raise PermissionDenied(*account_readers(is_staff=user.is_staff))
     with ports.database.reading() as session:
         return addresses_by_user(session, [user.id for user in users])
 
@@ -130,13 +137,15 @@ def update_address(
 
 
 @users_or(Permission.MANAGE_USERS)
-def delete_address(ports: Ports, actor: Actor, address_id: str) -> ChangedAddress:
+def delete_address(
+    ports: Ports, actor: Actor, address_id: str, *, before: BeforeDeletion = _read_nothing
+) -> ChangedAddress:
     """Delete one's own address or, with MANAGE_USERS, a customer's.
 
     (`accountAddressDelete`.) Refuses NOT_FOUND on ``id``.
     """
     _require_writer(actor)
-    return _delete(ports, actor, address_id)
+    return _delete(ports, actor, address_id, before)
 
 
 @account_owner_only
@@ -178,12 +187,14 @@ def update_user_address(
 
 
 @requires(Permission.MANAGE_USERS)
-def delete_user_address(ports: Ports, actor: Actor, address_id: str) -> ChangedAddress:
+def delete_user_address(
+    ports: Ports, actor: Actor, address_id: str, *, before: BeforeDeletion = _read_nothing
+) -> ChangedAddress:
     """Delete an address of a customer (`addressDelete`); of staff with MANAGE_STAFF, too.
 
     Refuses NOT_FOUND on ``id``.
     """
-    return _delete(ports, actor, address_id)
+    return _delete(ports, actor, address_id, before)
 
 
 @requires(Permission.MANAGE_USERS)
@@ -213,8 +224,9 @@ def _create(
 ) -> ChangedAddress:
     require_validation(actor, change)
     skipped = change.skips_validation
-    details = checked_address(change.applied_to(NO_DETAILS), skips_validation=skipped)
+    details = checked_address(change.applied_to(NO_DETAILS), skips_validation=skipped, kind=kind)
     stored = store_address(session, user.id, details, validation_skipped=skipped)
+    save_sent_metadata(session, AddressRecord, stored.id, change.metadata)
     if kind is not None:
         make_default(session, stored, kind)
     _note(ports, actor, session, user, "address.create", stored.id)
@@ -231,16 +243,18 @@ def _update(ports: Ports, actor: Actor, address_id: str, change: AddressChange) 
         )
         changed = write_details(stored, details)
         stored.validation_skipped = change.skips_validation
+        changed += tuple(save_sent_metadata(session, AddressRecord, stored.id, change.metadata))
         if changed:
             _note(ports, actor, session, user, "address.update", stored.id, changed)
         session.flush()
         return _result(ports, session, actor, stored)
 
 
-def _delete(ports: Ports, actor: Actor, address_id: str) -> ChangedAddress:
+def _delete(ports: Ports, actor: Actor, address_id: str, before: BeforeDeletion) -> ChangedAddress:
     with ports.database.transaction() as session:
         stored, user = _find(session, actor, address_id)
         address = to_address(stored)
+        before(address)
         session.delete(stored)
         _note(ports, actor, session, user, "address.delete", address.id)
         session.flush()

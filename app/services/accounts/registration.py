@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.names import name_problems
+from app.domain.accounts.users import NO_KEY, User
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountConfirmationRequested, CustomerCreated
 from app.domain.mails.mail import Mail, MailKind
@@ -61,9 +62,20 @@ class _Work:
     is_same: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """The answer to a registration, which depends on the input and the shop alone.
+
+    ``user`` is what was registered, without a key; the same if the email has an account.
+    """
+
+    needs_confirmation: bool
+    user: User
+
+
 @input_decides
-def register_account(ports: Ports, actor: Actor, new: NewAccount) -> bool:
-    """Register a customer (`accountRegister`); return whether the email needs confirmation.
+def register_account(ports: Ports, actor: Actor, new: NewAccount) -> Registered:
+    """Register a customer (`accountRegister`).
 
     The response and the work are the same for new and for known emails: an existing account
     doesn't change, and its owner gets a mail. Refuses REQUIRED and INVALID on ``email``; a weak
@@ -86,7 +98,25 @@ def register_account(ports: Ports, actor: Actor, new: NewAccount) -> bool:
         # Another request has registered this address since it was looked for. Whether by
         # the same password makes no difference: its mail has just been sent.
         _register(ports, actor, new, replace(work, is_same=False))
-    return shop.enable_account_confirmation_by_email
+    return Registered(shop.enable_account_confirmation_by_email, _described(ports, new, shop))
+
+
+def _described(ports: Ports, new: NewAccount, shop: ShopRecord) -> User:
+    now = ports.clock.now()
+    return User(
+        id=NO_KEY,
+        email=new.email,
+        first_name=new.first_name,
+        last_name=new.last_name,
+        is_staff=False,
+        is_active=True,
+        is_confirmed=False,
+        is_superuser=False,
+        date_joined=now,
+        updated_at=now,
+        last_login=None,
+        language_code=present(new.language_code, shop.default_language),
+    )
 
 
 def _problems(ports: Ports, new: NewAccount, shop: ShopRecord) -> list[Problem]:

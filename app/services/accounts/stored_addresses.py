@@ -25,6 +25,7 @@ from app.domain.values.unset import Absent
 from app.models import AddressRecord, UserRecord
 from app.models.json_arrays import json_array_text, json_object
 from app.services.authorization.register import part
+from app.services.identity.stored_metadata import save_sent_metadata
 
 _DEFAULTS = {
     AddressKind.SHIPPING: AddressRecord.is_default_shipping,
@@ -124,13 +125,14 @@ def save_default(
     stored = session.scalar(of_user.with_for_update())
     before = NO_DETAILS if stored is None else details_of(to_address(stored))
     skipped = change.skips_validation
-    details = checked_address(change.applied_to(before), skips_validation=skipped)
+    details = checked_address(change.applied_to(before), skips_validation=skipped, kind=kind)
     if stored is None:
         stored = store_address(session, user_id, details, validation_skipped=skipped)
         make_default(session, stored, kind)
     elif write_details(stored, details):
         stored.validation_skipped = skipped
         session.flush()
+    save_sent_metadata(session, AddressRecord, stored.id, change.metadata)
     return stored
 
 

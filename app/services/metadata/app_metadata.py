@@ -17,7 +17,7 @@ from app.ports.database import Subject, SubjectKind
 from app.services.audit.log import Change, record
 from app.services.authorization.register import staff_and_apps, staff_only
 from app.services.identity.stored_apps import ALL_APPS, APPS, locked_app, to_app
-from app.services.metadata.stored_metadata import change_stored_metadata, metadata_by_key
+from app.services.identity.stored_metadata import change_stored_metadata, metadata_by_key
 
 
 @staff_and_apps

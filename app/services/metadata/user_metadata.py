@@ -1,26 +1,28 @@
-"""Metadata of users: public for themselves and who sees them, private for who manages them."""
+"""Metadata of users and their addresses: public for those who see them, private for managers."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User
-from app.domain.accounts.visibility import account_readers, sees_account
+from app.domain.accounts.visibility import account_readers, sees_account, sees_account_of
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.values.errors import PermissionDenied
+from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
-from app.domain.values.metadata import Metadata, MetadataChange
-from app.models import UserRecord
-from app.ports import Ports
+from app.domain.values.metadata import Metadata, MetadataChange, read_metadata
+from app.models import AddressRecord, UserRecord
+from app.ports import NamedRow, Ports
 from app.ports.database import account
 from app.services.accounts.account_details import add_user_updated
+from app.services.accounts.stored_addresses import to_address
 from app.services.audit.log import Change, record
 from app.services.authorization.register import public, requires, users_or
 from app.services.identity.manageable_users import NEEDED, require_manageable
+from app.services.identity.stored_metadata import change_stored_metadata, metadata_by_key
 from app.services.identity.users import find_user_by_key, load_caller, load_user
-from app.services.metadata.stored_metadata import change_stored_metadata, metadata_by_key
 
 _MANAGERS = (Permission.MANAGE_USERS, Permission.MANAGE_STAFF)
 
@@ -35,7 +37,7 @@ def public_metadata_of_users(
     """
     for user in users:
         if not sees_account(actor, user, proven):
-            raise PermissionDenied(*account_readers(user))
+            raise PermissionDenied(*account_readers(is_staff=user.is_staff))
     with ports.database.reading() as session:
         found = metadata_by_key(session, UserRecord, [user.id for user in users])
     return {key: stored.public for key, stored in found.items()}
@@ -56,6 +58,91 @@ def private_metadata_of_users(
     with ports.database.reading() as session:
         found = metadata_by_key(session, UserRecord, [user.id for user in users])
     return {key: stored.private for key, stored in found.items()}
+
+
+@public
+def public_metadata_of_addresses(
+    ports: Ports, actor: Actor, keys: Collection[int], proven: Collection[int] = ()
+) -> Mapping[int, Metadata]:
+    """Return the public metadata of each address that exists, in one statement.
+
+    Raises ``PermissionDenied`` unless the caller sees the user of each, see ``sees_account``.
+    """
+    found: dict[int, Metadata] = {}
+    for row in _addresses(ports, keys):
+        if not sees_account_of(actor, row.user_id, is_staff=row.is_staff, proven=proven):
+            raise PermissionDenied(*account_readers(is_staff=row.is_staff))
+        found[row.id] = read_metadata(row.public_metadata)
+    return found
+
+
+@requires(*_MANAGERS)
+def private_metadata_of_addresses(
+    ports: Ports, actor: Actor, keys: Collection[int]
+) -> Mapping[int, Metadata]:
+    """Return the private metadata of each address that exists, in one statement.
+
+    Raises ``PermissionDenied`` for staff's without MANAGE_STAFF, customers' without MANAGE_USERS.
+    """
+    found: dict[int, Metadata] = {}
+    for row in _addresses(ports, keys):
+        needed = NEEDED[row.is_staff]
+        if not (actor.holds(needed) and actor.viewer.holds(needed)):
+            raise PermissionDenied(needed)
+        found[row.id] = read_metadata(row.private_metadata)
+    return found
+
+
+def _addresses(ports: Ports, keys: Collection[int]) -> Sequence[NamedRow]:
+    query = (
+        select(
+            AddressRecord.id,
+            AddressRecord.user_id,
+            AddressRecord.public_metadata,
+            AddressRecord.private_metadata,
+            UserRecord.is_staff,
+        )
+        .join(UserRecord, UserRecord.id == AddressRecord.user_id)
+        .where(AddressRecord.id.in_(keys))
+    )
+    with ports.database.reading() as session:
+        return session.execute(query).all()
+
+
+@users_or(*_MANAGERS)
+def change_address_metadata(
+    ports: Ports, actor: Actor, address_id: str, change: MetadataChange
+) -> Address:
+    """Set or delete metadata of the address of a global ID; return the address.
+
+    People change the public metadata of their own addresses, but not through a dashboard
+    extension. All else takes MANAGE_USERS for customers', and a person with MANAGE_STAFF for
+    staff's. Refuses NOT_FOUND on ``id``, also for addresses that the caller can't see, and as
+    ``changed_metadata`` does.
+    """
+    key = key_of(address_id, "Address")
+    with ports.database.transaction() as session:
+        found = session.get(AddressRecord, key)
+        owner = None if found is None else session.get(UserRecord, found.user_id)
+        if owner is None or not sees_account_of(actor, owner.id, is_staff=owner.is_staff):
+            raise Refused(Problem("NOT_FOUND", "There is no such address.", "id"))
+        is_own = actor.is_account_owner and actor.user_id == owner.id
+        if not is_own or change.is_private:
+            _require_address_manager(actor, is_staff=owner.is_staff)
+        session.execute(select(UserRecord.id).where(UserRecord.id == owner.id).with_for_update())
+        stored = session.get(AddressRecord, key, with_for_update=True, populate_existing=True)
+        if stored is None:
+            raise Refused(Problem("NOT_FOUND", "There is no such address.", "id"))
+        keys = change_stored_metadata(session, AddressRecord, key, change)
+        if keys:
+            _note_change(ports, actor, session, owner.id, change, keys, address_id=key)
+        return to_address(stored)
+
+
+def _require_address_manager(actor: Actor, *, is_staff: bool) -> None:
+    needed = NEEDED[is_staff]
+    if not actor.holds(needed) or (is_staff and not actor.is_user):
+        raise PermissionDenied(needed)
 
 
 @users_or(*_MANAGERS)
@@ -91,11 +178,16 @@ def _note_change(
     key: int,
     change: MetadataChange,
     keys: tuple[str, ...],
+    *,
+    address_id: int | None = None,
 ) -> None:
     """Record which keys differ, not their values: they can be personal."""
     user = session.get_one(UserRecord, key)
     user.updated_at = ports.clock.now()
     add_user_updated(ports, actor, session, user)
     after: dict[str, object] = {"private" if change.is_private else "public": list(keys)}
-    entry = Change("user.update_metadata", "User", key, user.email, after=after)
+    action = "user.update_metadata"
+    if address_id is not None:
+        action, after["address"] = "address.update_metadata", address_id
+    entry = Change(action, "User", key, user.email, after=after)
     record(ports, actor, session, entry)

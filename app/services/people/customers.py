@@ -24,6 +24,7 @@ from app.services.accounts.email_links import redirect_refusal
 from app.services.accounts.stored_addresses import save_defaults
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires
+from app.services.identity.stored_metadata import Pairs
 from app.services.identity.users import BeforeDeletion, ignore_deletion, load_user, snapshot_of
 from app.services.outbox.publisher import add_event
 from app.services.people.invitations import invite
@@ -49,6 +50,8 @@ class NewCustomer:
     addresses: DefaultAddresses = NO_ADDRESSES
     note: str = ""
     external_reference: str = ""
+    metadata: Pairs = ()
+    private_metadata: Pairs = ()
 
 
 @requires(Permission.MANAGE_USERS)
@@ -58,7 +61,7 @@ def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
     Their email is confirmed by the link with which they choose it, or by a provider's sign-in.
     Refuses REQUIRED, INVALID and UNIQUE on ``email``, INVALID on names, ``note`` and
     ``redirectUrl``, INVALID and UNIQUE on ``externalReference``, NOT_FOUND on ``customerType``,
-    and what ``checked_address`` does.
+    and what ``checked_address`` and ``save_sent_metadata`` do.
     """
     email = normalize_email(new.email)
     problems = [
@@ -80,6 +83,8 @@ def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
         language_code=language,
         note=new.note,
         external_reference=new.external_reference,
+        metadata=new.metadata,
+        private_metadata=new.private_metadata,
     )
     unique = emails_unique(ports, email, new.external_reference)
     with unique, ports.database.transaction() as session:

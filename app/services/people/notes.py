@@ -41,7 +41,7 @@ def external_references_of_users(
     """
     for user in users:
         if not sees_account(actor, user, proven):
-            raise PermissionDenied(*account_readers(user))
+            raise PermissionDenied(*account_readers(is_staff=user.is_staff))
     return _texts(ports, UserRecord.external_reference, users)
 
 

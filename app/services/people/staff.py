@@ -24,6 +24,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires_person
 from app.services.identity.account_trust import make_staff
 from app.services.identity.manageable_users import require_manageable
+from app.services.identity.stored_metadata import Pairs, save_sent_metadata
 from app.services.identity.users import (
     BeforeDeletion,
     ignore_deletion,
@@ -58,6 +59,8 @@ class NewStaff:
     groups: tuple[str, ...] = ()
     redirect_url: str = ""
     note: str = ""
+    metadata: Pairs = ()
+    private_metadata: Pairs = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,8 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
     """Create a staff member (`staffCreate`); a customer with that email is promoted.
 
     Refuses REQUIRED and INVALID on ``email``, UNIQUE for existing staff; INVALID on names,
-    ``note`` and ``redirectUrl``; on ``addGroups`` NOT_FOUND and OUT_OF_SCOPE_GROUP.
+    ``note`` and ``redirectUrl``; on ``addGroups`` NOT_FOUND and OUT_OF_SCOPE_GROUP; and as
+    ``save_sent_metadata`` does.
     """
     email = normalize_email(new.email)
     problems = [
@@ -111,6 +115,8 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
                 is_active=new.is_active is not False,
                 groups=groups,
                 note=new.note,
+                metadata=new.metadata,
+                private_metadata=new.private_metadata,
             )
             user = store_user(ports, actor, session, new_user)
         if new.redirect_url and user.password_hash is None and user.is_active:
@@ -244,6 +250,7 @@ def _promote(
     drop_links(session, user.id)
     end_sessions(ports, session, user.id)
     join(session, users=[user.id], groups=groups)
+    saved = save_sent_metadata(session, UserRecord, user.id, new.metadata, new.private_metadata)
     add_event(ports, actor, session, StaffCreated(user.id))
     before = {"is_staff": False, "has_password": had_password}
     after = {
@@ -251,6 +258,7 @@ def _promote(
         "has_password": user.password_hash is not None,
         "is_active": user.is_active,
         "groups": sorted(groups),
+        **saved,
     }
     change = Change("staff.promote", "User", user.id, user.email, before, after)
     record(ports, actor, session, change)

@@ -26,6 +26,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import internal, part, requires
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.manageable_users import require_manage_permission
+from app.services.identity.stored_metadata import Pairs, save_sent_metadata
 from app.services.identity.users import has_email, load_user
 from app.services.outbox.publisher import add_event
 from app.services.people.memberships import join, manageable_groups
@@ -58,6 +59,8 @@ class NewUser:
     language_code: str = ""
     note: str = ""
     external_reference: str = ""
+    metadata: Pairs = ()
+    private_metadata: Pairs = ()
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -125,7 +128,7 @@ def store_user(
     """Store the checked user ``new`` in the transaction of ``session``.
 
     ``hashed`` is the password's hash, ``None`` without a password. The email must be normalized;
-    refuses UNIQUE on ``email`` and ``externalReference``.
+    refuses UNIQUE on ``email`` and ``externalReference``, and as ``save_sent_metadata`` does.
     """
     if is_taken(session, new.email):
         raise Refused(UNIQUE)
@@ -149,6 +152,7 @@ def store_user(
     )
     session.add(user)
     session.flush()
+    saved = save_sent_metadata(session, UserRecord, user.id, new.metadata, new.private_metadata)
     session.add_all(
         UserPermissionRecord(user_id=user.id, permission=permission.value)
         for permission in new.permissions
@@ -164,6 +168,7 @@ def store_user(
         "permissions": sorted(permission.value for permission in new.permissions),
         "groups": sorted(new.groups),
         "has_password": hashed is not None,
+        **saved,
     }
     if new.note:
         after["has_note"] = True

@@ -16,6 +16,7 @@ from app.ports import Ports
 from app.services.accounts.email_links import drop_links
 from app.services.authorization.register import part
 from app.services.identity.account_trust import confirm_email
+from app.services.identity.stored_metadata import Pairs, save_sent_metadata
 from app.services.identity.users import has_email
 from app.services.outbox.security_notices import notify_email_change
 from app.services.people.user_creation import UNIQUE, require_free_reference
@@ -26,7 +27,7 @@ class Details:
     """A change of a user; ``ABSENT`` keeps a field, ``None`` is null.
 
     A null name or note is empty, an empty external reference is null; email and status can't be
-    null.
+    null. ``metadata`` and ``private_metadata`` are keys to set; other keys stay.
     """
 
     first_name: str | Absent | None = ABSENT
@@ -37,6 +38,8 @@ class Details:
     language_code: str | Absent = ABSENT
     note: str | Absent | None = ABSENT
     external_reference: str | Absent | None = ABSENT
+    metadata: Pairs = ()
+    private_metadata: Pairs = ()
 
     @property
     def wanted_reference(self) -> str:
@@ -88,9 +91,10 @@ def change_details(
 ) -> None:
     """Write changed fields to ``user``, whose row is locked, and to ``changed``.
 
-    Refuses UNIQUE on ``email`` and ``externalReference``. After a change of email the old one gets
-    a mail, and links mailed there stop working. A confirmed account loses its unverified
-    identities (``account_trust``). Doesn't change whether the user is active.
+    Refuses UNIQUE on ``email`` and ``externalReference``, and as ``save_sent_metadata`` does.
+    After a change of email the old one gets a mail, and links mailed there stop working. A
+    confirmed account loses its unverified identities (``account_trust``). Doesn't change whether
+    the user is active.
     """
     values: dict[str, str | Absent | None] = {
         "first_name": details.first_name,
@@ -114,6 +118,11 @@ def change_details(
             confirm_email(ports, actor, session, user)
         else:
             user.is_confirmed = False
+    changed.after.update(
+        save_sent_metadata(
+            session, UserRecord, user.id, details.metadata, details.private_metadata
+        )
+    )
     if user.email != old_email:
         session.flush()
         drop_links(session, user.id)

@@ -33,7 +33,7 @@ def caller(*permissions: Permission, user_id: int = 1) -> Actor:
 
 @pytest.mark.parametrize("user", [CUSTOMER, STAFF])
 def test_only_readers_see_other_peoples_accounts(user: User) -> None:
-    readers = account_readers(user)
+    readers = account_readers(is_staff=user.is_staff)
     assert not sees_account(caller(*(ALL_PERMISSIONS - set(readers))), user)
     for permission in readers:
         assert sees_account(caller(permission), user)

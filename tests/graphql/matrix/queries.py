@@ -145,6 +145,16 @@ FIELDS = {
         Rule("- - o + o + o +", HIDDEN.kinds), f"{_STAFF} {{ note }}", (STAFFERS,)
     ),
     "User.addresses of the staff": Row(HIDDEN, f"{_STAFF} {{ addresses {{ id }} }}", (STAFFERS,)),
+    **{
+        f"Address.{name}": Row(
+            HIDDEN, f"{_CUSTOMER} {{ addresses {{ {call} }} }}", (USERS, ORDERS)
+        )
+        for name, call in _PUBLIC_METADATA.items()
+    },
+    **{
+        f"Address.{name}": Row(HOLDERS, f"{_CUSTOMER} {{ addresses {{ {call} }} }}", (USERS,))
+        for name, call in _PRIVATE_METADATA.items()
+    },
     "User.addresses of oneself": Row(SIGNED_IN, "me { addresses { id } }"),
     **{
         f"User.{name}": Row(HOLDERS, f"{_CUSTOMER} {{ {call} }}", (USERS,))

@@ -43,6 +43,8 @@ from tests.graphql.matrix.rules import Row
 
 Permissions = frozenset[Permission]
 NOTHING: Permissions = frozenset()
+_TEXTS = {"key": "1"}
+METADATA = {"public_metadata": _TEXTS, "private_metadata": _TEXTS}
 QUERY = "subscription { event { ...on ProductUpdated { product { id } } } }"
 
 
@@ -172,9 +174,8 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
         )
         session.add_all([entry, failed])
         session.flush()
-        values = {"public_metadata": {"key": "1"}, "private_metadata": {"key": "1"}}
-        session.execute(update(UserRecord).values(values))
-        session.execute(update(AppRecord).values(values))
+        session.execute(update(UserRecord).values(METADATA))
+        session.execute(update(AppRecord).values(METADATA))
         keys = {"extension": entry.id, "installation": failed.id}
         token_key = session.scalars(
             select(AppTokenRecord.id).where(AppTokenRecord.app_id == app)
@@ -198,7 +199,10 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
         "order_of_staff": order_id(make_order(ports, actor_of(ports, staff))),
         "staff": to_global_id("User", staff),
         "customer": to_global_id("User", customer),
-        "address": to_global_id("Address", make_address(ports, customer)),
+        "address": to_global_id(
+            "Address",
+            make_address(ports, customer, public_metadata=_TEXTS, private_metadata=_TEXTS),
+        ),
         "group": to_global_id("Group", make_group(ports, "target")),
         "query": QUERY,
     }

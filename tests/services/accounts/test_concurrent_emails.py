@@ -80,7 +80,7 @@ def test_second_user_of_an_email_is_refused(
 
 def test_second_registration_gets_the_same_answer(ports: Ports, quicker: list[int]) -> None:
     new = NewAccount(WANTED, PASSWORD, redirect_url="http://localhost:3000/confirm")
-    assert register_account(ports, NOBODY, new)
+    assert register_account(ports, NOBODY, new).needs_confirmation
     [key] = quicker
     with ports.database.reading() as session:
         assert session.query(UserRecord).one().id == key

@@ -30,7 +30,7 @@ ANN = NewAccount("ann@example.com", PASSWORD, "Ann", "Lee", SHOP)
 
 
 def register(ports: Ports, new: NewAccount = ANN) -> bool:
-    return register_account(ports, NOBODY, new)
+    return register_account(ports, NOBODY, new).needs_confirmation
 
 
 def codes(ports: Ports, new: NewAccount) -> list[tuple[str | None, str]]:

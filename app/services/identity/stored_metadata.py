@@ -11,10 +11,13 @@ from app.domain.values.metadata import (
     changed_metadata,
     to_stored_metadata,
 )
-from app.models import AppRecord, UserRecord
+from app.models import AddressRecord, AppRecord, UserRecord
 from app.services.authorization.register import part
 
-Owner = type[UserRecord] | type[AppRecord]
+Pairs = tuple[tuple[str, str], ...]
+"""Keys and values of metadata, as inputs have them."""
+
+Owner = type[UserRecord] | type[AppRecord] | type[AddressRecord]
 
 
 @part
@@ -31,17 +34,48 @@ def metadata_by_key(
 
 @part
 def change_stored_metadata(
-    session: Session, owner: Owner, key: int, change: MetadataChange
+    session: Session, owner: Owner, key: int, change: MetadataChange, field: str = "input"
 ) -> tuple[str, ...]:
     """Write ``change`` to a record that is locked; return the keys whose values differ now.
 
-    Refuses as ``changed_metadata`` does.
+    Refuses on ``field`` as ``changed_metadata`` does.
     """
+    if not (change.values or change.deleted_keys):
+        return ()
+    session.flush()
     stored = metadata_by_key(session, owner, (key,))[key]
     before = stored.private if change.is_private else stored.public
-    after = changed_metadata(before, change)
+    after = changed_metadata(before, change, field)
     changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     if changed:
         column = owner.private_metadata if change.is_private else owner.public_metadata
         session.execute(update(owner).where(owner.id == key).values({column: after}))
     return tuple(sorted(changed))
+
+
+@part
+def save_sent_metadata(
+    session: Session,
+    owner: Owner,
+    key: int,
+    public: Pairs,
+    private: Pairs = (),
+) -> dict[str, object]:
+    """Set the keys that an input has under ``metadata`` and ``privateMetadata``.
+
+    Returns the names of those that differ now, for the audit log, which gets no values. The record
+    is locked or new. Refuses on both inputs as ``changed_metadata`` does.
+    """
+    changed = {
+        "metadata": change_stored_metadata(
+            session, owner, key, MetadataChange(values=public), "metadata"
+        ),
+        "private_metadata": change_stored_metadata(
+            session,
+            owner,
+            key,
+            MetadataChange(is_private=True, values=private),
+            "privateMetadata",
+        ),
+    }
+    return {name: list(keys) for name, keys in changed.items() if keys}
