@@ -31,7 +31,7 @@ PAGES = (
 """Below ``app``: modules whose sentences are in ``text`` and the other marks."""
 
 PARTLY = {
-    "console/people/passkeys_page.py": ("why_impossible",),
+    "console/account/passkeys.py": ("why_impossible",),
 }
 """Functions that pages without a session call, of modules that such pages don't read otherwise."""
 
@@ -163,15 +163,15 @@ SIGNED_OUT = (
     "app/templates/console/passwords/",
     "app/templates/console/sign_in.html",
     "app/templates/console/sign_in_code.html",
-    "app/console/errors.py",
-    "app/console/forms.py",
-    "app/console/people/not_me.py",
-    "app/console/people/passwords.py",
-    "app/console/formatting.py",
-    "app/console/session.py",
-    "app/console/sign_in.py",
-    "app/console/sign_in_code.py",
-    "app/console/sign_in_refusals.py",
+    "app/console/frame/errors.py",
+    "app/console/frame/forms.py",
+    "app/console/account/not_me.py",
+    "app/console/account/passwords.py",
+    "app/console/frame/formatting.py",
+    "app/console/frame/session.py",
+    "app/console/account/sign_in.py",
+    "app/console/account/sign_in_code.py",
+    "app/console/account/sign_in_code.py",
     "app/web/",
     "app/domain/accounts/emails.py",
     "app/domain/accounts/time_zones.py",

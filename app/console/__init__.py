@@ -1,7 +1,8 @@
 """EDGE: the console that staff use; every page works without JavaScript.
 
-``view`` joins the pages. Pages are in the rooms ``integrations``, ``people`` and ``security``, as
-in the navigation; pages without a group are here. A page group reads the input, calls one use case
-and shows the result. What all pages share is here too: ``page_layout``, ``session`` (who is signed
-in), ``forms``, ``lists`` (filters and paging in the URL), ``formatting`` and ``errors``.
+``view`` joins the pages and guards them. Pages are in rooms: ``overview`` (Home and search),
+``account`` (signing in and the own account), ``security``, ``integrations``, ``people`` and
+``shop``. A page group reads the input, calls one use case and shows the result. Below them,
+``lists`` has what lists share (filters and paging in the URL, CSV files, saved filters), and
+``frame`` what all pages share: layout, navigation, session, forms, errors and formatting.
 """

@@ -7,29 +7,42 @@ from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console import (
-    access,
-    assets,
-    creations,
-    home,
-    mail_preview,
-    mail_templates,
-    metadata,
-    preferences,
-    saved_filters,
-    search,
-    second_factor_rule,
-    shop_settings,
+from app.console.account import (
+    account,
+    not_me,
+    passkeys,
+    passwords,
+    second_factors,
     sign_in,
     sign_in_code,
 )
-from app.console.errors import register_console_errors, to_sign_in
-from app.console.formatting import FILTERS, html_text
-from app.console.forms import field_attributes
-from app.console.icons import state_icon
+from app.console.account.second_factors import lead_to_second_factor
+from app.console.frame import assets, metadata, page_layout, submissions
+from app.console.frame.assets import state_icon
+from app.console.frame.errors import register_console_errors, to_sign_in
+from app.console.frame.formatting import FILTERS, html_text, use_time_zone
+from app.console.frame.forms import field_attributes
+from app.console.frame.page_layout import HEADERS, frame_values, go, page
+from app.console.frame.permissions import by_area, dashed_note
+from app.console.frame.reauthentication import answer_proof
+from app.console.frame.session import (
+    actor,
+    caller,
+    is_signed_in,
+    nobody,
+    note_change,
+    note_use,
+    ports,
+    set_up_sessions,
+)
+from app.console.frame.submissions import (
+    PROOFS,
+    answer_so_far,
+    answered_once,
+    keep_form_answer,
+)
 from app.console.integrations import (
     app_installation,
-    app_tokens,
     apps,
     deliveries,
     dry_run,
@@ -37,48 +50,19 @@ from app.console.integrations import (
     webhook_editing,
     webhooks,
 )
-from app.console.own_changes import note_change
-from app.console.page_layout import HEADERS, frame_values, go, page
-from app.console.people import (
-    account,
-    account_actions,
-    customers,
-    mails,
-    not_me,
-    passkeys,
-    passwords,
-    second_factors,
-    staff,
-)
-from app.console.permissions import by_area, dashed_note
-from app.console.reauthentication import answer_proof
-from app.console.repeated_forms import (
-    PROOFS,
-    answer_so_far,
-    answered_once,
-    keep_form_answer,
-)
-from app.console.second_factor_rule import lead_to_second_factor
+from app.console.lists import saved_filters
+from app.console.overview import home, search
+from app.console.people import account_actions, customers, mails, staff
 from app.console.security import (
     audit,
     inspector,
     keys,
-    provider_checks,
     provider_editing,
     sign_ins,
     single_sign_on,
     throttle,
 )
-from app.console.session import (
-    actor,
-    caller,
-    is_signed_in,
-    nobody,
-    note_use,
-    ports,
-    set_up_sessions,
-)
-from app.console.time_zone import use_time_zone
+from app.console.shop import access, mail_preview, mail_templates, shop_settings
 from app.domain.values.languages import ENGLISH, shipped_tag
 from app.services.console.console_sessions import (
     SessionAccess,
@@ -130,46 +114,46 @@ _STOPPED = (SessionAccess.NOTHING, SessionAccess.NO_STAFF_RIGHTS)
 """Sessions that the login mode rejects."""
 
 PAGES = (
-    home,
-    metadata,
-    access,
-    apps,
-    webhooks,
-    deliveries,
-    events,
-    dry_run,
-    staff,
-    customers,
-    mails,
-    sign_ins,
-    single_sign_on,
-    keys,
-    throttle,
-    inspector,
-    audit,
-    shop_settings,
-    mail_preview,
-    mail_templates,
-    account,
-    second_factors,
-    account_actions,
-    app_installation,
-    app_tokens,
-    creations,
-    not_me,
-    passkeys,
-    passwords,
-    preferences,
-    provider_checks,
-    provider_editing,
-    saved_filters,
-    search,
-    second_factor_rule,
-    sign_in,
-    sign_in_code,
-    webhook_editing,
+    home.blueprint,
+    metadata.blueprint,
+    access.blueprint,
+    apps.blueprint,
+    webhooks.blueprint,
+    deliveries.blueprint,
+    events.blueprint,
+    dry_run.blueprint,
+    staff.blueprint,
+    customers.blueprint,
+    mails.blueprint,
+    sign_ins.blueprint,
+    single_sign_on.blueprint,
+    keys.blueprint,
+    throttle.blueprint,
+    inspector.blueprint,
+    audit.blueprint,
+    shop_settings.blueprint,
+    mail_preview.blueprint,
+    mail_templates.blueprint,
+    account.blueprint,
+    second_factors.blueprint,
+    account_actions.blueprint,
+    app_installation.blueprint,
+    app_installation.tokens_blueprint,
+    submissions.blueprint,
+    not_me.blueprint,
+    passkeys.blueprint,
+    passwords.blueprint,
+    page_layout.blueprint,
+    provider_editing.blueprint,
+    provider_editing.checks_blueprint,
+    saved_filters.blueprint,
+    search.blueprint,
+    second_factors.rule_blueprint,
+    sign_in.blueprint,
+    sign_in_code.blueprint,
+    webhook_editing.blueprint,
 )
-"""The page groups, each with its ``blueprint``; first those of the side column, in its order."""
+"""The page groups; first those of the side column, in its order."""
 
 UPLOADS = ("console.account.save_picture", "console.mail_preview.save_logo")
 """Pages that take a file; the form of any other is small."""
@@ -207,7 +191,7 @@ def make_console() -> Blueprint:
     register_console_errors(console)
     console.after_request(keep_form_answer)
     for group in PAGES:
-        console.register_blueprint(group.blueprint)
+        console.register_blueprint(group)
     # Last, so that an address which is none gets its answer in the frame.
     console.add_url_rule("/<path:address>", "nowhere", nowhere)
     return console

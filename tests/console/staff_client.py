@@ -8,7 +8,7 @@ from typing import Any
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from app.console.session import nobody, open_console_session
+from app.console.frame.session import nobody, open_console_session
 from app.ports import Ports
 from app.services.console.console_sessions import show_sign_in_options, sign_in_to_console
 from tests.builders.people import NOBODY, PASSWORD

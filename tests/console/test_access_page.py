@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.access_page import AccessPage, Viewer, make_access_page
-from app.console.parts import Consequence
+from app.console.frame.parts import Consequence
+from app.console.shop.access import AccessPage, Viewer, make_access_page
 from app.domain.shop.lockouts import AccessChange, Lockout, LockoutReason
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.values.errors import Problem

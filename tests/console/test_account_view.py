@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.console.parts import Consequence
-from app.console.people.account_page import make_account_page
+from app.console.account.account import make_account_page
+from app.console.frame.parts import Consequence
 from app.services.console.sign_in_methods import SignInMethods
 from tests.console.example_people import ADA, APPS, ORDERS, SESSION
 

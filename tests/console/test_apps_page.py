@@ -5,15 +5,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.integrations.app_page import AppPage, make_app_page, make_secret
-from app.console.integrations.app_questions import (
+from app.console.frame.parts import Pill
+from app.console.frame.permissions import NO_APP, NOT_HELD, Chip, by_area, dashed_note
+from app.console.integrations.app_page import (
+    AppPage,
     AppParts,
+    make_app_page,
     make_grant_question,
     make_question,
+    make_secret,
 )
 from app.console.integrations.apps_page import AppsPage, make_apps_page
-from app.console.parts import Pill
-from app.console.permissions import NO_APP, NOT_HELD, Chip, by_area, dashed_note
 from app.domain.apps.apps import App, AppToken, AppType
 from app.domain.apps.installations import Installation, JobStatus
 from app.domain.authorization.permissions import Permission

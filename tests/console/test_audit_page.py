@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.console.security.audit_page import (
+from app.console.security.audit import (
     Difference,
     make_audit_page,
     make_entry_page,

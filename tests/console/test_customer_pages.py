@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from app.console.parts import Pill
-from app.console.people.customer_pages import (
+from app.console.frame.parts import Pill
+from app.console.people.customers import (
     AddressRow,
     OrderRow,
     Viewer,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.denied_page import make_denied_page
+from app.console.frame.errors import make_denied_page
 from app.services.people.permission_granters import PermissionGranter
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

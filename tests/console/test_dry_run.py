@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from app.console.integrations.dry_run_page import indented_query
+from app.console.integrations.dry_run import indented_query
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id

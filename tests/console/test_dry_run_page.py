@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.console.integrations.dry_run_page import (
+from app.console.integrations.dry_run import (
     Draft,
     DryRunPage,
     Outcome,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.console.integrations.events_page import make_events_page
+from app.console.integrations.events import make_events_page
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, EventType
 from app.domain.values.pages import Page

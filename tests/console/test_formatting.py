@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.formatting import breakable, breakable_ip, exact, relative, tally
+from app.console.frame.formatting import breakable, breakable_ip, exact, relative, tally
 from app.services.shop.sign_in_counts import BoundedCount
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 from wtforms import StringField
 
-from app.console.forms import ConsoleForm, field_attributes
+from app.console.frame.forms import ConsoleForm, field_attributes
 from app.domain.values.errors import Problem, Refused
 
 

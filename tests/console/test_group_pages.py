@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.console.people.group_pages import group_choice, group_row, make_group_page
+from app.console.people.groups import group_choice, group_row, make_group_page
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from tests.console.example_people import ADA, APPS, ORDERS, STAFF, viewer

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Select
 from typing_extensions import override
 
-from app.console.formatting import milliseconds, percent
+from app.console.frame.formatting import milliseconds, percent
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.installation_errors import DatabaseUnavailable

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.home_page import make_home_page
-from app.console.page_layout import banner_text
+from app.console.frame.page_layout import banner_text
+from app.console.overview.home import make_home_page
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.shop.traffic import TrafficHour, TrafficKind
 from app.services.console.home import Overview, PeopleCounts, ProviderStatus, TrafficCounts

@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.parts import Pill
-from app.console.security.inspector_page import TokenFact, make_inspector_page
-from app.console.security.token_claims import Claim
+from app.console.frame.parts import Pill
+from app.console.security.inspector import Claim, TokenFact, make_inspector_page
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.inspector.token_inspection import (

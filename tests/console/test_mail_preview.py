@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 
 from app.adapters.mailer import SmtpMailer
-from app.console.framed_emails import with_appearance
+from app.console.shop.mail_preview import with_appearance
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.languages import SHIPPED_LANGUAGES

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.console.security.mapping_preview import make_preview_card
+from app.console.security.providers_page import make_preview_card
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.attribute_mapping import MappedKind, MappedTo, MappingPreview
 from app.domain.single_sign_on.provider_users import ExternalPerson

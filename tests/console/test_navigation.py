@@ -6,7 +6,7 @@ import re
 import pytest
 from flask import Flask, url_for
 
-from app.console.navigation import all_places, other_places
+from app.console.frame.navigation import all_places, other_places
 from app.domain.authorization.permissions import Permission
 from tests.console.conftest import StaffConsole
 from tests.console.staff_client import ConsoleClient

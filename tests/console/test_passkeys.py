@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.console.session import PROOF_LASTS
+from app.console.frame.session import PROOF_LASTS
 from app.domain.second_factors.recovery_codes import NUMBER
 from app.ports import Ports
 from app.services.second_factors.stored_factors import read_factors

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.console.parts import Consequence
+from app.console.frame.parts import Consequence
 from app.console.people.person_page import (
     AccountActions,
     account_actions,

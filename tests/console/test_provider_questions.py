@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.console.parts import Question
-from app.console.security.provider_questions import disabling, enabling, unchanged
+from app.console.frame.parts import Question
+from app.console.security.single_sign_on import disabling, enabling, unchanged
 from app.services.shop.sign_in_counts import BoundedCount
 from app.services.single_sign_on.provider_coverage import ProviderCoverage, ProviderDisableImpact
 from tests.console.test_providers_page import MANY, NONE, SIGN_IN, TOKENS, plugin

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.console.parts import Pill
+from app.console.frame.parts import Pill
 from app.console.security.provider_editing import linked_accounts_warning
 from app.console.security.providers_page import (
     CheckLine,

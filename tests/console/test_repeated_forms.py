@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from typing_extensions import override
 from werkzeug.test import TestResponse
 
-from app.console import repeated_forms
+from app.console.frame import submissions
 from app.domain.authorization.actor import WORKER
 from app.factory import create_app
 from app.models import FormAnswerRecord, SessionRecord
@@ -66,7 +66,7 @@ def clicks(
 ) -> Iterator[Callable[..., list[TestResponse]]]:
     """Sends two forms of one page, the second while the first is being answered."""
     waits = Event()
-    monkeypatch.setattr(repeated_forms, "_waiting", NotedSemaphore(waits))
+    monkeypatch.setattr(submissions, "_waiting", NotedSemaphore(waits))
     app = create_app(replace(shop, passwords=held), Settings())
 
     def click(first: dict[str, str], second: dict[str, str]) -> list[TestResponse]:

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from app.console.integrations import apps_page, deliveries_page, webhook_page
-from app.console.lists import RowCount
-from app.console.people import customer_pages, group_pages, mails_page, staff_pages
-from app.console.security import audit_page, providers_page, sign_ins_page
+from app.console.lists.list_page import RowCount
+from app.console.people import customers, groups, mails, staff_pages
+from app.console.security import audit, providers_page, sign_ins
 from app.domain.authorization.permissions import Permission
 from app.domain.values.pages import MAX_COUNTED, Counts
 from app.ports import Ports
@@ -20,12 +20,12 @@ LISTS = [
     (apps_page.COUNT, "app", "apps"),
     (webhook_page.COUNT, "webhook", "webhooks"),
     (deliveries_page.COUNT, "delivery", "deliveries"),
-    (customer_pages.COUNT, "customer", "customers"),
+    (customers.COUNT, "customer", "customers"),
     (staff_pages.COUNT, "person", "people"),
-    (group_pages.COUNT, "group", "groups"),
-    (mails_page.COUNT, "email", "emails"),
-    (sign_ins_page.COUNT, "entry", "entries"),
-    (audit_page.COUNT, "entry", "entries"),
+    (groups.COUNT, "group", "groups"),
+    (mails.COUNT, "email", "emails"),
+    (sign_ins.COUNT, "entry", "entries"),
+    (audit.COUNT, "entry", "entries"),
 ]
 
 

@@ -7,7 +7,7 @@ import pytest
 from flask import url_for
 from sqlalchemy import update
 
-from app.console.filter_chips import EDIT, LISTS, SAVE, filter_query, make_filter_chips
+from app.console.frame.filter_chips import EDIT, LISTS, SAVE, filter_query, make_filter_chips
 from app.domain.authorization.permissions import Permission
 from app.models import UserRecord
 from app.ports import Ports

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.console.search import Result, ResultGroup, hit_result, summary
+from app.console.overview.search import Result, ResultGroup, hit_result, summary
 from app.services.console.search import Hit, HitKind
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.security.sign_ins_page import SignInRow, SignInsPage, make_sign_ins_page
+from app.console.security.sign_ins import SignInRow, SignInsPage, make_sign_ins_page
 from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.sign_in_events import AccountType, SignInEvent, SignInMethod, SignInReason
 from app.domain.sign_in.sign_in_statistics import Period, SignInSpan

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.console.parts import Pill
-from app.console.people.group_pages import GroupChoice
+from app.console.frame.parts import Pill
+from app.console.people.groups import GroupChoice
 from app.console.people.staff_pages import HeldPermission, make_staff_page, staff_row
 from app.domain.accounts.users import User
 from app.domain.authorization.permissions import Permission

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.console.security.throttle_page import (
+from app.console.security.throttle import (
     COLUMNS,
     make_forwarding,
     make_question,

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from app.console.home_page import make_home_page
 from app.console.integrations.deliveries_page import COLUMNS, COUNT, delivery_row
-from app.console.integrations.events_page import make_events_page
-from app.console.security.audit_page import make_entry_page
+from app.console.integrations.events import make_events_page
+from app.console.overview.home import make_home_page
+from app.console.security.audit import make_entry_page
 from app.domain.deliveries.causes import NOT_STORED
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EVENTS, EventType

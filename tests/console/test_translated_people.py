@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from app.console.people.customer_pages import make_customer_page
-from app.console.people.group_pages import group_row
+from app.console.people.customers import make_customer_page
+from app.console.people.groups import group_row
 from app.console.people.sign_in_checks import make_sign_in_card
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.groups import PermissionGroup

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.charts import lines
+from app.console.frame.charts import lines
 from app.console.integrations.webhook_charts import make_webhook_charts
 from app.domain.deliveries.webhook_statistics import ChartPeriod, DeliverySpan
 from app.domain.values.times import span_edges

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.console.integrations.event_catalog import NOUNS, Group
+from app.console.integrations.events import NOUNS, Group
 from app.console.integrations.missing_permissions import MissingPermissions
-from app.console.integrations.webhook_form_page import WebhookFormPage, make_webhook_form_page
+from app.console.integrations.webhook_editing import WebhookFormPage, make_webhook_form_page
 from app.domain.apps.apps import App, AppType
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.integrations.sample_form import WebhookDialog
+from app.console.frame.parts import Pill
+from app.console.integrations.event_subjects import WebhookDialog
 from app.console.integrations.webhook_charts import make_webhook_charts
 from app.console.integrations.webhook_page import (
     WebhookPage,
@@ -14,7 +15,6 @@ from app.console.integrations.webhook_page import (
     make_webhooks_page,
     webhook_health,
 )
-from app.console.parts import Pill
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.webhook_statistics import ChartPeriod, DeliverySpan
 from app.domain.events import EVENTS, EventType

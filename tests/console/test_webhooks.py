@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from app.console.integrations.event_catalog import NOUNS
+from app.console.integrations.events import NOUNS
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType

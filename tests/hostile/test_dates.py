@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy import update
 
 from app.adapters.email_templates import JinjaEmailTemplates
-from app.console.formatting import clock_element, day, exact, time_element
-from app.console.time_zone import use_time_zone
+from app.console.frame.formatting import clock_element, day, exact, time_element, use_time_zone
 from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.mail import Mail, MailKind
 from app.factory import create_app

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.console.page_layout import own_path
+from app.console.frame.page_layout import own_path
 from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.console.reauthentication import ACTS
+from app.console.frame.reauthentication import ACTS
 from app.domain.apps.installations import JobStatus
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission

@@ -68,7 +68,7 @@ ACCOUNTS = (
     ),
     Mutant(
         "Only a leaked password gets a hint",
-        "app/console/sign_in.py",
+        "app/console/account/sign_in.py",
         "            if _is_leaked(form):",
         "            if form.password.data:",
         "console/test_leaked_password.py",
@@ -96,7 +96,7 @@ ACCOUNTS = (
     ),
     Mutant(
         "Metadata in the console is changed only by those who manage the object",
-        "app/console/metadata_card.py",
+        "app/console/frame/metadata.py",
         "_dialog(subject, by_scope, asked) if can_change else None",
         "_dialog(subject, by_scope, asked)",
         "console/test_metadata.py",

@@ -5,14 +5,14 @@ from tests.mutations.mutant import Mutant
 TOKENS = (
     Mutant(
         "The answer to a form is for the browser that sent it",
-        "app/console/repeated_forms.py",
+        "app/console/frame/submissions.py",
         "sent = [session[_CSRF], request.full_path,",
         "sent = [request.full_path,",
         "console/test_repeated_forms.py",
     ),
     Mutant(
         "The answer to a form is for the same fields",
-        "app/console/repeated_forms.py",
+        "app/console/frame/submissions.py",
         "*request.form.items(multi=True)]",
         "*sorted(request.form)]",
         "console/test_repeated_forms.py",

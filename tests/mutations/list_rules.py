@@ -12,7 +12,7 @@ LISTS = (
     ),
     Mutant(
         "No cell of an exported list is a formula",
-        "app/console/exports.py",
+        "app/console/lists/list_page.py",
         "map(safe_cell, values)",
         "values",
         "console/test_list_exports.py",

@@ -26,7 +26,7 @@ MAIL_DESIGN = (
     ),
     Mutant(
         "The preview of an email can do nothing",
-        "app/console/framed_emails.py",
+        "app/console/shop/mail_preview.py",
         """"sandbox; default-src 'none';""",
         """"default-src 'none';""",
         "console/test_mail_preview.py",

@@ -1,18 +1,29 @@
-"""Installing an app from its manifest: preview first, install after confirmation."""
+"""Install an app from its manifest after a preview; create and revoke tokens of apps."""
 
-from flask import request
+from datetime import timedelta
+
+from flask import Blueprint, request
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import BooleanField, URLField
+from wtforms import BooleanField, SelectField, StringField, URLField
+from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
-from app.console.creations import Created, CreatingForm, create_once
-from app.console.forms import ConsoleForm
-from app.console.navigation import Entry, PageGroup
-from app.console.page_layout import done, page, refused_page
-from app.console.permissions import PermissionsField, chips
-from app.console.session import actor, ports
+from app.console.frame.forms import ConsoleForm
+from app.console.frame.navigation import Entry, PageGroup
+from app.console.frame.page_layout import done, page, refused_page
+from app.console.frame.permissions import Chip, PermissionsField, chips
+from app.console.frame.session import actor, now, ports
+from app.console.frame.submissions import Created, CreatingForm, create_once
+from app.console.integrations.apps import DEFAULT_OVERLAP, OVERLAPS, app_or_404, created_token
+from app.domain.apps.apps import App
 from app.domain.apps.manifests import Manifest
 from app.domain.values.errors import Refused
+from app.services.apps.app_tokens import (
+    TokenOptions,
+    create_app_token,
+    revoke_app_token,
+    rotate_app_token,
+)
 from app.services.apps.installation_requests import (
     InstallationRequest,
     delete_failed_installation,
@@ -20,6 +31,7 @@ from app.services.apps.installation_requests import (
     retry_installation,
 )
 from app.services.apps.manifests import fetch_manifest
+from app.web.converters import one_of
 from app.web.translation import lazy_text, problem_text, text
 
 _URL = "manifestUrl"
@@ -119,3 +131,74 @@ def _agree(manifest: Manifest, form: InstallForm) -> BaseResponse:
         if chip.permission in manifest.permissions
     ]
     return page("apps/confirm_install.html", manifest=manifest, form=form, chips=permission_chips)
+
+
+_LIVES = {
+    "": lazy_text("Never"),
+    "30": lazy_text("In 30 days"),
+    "90": lazy_text("In 90 days"),
+    "365": lazy_text("In 1 year"),
+}
+
+tokens_blueprint = Blueprint("app_tokens", __name__, url_prefix="/apps/<key:key>/tokens")
+
+
+class TokenForm(CreatingForm):
+    """A new token; without chosen permissions it has all of its app's."""
+
+    names = {"expiresAt": "life"}  # noqa: RUF012
+    name = StringField(lazy_text("Name"))
+    life = SelectField(
+        lazy_text("Expires"), choices=[SelectChoice(*life) for life in _LIVES.items()]
+    )
+    permissions = PermissionsField(lazy_text("Scope"))
+
+
+@tokens_blueprint.route("/new", methods=["GET", "POST"])
+def make(key: int) -> BaseResponse:
+    """Create a token and show it once."""
+    app = app_or_404(key)
+    form = TokenForm()
+    if form.validate_on_submit():
+        try:
+            return create_once(form, lambda: _create(key, form))
+        except Refused as refused:
+            form.refuse(refused)
+    show = refused_page if form.is_submitted() else page
+    return show("apps/new_token.html", app=app, form=form, chips=_chips(app, form))
+
+
+@tokens_blueprint.post("/<key:token_id>/rotate")
+def rotate(key: int, token_id: int) -> BaseResponse:
+    """Replace a token; the old one stays valid during the overlap."""
+    hours = int(request.form.get("overlap", DEFAULT_OVERLAP, type=one_of(OVERLAPS)))
+    return create_once(CreatingForm(), lambda: _rotate(token_id, timedelta(hours=hours)))
+
+
+@tokens_blueprint.post("/<key:token_id>/revoke")
+def revoke(key: int, token_id: int) -> BaseResponse:
+    """Revoke a token; it is rejected from the next request on."""
+    token = revoke_app_token(ports(), actor(), token_id)
+    revoked = text("Token …{last_four} was revoked.", last_four=token.last_four)
+    return done(revoked, "console.apps.show", key=key)
+
+
+def _create(key: int, form: TokenForm) -> Created:
+    days = int(form.life.data or 0)
+    options = TokenOptions(
+        name=(form.name.data or "").strip(),
+        expires_at=now() + timedelta(days=days) if days else None,
+        permissions=form.permissions.chosen or None,
+    )
+    new = create_app_token(ports(), actor(), key, options)
+    return created_token(text("The token was created."), new)
+
+
+def _rotate(token_id: int, overlap: timedelta) -> Created:
+    new = rotate_app_token(ports(), actor(), token_id, overlap)
+    return created_token(text("The token was rotated."), new)
+
+
+def _chips(app: App, form: TokenForm) -> list[Chip]:
+    held = chips(actor(), form.permissions.chosen)
+    return [chip for chip in held if chip.permission in app.permissions]

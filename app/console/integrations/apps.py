@@ -8,15 +8,21 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
-from app.console.creations import Created, CreatingForm, create_once, shown_once
-from app.console.exports import export_list
-from app.console.forms import ConsoleForm
-from app.console.integrations.app_page import app_metadata_card, make_app_page, make_secret
-from app.console.integrations.app_questions import (
+from app.console.frame.forms import ConsoleForm
+from app.console.frame.navigation import Entry, Heading, PageGroup
+from app.console.frame.page_layout import done, page, refused_page
+from app.console.frame.parts import Question
+from app.console.frame.permissions import PermissionsField, chips
+from app.console.frame.session import actor, now, ports
+from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
+from app.console.integrations.app_page import (
     QUESTIONS,
     AppParts,
+    app_metadata_card,
+    make_app_page,
     make_grant_question,
     make_question,
+    make_secret,
 )
 from app.console.integrations.apps_page import (
     COLUMNS,
@@ -26,12 +32,14 @@ from app.console.integrations.apps_page import (
     make_apps_page,
     permission_labels,
 )
-from app.console.lists import ListOrder, active_filters, query_params, requested_page, turns
-from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import done, page, refused_page
-from app.console.parts import Question
-from app.console.permissions import PermissionsField, chips
-from app.console.session import actor, now, ports
+from app.console.lists.list_page import (
+    ListOrder,
+    active_filters,
+    export_list,
+    query_params,
+    requested_page,
+    turns,
+)
 from app.domain.apps.apps import App, AppSortField, AppType, NewAppToken
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused

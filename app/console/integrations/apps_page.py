@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.console.exports import Columns
-from app.console.formatting import html_text, time_element
-from app.console.lists import RowCount
-from app.console.parts import Pill
+from app.console.frame.formatting import html_text, time_element
+from app.console.frame.parts import Pill
+from app.console.lists.list_page import Columns, RowCount
 from app.domain.apps.apps import App, AppType
 from app.domain.apps.installations import Installation, JobStatus
 from app.domain.authorization.permissions import Permission, in_order

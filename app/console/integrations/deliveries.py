@@ -7,7 +7,10 @@ from datetime import timedelta
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.exports import export_list
+from app.console.frame.navigation import Entry, Heading, PageGroup
+from app.console.frame.page_layout import done, go, page
+from app.console.frame.parts import Question
+from app.console.frame.session import actor, now, ports
 from app.console.integrations.deliveries_page import (
     COLUMNS,
     DEFAULT_SINCE,
@@ -21,7 +24,8 @@ from app.console.integrations.deliveries_page import (
 )
 from app.console.integrations.delivery_page import make_delivery_page
 from app.console.integrations.missing_permissions import withheld_note
-from app.console.lists import (
+from app.console.lists.list_page import (
+    export_list,
     invalid_filter_messages,
     invalid_filters,
     query_params,
@@ -30,10 +34,6 @@ from app.console.lists import (
     tags,
     time_turns,
 )
-from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import done, go, page
-from app.console.parts import Question
-from app.console.session import actor, now, ports
 from app.domain.deliveries.deliveries import RETENTION, DeliveryStatus
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import Refused

@@ -4,17 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.console.exports import Columns
-from app.console.formatting import exact
-from app.console.integrations.delivery_attempts import (
+from app.console.frame.formatting import exact
+from app.console.frame.parts import Consequence, Question
+from app.console.integrations.delivery_page import (
     can_be_sent,
     response_words,
     status_words,
     was_answered,
 )
 from app.console.integrations.event_subjects import title_of
-from app.console.lists import RowCount
-from app.console.parts import Consequence, Question
+from app.console.lists.list_page import Columns, RowCount
 from app.domain.deliveries.causes import response_detail, status_line
 from app.domain.deliveries.deliveries import SCHEDULE, DeliveryStatus, ReplayResult
 from app.domain.values.ids import to_global_id

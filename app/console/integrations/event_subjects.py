@@ -1,10 +1,14 @@
-"""What events are about, in the console's words: what it is called, and how people find it."""
+"""Events by subject: names and other words for each subject, and the samples to choose from."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.frame.page_layout import done
+from app.console.frame.session import actor, ports
 from app.domain.authorization.actor import Actor
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import PermissionDenied, Problem, Refused
@@ -15,6 +19,7 @@ from app.ports import Ports
 from app.services.commerce.catalogue import ProductFilter, list_products
 from app.services.commerce.order_lists import OrderFilter, list_orders
 from app.services.console.search import HitKind, search_everything
+from app.services.deliveries.dry_runs import trigger_webhook
 from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
 from app.web.translation import enumeration, text
@@ -187,3 +192,64 @@ SHOWN_SUBJECTS: Mapping[str, ShownSubject] = MappingProxyType(
     }
 )
 """By the type of ``domain.events.Subject``."""
+
+_TRUE = "true"
+
+
+def send_sample(webhook: int, event: EventType | None, named: str) -> BaseResponse:
+    """Send the webhook the event about the object that ``named`` names, or the newest.
+
+    Without an event, the first that the webhook subscribes to; ``named`` is an ID then. Refuses
+    as ``object_named`` and ``trigger_webhook`` do. Leads to the delivery.
+    """
+    object_id: str | None = named or None
+    if event is not None and event in EVENTS:
+        object_id = object_named(ports(), actor(), event, named)
+    sent = trigger_webhook(ports(), actor(), to_global_id("Webhook", webhook), object_id, event)
+    return done(text("Sending sample event."), "console.deliveries.show", key=sent.id)
+
+
+def sample_header() -> str:
+    """Return the header that marks sample events."""
+    return f"{ports().configuration.header_names.sample_header}: {_TRUE}"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleChoice:
+    """An event that a sample can be of."""
+
+    name: str
+    label: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SampleForm:
+    """The fields of a sample event, and what is wrong with them."""
+
+    events: tuple[SampleChoice, ...]
+    object: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookDialog:
+    """The dialog on the page: test, pause, delete or none; a test has more fields."""
+
+    kind: str = ""
+    event: str = ""
+    object: str = ""
+    problem: str = ""
+
+
+NO_DIALOG = WebhookDialog()
+
+
+def make_sample_form(subscribed: Sequence[EventType], dialog: WebhookDialog) -> SampleForm:
+    """Return the form for the events that a webhook subscribes to."""
+    choices = tuple(EVENTS) if EventType.ANY_EVENTS in subscribed else subscribed
+    events = tuple(
+        SampleChoice(event.value, text(event.label), event.value == dialog.event)
+        for event in choices
+    )
+    return SampleForm(events, dialog.object, dialog.problem)

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.console.denied_page import Granter, make_granters
+from app.console.frame.errors import Granter, make_granters
 from app.domain.apps.apps import grantable_problem
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from app.console.charts import lines
-from app.console.formatting import amount, milliseconds, percent
-from app.console.stack_charts import (
+from app.console.frame.charts import (
     FigureRow,
     Kind,
     Legend,
     Span,
     StackChart,
+    lines,
     make_stack_chart,
     span_label,
 )
+from app.console.frame.formatting import amount, milliseconds, percent
 from app.domain.deliveries.webhook_statistics import (
     ChartPeriod,
     DeliverySpan,

@@ -4,19 +4,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from app.console.exports import Columns
-from app.console.formatting import html_text, time_element
+from app.console.frame.formatting import html_text, time_element
+from app.console.frame.parts import Consequence, Fact, Pill, Question
 from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
-from app.console.integrations.missing_permissions import MissingPermissions, WithheldNote
-from app.console.integrations.sample_form import (
+from app.console.integrations.event_subjects import (
     NO_DIALOG,
     SampleForm,
     WebhookDialog,
     make_sample_form,
 )
+from app.console.integrations.missing_permissions import MissingPermissions, WithheldNote
 from app.console.integrations.webhook_charts import WebhookCharts
-from app.console.lists import RowCount
-from app.console.parts import Consequence, Fact, Pill, Question
+from app.console.lists.list_page import Columns, RowCount
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.deliveries.deliveries import DISABLE_AFTER, RETENTION
 from app.domain.values.ids import to_global_id

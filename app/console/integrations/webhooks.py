@@ -6,22 +6,25 @@ from dataclasses import replace
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.exports import export_list
+from app.console.frame.formatting import time_zone
+from app.console.frame.navigation import Entry, Heading, PageGroup
+from app.console.frame.page_layout import done, go, page, refused_page
+from app.console.frame.session import actor, now, ports
+from app.console.integrations.event_subjects import WebhookDialog, sample_header, send_sample
 from app.console.integrations.missing_permissions import (
     missing_permissions,
     refusal_text,
     withheld_note,
 )
-from app.console.integrations.sample_events import sample_header, send_sample
-from app.console.integrations.sample_form import WebhookDialog
 from app.console.integrations.webhook_charts import make_webhook_charts
 from app.console.integrations.webhook_page import (
     COLUMNS,
     make_webhook_page,
     make_webhooks_page,
 )
-from app.console.lists import (
+from app.console.lists.list_page import (
     ListOrder,
+    export_list,
     invalid_filter_messages,
     invalid_filters,
     query_params,
@@ -29,10 +32,6 @@ from app.console.lists import (
     tags,
     turns,
 )
-from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import done, go, page, refused_page
-from app.console.session import actor, now, ports
-from app.console.time_zone import time_zone
 from app.domain.deliveries.webhook_statistics import ChartPeriod
 from app.domain.events import EventType
 from app.domain.values.errors import Refused

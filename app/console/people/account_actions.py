@@ -5,9 +5,9 @@ from collections.abc import Callable
 from flask import Blueprint
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.page_layout import done, go, not_done, set_password_url
+from app.console.frame.page_layout import done, go, not_done, set_password_url
+from app.console.frame.session import actor, ports
 from app.console.people.person_page import name_of
-from app.console.session import actor, ports
 from app.domain.accounts.users import User
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id

@@ -1,27 +1,41 @@
-"""Staff: the list, and a member's page with groups, permissions and sessions."""
+"""Staff: the list, invitations, the permission matrix, and a member's page."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
+from wtforms import EmailField, StringField
+from wtforms.validators import InputRequired
 
-from app.console.creations import CreatingForm, shown_once
-from app.console.exports import export_list
-from app.console.lists import active_filters, query_params, requested_page, turns
-from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import done, go, not_done, page, refused_page
-from app.console.people import groups, invitations, permission_matrix
-from app.console.people.directory import (
+from app.console.frame.navigation import Entry, Heading, PageGroup
+from app.console.frame.page_layout import done, go, not_done, page, refused_page, set_password_url
+from app.console.frame.session import actor, ports, require
+from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
+from app.console.lists.list_page import (
+    RowCount,
+    active_filters,
+    export_list,
+    query_params,
+    requested_page,
+    turns,
+)
+from app.console.people import groups
+from app.console.people.groups import COUNT as GROUP_COUNT
+from app.console.people.groups import every_group, group_choice, group_names
+from app.console.people.mails import newest_mails
+from app.console.people.person_page import (
     CONVERTERS,
     NAMES,
+    STATUSES,
     PersonForm,
     filter_words,
     form_of,
+    name_of,
     people_order,
+    person_metadata_card,
     requested_people,
 )
-from app.console.people.group_pages import group_choice
-from app.console.people.groups import every_group, group_names
-from app.console.people.mails import newest_mails
-from app.console.people.person_page import STATUSES, name_of, person_metadata_card
 from app.console.people.staff_pages import (
     COLUMNS,
     COUNT,
@@ -30,19 +44,187 @@ from app.console.people.staff_pages import (
     make_staff_page,
     staff_row,
 )
-from app.console.session import actor, ports, require
+from app.console.people.staff_pages import COUNT as PERSON_COUNT
 from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
 from app.domain.authorization.grants import is_manageable
-from app.domain.authorization.permissions import Permission, known
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order, known
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.pages import Page
 from app.domain.values.text import translatable
 from app.services.console.sign_in_methods import sign_in_methods_of_staff
 from app.services.people.directory import list_staff
-from app.services.people.staff import StaffChanges, update_staff
+from app.services.people.group_lists import list_groups
+from app.services.people.invitations import create_invitation_link, resend_invitation
+from app.services.people.staff import NewStaff, StaffChanges, create_staff, update_staff
 from app.services.people.user_sessions import Person, show_person
 from app.web.converters import row_key
-from app.web.translation import enumeration, text, texts
+from app.web.translation import enumeration, lazy_text, text, texts
+
+MATRIX_COLUMNS = 6
+"""Columns that fit on a page."""
+
+matrix_blueprint = PageGroup(
+    "permission_matrix",
+    __name__,
+    Entry("Permission matrix", "person-badge", "who may what", needs=list_groups),
+    url_prefix="/matrix",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixColumn:
+    """A group or a person."""
+
+    id: int
+    name: str
+    permissions: frozenset[Permission]
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixCell:
+    """Whether the column's group or person holds the row's permission."""
+
+    name: str
+    is_held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """A permission; ``can_grant`` says whether the viewer holds it too."""
+
+    name: str
+    label: str
+    can_grant: bool
+    cells: tuple[MatrixCell, ...]
+
+
+@matrix_blueprint.get("/", endpoint="index")
+def show_matrix() -> BaseResponse:
+    """Permissions against groups, or against people (``by=people``)."""
+    by_people = request.args.get("by") == "people"
+    columns, found, count = _people_columns() if by_people else _group_columns()
+    return page(
+        "staff/matrix.html",
+        by_people=by_people,
+        columns=columns,
+        rows=make_rows(columns, actor().permissions),
+        summary=count.of(found.counts),
+        turns=turns(found),
+    )
+
+
+def make_rows(
+    columns: Sequence[MatrixColumn], held: Collection[Permission]
+) -> tuple[MatrixRow, ...]:
+    """Return a row for each permission; the viewer can grant those that they hold."""
+    return tuple(
+        MatrixRow(
+            name=permission.value,
+            label=text(permission.label),
+            can_grant=permission in held,
+            cells=tuple(
+                MatrixCell(column.name, permission in column.permissions) for column in columns
+            ),
+        )
+        for permission in in_order(ALL_PERMISSIONS)
+    )
+
+
+def _people_columns() -> tuple[list[MatrixColumn], Page[object], RowCount]:
+    found = list_staff(ports(), actor(), requested_page(MATRIX_COLUMNS))
+    return (
+        [MatrixColumn(person.id, name_of(person), person.permissions) for person in found.items],
+        found,
+        PERSON_COUNT,
+    )
+
+
+def _group_columns() -> tuple[list[MatrixColumn], Page[object], RowCount]:
+    found = list_groups(ports(), actor(), requested_page(MATRIX_COLUMNS))
+    return (
+        [MatrixColumn(group.id, group.name, group.permissions) for group in found.items],
+        found,
+        GROUP_COUNT,
+    )
+
+
+invitations_blueprint = PageGroup(
+    "invitations",
+    __name__,
+    Entry("Invite staff member", "envelope", "new staff add person someone", needs=create_staff),
+    url_prefix="/invite",
+)
+
+
+class InvitationForm(CreatingForm):
+    """The person to invite."""
+
+    email = EmailField(
+        lazy_text("Email"), validators=[InputRequired(lazy_text("Enter an email."))]
+    )
+    first_name = StringField(lazy_text("First name"))
+    last_name = StringField(lazy_text("Last name"))
+
+
+@invitations_blueprint.route("/", methods=["GET", "POST"], endpoint="index")
+def invite() -> BaseResponse:
+    """Show the form; add the user and mail a link to choose a password."""
+    require(Permission.MANAGE_STAFF)
+    form = InvitationForm()
+    ticked = tuple(request.form.getlist("groups"))
+    if form.validate_on_submit():
+        try:
+            return create_once(form, lambda: _invite(form, ticked))
+        except Refused as refused:
+            form.refuse(refused)
+    groups = every_group()
+    chosen = [group.id for group in groups if to_global_id("Group", group.id) in ticked]
+    show = refused_page if form.is_submitted() else page
+    return show("staff/invite.html", form=form, groups=group_choice(groups, chosen, actor()))
+
+
+@invitations_blueprint.post("/<key:key>/resend")
+def resend(key: int) -> BaseResponse:
+    """Mail the invitation again."""
+    try:
+        resend_invitation(ports(), actor(), key, set_password_url())
+    except Refused as refused:
+        return not_done(refused, "console.staff.show", key=key)
+    return done(
+        text("Invitation sent again. Earlier links stopped working."),
+        "console.staff.show",
+        key=key,
+    )
+
+
+@invitations_blueprint.post("/<key:key>/link")
+def make_link(key: int) -> BaseResponse:
+    """Create a link to copy, which the person's page shows once."""
+    try:
+        return create_once(CreatingForm(), lambda: _create_link(key))
+    except Refused as refused:
+        return not_done(refused, "console.staff.show", key=key)
+
+
+def _invite(form: InvitationForm, groups: tuple[str, ...]) -> Created:
+    new = NewStaff(
+        form.email.data,
+        form.first_name.data or "",
+        form.last_name.data or "",
+        groups=groups,
+        redirect_url=set_password_url(),
+    )
+    user = create_staff(ports(), actor(), new)
+    message = text("Invitation sent to {email}.", email=user.email)
+    return Created(message, "console.staff.show", {"key": user.id})
+
+
+def _create_link(key: int) -> Created:
+    link = create_invitation_link(ports(), actor(), key, set_password_url())
+    message = text("Invitation link created. Earlier links stopped working.")
+    return Created(message, "console.staff.show", {"key": key}, link)
+
 
 _NAMES = {**NAMES, "group": translatable("Group"), "by": translatable("Signs in with")}
 _CONVERTERS = {**CONVERTERS, "group": row_key, "by": SignInMethod}
@@ -65,8 +247,8 @@ blueprint = PageGroup(
     ),
     url_prefix="/staff",
 )
-for part in (groups, invitations, permission_matrix):
-    blueprint.register_blueprint(part.blueprint)
+for part in (groups.blueprint, invitations_blueprint, matrix_blueprint):
+    blueprint.register_blueprint(part)
 
 
 @blueprint.get("/")

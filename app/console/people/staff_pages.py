@@ -6,11 +6,10 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from app.console.exports import Columns
-from app.console.formatting import amount, html_text
-from app.console.lists import RowCount
-from app.console.parts import Pill, Question
-from app.console.people.group_pages import GroupChoice
+from app.console.frame.formatting import amount, html_text
+from app.console.frame.parts import Pill, Question
+from app.console.lists.list_page import Columns, RowCount
+from app.console.people.groups import GroupChoice
 from app.console.people.person_page import (
     AccountActions,
     OriginFacts,

@@ -3,27 +3,28 @@
 A secret is never shown: it is kept unless another one is typed, and can be removed.
 """
 
-from flask import Response, request
+from flask import Blueprint, Response, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import BooleanField, PasswordField, SelectField, StringField, URLField
 from wtforms.fields.core import UnboundField
 from wtforms.validators import InputRequired, Length
 
-from app.console.formatting import capitalize_first, html_text, tally
-from app.console.forms import ConsoleForm
-from app.console.navigation import Entry, PageGroup
-from app.console.page_layout import done, page, refused_page
-from app.console.security.providers_page import values_of
-from app.console.security.single_sign_on import find_plugin
-from app.console.session import actor, ports, require
+from app.console.frame.formatting import capitalize_first, html_text, tally
+from app.console.frame.forms import ConsoleForm
+from app.console.frame.navigation import Entry, PageGroup
+from app.console.frame.page_layout import done, go, page, refused_page
+from app.console.frame.session import actor, ports, require
+from app.console.security.providers_page import Trial, make_preview_card, values_of
+from app.console.security.single_sign_on import find_plugin, provider_page
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_settings import SETTINGS, Setting, SettingType
 from app.domain.single_sign_on.providers import is_slug, names_default
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
 from app.services.shop.sign_in_counts import BoundedCount
-from app.services.single_sign_on.provider_checks import discover_provider
+from app.services.single_sign_on.attribute_mapping import preview_mapping
+from app.services.single_sign_on.provider_checks import check_provider, discover_provider
 from app.services.single_sign_on.provider_coverage import show_provider_coverage
 from app.services.single_sign_on.provider_settings import (
     Plugin,
@@ -250,3 +251,30 @@ def _page(
         secret_hint=text(_HINT_IF_SET if has_secret else _HINT_IF_EMPTY),
         warning=_warning(plugin),
     )
+
+
+checks_blueprint = Blueprint("provider_checks", __name__, url_prefix="/single-sign-on")
+
+
+@checks_blueprint.route("/<slug:slug>/test", methods=["GET", "POST"])
+def test(slug: str) -> BaseResponse:
+    """Check everything the provider is needed for; no session is created."""
+    if request.method == "GET":
+        return go("console.single_sign_on.show", slug=slug)
+    findings = check_provider(ports(), actor(), slug)
+    return provider_page(slug, trial=Trial(findings=findings))
+
+
+@checks_blueprint.route("/<slug:slug>/preview", methods=["GET", "POST"])
+def preview(slug: str) -> BaseResponse:
+    """Preview the account for a pasted token; nothing is created or changed."""
+    if request.method == "GET":
+        return go("console.single_sign_on.show", slug=slug)
+    try:
+        found = preview_mapping(ports(), actor(), slug, request.form.get("token", ""))
+    except Refused as refused:
+        if any(problem.field == "provider" for problem in refused.problems):
+            raise
+        problem = " ".join(problem_text(one) for one in refused.problems)
+        return provider_page(slug, trial=Trial(problem=problem))
+    return provider_page(slug, trial=Trial(preview=make_preview_card(found)))

@@ -1,0 +1,1 @@
+"""Signing in, and the signed-in person's own account."""

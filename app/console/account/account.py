@@ -1,0 +1,386 @@
+"""The caller's account: profile, password, email, sessions and sign-in methods."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flask import flash, request, session
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import EmailField, PasswordField, SelectField, StringField
+from wtforms.validators import InputRequired
+
+from app.console.frame.forms import ConsoleForm, uploaded_image
+from app.console.frame.navigation import Entry, PageGroup
+from app.console.frame.page_layout import done, full_url, go, page, refused_page
+from app.console.frame.parts import Consequence, Question
+from app.console.frame.session import actor, caller, ports
+from app.console.people.person_page import SessionRow, ended_sessions, newest_of, session_rows
+from app.domain.accounts.avatars import MAX_FILE_SIZE, avatar_path
+from app.domain.accounts.languages import LANGUAGE_NAMES
+from app.domain.accounts.time_zones import time_zones
+from app.domain.accounts.users import User
+from app.domain.mails.languages import SHIPPED_LANGUAGES
+from app.domain.sign_in.devices import SignedIn
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import to_global_id
+from app.domain.values.languages import CONSOLE_TAGS, shipped_tag
+from app.services.accounts.account_details import Details, set_time_zone, update_account
+from app.services.accounts.avatars import delete_avatar, update_avatar
+from app.services.accounts.email_changes import confirm_email_change, request_email_change
+from app.services.accounts.password_changes import change_password
+from app.services.console.sign_in_methods import SignInMethods, show_own_sign_in_methods
+from app.services.sign_in.own_sessions import (
+    SESSION,
+    end_other_sessions,
+    end_session,
+    list_sessions,
+)
+from app.web.translation import (
+    language_name,
+    lazy_text,
+    person_language,
+    problem_text,
+    text,
+    use_language,
+)
+
+_SHOWN = 128
+"""Pixels of the picture's side, for sharp screens."""
+
+_MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class AccountPage:
+    """The account; ``has_others`` when there are sessions besides the current one."""
+
+    email: str
+    language_hint: str
+    picture: str
+    picture_hint: str
+    sessions: tuple[SessionRow, ...]
+    sessions_summary: str
+    has_others: bool
+    has_password: bool
+    no_password: str
+    password_status: str
+    sso_status: str
+    is_superuser: bool
+    permissions: tuple[str, ...]
+    dialog: Question | None
+
+
+def make_account_page(
+    user: User, sessions: Sequence[SignedIn], methods: SignInMethods, *, asks_others: bool = False
+) -> AccountPage:
+    """Return the page, with the question before all other sessions end if it is asked."""
+    others = methods.sessions - sum(session.is_current for session in sessions)
+    providers = ", ".join(methods.providers)
+    return AccountPage(
+        email=user.email,
+        language_hint=_language_hint(user.language_code),
+        picture=avatar_path(user.avatar, _SHOWN) if user.avatar else "",
+        picture_hint=text(
+            "PNG, JPEG or WebP, up to {megabytes} MiB. Metadata is removed.",
+            megabytes=MAX_FILE_SIZE // _MEBIBYTE,
+        ),
+        sessions=session_rows(sessions),
+        sessions_summary=newest_of(len(sessions), methods.sessions),
+        has_others=others > 0,
+        has_password=methods.has_password,
+        no_password=_no_password(providers),
+        password_status=text("Set") if methods.has_password else text("Not set"),
+        sso_status=providers or text("Not linked"),
+        is_superuser=user.is_superuser,
+        permissions=tuple(sorted(text(permission.label) for permission in user.permissions)),
+        dialog=_end_others(others) if asks_others and others > 0 else None,
+    )
+
+
+def _language_hint(code: str) -> str:
+    """Return what is in this language; the console isn't translated into all of them."""
+    if shipped_tag(code, CONSOLE_TAGS):
+        return text("For your emails and the console.")
+    if shipped_tag(code):
+        return text("For your emails. The console is in English.")
+    return text("Your emails are in the shop's default language, the console is in English.")
+
+
+def _no_password(providers: str) -> str:
+    if not providers:
+        return text("You don't have a password.")
+    return text("You don't have a password. You sign in with {providers}.", providers=providers)
+
+
+def _end_others(others: int) -> Question:
+    return Question(
+        title=text("End all other sessions?"),
+        endpoint="console.account.end_others",
+        consequences=(
+            *ended_sessions(others),
+            Consequence("warn", text("Unsaved work on those devices is lost.")),
+            Consequence("ok", text("You stay signed in here.")),
+        ),
+        action=text("End all other sessions"),
+    )
+
+
+_LINK = "email_link"
+_NO_LANGUAGE = Problem("INVALID", "Choose a language from the list.", "languageCode")
+_MOST = 100
+"""Sessions that are listed; more can only be ended together."""
+
+blueprint = PageGroup(
+    "account",
+    __name__,
+    Entry(
+        "Your account",
+        "person",
+        "own profile change password sessions devices email sign log out everywhere logout "
+        "theme dark light mode appearance",
+    ),
+    url_prefix="/account",
+)
+
+
+def _zone_choices() -> list[tuple[str, str]]:
+    return [
+        ("", text("UTC (default)")),
+        *((name, name.replace("_", " ")) for name in time_zones()),
+    ]
+
+
+class NameForm(ConsoleForm):
+    """The caller's name."""
+
+    first_name = StringField(lazy_text("First name"))
+    last_name = StringField(lazy_text("Last name"))
+
+
+class TimeZoneForm(ConsoleForm):
+    """The time zone in which the console shows times."""
+
+    time_zone = SelectField(lazy_text("Time zone"), choices=_zone_choices, validate_choice=False)
+
+
+class LanguageForm(ConsoleForm):
+    """The language of the caller's emails, and of the console where it is translated."""
+
+    names = {"languageCode": "language"}  # noqa: RUF012
+    language = SelectField(lazy_text("Language"), validate_choice=False)
+
+
+class PasswordChangeForm(ConsoleForm):
+    """Another password; asked for once, a manager fills it in."""
+
+    old_password = PasswordField(
+        lazy_text("Current password"),
+        validators=[InputRequired(lazy_text("Enter your current password."))],
+    )
+    new_password = PasswordField(
+        lazy_text("New password"), validators=[InputRequired(lazy_text("Enter a new password."))]
+    )
+
+
+class EmailChangeForm(ConsoleForm):
+    """Another address, which has to be confirmed by a link that is mailed there."""
+
+    names = {"redirectUrl": ""}  # noqa: RUF012
+    new_email = EmailField(
+        lazy_text("New email"), validators=[InputRequired(lazy_text("Enter an email."))]
+    )
+    password = PasswordField(
+        lazy_text("Password"), validators=[InputRequired(lazy_text("Enter your password."))]
+    )
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """The account; with ``ask=others`` the question before all other sessions end."""
+    return page("account/index.html", **_values())
+
+
+@blueprint.post("/name")
+def save_name() -> BaseResponse:
+    """Be called something else."""
+    form = NameForm()
+    names = Details(form.first_name.data or "", form.last_name.data or "")
+    try:
+        update_account(ports(), actor(), names)
+    except Refused as refused:
+        form.refuse(refused)
+        return refused_page("account/index.html", **_values(name_form=form))
+    return done(text("Name saved."), "console.account.index")
+
+
+@blueprint.post("/time-zone")
+def save_time_zone() -> BaseResponse:
+    """Choose the time zone of the console's times."""
+    form = TimeZoneForm()
+    try:
+        set_time_zone(ports(), actor(), form.time_zone.data or None)
+    except Refused as refused:
+        form.refuse(refused)
+        return refused_page("account/index.html", **_values(time_zone_form=form))
+    return done(text("Time zone saved."), "console.account.index")
+
+
+@blueprint.post("/language")
+def save_language() -> BaseResponse:
+    """Choose the language of the caller's console and emails."""
+    chosen = str(LanguageForm().language.data)
+    if chosen not in LANGUAGE_NAMES:
+        form = _language_form(caller().user.language_code)
+        form.refuse(Refused(_NO_LANGUAGE))
+        return refused_page("account/index.html", **_values(language_form=form))
+    update_account(ports(), actor(), Details(language_code=chosen))
+    use_language(person_language(chosen))
+    return done(text("Language saved."), "console.account.index")
+
+
+@blueprint.post("/picture")
+def save_picture() -> BaseResponse:
+    """Show another picture; what is none, or too large, is refused with the reason."""
+    try:
+        update_avatar(ports(), actor(), uploaded_image(MAX_FILE_SIZE))
+    except Refused as refused:
+        return _refused_picture(" ".join(problem_text(one) for one in refused.problems))
+    return done(text("Picture saved."), "console.account.index")
+
+
+@blueprint.post("/picture/remove")
+def remove_picture() -> BaseResponse:
+    """Show no picture any more."""
+    delete_avatar(ports(), actor())
+    return done(text("Picture removed."), "console.account.index")
+
+
+@blueprint.post("/password")
+def save_password() -> BaseResponse:
+    """Another password; every other session ends."""
+    form = PasswordChangeForm()
+    if form.validate():
+        try:
+            change_password(
+                ports(),
+                actor(),
+                old_password=form.old_password.data,
+                new_password=form.new_password.data,
+            )
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            message = text("Password changed. All your other sessions ended.")
+            return done(message, "console.account.index")
+    return refused_page("account/index.html", **_values(password_form=form))
+
+
+@blueprint.post("/email")
+def ask_for_email() -> BaseResponse:
+    """Request a change of email: a link goes to the new one, nothing changes yet."""
+    form = EmailChangeForm()
+    if form.validate():
+        try:
+            request_email_change(
+                ports(),
+                actor(),
+                new_email=form.new_email.data,
+                password=form.password.data,
+                redirect_url=full_url("console.account.follow"),
+            )
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            message = text(
+                "Open the link we sent to {email}. Until then your email doesn't change.",
+                email=form.new_email.data,
+            )
+            return done(message, "console.account.index")
+    return refused_page("account/index.html", **_values(email_form=form))
+
+
+@blueprint.get("/follow")
+def follow() -> BaseResponse:
+    """Open an emailed link: its secret leaves the URL before anything is shown.
+
+    It works without a session, so that no sign-in URL has the secret.
+    """
+    session[_LINK] = request.args.get("token", "")[:128]
+    return go("console.account.confirm")
+
+
+@blueprint.route("/new-email", methods=["GET", "POST"])
+def confirm() -> BaseResponse:
+    """Move the account, once its owner says so; signing in again has forgotten the link."""
+    form = ConsoleForm()
+    token = str(session.get(_LINK, ""))
+    if form.validate_on_submit():
+        try:
+            user = confirm_email_change(ports(), actor(), token=token)
+        except Refused as refused:
+            form.refuse(refused)
+            session.pop(_LINK, None)
+        else:
+            session.pop(_LINK, None)
+            message = text("Email changed to {email}.", email=user.email)
+            return done(message, "console.account.index")
+    show = refused_page if form.is_submitted() else page
+    return show("account/confirm.html", form=form, has_link=bool(token) and not form.form_errors)
+
+
+@blueprint.post("/sessions/<key:session_id>/end")
+def end_one(session_id: int) -> BaseResponse:
+    """End one of the caller's sessions."""
+    try:
+        end_session(ports(), actor(), to_global_id(SESSION, session_id))
+    except Refused as refused:
+        flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
+        return go("console.account.index")
+    return done(text("Session ended."), "console.account.index")
+
+
+@blueprint.post("/sessions/end-others")
+def end_others() -> BaseResponse:
+    """End all other sessions of the caller."""
+    ended = end_other_sessions(ports(), actor())
+    message = text(
+        "Ended {count:,} other session.", "Ended {count:,} other sessions.", count=ended
+    )
+    return done(message, "console.account.index")
+
+
+def _language_form(chosen: str) -> LanguageForm:
+    """Return the form with the languages that are shipped, and the caller's if it is another."""
+    form = LanguageForm(formdata=None, language=chosen)
+    others = {} if chosen in SHIPPED_LANGUAGES else {chosen: language_name(chosen)}
+    form.language.choices = [*SHIPPED_LANGUAGES.items(), *others.items()]
+    return form
+
+
+def _values(
+    *,
+    language_form: LanguageForm | None = None,
+    name_form: NameForm | None = None,
+    time_zone_form: TimeZoneForm | None = None,
+    password_form: PasswordChangeForm | None = None,
+    email_form: EmailChangeForm | None = None,
+    picture_error: str = "",
+) -> dict[str, object]:
+    user = caller().user
+    sessions = list_sessions(ports(), actor(), limit=_MOST)
+    methods = show_own_sign_in_methods(ports(), actor())
+    asks_others = request.args.get("ask") == "others"
+    return {
+        "account": make_account_page(user, sessions, methods, asks_others=asks_others),
+        "picture_error": picture_error,
+        "name_form": name_form
+        or NameForm(formdata=None, first_name=user.first_name, last_name=user.last_name),
+        "language_form": language_form or _language_form(user.language_code),
+        "time_zone_form": time_zone_form
+        or TimeZoneForm(formdata=None, time_zone=user.time_zone or ""),
+        "password_form": password_form or PasswordChangeForm(formdata=None),
+        "email_form": email_form or EmailChangeForm(formdata=None),
+    }
+
+
+def _refused_picture(message: str) -> BaseResponse:
+    return refused_page("account/index.html", **_values(picture_error=message))

@@ -1,0 +1,276 @@
+"""The caller's passkeys: add, rename and delete them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from flask import request
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import HiddenField, StringField
+from wtforms.validators import InputRequired
+
+from app.console.frame.formatting import device_words
+from app.console.frame.forms import ConsoleForm
+from app.console.frame.navigation import PageGroup
+from app.console.frame.page_layout import done, go, not_done, page, refused_page
+from app.console.frame.parts import Consequence, Question
+from app.console.frame.session import actor, ports, prove_now
+from app.console.frame.submissions import Created, CreatingForm, create_once
+from app.domain.authorization.actor import Actor
+from app.domain.urls.web_urls import parse_web_url
+from app.domain.values.errors import Refused
+from app.services.accounts.passkeys import (
+    MAX_NAME_LENGTH,
+    MAX_PASSKEYS,
+    OwnPasskey,
+    add_passkey,
+    begin_passkey,
+    delete_passkey,
+    rename_passkey,
+    show_passkey,
+)
+from app.services.console.own_second_factors import show_own_second_factors
+from app.web.translation import lazy_text, text
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeyRow:
+    """A passkey in the list, with the labels of its buttons."""
+
+    id: int
+    name: str
+    kind: str
+    device: str
+    created_at: datetime
+    last_used_at: datetime | None
+    rename_label: str
+    delete_label: str
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeysCard:
+    """The passkeys; ``why_not`` is why none can be added, empty if one can.
+
+    ``can_delete`` unless the only one is the second factor that the shop requires.
+    """
+
+    rows: tuple[PasskeyRow, ...]
+    why_not: str
+    can_delete: bool
+
+
+def make_passkeys_card(
+    passkeys: Sequence[OwnPasskey],
+    actor: Actor,
+    *,
+    are_possible: bool,
+    in_development: bool,
+    can_delete: bool,
+) -> PasskeysCard:
+    """Return the card; ``are_possible`` unless the page was opened on an IP address."""
+    return PasskeysCard(
+        tuple(_row(passkey) for passkey in passkeys),
+        _why_full(len(passkeys))
+        if are_possible
+        else why_impossible(actor, in_development=in_development),
+        can_delete,
+    )
+
+
+def _why_full(count: int) -> str:
+    if count < MAX_PASSKEYS:
+        return ""
+    return text(
+        "You have {count} passkeys, which is the maximum. Delete one to add another.", count=count
+    )
+
+
+def why_impossible(actor: Actor, *, in_development: bool) -> str:
+    """Return what to do on an IP address, for which browsers don't make passkeys."""
+    if not in_development:
+        return text("Passkeys don't work on an IP address. Open the console by its host name.")
+    # In development, its host is what the browser sent, or anything else.
+    here = parse_web_url(actor.issuer)
+    port = "" if here is None else here.host_and_port.removeprefix(here.host)
+    url = f"http://localhost{port}"
+    return text("Open the console at {url} to use passkeys.", url=url)
+
+
+def ask_delete(passkey: OwnPasskey, *, is_last_factor: bool) -> Question:
+    """Return the question before a passkey is deleted."""
+    consequences = [Consequence("warn", text("You can't sign in with this passkey anymore."))]
+    if is_last_factor:
+        consequences = [
+            Consequence("bad", text("You sign in without a second factor from then on.")),
+            *consequences,
+            Consequence("warn", text("Your recovery codes stop working.")),
+        ]
+    return Question(
+        title=text("Delete the passkey {name}?", name=passkey.name),
+        endpoint="console.passkeys.delete",
+        arguments={"key": passkey.id},
+        consequences=consequences,
+        detail=text(
+            "Delete it in your browser or password manager as well, so that it isn't offered."
+        ),
+        action=text("Delete passkey"),
+    )
+
+
+def kind_of(passkey: OwnPasskey) -> str:
+    """Return where a passkey is kept, or that it doesn't work."""
+    if passkey.is_reported:
+        return text("Reported: it doesn't work anymore")
+    if passkey.is_synced:
+        return text("Synced by a password manager")
+    return text("Stored on one device or security key")
+
+
+def _row(passkey: OwnPasskey) -> PasskeyRow:
+    return PasskeyRow(
+        passkey.id,
+        passkey.name,
+        kind_of(passkey),
+        device_words(passkey.device),
+        passkey.created_at,
+        passkey.last_used_at,
+        text("Rename {name}", name=passkey.name),
+        text("Delete {name}", name=passkey.name),
+    )
+
+
+_SECURITY = "console.second_factors.index"
+
+blueprint = PageGroup("passkeys", __name__, url_prefix="/account/security/passkeys")
+
+
+class NewPasskeyForm(CreatingForm):
+    """A name, and what the browser answered."""
+
+    names = {"challenge": "", "credential": ""}  # noqa: RUF012
+    name = StringField(
+        lazy_text("Name"),
+        validators=[InputRequired(lazy_text("Enter a name for the passkey."))],
+    )
+    challenge = HiddenField(default="", render_kw={"id": False})
+    credential = HiddenField(default="", render_kw={"id": False})
+
+
+class RenameForm(ConsoleForm):
+    """Another name for a passkey."""
+
+    name = StringField(
+        lazy_text("Name"),
+        validators=[InputRequired(lazy_text("Enter a name for the passkey."))],
+    )
+
+
+@blueprint.route("/new", methods=["GET", "POST"])
+def begin() -> BaseResponse:
+    """Ask for a name, and let the browser make a passkey."""
+    if request.method == "GET":
+        return go(_SECURITY)
+    try:
+        return _new_page(NewPasskeyForm(formdata=None))
+    except Refused as refused:
+        return not_done(refused, _SECURITY)
+
+
+@blueprint.post("/add")
+def add() -> BaseResponse:
+    """Add the passkey; show recovery codes once if they are new."""
+    form = NewPasskeyForm()
+    if form.validate():
+        try:
+            return create_once(form, lambda: _add(form))
+        except Refused as refused:
+            form.refuse(refused)
+    try:
+        return _new_page(form)
+    except Refused as refused:
+        return not_done(refused, _SECURITY)
+
+
+@blueprint.get("/<key:key>")
+def show(key: int) -> BaseResponse:
+    """Show one passkey; with ``ask=delete`` the question before it is deleted."""
+    try:
+        passkey = show_passkey(ports(), actor(), key)
+    except Refused as refused:
+        return not_done(refused, _SECURITY)
+    form = RenameForm(formdata=None, name=passkey.name)
+    return page("account/passkey.html", **_values(passkey, form))
+
+
+@blueprint.post("/<key:key>/rename")
+def rename(key: int) -> BaseResponse:
+    """Rename a passkey."""
+    form = RenameForm()
+    try:
+        passkey = show_passkey(ports(), actor(), key)
+        if form.validate():
+            try:
+                rename_passkey(ports(), actor(), passkey_id=key, name=form.name.data)
+            except Refused as refused:
+                form.refuse(refused)
+            else:
+                return done(text("Passkey renamed."), _SECURITY)
+    except Refused as refused:
+        return not_done(refused, _SECURITY)
+    return refused_page("account/passkey.html", **_values(passkey, form))
+
+
+@blueprint.post("/<key:key>/delete")
+def delete(key: int) -> BaseResponse:
+    """Delete a passkey."""
+    try:
+        delete_passkey(ports(), actor(), passkey_id=key)
+    except Refused as refused:
+        return not_done(refused, _SECURITY)
+    return done(text("Passkey deleted."), _SECURITY)
+
+
+def _new_page(form: NewPasskeyForm) -> BaseResponse:
+    """Return the form with new options: those of a refused answer can't be answered again."""
+    begun = begin_passkey(ports(), actor())
+    show = refused_page if form.is_submitted() and form.errors else page
+    form.name.data = form.name.data or device_words(begun.name)
+    form.challenge.data, form.credential.data = begun.challenge, ""
+    return show(
+        "account/passkey_new.html",
+        form=form,
+        options=begun.options,
+        max_length=MAX_NAME_LENGTH,
+    )
+
+
+def _add(form: NewPasskeyForm) -> Created:
+    added = add_passkey(
+        ports(),
+        actor(),
+        challenge=form.challenge.data,
+        credential=form.credential.data,
+        name=form.name.data,
+    )
+    prove_now(by_factor=True)
+    message = text("Passkey added.")
+    if added.other_sessions:
+        message = text(
+            "Passkey added. {count} other session stays signed in.",
+            "Passkey added. {count} other sessions stay signed in.",
+            count=added.other_sessions,
+        )
+    return Created(message, _SECURITY, secret=" ".join(added.recovery_codes))
+
+
+def _values(passkey: OwnPasskey, form: RenameForm) -> dict[str, object]:
+    factors = show_own_second_factors(ports(), actor())
+    is_last = factors.counts.passkeys == 1 and not factors.counts.has_authenticator_app
+    asks = request.args.get("ask") == "delete" and not factors.is_last_kept
+    return {
+        "passkey": passkey,
+        "kind": kind_of(passkey),
+        "form": form,
+        "max_length": MAX_NAME_LENGTH,
+        "dialog": ask_delete(passkey, is_last_factor=is_last) if asks else None,
+    }

@@ -1,0 +1,460 @@
+"""The page "Sign-in and security": the caller's second factors, and the shop's rule about them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from http import HTTPStatus
+from math import ceil
+
+from flask import Blueprint, redirect, request, session, url_for
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import StringField
+from wtforms.validators import InputRequired
+
+from app.console.account.passkeys import make_passkeys_card
+from app.console.frame.formatting import day, exact, html_text
+from app.console.frame.navigation import Entry, PageGroup
+from app.console.frame.page_layout import (
+    done,
+    form_path,
+    go,
+    not_done,
+    own_path,
+    page,
+    refused_page,
+    wants_part,
+)
+from app.console.frame.parts import Consequence, Pill, Question
+from app.console.frame.session import actor, caller, is_signed_in, now, ports, prove_now
+from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
+from app.domain.accounts.users import User
+from app.domain.second_factors.methods import used_second_factor
+from app.domain.second_factors.recovery_codes import NUMBER, write_recovery_code
+from app.domain.values.errors import Refused
+from app.domain.values.text import translatable
+from app.services.accounts.authenticator_apps import (
+    AddedFactor,
+    AppSetup,
+    cancel_app_setup,
+    confirm_app_setup,
+    show_app_setup,
+    start_app_setup,
+    turn_off_app,
+)
+from app.services.accounts.passkeys import list_passkeys
+from app.services.accounts.recovery_codes import replace_own_recovery_codes
+from app.services.authorization.register import needs_proof
+from app.services.console.console_sessions import SessionAccess
+from app.services.console.own_second_factors import OwnSecondFactors, show_own_second_factors
+from app.services.console.sign_in_methods import SignInMethods, show_own_sign_in_methods
+from app.services.second_factors.passkey_checks import party_of
+from app.web.converters import one_of
+from app.web.translation import lazy_text, text
+
+QUESTIONS = ("off", "codes")
+"""The changes that a dialog asks about: to turn off the app, to create new recovery codes."""
+
+_FEW = 3
+"""Recovery codes left from which on the page warns."""
+
+_FILE = "recovery-codes.txt"
+
+_START_LABELS = {
+    (False, False): translatable("Set up authenticator app"),
+    (False, True): translatable("Continue setup"),
+    (True, False): translatable("Move to a new phone"),
+    (True, True): translatable("Continue moving to a new phone"),
+}
+"""The label of the button that begins a setup, by whether an app is on and one being set up."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCodes:
+    """Recovery codes, shown once, and the file that they can be saved in."""
+
+    codes: tuple[str, ...] = field(repr=False)
+    lines: str = field(repr=False)
+    file: str = field(repr=False)
+    file_name: str = _FILE
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to sign in: ``state`` is ok for what is set up, else muted.
+
+    ``link_label`` is that of a link to the password.
+    """
+
+    state: str
+    icon: str
+    label: str
+    detail: str = ""
+    link_label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SecurityPage:
+    """The page: cards of the factors, a summary beside them, a dialog.
+
+    The app is on since ``app_since``; ``is_pending`` while another one is being set up.
+    """
+
+    setup: AppSetup | None
+    app_pill: Pill | None
+    app_since: datetime | None
+    app_last_used: datetime | None
+    is_pending: bool
+    start_label: str
+    confirm_label: str
+    codes_pill: Pill | None
+    codes_created: datetime | None
+    codes_last_used: datetime | None
+    has_factor: bool
+    can_turn_off: bool
+    methods: tuple[Method, ...]
+    policy: str
+    dialog: Question | None
+
+
+def make_security_page(
+    user: User,
+    factors: OwnSecondFactors,
+    methods: SignInMethods,
+    now: datetime,
+    *,
+    setup: AppSetup | None = None,
+    question: str | None = None,
+    submission: str = "",
+) -> SecurityPage:
+    """Return the page with the dialog of ``question``, one of ``QUESTIONS``.
+
+    ``submission`` is the key of the form for new recovery codes.
+    """
+    counts, app = factors.counts, factors.app
+    is_on = counts.has_authenticator_app
+    return SecurityPage(
+        setup=setup,
+        app_pill=_app_pill(factors),
+        app_since=app.confirmed_at,
+        app_last_used=app.last_used_at,
+        is_pending=app.is_pending,
+        start_label=text(_START_LABELS[is_on, app.is_pending]),
+        confirm_label=text("Move to this phone") if is_on else text("Turn on authenticator app"),
+        codes_pill=_codes_pill(factors) if counts.is_active else None,
+        codes_created=factors.codes.created_at,
+        codes_last_used=factors.codes.last_used_at,
+        has_factor=counts.is_active,
+        can_turn_off=not factors.is_last_kept,
+        methods=tuple(_methods(user, factors, methods)),
+        policy=_policy(factors, now),
+        dialog=_dialog(factors, question, submission),
+    )
+
+
+def make_shown_codes(secret: str, user: User, shop_name: str, now: datetime) -> ShownCodes:
+    """Return the codes in ``secret``, which are separated by blanks."""
+    codes = tuple(write_recovery_code(code) for code in secret.split())
+    lines = "\n".join(codes)
+    head = text(
+        "Recovery codes for {email} at {shop}\nCreated {when}. Each code works once.",
+        email=user.email,
+        shop=shop_name,
+        when=exact(now),
+    )
+    return ShownCodes(codes, lines, f"{head}\n\n{lines}\n")
+
+
+def _methods(user: User, factors: OwnSecondFactors, methods: SignInMethods) -> Iterator[Method]:
+    counts = factors.counts
+    for provider in methods.providers:
+        label = text("{provider} (SSO)", provider=provider)
+        yield Method("ok", "check-circle-fill", label, user.email)
+    if counts.passkeys:
+        label = text("{count} passkey", "{count} passkeys", count=counts.passkeys)
+        yield Method("ok", "check-circle-fill", label)
+    else:
+        yield Method("muted", "dash-circle", text("Passkeys"), text("Not set up"))
+    if counts.has_authenticator_app:
+        yield Method("ok", "check-circle-fill", text("Authenticator app"))
+    else:
+        yield Method("muted", "dash-circle", text("Authenticator app"), text("Not set up"))
+    if methods.has_password:
+        link_label = text("Change password")
+        yield Method("ok", "check-circle-fill", text("Password"), link_label=link_label)
+    else:
+        link_label = text("Set a password")
+        yield Method("muted", "dash-circle", text("Password"), link_label=link_label)
+
+
+def _policy(factors: OwnSecondFactors, now: datetime) -> str:
+    begins = factors.required_from
+    if begins is None:
+        return ""
+    has_factor = factors.counts.is_active
+    then = text("You have one.") if has_factor else text("Add a passkey or an authenticator app.")
+    if begins <= now:
+        return text("Staff need a second factor. {then}", then=then)
+    return text("Staff need a second factor from {date}. {then}", date=day(begins), then=then)
+
+
+def _app_pill(factors: OwnSecondFactors) -> Pill | None:
+    if factors.counts.has_authenticator_app:
+        is_reported = factors.app.is_reported
+        return Pill("bad", text("Reported")) if is_reported else Pill("ok", text("On"))
+    return Pill("warn", text("Setup not finished")) if factors.app.is_pending else None
+
+
+def _codes_pill(factors: OwnSecondFactors) -> Pill:
+    left, total = factors.counts.recovery_codes, factors.codes.total or NUMBER
+    state = "ok" if left > _FEW else "warn" if left else "bad"
+    return Pill(state, text("{left} of {total} left", left=left, total=total))
+
+
+def _dialog(factors: OwnSecondFactors, question: str | None, submission: str) -> Question | None:
+    if question == "off" and factors.counts.has_authenticator_app and not factors.is_last_kept:
+        return _turn_off(factors)
+    if question == "codes" and factors.counts.is_active:
+        return Question(
+            title=text("Generate new recovery codes?"),
+            endpoint="console.second_factors.new_codes",
+            consequences=(Consequence("warn", text("Your current recovery codes stop working.")),),
+            action=text("Generate new codes"),
+            hidden=(("submission", submission),),
+        )
+    return None
+
+
+def _turn_off(factors: OwnSecondFactors) -> Question:
+    consequences = [Consequence("warn", text("Codes from your app stop working."))]
+    if not factors.counts.passkeys:
+        consequences = [
+            Consequence("bad", text("You sign in without a second factor from then on.")),
+            *consequences,
+            Consequence("warn", text("Your recovery codes stop working.")),
+        ]
+    return Question(
+        title=text("Turn off your authenticator app?"),
+        endpoint="console.second_factors.turn_off",
+        consequences=consequences,
+        action=text("Turn off authenticator app"),
+    )
+
+
+_INDEX = "console.second_factors.index"
+
+blueprint = PageGroup(
+    "second_factors",
+    __name__,
+    Entry(
+        "Sign-in and security",
+        "shield-lock",
+        "own second factor two-factor 2fa mfa passkey passkeys authenticator app totp one-time "
+        "code recovery codes backup codes",
+    ),
+    url_prefix="/account/security",
+)
+
+
+class SetupForm(CreatingForm):
+    """The first code of an authenticator app."""
+
+    code = StringField(
+        lazy_text("6-digit code"),
+        validators=[InputRequired(lazy_text("Enter the 6-digit code from the app."))],
+    )
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """Show the factors; ``ask`` is the change to confirm."""
+    return page("account/security.html", **_values())
+
+
+@blueprint.post("/app")
+def start() -> BaseResponse:
+    """Begin to set up an authenticator app, or to move it to a new phone."""
+    start_app_setup(ports(), actor())
+    return go(_INDEX, _anchor="app")
+
+
+@blueprint.post("/app/cancel")
+def cancel() -> BaseResponse:
+    """Forget a setup that wasn't finished."""
+    cancel_app_setup(ports(), actor())
+    return go(_INDEX)
+
+
+@blueprint.post("/app/confirm")
+def confirm() -> BaseResponse:
+    """Turn on the app with its first code; show recovery codes once if they are new."""
+    form = SetupForm()
+    if form.validate():
+        try:
+            return create_once(form, lambda: _confirm(form))
+        except Refused as refused:
+            form.refuse(refused)
+    return refused_page("account/security.html", **_values(form))
+
+
+@blueprint.post("/app/turn-off")
+def turn_off() -> BaseResponse:
+    """Turn off the authenticator app."""
+    try:
+        turn_off_app(ports(), actor())
+    except Refused as refused:
+        return not_done(refused, _INDEX)
+    return done(text("Authenticator app turned off."), _INDEX)
+
+
+@blueprint.post("/codes")
+def new_codes() -> BaseResponse:
+    """Replace the recovery codes, and show the new ones once."""
+    try:
+        return create_once(CreatingForm(), _replace_codes)
+    except Refused as refused:
+        return not_done(refused, _INDEX)
+
+
+def _confirm(form: SetupForm) -> Created:
+    added = confirm_app_setup(ports(), actor(), code=form.code.data)
+    prove_now(by_factor=True)
+    return Created(_confirmed(added), _INDEX, secret=" ".join(added.recovery_codes))
+
+
+def _confirmed(added: AddedFactor) -> str:
+    if added.is_moved:
+        return text("Authenticator app moved to the new phone.")
+    if not added.other_sessions:
+        return text("Authenticator app turned on.")
+    return text(
+        "Authenticator app turned on. {count} other session stays signed in.",
+        "Authenticator app turned on. {count} other sessions stay signed in.",
+        count=added.other_sessions,
+    )
+
+
+def _replace_codes() -> Created:
+    codes = replace_own_recovery_codes(ports(), actor())
+    return Created(text("Recovery codes replaced."), _INDEX, secret=" ".join(codes))
+
+
+def _values(form: SetupForm | None = None) -> dict[str, object]:
+    user = caller().user
+    secret = shown_once()
+    empty = SetupForm(formdata=None)
+    factors = show_own_second_factors(ports(), actor())
+    # A page that was opened a while ago asks again before it shows a secret.
+    can_show = factors.app.is_pending and not needs_proof(ports(), actor(), show_app_setup)
+    return {
+        "security": make_security_page(
+            user,
+            factors,
+            show_own_sign_in_methods(ports(), actor()),
+            now(),
+            setup=show_app_setup(ports(), actor()) if can_show else None,
+            question=request.args.get("ask", type=one_of(QUESTIONS)),
+            submission=empty.submission.data,
+        ),
+        "passkeys": make_passkeys_card(
+            list_passkeys(ports(), actor()),
+            actor(),
+            are_possible=party_of(ports(), actor()) is not None,
+            in_development=ports().configuration.development,
+            can_delete=not factors.is_last_kept,
+        ),
+        "shown": make_shown_codes(secret, user, caller().shop.name, now()) if secret else None,
+        "are_codes_gone": secret == "",
+        "form": form or empty,
+    }
+
+
+OPEN_WITHOUT = (
+    "console.account.",
+    "console.creations.",
+    "console.passkeys.",
+    "console.passwords.",
+    "console.preferences.",
+    "console.second_factor_rule.",
+    "console.second_factors.",
+    "console.sign_in.",
+)
+"""The pages of staff whose session lacks the second factor that the shop requires."""
+
+FACTORS = {"passkey": "passkeys", "app": "app"}
+"""What can be added, and its card on the page "Sign-in and security"."""
+
+_REMINDED = "reminded"
+_DAY = 24 * 3600
+
+rule_blueprint = Blueprint("second_factor_rule", __name__)
+
+
+@rule_blueprint.get("/second-factor")
+def show() -> BaseResponse:
+    """Ask staff to add a second factor, or for the one they have."""
+    next_path = own_path(request.args.get("next"))
+    begins = caller().second_factor_from
+    if begins is None or used_second_factor(actor().amr):
+        return redirect(next_path, HTTPStatus.SEE_OTHER)
+    is_in_force = begins <= now()
+    session[_REMINDED] = True
+    if show_own_second_factors(ports(), actor()).counts.is_active:
+        return _ask_for_factor(next_path) if is_in_force else redirect(next_path, 303)
+    days = ceil((begins - now()).total_seconds() / _DAY)
+    return page(
+        "second_factor_required.html",
+        sentence=_sentence(is_in_force=is_in_force),
+        next_path=next_path,
+        later=""
+        if is_in_force
+        else text(
+            "Remind me later ({count} day left)", "Remind me later ({count} days left)", count=days
+        ),
+    )
+
+
+@rule_blueprint.post("/second-factor")
+def choose() -> BaseResponse:
+    """Lead to the chosen factor's card on the page "Sign-in and security"."""
+    factor = request.form.get("factor", "passkey", type=one_of(tuple(FACTORS)))
+    return go("console.second_factors.index", _anchor=FACTORS[str(factor)])
+
+
+def lead_to_second_factor(endpoint: str) -> BaseResponse | None:
+    """Return the way to the page above where it comes before the requested page."""
+    if not is_signed_in() or endpoint.startswith(OPEN_WITHOUT):
+        return None
+    is_barred = caller().access is SessionAccess.NO_SECOND_FACTOR
+    if not (is_barred or _is_reminder_due()):
+        return None
+    is_page = request.method == "GET"
+    next_path = own_path(request.full_path.rstrip("?")) if is_page else form_path()
+    return redirect(url_for("console.second_factor_rule.show", next=next_path), 303)
+
+
+def _is_reminder_due() -> bool:
+    """Whether this is the first page after a sign-in without a second factor."""
+    if caller().second_factor_from is None or _REMINDED in session:
+        return False
+    is_page = request.method == "GET" and not wants_part()
+    return is_page and not used_second_factor(actor().amr)
+
+
+def _ask_for_factor(next_path: str) -> BaseResponse:
+    return redirect(
+        url_for("console.sign_in.prove", next=next_path, act="second_factor_rule.show"), 303
+    )
+
+
+def _sentence(*, is_in_force: bool) -> str:
+    shop = caller().shop.name
+    if is_in_force:
+        return html_text(
+            "{shop} requires one for staff. Without it, you have customer-level access.", shop=shop
+        )
+    return html_text(
+        "{shop} requires one for staff from {date}. "
+        "Without it, you'll have customer-level access.",
+        shop=shop,
+        date=day(caller().second_factor_from or now()),
+    )

@@ -1,0 +1,273 @@
+"""Sign-in by password or provider, sign-out, and reauthentication."""
+
+from http import HTTPStatus
+
+from flask import (
+    Blueprint,
+    current_app,
+    flash,
+    jsonify,
+    make_response,
+    redirect,
+    request,
+    session,
+    url_for,
+)
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import EmailField, PasswordField
+from wtforms.validators import InputRequired
+
+from app.console.account.passkeys import why_impossible
+from app.console.account.sign_in_code import hint_at_leaked_password, hold_sign_in, refusal_text
+from app.console.frame.forms import ConsoleForm
+from app.console.frame.navigation import all_places
+from app.console.frame.page_layout import full_url, go, own_path, page, refused_page
+from app.console.frame.reauthentication import ask
+from app.console.frame.session import (
+    actor,
+    close_console_session,
+    is_proved,
+    is_signed_in,
+    nobody,
+    open_console_session,
+    ports,
+    why_signed_out,
+)
+from app.domain.single_sign_on.provider_errors import ProviderError, read_provider_error
+from app.domain.values.errors import Problem, Refused
+from app.services.console.console_sessions import (
+    ask_for_passkey_at_console,
+    begin_console_sign_in,
+    finish_console_sign_in,
+    show_sign_in_options,
+    sign_in_to_console,
+    sign_in_to_console_with_passkey,
+    sign_out_of_console,
+)
+from app.services.console.second_factor_sessions import challenge_own_passkey
+from app.services.second_factors.challenges import SecondFactorRequired
+from app.services.second_factors.passkey_checks import party_of
+from app.web.translation import lazy_text, text
+
+_BEGUN = "sign_in"
+_FOREIGN = Problem(
+    "INVALID", "This sign-in started in another browser or was already used. Sign in again."
+)
+_NO_CODE = Problem(
+    "INVALID", "The identity provider sent neither a code nor an error. Sign in again."
+)
+
+blueprint = Blueprint("sign_in", __name__)
+
+
+class PasswordForm(ConsoleForm):
+    """Email and password; the password is not trimmed."""
+
+    email = EmailField(
+        lazy_text("Email"), validators=[InputRequired(lazy_text("Enter your email."))]
+    )
+    password = PasswordField(
+        lazy_text("Password"), validators=[InputRequired(lazy_text("Enter your password."))]
+    )
+
+
+@blueprint.route("/sign-in", methods=["GET", "POST"])
+def index() -> BaseResponse:
+    """Sign in, and return to the page that was requested."""
+    next_path = own_path(request.args.get("next"))
+    if is_signed_in():
+        return redirect(next_path, HTTPStatus.SEE_OTHER)
+    form = PasswordForm()
+    if not form.is_submitted():
+        return _sign_in_options(form, next_path)
+    if form.validate():
+        try:
+            opened = sign_in_to_console(
+                ports(), nobody(), email=form.email.data, password=form.password.data
+            )
+        except SecondFactorRequired as required:
+            return hold_sign_in(required, next_path, is_leaked=_is_leaked(form))
+        except Refused as refused:
+            form.form_errors += [refusal_text(problem) for problem in refused.problems]
+        else:
+            open_console_session(opened)
+            if _is_leaked(form):
+                hint_at_leaked_password()
+            return redirect(next_path, HTTPStatus.SEE_OTHER)
+    return _sign_in_options(form, next_path)
+
+
+@blueprint.post("/sign-in/passkey/options")
+def passkey_options() -> BaseResponse:
+    """Give script a challenge for the browser's passkeys."""
+    try:
+        asked = ask_for_passkey_at_console(ports(), nobody())
+    except Refused as refused:
+        reasons = " ".join(refusal_text(problem) for problem in refused.problems)
+        return make_response(jsonify(error=reasons), HTTPStatus.UNPROCESSABLE_ENTITY)
+    return jsonify(challenge=asked.token, options=asked.options)
+
+
+@blueprint.post("/sign-in/passkey")
+def with_passkey() -> BaseResponse:
+    """Sign in with a passkey alone, and return to the page that was requested."""
+    next_path = own_path(request.args.get("next"))
+    if is_signed_in():
+        return redirect(next_path, HTTPStatus.SEE_OTHER)
+    try:
+        opened = sign_in_to_console_with_passkey(
+            ports(),
+            nobody(),
+            challenge=request.form.get("challenge", ""),
+            credential=request.form.get("credential", ""),
+        )
+    except Refused as refused:
+        form = PasswordForm(formdata=None)
+        form.form_errors += [refusal_text(problem) for problem in refused.problems]
+        return _sign_in_options(form, next_path)
+    open_console_session(opened)
+    return redirect(next_path, HTTPStatus.SEE_OTHER)
+
+
+@blueprint.get("/sign-in/with/<slug:plugin_id>")
+def begin(plugin_id: str) -> BaseResponse:
+    """Lead to the provider's own login."""
+    again = is_signed_in()
+    begun = begin_console_sign_in(
+        ports(), nobody(), plugin_id=plugin_id, redirect_uri=_callback(plugin_id), again=again
+    )
+    session[_BEGUN] = {"state": begun.state, "next": own_path(request.args.get("next"))}
+    return redirect(begun.url, HTTPStatus.SEE_OTHER)
+
+
+@blueprint.get("/sign-in/with/<slug:plugin_id>/callback")
+def finish(plugin_id: str) -> BaseResponse:
+    """Where the provider sends people back to, in the browser in which they left."""
+    begun = session.pop(_BEGUN, None) or {}
+    state = request.args.get("state")
+    next_path = own_path(begun.get("next"))
+    if not state or begun.get("state") != state:
+        return _not_let_in(Refused(_FOREIGN), next_path)
+    code, error = request.args.get("code"), _provider_error()
+    if not code and error is None:
+        return _not_let_in(Refused(_NO_CODE), next_path)
+    try:
+        opened = finish_console_sign_in(
+            ports(),
+            actor() if is_signed_in() else nobody(),
+            plugin_id=plugin_id,
+            code=code,
+            state=state,
+            error=error,
+        )
+    except Refused as refused:
+        return _not_let_in(refused, next_path)
+    again = is_signed_in()
+    if again:
+        sign_out_of_console(ports(), actor())
+    open_console_session(opened)
+    if again and not is_proved():
+        message = text(
+            "{provider} didn't ask you to sign in again, so your identity isn't confirmed.",
+            provider=opened.provider,
+        )
+        flash(message, "bad")
+    return redirect(next_path, HTTPStatus.SEE_OTHER)
+
+
+def _provider_error() -> ProviderError | None:
+    return read_provider_error(request.args.get("error"), request.args.get("error_description"))
+
+
+@blueprint.post("/sign-out")
+def leave() -> BaseResponse:
+    """End the session, for every copy of its cookie.
+
+    A user who is to sign in another way returns to the requested page.
+    """
+    close_console_session()
+    next_argument = request.args.get("next")
+    return go(
+        "console.sign_in.index", next=None if next_argument is None else own_path(next_argument)
+    )
+
+
+@blueprint.route("/prove", methods=["GET", "POST"])
+def prove() -> BaseResponse:
+    """Ask again who it is, and lead on; a password that came with it was looked at before."""
+    next_path = own_path(request.args.get("next"))
+    if request.method == "POST" and is_proved():
+        return redirect(next_path, HTTPStatus.SEE_OTHER)
+    return ask(HTTPStatus.OK, next_path=next_path, act=request.args.get("act", ""))
+
+
+@blueprint.post("/prove/passkey-options")
+def proof_options() -> BaseResponse:
+    """Return what the browser asks a passkey with, for ``passkeys.js``."""
+    try:
+        made = challenge_own_passkey(ports(), actor())
+    except Refused as refused:
+        return jsonify(error=refusal_text(refused.problems[0]))
+    return jsonify(challenge=made.token, options=made.options)
+
+
+def _sign_in_options(form: PasswordForm, next_path: str) -> BaseResponse:
+    sign_in_options = show_sign_in_options(ports(), nobody())
+    show = refused_page if form.is_submitted() else page
+    return show(
+        "sign_in.html",
+        form=form,
+        next_path=next_path,
+        sign_in_options=sign_in_options,
+        wanted_place=_place(next_path),
+        signed_out=why_signed_out(),
+        **_passkey_values(),
+    )
+
+
+def _passkey_values() -> dict[str, object]:
+    """Return whether the sign-in page can offer passkeys, and where it could in development."""
+    in_development = ports().configuration.development
+    are_possible = party_of(ports(), nobody()) is not None
+    return {
+        "offers_passkeys": are_possible,
+        "passkey_hint": why_impossible(nobody(), in_development=True)
+        if in_development and not are_possible
+        else "",
+    }
+
+
+def _not_let_in(refused: Refused, next_path: str) -> BaseResponse:
+    if is_signed_in():
+        raise refused
+    form = PasswordForm(formdata=None)
+    form.refuse(refused)
+    sign_in_options = show_sign_in_options(ports(), nobody())
+    return refused_page(
+        "sign_in.html",
+        form=form,
+        next_path=next_path,
+        sign_in_options=sign_in_options,
+        wanted_place=_place(next_path),
+        signed_out=why_signed_out(),
+        **_passkey_values(),
+    )
+
+
+def _is_leaked(form: PasswordForm) -> bool:
+    return ports().password_strength.is_leaked(str(form.password.data))
+
+
+def _place(next_path: str) -> str:
+    """Return the title of the requested page, unless it is the start page."""
+    for place in all_places()[1:]:
+        if place.endpoint in current_app.view_functions and next_path.startswith(
+            url_for(place.endpoint)
+        ):
+            return text(place.label)
+    return ""
+
+
+def _callback(plugin_id: str) -> str:
+    """Our own address for the provider."""
+    return full_url("console.sign_in.finish", plugin_id=plugin_id)

@@ -1,0 +1,298 @@
+"""Charts as numbers for SVG, which the template draws with attributes and classes alone."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil, log10
+
+from app.console.frame.formatting import amount, local, written
+from app.domain.values.text import translatable
+from app.web.translation import text
+
+_WIDTH = 240.0
+_HEIGHT = 100.0
+_GAP = 1.0
+_STACK_WIDTH, _STACK_GAP = 20.0, 2.0
+_DASH = 4.0
+_SPARK_WIDTH = 120.0
+_SPARK_HEIGHT = 32.0
+_SPARK_TOP, _SPARK_BOTTOM = 5.0, 29.0
+_STEPS = (1, 2, 3, 5, 6, 8, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A part of a column: its place and size in the chart's own units, and its class."""
+
+    kind: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Stacked columns of two kinds; ``top`` is the value of the highest grid line."""
+
+    bars: tuple[Bar, ...]
+    top: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """One column: its parts, from below, and what it says as a tooltip."""
+
+    title: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stacks:
+    """Stacked columns of any kinds; ``top`` is the value of the highest grid line."""
+
+    stacks: tuple[Stack, ...]
+    width: int
+    top: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """A line and the ground below it, as paths."""
+
+    line: str
+    area: str
+
+
+def stacked(columns: Sequence[tuple[int, int]]) -> Bars:
+    """Columns of what went well, with what did not on top of it."""
+    top = round_up(max((good + bad for good, bad in columns), default=0))
+    each = _WIDTH / max(len(columns), 1)
+    bars = []
+    for place, (good, bad) in enumerate(columns):
+        x, width = place * each + _GAP, each - 2 * _GAP
+        good_height, bad_height = (_HEIGHT * value / top for value in (good, bad))
+        if good:
+            bars.append(_bar("ok", x, good_height, width, 0))
+        if bad:
+            bars.append(_bar("bad", x, bad_height, width, good_height))
+    return Bars(tuple(bars), top)
+
+
+def stacked_by_kind(
+    columns: Sequence[Sequence[int]], kinds: Sequence[str], titles: Sequence[str]
+) -> Stacks:
+    """Return columns with a part for each kind that isn't 0, the first one below."""
+    top = round_up(max((sum(column) for column in columns), default=0))
+    stacks = []
+    for place, (column, title) in enumerate(zip(columns, titles, strict=True)):
+        x, width = place * _STACK_WIDTH + _STACK_GAP, _STACK_WIDTH - 2 * _STACK_GAP
+        below, bars = 0.0, []
+        for kind, value in zip(kinds, column, strict=True):
+            height = _HEIGHT * value / top
+            if value:
+                bars.append(_bar(kind, x, height, width, below))
+            below += height
+        stacks.append(Stack(title, tuple(bars)))
+    return Stacks(tuple(stacks), round(len(columns) * _STACK_WIDTH), top)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines over the columns of ``Stacks``, as paths; ``top`` is the highest grid line's value."""
+
+    paths: tuple[str, ...]
+    width: int
+    top: int
+
+
+def lines(rows: Sequence[Sequence[float | None]]) -> Lines:
+    """Return a line for each of ``rows``, interrupted where a value is ``None``."""
+    top = round_up(ceil(max((value or 0.0 for row in rows for value in row), default=0.0)))
+    width = max(map(len, rows), default=0) * _STACK_WIDTH
+    return Lines(tuple(_path(row, top) for row in rows), round(width), top)
+
+
+def _path(row: Sequence[float | None], top: int) -> str:
+    """Return a path through the columns' centres; a value without neighbours is a short line."""
+    steps, is_drawing = [], False
+    for place, value in enumerate(row):
+        if value is None:
+            is_drawing = False
+            continue
+        x, y = (place + 0.5) * _STACK_WIDTH, _HEIGHT * (1 - value / top)
+        following = row[place + 1] if place + 1 < len(row) else None
+        if is_drawing:
+            steps.append(f"L{x:g} {y:.1f}")
+        elif following is None:
+            steps.append(f"M{x - _DASH:g} {y:.1f} L{x + _DASH:g} {y:.1f}")
+        else:
+            steps.append(f"M{x:g} {y:.1f}")
+        is_drawing = True
+    return " ".join(steps)
+
+
+def spark(values: Sequence[float]) -> Spark:
+    """A line through ``values``, as high as it may be."""
+    least, most = min(values, default=0.0), max(values, default=0.0)
+    span = most - least or 1.0
+    step = _SPARK_WIDTH / max(len(values) - 1, 1)
+    scale = (_SPARK_BOTTOM - _SPARK_TOP) / span
+    points = [
+        f"{place * step:.1f} {_SPARK_BOTTOM - (value - least) * scale:.1f}"
+        for place, value in enumerate(values)
+    ]
+    line = "M" + " L".join(points)
+    return Spark(line, f"{line} L{_SPARK_WIDTH:g} {_SPARK_HEIGHT:g} L0 {_SPARK_HEIGHT:g} Z")
+
+
+def round_up(value: int) -> int:
+    """The next number that is easy to read, at least 1."""
+    if value < 1:
+        return 1
+    power = int(10 ** int(log10(value)))
+    return next(step * power for step in _STEPS if step * power >= value)
+
+
+def _bar(kind: str, x: float, height: float, width: float, below: float) -> Bar:
+    y = _HEIGHT - below - height
+    return Bar(kind, round(x, 2), round(y, 2), round(width, 2), round(height, 2))
+
+
+_DAY = timedelta(days=1)
+_WEEK = timedelta(weeks=1)
+_TOPS = {
+    _DAY: translatable("{number:,} per day"),
+    _WEEK: translatable("{number:,} per week"),
+}
+_TOP = translatable("{number:,} per hour")
+_FIRST_COLUMNS = {_DAY: translatable("Day"), _WEEK: translatable("Week from")}
+_LABELLED_HOURS, _LABELLED_WEEKS = 6, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of a column's parts: its CSS class, its label, and its sum in words."""
+
+    name: str
+    label: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A column: when it begins, and a number for each kind."""
+
+    began: datetime
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Legend:
+    """A kind of the chart's parts, with its sum in words."""
+
+    kind: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """A span of the chart as a row of its table."""
+
+    label: str
+    figures: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StackChart:
+    """The chart and its table; ``stacks`` is empty if all numbers are 0."""
+
+    title: str
+    legend: tuple[Legend, ...]
+    stacks: tuple[Stack, ...]
+    width: int
+    top: str
+    summary: str
+    labels: tuple[tuple[str, str], ...]
+    is_by_day: bool
+    first_column: str
+    columns: tuple[str, ...]
+    table: tuple[FigureRow, ...]
+
+
+def make_stack_chart(
+    title: str, nothing: str, kinds: Sequence[Kind], spans: Sequence[Span], step: timedelta
+) -> StackChart:
+    """Return the chart of ``spans``, the oldest first, each as long as ``step``.
+
+    ``nothing`` is the tooltip of an empty column, with ``{label}``. The legend leaves out kinds
+    whose sum is 0, except the first.
+    """
+    numbers = [span.numbers for span in spans]
+    titles = [_tooltip(span, kinds, nothing, step) for span in spans]
+    stacks = stacked_by_kind(numbers, [kind.name for kind in kinds], titles)
+    sums = [sum(row[place] for row in numbers) for place in range(len(kinds))]
+    legend = tuple(
+        Legend(kind.name, text(kind.words, number=number))
+        for place, (kind, number) in enumerate(zip(kinds, sums, strict=True))
+        if number or place == 0
+    )
+    return StackChart(
+        title=title,
+        legend=legend,
+        stacks=stacks.stacks if any(sums) else (),
+        width=stacks.width,
+        top=text(_TOPS.get(step, _TOP), number=stacks.top),
+        summary=text(
+            "{title}: {figures}.", title=title, figures=", ".join(entry.words for entry in legend)
+        ),
+        labels=axis_labels([span.began for span in spans], step),
+        is_by_day=step == _DAY,
+        first_column=first_column(step),
+        columns=tuple(text(kind.label) for kind in kinds),
+        table=tuple(_rows(kinds, spans, step)),
+    )
+
+
+def span_label(began: datetime, step: timedelta) -> str:
+    """Return what a span is called: ``Sun 12:00``, ``1 Mar``."""
+    at = local(began)
+    if step < _DAY:
+        return written(at, text("EEE HH:mm"))
+    return written(at, text("d MMM"))
+
+
+def first_column(step: timedelta) -> str:
+    """Return the heading of a table's column of spans."""
+    return text(_FIRST_COLUMNS[step]) if step in _FIRST_COLUMNS else text("Hour")
+
+
+def axis_labels(begins: Sequence[datetime], step: timedelta) -> tuple[tuple[str, str], ...]:
+    """Return the labels below a chart, each with a part that narrow screens leave out."""
+    if step == _DAY:
+        return tuple((str(at.day), written(at, text(" MMM"))) for at in map(local, begins))
+    if step < _DAY:
+        hours = tuple((span_label(began, step), "") for began in begins[::_LABELLED_HOURS])
+        return (*hours, (text("Now"), ""))
+    return tuple((span_label(began, step), "") for began in begins[::_LABELLED_WEEKS])
+
+
+def _rows(kinds: Sequence[Kind], spans: Sequence[Span], step: timedelta) -> Iterable[FigureRow]:
+    for span in reversed(spans):
+        figures = zip(kinds, span.numbers, strict=True)
+        yield FigureRow(
+            span_label(span.began, step),
+            tuple((text(kind.label), amount(number)) for kind, number in figures),
+        )
+
+
+def _tooltip(span: Span, kinds: Sequence[Kind], nothing: str, step: timedelta) -> str:
+    label = span_label(span.began, step)
+    parts = [
+        text(kind.words, number=number)
+        for kind, number in zip(kinds, span.numbers, strict=True)
+        if number
+    ]
+    if not parts:
+        return text(nothing, label=label)
+    return text("{label}: {parts}", label=label, parts=", ".join(parts))

@@ -1,0 +1,258 @@
+"""Metadata of people and apps: its card on their pages, and setting and deleting it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flask import request
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.frame.formatting import html_text
+from app.console.frame.navigation import PageGroup
+from app.console.frame.page_layout import done, not_done
+from app.console.frame.parts import Consequence, Question
+from app.console.frame.session import actor, ports
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.domain.values.metadata import (
+    MAX_KEY_LENGTH,
+    MAX_VALUE_LENGTH,
+    Metadata,
+    MetadataChange,
+    StoredMetadata,
+)
+from app.domain.values.text import translatable
+from app.services.metadata.app_metadata import change_app_metadata
+from app.services.metadata.user_metadata import change_user_metadata
+from app.services.people.user_sessions import show_person
+from app.web.translation import text, texts
+
+blueprint = PageGroup("metadata", __name__, url_prefix="/metadata")
+
+
+@blueprint.post("/people/<key:key>/save")
+def save_of_person(key: int) -> BaseResponse:
+    """Set a key of a person's metadata."""
+    return _change_person(key, _saving(), translatable("Saved {key}."))
+
+
+@blueprint.post("/people/<key:key>/delete")
+def delete_of_person(key: int) -> BaseResponse:
+    """Delete a key of a person's metadata."""
+    return _change_person(key, _deleting(), translatable("Deleted {key}."))
+
+
+@blueprint.post("/apps/<key:key>/save")
+def save_of_app(key: int) -> BaseResponse:
+    """Set a key of an app's metadata."""
+    return _change_app(key, _saving(), translatable("Saved {key}."))
+
+
+@blueprint.post("/apps/<key:key>/delete")
+def delete_of_app(key: int) -> BaseResponse:
+    """Delete a key of an app's metadata."""
+    return _change_app(key, _deleting(), translatable("Deleted {key}."))
+
+
+def _saving() -> MetadataChange:
+    # Browsers send the line breaks of a text field as CR LF.
+    value = request.form.get("value", "").replace("\r\n", "\n")
+    return MetadataChange(is_private=_is_private(), values=((_key(), value),))
+
+
+def _deleting() -> MetadataChange:
+    return MetadataChange(is_private=_is_private(), deleted_keys=(_key(),))
+
+
+def _is_private() -> bool:
+    return request.form.get("scope") == "private"
+
+
+def _key() -> str:
+    """Return the key as it is stored, of which spaces can be a part, or one that was entered."""
+    entered = request.form.get("new_name", "").strip()
+    return entered or request.form.get("name", "").replace("\r\n", "\n")
+
+
+def _change_person(key: int, change: MetadataChange, message: str) -> BaseResponse:
+    is_staff = show_person(ports(), actor(), key).user.is_staff
+    there = "console.staff.show" if is_staff else "console.customers.show"
+    try:
+        change_user_metadata(ports(), actor(), to_global_id("User", key), change)
+    except Refused as refused:
+        return not_done(refused, there, key=key)
+    return done(text(message, key=_key()), there, key=key)
+
+
+def _change_app(key: int, change: MetadataChange, message: str) -> BaseResponse:
+    there = "console.apps.show"
+    try:
+        change_app_metadata(ports(), actor(), to_global_id("App", key), change)
+    except Refused as refused:
+        return not_done(refused, there, key=key)
+    return done(text(message, key=_key()), there, key=key)
+
+
+ADD, EDIT, DELETE = "add-metadata", "edit-metadata", "delete-metadata"
+"""The values of ``ask`` that open a dialog of the card."""
+
+SCOPES = {"public": translatable("Public"), "private": translatable("Private")}
+_SHORT = 100
+_FEW_LINES = 4
+"""A value up to these fits into its cell, also on a phone."""
+
+_READERS = {
+    "account": translatable(
+        "Everyone who can see this account can read public keys. Private keys are for people and "
+        "apps that manage it."
+    ),
+    "app": translatable(
+        "The app can read all keys, its dashboard extensions the public ones. Staff need the "
+        "permission to manage apps."
+    ),
+}
+"""Who can read the keys, by the noun of their subject."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whose metadata it is: ``endpoint`` is the page, ``noun`` is account or app."""
+
+    id: int
+    name: str
+    noun: str
+    endpoint: str
+    save_endpoint: str
+    delete_endpoint: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataRow:
+    """A key and its value; ``access`` says who can read it, the labels name its buttons.
+
+    A value that ``can_scroll`` may be too long for its cell, so the keyboard must reach it.
+    """
+
+    scope: str
+    access: str
+    key: str
+    value: str
+    edit_label: str
+    delete_label: str
+    can_scroll: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataDialog:
+    """A dialog; where ``is_form``, it has a field for the value, and for a new key one for it."""
+
+    question: Question
+    is_form: bool = False
+    is_new: bool = False
+    key: str = ""
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataCard:
+    """The card; without ``can_change`` it's only for reading."""
+
+    subject: Subject
+    caption: str
+    rows: tuple[MetadataRow, ...]
+    can_change: bool
+    dialog: MetadataDialog | None
+    readers: str
+    scopes: Mapping[str, str]
+    max_key_length: int = MAX_KEY_LENGTH
+    max_value_length: int = MAX_VALUE_LENGTH
+
+
+def make_metadata_card(
+    subject: Subject,
+    stored: StoredMetadata,
+    asked: Mapping[str, str],
+    *,
+    sees_private: bool,
+    can_change: bool,
+) -> MetadataCard:
+    """Return the card of ``subject``, with the dialog that the page's URL (``asked``) names."""
+    by_scope: dict[str, Metadata] = {"public": stored.public}
+    if sees_private:
+        by_scope["private"] = stored.private
+    return MetadataCard(
+        subject,
+        text("Metadata of {name}", name=subject.name),
+        tuple(
+            _row(scope, key, value)
+            for scope, values in by_scope.items()
+            for key, value in values.items()
+        ),
+        can_change,
+        _dialog(subject, by_scope, asked) if can_change else None,
+        text(_READERS[subject.noun]),
+        texts(SCOPES),
+    )
+
+
+def _row(scope: str, key: str, value: str) -> MetadataRow:
+    return MetadataRow(
+        scope,
+        text(SCOPES[scope]),
+        key,
+        value,
+        text("Edit {key} \N{HORIZONTAL ELLIPSIS}", key=key),
+        text("Delete {key} \N{HORIZONTAL ELLIPSIS}", key=key),
+        len(value) > _SHORT or value.count("\n") > _FEW_LINES,
+    )
+
+
+def _dialog(
+    subject: Subject, by_scope: Mapping[str, Metadata], asked: Mapping[str, str]
+) -> MetadataDialog | None:
+    scope, key = asked.get("scope", ""), asked.get("name", "")
+    if asked.get("ask") == ADD:
+        return _adding(subject)
+    if key not in by_scope.get(scope, {}):
+        return None
+    if asked.get("ask") == EDIT:
+        return _editing(subject, scope, key, by_scope[scope][key])
+    return _deletion_dialog(subject, scope, key) if asked.get("ask") == DELETE else None
+
+
+def _adding(subject: Subject) -> MetadataDialog:
+    question = Question(
+        title=text("Add metadata to {name}", name=subject.name),
+        action=text("Save metadata"),
+        endpoint=subject.save_endpoint,
+        arguments={"key": subject.id},
+        is_harmless=True,
+    )
+    return MetadataDialog(question, is_form=True, is_new=True)
+
+
+def _editing(subject: Subject, scope: str, key: str, value: str) -> MetadataDialog:
+    question = Question(
+        title=text("Edit {key}", key=key),
+        action=text("Save metadata"),
+        endpoint=subject.save_endpoint,
+        arguments={"key": subject.id},
+        hidden=(("scope", scope), ("name", key)),
+        is_harmless=True,
+    )
+    return MetadataDialog(question, is_form=True, key=key, value=value)
+
+
+def _deletion_dialog(subject: Subject, scope: str, key: str) -> MetadataDialog:
+    lost = html_text("The value of {key} is deleted. This can't be undone.", key=key)
+    question = Question(
+        title=text("Delete {key}?", key=key),
+        action=text("Delete key"),
+        endpoint=subject.delete_endpoint,
+        arguments={"key": subject.id},
+        hidden=(("scope", scope), ("name", key)),
+        consequences=(
+            Consequence("bad", lost),
+            Consequence("warn", text("Apps and storefronts that use this key no longer find it.")),
+        ),
+    )
+    return MetadataDialog(question)

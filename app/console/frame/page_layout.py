@@ -1,0 +1,287 @@
+"""The layout of every page: navigation, signed-in user, messages, and choosing the theme."""
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from flask import (
+    Response,
+    current_app,
+    flash,
+    get_flashed_messages,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from flask_wtf.csrf import generate_csrf
+from markupsafe import Markup
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.frame.assets import asset_url
+from app.console.frame.filter_chips import FilterChips, list_of, make_filter_chips
+from app.console.frame.formatting import clock_element, exact, html_text, relative, time_element
+from app.console.frame.navigation import Entry, PageGroup, Place, can_open, place_groups
+from app.console.frame.session import (
+    IDLE,
+    SignedInBy,
+    caller,
+    is_refresh,
+    is_signed_in,
+    now,
+    ports,
+    signed_in_by,
+)
+from app.domain.second_factors.methods import AuthenticationMethod
+from app.domain.shop.settings import PasswordLoginMode, Switches
+from app.domain.urls.web_urls import parse_web_url, resolved_path
+from app.domain.values.errors import Refused
+from app.services.authorization.register import may
+from app.services.console.navigation_badges import Badges, show_badges
+from app.services.shop.closing import Closing
+from app.services.shop.settings import update_shop
+from app.web.caller import base_url
+from app.web.translation import page_direction, page_language, problem_text, text
+
+THEMES = ("auto", "light", "dark")
+_YEAR = 365 * 24 * 3600
+_PAGE_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+HEADERS = (
+    ("Content-Security-Policy", _PAGE_POLICY),
+    ("Cache-Control", "no-store"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+)
+"""Return the headers of console pages, in addition to those of every response."""
+
+
+def page(template: str, status: HTTPStatus = HTTPStatus.OK, /, **values: object) -> Response:
+    """``templates/console/<template>`` with ``values``, inside the frame."""
+    return make_response(render_template(f"console/{template}", **values), status)
+
+
+def refused_page(template: str, /, **values: object) -> Response:
+    """A form that was refused, again, with what is wrong with it."""
+    return page(template, HTTPStatus.UNPROCESSABLE_ENTITY, **values)
+
+
+def done(message: str, endpoint: str, /, **values: Any) -> BaseResponse:
+    """Say what is so now, and go there (a change is answered by a redirection, never a page)."""
+    flash(message, "ok")
+    return go(endpoint, **values)
+
+
+def not_done(refused: Refused, endpoint: str, /, **values: Any) -> BaseResponse:
+    """Say why nothing was changed, and go there."""
+    reasons = " ".join(problem_text(problem) for problem in refused.problems)
+    flash(text("{reasons} Nothing was changed.", reasons=reasons), "bad")
+    return go(endpoint, **values)
+
+
+def go(endpoint: str, /, **values: Any) -> BaseResponse:
+    """A redirection after a form."""
+    return redirect(url_for(endpoint, **values), HTTPStatus.SEE_OTHER)
+
+
+def wants_part() -> bool:
+    """Whether script asks, which needs what is inside the page alone."""
+    return request.headers.get("X-Requested-With") == "fetch" or is_refresh()
+
+
+def flashed_messages() -> Sequence[tuple[str, str] | str]:
+    """Return the messages for this page with their states; a refresh leaves them to the next."""
+    return () if is_refresh() else get_flashed_messages(with_categories=True)
+
+
+def theme() -> str:
+    """Return the chosen theme; by default the system's."""
+    chosen = request.cookies.get(_theme_cookie(), "auto")
+    return chosen if chosen in THEMES else "auto"
+
+
+def keep_theme(answer: BaseResponse, chosen: str) -> None:
+    """Remember the choice in this browser."""
+    secure = _is_secure()
+    answer.set_cookie(
+        _theme_cookie(), chosen, max_age=_YEAR, secure=secure, httponly=True, samesite="Lax"
+    )
+
+
+def frame_values() -> dict[str, Any]:
+    """What the frame's templates need, for every page."""
+    values: dict[str, object] = {
+        "theme": theme(),
+        "page_language": page_language,
+        "page_direction": page_direction,
+        "csrf_token": generate_csrf,
+        "ago": lambda moment: relative(moment, now()),
+        "exact": exact,
+        "asset_url": asset_url,
+        "flashed_messages": flashed_messages,
+        "return_to": own_path(request.full_path.rstrip("?")),
+        "is_development": ports().configuration.development,
+        "is_open": current_app.view_functions.__contains__,
+    }
+    if is_signed_in():
+        by = signed_in_by()
+        user = caller().user
+        shown_list = list_of(request.endpoint or "")
+        found = Badges()
+        if user.is_staff:
+            found = show_badges(ports(), caller().actor, shown_list)
+        full_name = text("{first} {last}", first=user.first_name, last=user.last_name).strip()
+        values |= {
+            "me": caller(),
+            "signed_in_by": by,
+            "sign_in_method": by.provider or _method(caller().actor.amr),
+            "session_summary": _session_summary(user.email, by, caller().actor.amr),
+            "session_end": text(
+                "The session ends after {count} minute of inactivity.",
+                "The session ends after {count} minutes of inactivity.",
+                count=IDLE // timedelta(minutes=1),
+            ),
+            "person_name": full_name or user.email,
+            "playground_url": "/graphql/",
+            "badges": _badges(found),
+            "filter_chips": _filter_chips(found, shown_list) if shown_list else None,
+            "is_current_place": _is_current,
+            "place_groups": place_groups(caller().actor),
+            "can_open": partial(can_open, caller().actor),
+            "shop_name": caller().shop.name,
+            "banner": banner_text(caller().shop.switches, found.closing, now()),
+            "can_change_access": may(caller().actor, update_shop),
+        }
+    return values
+
+
+def _method(amr: Collection[str]) -> str:
+    """Return how a session of ours began: only a sign-in with a passkey has no password."""
+    has_passkey = bool(amr) and AuthenticationMethod.PASSWORD not in amr
+    return text("Passkey") if has_passkey else text("Password")
+
+
+def _session_summary(email: str, by: SignedInBy, amr: Collection[str]) -> str:
+    """Return who is signed in, how and since when."""
+    values = {
+        "email": Markup("<b>{}</b>").format(email),
+        "since": time_element(datetime.fromtimestamp(by.since, UTC), now()),
+        "provider": by.provider,
+    }
+    if by.provider:
+        return html_text("Signed in as {email} with {provider} (SSO), {since}.", **values)
+    if _method(amr) == text("Passkey"):
+        return html_text("Signed in as {email} with a passkey, {since}.", **values)
+    return html_text("Signed in as {email} with a password, {since}.", **values)
+
+
+def banner_text(switches: Switches, closing: Closing | None, moment: datetime) -> Markup:
+    """Return what every page says while a switch is off its default; empty if none is."""
+    sentences = []
+    if not switches.allow_storefront_traffic:
+        sentences.append(
+            html_text(
+                Markup("<b>The storefront is closed.</b> Customers and visitors get a 401 error.")
+            )
+        )
+    if closing is not None and closing.note:
+        sentences.append(html_text("Note: “{note}”.", note=closing.note))
+    if closing is not None and closing.opens_at is not None:
+        opens = clock_element(closing.opens_at, moment)
+        sentences.append(html_text("Opens {moment}.", moment=opens))
+    if switches.password_login_mode is PasswordLoginMode.CUSTOMERS_ONLY:
+        sentences.append(html_text(Markup("<b>Password login is limited to customers.</b>")))
+    if switches.password_login_mode is PasswordLoginMode.DISABLED:
+        sentences.append(html_text(Markup("<b>Password login is off.</b>")))
+    return Markup(" ").join(sentences)
+
+
+def _is_current(place: Place) -> bool:
+    """Return whether the page belongs to ``place`` of the navigation."""
+    group = place.endpoint.rpartition(".")[0]
+    if (request.endpoint or "").startswith(f"{group}."):
+        return True
+    below = request.path.startswith(url_for(place.endpoint))
+    return below and place.endpoint != "console.home.index"
+
+
+def _badges(found: Badges) -> dict[str, dict[str, object]]:
+    """Return the badges of items that need attention, by page."""
+    badges = {
+        "console.webhooks.index": (found.webhooks, "bad", text("failing or disabled")),
+        "console.throttle.index": (found.blocked_ips, "warn", text("blocked")),
+    }
+    return {
+        place: {"count": count, "state": state, "words": words}
+        for place, (count, state, words) in badges.items()
+        if count
+    }
+
+
+def server_url() -> str:
+    """Return this server's URL: as configured, or in development as it was reached."""
+    return ports().configuration.public_url or base_url(request.environ)
+
+
+def _filter_chips(found: Badges, list_name: str) -> FilterChips | None:
+    url = url_for(request.endpoint or "")
+    return make_filter_chips(found.saved_filters, list_name, url, request.args)
+
+
+def full_url(endpoint: str, **values: str) -> str:
+    """Return the full URL of a page."""
+    return f"{server_url()}{url_for(endpoint, **values)}"  # type: ignore[arg-type]
+
+
+def set_password_url() -> str:
+    """Return the full URL of the page that emails of the console lead to."""
+    return full_url("console.passwords.follow")
+
+
+def form_path() -> str:
+    """Return the page of the console that the form of this request was on."""
+    came_from = parse_web_url(request.referrer or "")
+    return own_path(came_from.rest if came_from else None)
+
+
+def own_path(next_path: str | None) -> str:
+    """Return the console's page at ``next_path`` as browsers read it, or Home's path."""
+    path = resolved_path(next_path or "") or ""
+    root = url_for("console.home.index")
+    if not path.startswith(root) or path.startswith(f"{root}sign-in"):
+        return root
+    return path
+
+
+def _theme_cookie() -> str:
+    return "__Host-latchkey-theme" if _is_secure() else "latchkey-theme"
+
+
+def _is_secure() -> bool:
+    return ports().configuration.public_url.startswith("https://")
+
+
+blueprint = PageGroup(
+    "preferences", __name__, Entry("Keyboard shortcuts", "keyboard", "keys help", view="keyboard")
+)
+
+
+@blueprint.post("/theme")
+def set_theme() -> BaseResponse:
+    """Light, dark, or as the system has it."""
+    chosen = request.form.get("theme", "auto")
+    answer = redirect(own_path(request.form.get("next")), HTTPStatus.SEE_OTHER)
+    if chosen in THEMES:
+        keep_theme(answer, chosen)
+    return answer
+
+
+@blueprint.get("/keyboard")
+def keyboard() -> BaseResponse:
+    """The keys, as a page; script shows it as a dialog."""
+    return page("keyboard.html")

@@ -1,0 +1,268 @@
+"""The console's session: flask-login over a row of the database."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import cast
+
+from flask import Flask, request, session
+from flask_login import LoginManager, UserMixin, current_user, login_user, logout_user
+from werkzeug.exceptions import Unauthorized
+from werkzeug.wrappers import Response
+
+from app.domain.authorization.actor import Actor, SessionOrigin, anonymous
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import PermissionDenied
+from app.ports import Ports
+from app.ports.database import MAX_AGE
+from app.services.console.console_sessions import (
+    ConsoleCaller,
+    ConsoleSession,
+    find_console_caller,
+    sign_out_of_console,
+)
+from app.services.identity.identify import Visitor
+from app.web.caller import visitor_from
+from app.web.http_request import note_actor
+from app.web.installation import installation
+from app.web.translation import text
+
+_READS = ("GET", "HEAD")
+_REDIRECTS = (302, 303)
+
+
+def with_own_changes(ports: Ports) -> Ports:
+    """Return ``ports``, whose lists may be late unless this browser has just changed something."""
+    if ports.replica is None or request.method not in _READS:
+        return ports
+    return ports if _cookie(ports) in request.cookies else ports.tolerating_lag()
+
+
+def note_change(ports: Ports, answer: Response) -> None:
+    """Remember in this browser that something was changed, if there is a replica.
+
+    The browser counts the seconds, so the hosts' clocks don't matter. A forged cookie only makes
+    its sender read from the primary.
+    """
+    if ports.replica is None:
+        return
+    # A link in an email changes something with GET, and leads elsewhere as a form does.
+    if request.method not in _READS or answer.status_code in _REDIRECTS:
+        answer.set_cookie(
+            _cookie(ports),
+            "1",
+            max_age=int(MAX_AGE),
+            secure=_is_secure(ports),
+            httponly=True,
+            samesite="Lax",
+        )
+
+
+def _cookie(ports: Ports) -> str:
+    return "__Host-latchkey-changed" if _is_secure(ports) else "latchkey-changed"
+
+
+def _is_secure(ports: Ports) -> bool:
+    return ports.configuration.public_url.startswith("https://")
+
+
+IDLE = timedelta(minutes=30)
+"""Without use for so long, staff sign in again."""
+
+PROOF_LASTS = timedelta(minutes=5)
+"""How long a proof of identity counts as fresh."""
+
+_NOTED_EVERY = 60.0
+_REASON = "signed_out_because"
+_BY_FACTOR = "proved_by_factor"
+
+
+@dataclass(frozen=True, slots=True)
+class SignedInBy:
+    """How and since when the user is signed in."""
+
+    origin: SessionOrigin
+    provider: str
+    since: float
+    until: float
+
+
+class ConsoleUser(UserMixin):  # type: ignore[misc]
+    """flask-login's user: the caller as the session's row has it at this request."""
+
+    def __init__(self, token: str, caller: ConsoleCaller | None, by: SignedInBy) -> None:
+        self.id = token
+        self.caller = caller
+        self.by = by
+
+
+def set_up_sessions(app: Flask) -> None:
+    """Set up flask-login on ``app``."""
+    manager = LoginManager()
+    manager.session_protection = None  # addresses change on the way; sessions can be listed, ended
+    manager.user_loader(_load)
+    manager.init_app(app)
+
+
+def open_console_session(opened: ConsoleSession) -> None:
+    """Sign in with a new cookie, which keeps nothing of the old one.
+
+    A provider with an open session may not have asked for a password, so dangerous changes need a
+    fresh proof.
+    """
+    now = ports().clock.timestamp()
+    session.clear()
+    by = SignedInBy(opened.origin, opened.provider, now, opened.expires.timestamp())
+    session.update(
+        {
+            "user": opened.user_id,
+            "origin": by.origin.value,
+            "provider": by.provider,
+            "since": by.since,
+            "until": by.until,
+            "seen": now,
+            "proved": now - opened.proved_ago,
+            _BY_FACTOR: opened.used_second_factor,
+        }
+    )
+    login_user(ConsoleUser(opened.token, None, by))
+
+
+def close_console_session() -> None:
+    """Sign out: the session ends everywhere, and the cookie is emptied."""
+    if current_user.is_authenticated:
+        sign_out_of_console(ports(), caller().actor)
+    logout_user()
+    session.clear()
+
+
+def prove_now(*, by_factor: bool) -> None:
+    """Note that the person at the keyboard has just proved who they are.
+
+    ``by_factor``: with a second factor, or by adding one.
+    """
+    session["proved"] = ports().clock.timestamp()
+    session[_BY_FACTOR] = by_factor
+
+
+def is_proved() -> bool:
+    """Whether that was a few minutes ago at most, and with the account's second factor if any.
+
+    A password that was entered before the second factor was added proves nothing from then on,
+    in any copy of the cookie.
+    """
+    proved = float(session.get("proved", 0))
+    is_recent = ports().clock.timestamp() - proved <= PROOF_LASTS.total_seconds()
+    known = cast("ConsoleUser", current_user).caller if is_signed_in() else None
+    needs_factor = known is not None and known.has_second_factor
+    return is_recent and (bool(session.get(_BY_FACTOR)) or not needs_factor)
+
+
+def is_refresh() -> bool:
+    """Whether an open page asks by itself, not because of a person."""
+    return request.headers.get("X-Requested-With") == "refresh"
+
+
+def note_use() -> None:
+    """Keep the session from growing idle; the cookie is written once a minute at most."""
+    if is_refresh():
+        return
+    now = ports().clock.timestamp()
+    if now - float(session.get("seen", 0)) >= _NOTED_EVERY:
+        session["seen"] = now
+    session_id = caller().actor.session_id
+    if session_id is not None:
+        ports().activity.record_session_use(session_id)
+
+
+def is_signed_in() -> bool:
+    """Whether a session is alive, whatever it is worth in the present login mode."""
+    return bool(current_user.is_authenticated)
+
+
+def caller() -> ConsoleCaller:
+    """Return the caller; raises ``Unauthorized`` without a session."""
+    user = cast("ConsoleUser", current_user)
+    if not is_signed_in() or user.caller is None:
+        raise Unauthorized
+    return user.caller
+
+
+def actor() -> Actor:
+    """The actor of the use cases that a page calls."""
+    return replace(caller().actor, proof_is_old=not is_proved())
+
+
+def require(permission: Permission) -> None:
+    """Raise ``PermissionDenied`` before a form is shown whose use case would."""
+    if not actor().holds(permission):
+        raise PermissionDenied(permission)
+
+
+def sign_out_because(reason: str) -> None:
+    """Keep why a sign-in has to begin again, for the sign-in page."""
+    session[_REASON] = reason
+
+
+def why_signed_out() -> str:
+    """Return why the cookie's session ended; empty if the browser never had one."""
+    reason = session.pop(_REASON, "")
+    if reason:
+        return str(reason)
+    if is_signed_in() or "user" not in session:
+        return ""
+    present = ports().clock.timestamp()
+    if present - float(session.get("seen", 0)) > IDLE.total_seconds():
+        return text(
+            "You were signed out after {count} minute of inactivity.",
+            "You were signed out after {count} minutes of inactivity.",
+            count=IDLE // timedelta(minutes=1),
+        )
+    if present >= float(session.get("until", 0)):
+        return text("Your session expired.")
+    return text("Your session was ended.")
+
+
+def signed_in_by() -> SignedInBy:
+    """How the present session began."""
+    return cast("ConsoleUser", current_user).by
+
+
+def nobody() -> Actor:
+    """The actor of a page that comes before signing in."""
+    visitor = visitor_here()
+    return anonymous(address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer)
+
+
+def visitor_here() -> Visitor:
+    """The visit; the cookie speaks, so a credential in a header is not looked at."""
+    seen = visitor_from(request.environ, installation())
+    return Visitor(None, seen.address, seen.user_agent, seen.issuer)
+
+
+def ports() -> Ports:
+    """The ports of this installation; lists may come from the replica, see ``own_changes``."""
+    return with_own_changes(installation().ports)
+
+
+def now() -> datetime:
+    """The moment, by the clock port."""
+    return ports().clock.now()
+
+
+def _load(token: str) -> ConsoleUser | None:
+    """Return the cookie's session if it is neither idle, expired nor ended."""
+    present = ports().clock.timestamp()
+    by = SignedInBy(
+        SessionOrigin(session.get("origin", SessionOrigin.NONE.value)),
+        str(session.get("provider", "")),
+        float(session.get("since", 0)),
+        float(session.get("until", 0)),
+    )
+    idle = present - float(session.get("seen", 0))
+    if idle > IDLE.total_seconds() or present >= by.until:
+        return None
+    found = find_console_caller(ports(), visitor_here(), token, int(session.get("user", 0)))
+    if found is None:
+        return None
+    note_actor(found.actor)
+    return ConsoleUser(token, found, by)

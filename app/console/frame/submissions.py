@@ -1,0 +1,278 @@
+"""Forms that are sent twice, forms that create something, and forms that lead to another page.
+
+* A form that is sent twice at once, by a double click, is answered once, and both times alike.
+  The browser shows the answer to the second, and drops the first with its cookie. So the second
+  waits for the first's answer and gets it, the session that it opened included: what counts
+  (attempts, codes, links, proofs) counts once. Only the same browser with the same fields gets it.
+* A form that creates something creates it once, and a secret is shown once: use ``CreatingForm``
+  and ``create_once`` for each of them.
+* What was entered in a form can be kept for minutes for the page that it leads to. That page is
+  fetched, so that Back, Forward and Reload work; its URL has only a random key.
+"""
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import wraps
+from http import HTTPStatus
+from threading import BoundedSemaphore
+from typing import Any
+
+from flask import Response, flash, g, make_response, redirect, request, session, url_for
+from flask.json.tag import TaggedJSONSerializer
+from typing_extensions import override
+from werkzeug.datastructures import MultiDict
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import HiddenField
+
+from app.console.frame.forms import ConsoleForm
+from app.console.frame.navigation import PageGroup
+from app.console.frame.page_layout import go, page
+from app.console.frame.session import actor, nobody, ports
+from app.domain.values.errors import TooManyRequests
+from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.text import translatable
+from app.services.console.submissions import (
+    KEY_LENGTH,
+    claim_answer,
+    claim_submission,
+    find_answer,
+    find_created_page,
+    find_entered,
+    finish_submission,
+    keep_answer,
+    keep_entered,
+    release_answer,
+    release_submission,
+    take_created_secret,
+)
+from app.web.translation import text
+
+PROOFS = frozenset(
+    {"proof_password", "proof_code", "proof_credential", "old_password", "password", "code"}
+)
+"""Fields of a signed-in person's forms that are compared and counted, or work once."""
+
+_SAME_EVERY_TIME = frozenset({"console.passwords.forgotten"})
+"""Forms with one answer however often they are sent; each that comes later is counted again."""
+
+_CSRF = "csrf_token"
+_HEADERS = ("Content-Type", "Location")
+_PATIENCE_SECONDS = 15.0
+_PAUSE_SECONDS = 0.05
+_waiting = BoundedSemaphore(4)
+"""Requests of a process that wait for others: they hold a thread each."""
+
+_json = TaggedJSONSerializer()
+
+
+def answered_once(view: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``view``, which answers a form of its page once."""
+
+    @wraps(view)
+    def once(**arguments: Any) -> Any:
+        repeated = answer_so_far() if request.method == "POST" else None
+        return view(**arguments) if repeated is None else repeated
+
+    return once
+
+
+def answer_so_far() -> Response | None:
+    """Return the answer to the same form, sent before; ``None`` if it is to be answered now."""
+    if getattr(g, "form_key", None) is not None or _CSRF not in session:
+        return None
+    key = _key()
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while not claim_answer(ports(), nobody(), key):
+        kept = _wait_for_answer(key, until)
+        if kept:
+            return _repeat(kept)
+        if kept == "":
+            return None  # it takes too long; this one counts by itself
+    g.form_key = key
+    return None
+
+
+def keep_form_answer(answer: Response) -> Response:
+    """Keep the answer to the form of this request for the same form that comes meanwhile.
+
+    Refusals are for those alone: whoever sends a refused form again tries again.
+    """
+    key = g.pop("form_key", None)
+    if key is not None:
+        with suppress(DatabaseUnavailable, TooManyRequests):  # the form is answered in any case
+            _keep(key, answer)
+    return answer
+
+
+def _keep(key: str, answer: Response) -> None:
+    if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or answer.is_streamed:
+        release_answer(ports(), nobody(), key)
+        return
+    is_done = answer.status_code < HTTPStatus.BAD_REQUEST
+    kept = {
+        "status": answer.status_code,
+        "headers": [(name, answer.headers[name]) for name in _HEADERS if name in answer.headers],
+        "body": answer.get_data(as_text=True),
+        "session": dict(session),
+    }
+    keep_answer(
+        ports(),
+        nobody(),
+        key,
+        _json.dumps(kept),
+        is_repeated=is_done and request.endpoint not in _SAME_EVERY_TIME,
+    )
+
+
+def _key() -> str:
+    """Return a digest of the browser, the page and every field."""
+    sent = [session[_CSRF], request.full_path, *request.form.items(multi=True)]
+    return hashlib.sha256(json.dumps(sent).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _wait_for_answer(key: str, until: float) -> str | None:
+    """Return the answer; empty if it takes too long, ``None`` if there will be none."""
+    if not _waiting.acquire(blocking=False):
+        return ""
+    try:
+        while (kept := find_answer(ports(), nobody(), key)) == "" and time.monotonic() < until:
+            time.sleep(_PAUSE_SECONDS)
+    finally:
+        _waiting.release()
+    return kept
+
+
+def _repeat(kept: str) -> Response:
+    stored = _json.loads(kept)
+    session.clear()
+    session.update(stored["session"])
+    return make_response(stored["body"], stored["status"], stored["headers"])
+
+
+Entered = MultiDict[str, str]
+
+_KEY = re.compile(rf"[A-Za-z0-9]{{{KEY_LENGTH}}}")
+_ENTERED_PARAMETER = "entered"
+_EXPIRED = translatable("What you entered is kept for 10 minutes and has expired.")
+
+
+def go_with_entered(
+    fields: Iterable[tuple[str, str]], endpoint: str, /, **values: Any
+) -> BaseResponse:
+    """Redirect to a page that gets ``fields`` from ``entered_before``; leave secrets out."""
+    key = ports().randomness.token(KEY_LENGTH)
+    keep_entered(ports(), actor(), key, json.dumps(list(fields)))
+    return go(endpoint, **values, **{_ENTERED_PARAMETER: key})
+
+
+def entered_before() -> Entered | None:
+    """Return what was entered before this page; ``None`` if its URL names nothing that is kept."""
+    key = request.args.get(_ENTERED_PARAMETER, "")
+    if request.method != "GET" or not key:
+        return None
+    kept = find_entered(ports(), actor(), key) if _KEY.fullmatch(key) else ""
+    if not kept:
+        flash(text(_EXPIRED), "warn")
+        return None
+    return MultiDict(map(tuple, json.loads(kept)))
+
+
+_CREATED_PARAMETER = "created"
+_RELOAD_SECONDS = "1"
+_INTERRUPTED = translatable(
+    "This form expired or was interrupted. Check whether the item exists before you try again."
+)
+
+blueprint = PageGroup("creations", __name__, url_prefix="/created")
+
+
+class SubmissionField(HiddenField):  # type: ignore[misc]
+    """The key of one rendering of a form; an invalid one counts as a new one."""
+
+    def __init__(self, **kwargs: object) -> None:
+        super().__init__(default=_new_key, render_kw={"id": False}, **kwargs)
+
+    @override
+    def process_formdata(self, valuelist: list[str]) -> None:
+        if valuelist and _KEY.fullmatch(valuelist[0]):
+            self.data = valuelist[0]
+
+
+class CreatingForm(ConsoleForm):
+    """A form that creates something. Its template renders ``{{ form.submission }}``."""
+
+    submission = SubmissionField()
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """What was created: what to say, and the page that shows it.
+
+    ``secret`` is shown on that page once.
+    """
+
+    message: str
+    endpoint: str
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    secret: str = field(default="", repr=False)
+
+
+def create_once(form: CreatingForm, create: Callable[[], Created]) -> BaseResponse:
+    """Create something with ``create`` and redirect to its page.
+
+    A form that is sent again (a double click, a reload) leads to the same page and creates
+    nothing. What ``create`` raises passes through; the form can then be sent again. The page that
+    shows a secret gets it from ``shown_once``::
+
+        form = AppForm()  # a CreatingForm
+        if form.validate_on_submit():
+            try:
+                return create_once(form, lambda: _create(form))
+            except Refused as refused:
+                form.refuse(refused)
+    """
+    key = form.submission.data
+    if not claim_submission(ports(), actor(), key):
+        return go("console.creations.show", submission=key)
+    try:
+        created = create()
+    except BaseException:
+        release_submission(ports(), actor(), key)
+        raise
+    reveal = {_CREATED_PARAMETER: key} if created.secret else {}
+    location = url_for(created.endpoint, **created.arguments, **reveal)  # type: ignore[arg-type]
+    finish_submission(ports(), actor(), key, location, created.secret)
+    flash(created.message, "ok")
+    return redirect(location, HTTPStatus.SEE_OTHER)
+
+
+def shown_once() -> str | None:
+    """Return the secret of what was just created, for the page that ``create_once`` leads to.
+
+    Empty if it was shown before or is older than ten minutes; ``None`` if the URL asks for none.
+    """
+    key = request.args.get(_CREATED_PARAMETER, "")
+    return take_created_secret(ports(), actor(), key) if _KEY.fullmatch(key) else None
+
+
+@blueprint.get("/<slug:submission>")
+def show(submission: str) -> BaseResponse:
+    """Lead to what a form created that was sent twice; wait while it is being created."""
+    location = find_created_page(ports(), actor(), submission)
+    if location is None:
+        flash(text(_INTERRUPTED), "warn")
+        return go("console.home.index")
+    if location:
+        return redirect(location, HTTPStatus.SEE_OTHER)
+    waiting = page("creating.html")
+    waiting.headers["Refresh"] = _RELOAD_SECONDS
+    return waiting
+
+
+def _new_key() -> str:
+    return ports().randomness.token(KEY_LENGTH)

@@ -1,0 +1,1 @@
+"""Lists: filters, sorting, pages, CSV files and saved filters."""

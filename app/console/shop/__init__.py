@@ -1,0 +1,1 @@
+"""The shop: storefront access, settings and emails."""

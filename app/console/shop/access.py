@@ -1,0 +1,527 @@
+"""Access: password login and storefront traffic, each with its consequences."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from flask import flash, request, url_for
+from markupsafe import Markup
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import StringField
+
+from app.console.frame.formatting import exact, html_text, tally, time_element, time_zone_name
+from app.console.frame.forms import ConsoleForm, MomentField
+from app.console.frame.navigation import Entry, Heading, PageGroup
+from app.console.frame.page_layout import done, go, page, refused_page
+from app.console.frame.parts import Consequence
+from app.console.frame.reauthentication import ask_first
+from app.console.frame.session import actor, caller, ports, signed_in_by
+from app.console.shop.access_positions import (
+    MODES,
+    Position,
+    lockout_text,
+    mode_consequences,
+    mode_position,
+    storefront_position,
+)
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.lockouts import AccessChange
+from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.text import translatable
+from app.services.authorization.register import needs_proof
+from app.services.shop.impact import (
+    Impact,
+    LastChange,
+    LoginModeImpact,
+    PasswordStaff,
+    StorefrontImpact,
+    show_impact,
+)
+from app.services.shop.lockout_guard import lockout
+from app.services.shop.settings import show_settings, update_shop
+from app.services.shop.sign_in_counts import SignInCounts
+from app.web.translation import lazy_text, problem_text, text
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The confirmation of a change; without an ``action`` there is nothing to change."""
+
+    title: str
+    detail: str
+    endpoint: str = ""
+    name: str = ""
+    value: str = ""
+    consequences: tuple[Consequence, ...] = ()
+    action: str = ""
+    is_harmless: bool = False
+    needs_phrase: bool = False
+    asks_closing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StaffMember:
+    """A staff member who signs in with a password only."""
+
+    name: str
+    sessions: str
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPage:
+    """Both switches; ``more`` counts the staff without single sign-on that aren't named."""
+
+    modes: tuple[Position, ...]
+    mode_changed: str
+    storefront: tuple[Position, ...]
+    storefront_changed: str
+    staff: tuple[StaffMember, ...]
+    more: str
+    question: Question | None
+    wrong: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who looks at the page, and whether by single sign-on."""
+
+    user_id: int
+    by_sign_on: bool
+
+
+_TIME = Markup('<time datetime="{}">{}</time>')
+
+
+def make_access_page(
+    found: Impact,
+    viewer: Viewer,
+    proposed: AccessChange | None = None,
+    wrong: Sequence[str] = (),
+) -> AccessPage:
+    """Return the page that shows ``found``, and asks about a change if one is ``proposed``."""
+    switches = found.switches
+    mode, is_open = switches.password_login_mode, switches.allow_storefront_traffic
+    if proposed is not None and proposed.password_login_mode is not None:
+        mode = proposed.password_login_mode
+    if proposed is not None and proposed.allow_storefront_traffic is not None:
+        is_open = proposed.allow_storefront_traffic
+    more = found.numbers.staff_without_sign_on - len(found.staff_by_password)
+    return AccessPage(
+        modes=tuple(mode_position(position, found.numbers, mode) for position in found.modes),
+        mode_changed=_changed(found.mode_changed, found, viewer),
+        storefront=tuple(
+            storefront_position(position, found, is_open=is_open) for position in found.storefront
+        ),
+        storefront_changed=_changed(found.storefront_changed, found, viewer),
+        staff=tuple(_staff_member(person) for person in found.staff_by_password),
+        more=text("{count:,} more", "{count:,} more", count=more) if more > 0 else "",
+        question=None
+        if proposed is None
+        else _question(found, viewer, proposed, is_new=not wrong),
+        wrong=wrong,
+    )
+
+
+def _changed(change: LastChange | None, found: Impact, viewer: Viewer) -> str:
+    if change is None:
+        return ""
+    moment = time_element(change.at, found.counted_at)
+    if change.user_id == viewer.user_id:
+        return html_text("Changed by you, {moment}", moment=moment)
+    if change.actor_kind == "operator":
+        return html_text("Changed by a server administrator, {moment}", moment=moment)
+    return html_text("Changed by {name}, {moment}", name=change.actor_name, moment=moment)
+
+
+def _staff_member(person: PasswordStaff) -> StaffMember:
+    full_name = text("{first} {last}", first=person.first_name, last=person.last_name)
+    name = full_name.strip() or person.email
+    if not person.sessions:
+        return StaffMember(name, text("No active sessions"))
+    return StaffMember(
+        name, text("{count:,} active session", "{count:,} active sessions", count=person.sessions)
+    )
+
+
+def _question(found: Impact, viewer: Viewer, proposed: AccessChange, *, is_new: bool) -> Question:
+    """Return the question; a new one about the current position has nothing to change."""
+    moment = _TIME.format(found.counted_at.isoformat(), exact(found.counted_at))
+    if proposed.password_login_mode is not None:
+        mode = found.login_mode(proposed.password_login_mode)
+        if mode.is_current and is_new:
+            return _without_change(MODES[mode.mode].already)
+        return _mode_question(mode, found.numbers, viewer, moment)
+    allow = bool(proposed.allow_storefront_traffic)
+    storefront = found.storefront_traffic(allow=allow)
+    if allow and storefront.is_current and is_new:
+        return _without_change(_IS_OPEN)
+    if not allow and storefront.is_current:
+        return _changed_closing()
+    detail = _effect(moment)
+    return _opening(detail) if allow else _closing(storefront, detail)
+
+
+_IS_OPEN = translatable("The storefront is open.")
+
+
+def _without_change(detail: str) -> Question:
+    return Question(text("No change to review"), text(detail))
+
+
+def _effect(moment: Markup) -> str:
+    return html_text("Applies immediately. Numbers as of {moment}.", moment=moment)
+
+
+def _mode_question(
+    impact: LoginModeImpact, numbers: SignInCounts, viewer: Viewer, moment: Markup
+) -> Question:
+    words = MODES[impact.mode]
+    is_enabled = impact.mode is PasswordLoginMode.ENABLED
+    last = _passwords_work() if is_enabled else _kept(numbers, viewer)
+    return Question(
+        title=text(words.question),
+        detail=_effect(moment),
+        endpoint="console.access.set_mode",
+        name="mode",
+        value=impact.mode.value,
+        consequences=(*mode_consequences(impact, numbers), last),
+        action=text(words.action),
+        is_harmless=is_enabled,
+        needs_phrase=impact.mode is PasswordLoginMode.DISABLED,
+    )
+
+
+def _passwords_work() -> Consequence:
+    again = text(
+        "Everyone can sign in with a password again. Sessions that lost access get it back."
+    )
+    return Consequence("ok", again)
+
+
+def _kept(numbers: SignInCounts, viewer: Viewer) -> Consequence:
+    count, apps, staff = numbers.apps.number, tally(numbers.apps), numbers.staff_with_sign_on
+    if not viewer.by_sign_on:
+        sentence = html_text(
+            Markup(
+                "<b>{staff:,} staff</b> with an SSO identity and <b>{apps} app</b> keep access."
+            ),
+            Markup(
+                "<b>{staff:,} staff</b> with an SSO identity and <b>{apps} apps</b> keep access."
+            ),
+            count=count,
+            apps=apps,
+            staff=staff,
+        )
+        return Consequence("ok", sentence)
+    sentence = html_text(
+        Markup(
+            "<b>{staff:,} staff</b> with an SSO identity, including you, and <b>{apps} app</b> "
+            "keep access."
+        ),
+        Markup(
+            "<b>{staff:,} staff</b> with an SSO identity, including you, and <b>{apps} apps</b> "
+            "keep access."
+        ),
+        count=count,
+        apps=apps,
+        staff=staff,
+    )
+    return Consequence("ok", sentence)
+
+
+def _opening(detail: str) -> Question:
+    back = Consequence("ok", text("Visitors and customers can reach the API again."))
+    return Question(
+        title=text("Open the storefront?"),
+        detail=detail,
+        endpoint="console.access.set_storefront",
+        name="open",
+        value="true",
+        consequences=(back,),
+        action=text("Open storefront"),
+        is_harmless=True,
+    )
+
+
+def _closing(impact: StorefrontImpact, detail: str) -> Question:
+    return Question(
+        title=text("Close the storefront?"),
+        detail=detail,
+        endpoint="console.access.set_storefront",
+        name="open",
+        value="false",
+        consequences=tuple(_consequences_of_closing(impact)),
+        action=text("Close storefront"),
+        asks_closing=True,
+    )
+
+
+def _changed_closing() -> Question:
+    return Question(
+        title=text("Change the note and opening time?"),
+        detail=text("The storefront stays closed."),
+        endpoint="console.access.set_storefront",
+        name="open",
+        value="false",
+        action=text("Save"),
+        is_harmless=True,
+        asks_closing=True,
+    )
+
+
+def _consequences_of_closing(impact: StorefrontImpact) -> Iterable[Consequence]:
+    yield Consequence("bad", _visitors_rejected(impact))
+    staff = text("Staff can't sign in over the API. They can still sign in to this console.")
+    yield Consequence("bad", staff)
+    passed = html_text(
+        Markup(
+            "Staff and apps with a valid token keep access: <b>{count:,} request</b> in the last "
+            "hour."
+        ),
+        Markup(
+            "Staff and apps with a valid token keep access: <b>{count:,} requests</b> in the last "
+            "hour."
+        ),
+        count=impact.lets_through,
+    )
+    yield Consequence("ok", passed)
+
+
+def _visitors_rejected(impact: StorefrontImpact) -> str:
+    if not impact.would_refuse:
+        return text("Customers and visitors get a 401 error, also when they sign in.")
+    return html_text(
+        Markup(
+            "Customers and visitors get a 401 error, also when they sign in. They sent "
+            "<b>{count:,} request</b> in the last hour."
+        ),
+        Markup(
+            "Customers and visitors get a 401 error, also when they sign in. They sent "
+            "<b>{count:,} requests</b> in the last hour."
+        ),
+        count=impact.would_refuse,
+    )
+
+
+PHRASE = "NOBODY"
+"""What must be typed to turn off password login."""
+
+_DONE_MODE = {
+    PasswordLoginMode.ENABLED: translatable("Everyone can sign in with a password."),
+    PasswordLoginMode.CUSTOMERS_ONLY: translatable("Password login is limited to customers."),
+    PasswordLoginMode.DISABLED: translatable("Password login is off."),
+}
+_DONE_OPEN = {
+    True: translatable("Storefront opened."),
+    False: translatable("Storefront closed."),
+}
+_OPEN = {"true": True, "false": False}
+
+blueprint = PageGroup(
+    "access",
+    __name__,
+    Entry(
+        "Access",
+        "door-open",
+        "password login mode storefront traffic switches close open",
+        Heading.TOP,
+        needs=show_impact,
+    ),
+    url_prefix="/access",
+)
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """Show both switches; ``ask`` opens the confirmation of a change."""
+    proposal = _proposal(
+        request.args.get("ask"), request.args.get("mode"), request.args.get("open")
+    )
+    found = show_impact(ports(), actor())
+    if (
+        proposal is not None
+        and not proposal.refusal(found)
+        and needs_proof(ports(), actor(), update_shop, proposal.update)
+    ):
+        act = "access.set_mode" if proposal.is_mode else "access.set_storefront"
+        return ask_first(act, proposal.address())
+    return _show(found, proposal)
+
+
+@blueprint.post("/mode")
+def set_mode() -> BaseResponse:
+    """Set the password login mode; refused if no administrator could undo it."""
+    proposal = _proposal("mode", request.form.get("mode"), None)
+    if proposal is None:
+        return go("console.access.index")
+    mode, phrase = proposal.mode, request.form.get("phrase", "").strip().upper()
+    if mode is PasswordLoginMode.DISABLED and phrase != PHRASE:
+        return _refuse(
+            proposal, [text("Type {phrase} to confirm. Nothing was changed.", phrase=PHRASE)]
+        )
+    return _change(proposal)
+
+
+@blueprint.post("/storefront")
+def set_storefront() -> BaseResponse:
+    """Open the storefront, or close it with a note and a time to open."""
+    proposal = _proposal("storefront", None, request.form.get("open"))
+    if proposal is None:
+        return go("console.access.index")
+    return _change(proposal) if proposal.opens_storefront else _close(proposal)
+
+
+class ClosingForm(ConsoleForm):
+    """Why the storefront is closed, and when it opens by itself; both are optional."""
+
+    names = {"storefrontNote": "note", "storefrontOpensAt": "opens_at"}  # noqa: RUF012
+    note = StringField(lazy_text("Note for staff (optional)"))
+    opens_at = MomentField(lazy_text("Opens automatically (optional)"))
+
+    @classmethod
+    def of(cls, found: Impact) -> Self:
+        """Return the form with the present closing."""
+        closing = found.closing
+        if closing is None:
+            return cls(formdata=None)
+        return cls(formdata=None, note=closing.note, opens_at=closing.opens_at)
+
+    def update(self) -> ShopUpdate:
+        """Return the closing as it was filled in."""
+        return ShopUpdate(
+            allow_storefront_traffic=False,
+            storefront_note=self.note.data or "",
+            storefront_opens_at=self.opens_at.data,
+        )
+
+
+class Proposal:
+    """A change of one of the switches that is to be confirmed."""
+
+    def __init__(self, switch: str, value: str) -> None:
+        self.switch = switch
+        self.value = value
+
+    @property
+    def is_mode(self) -> bool:
+        return self.switch == "mode"
+
+    @property
+    def mode(self) -> PasswordLoginMode:
+        return PasswordLoginMode(self.value)
+
+    @property
+    def change(self) -> AccessChange:
+        """The change, as the lockout rule judges it."""
+        if self.is_mode:
+            return AccessChange(password_login_mode=self.mode)
+        return AccessChange(allow_storefront_traffic=_OPEN[self.value])
+
+    @property
+    def update(self) -> ShopUpdate:
+        """The change that it is about."""
+        if self.is_mode:
+            return ShopUpdate(password_login_mode=self.mode)
+        return ShopUpdate(allow_storefront_traffic=_OPEN[self.value])
+
+    @property
+    def opens_storefront(self) -> bool:
+        return not self.is_mode and _OPEN[self.value]
+
+    def address(self) -> str:
+        """The page with the question."""
+        if self.is_mode:
+            return url_for("console.access.index", ask="mode", mode=self.value)
+        return url_for("console.access.index", ask="storefront", open=self.value)
+
+    def refusal(self, found: Impact) -> str:
+        """Why it cannot be, in words; empty when it can."""
+        if self.is_mode:
+            mode = found.login_mode(self.mode)
+            return problem_text(mode.refusal) if mode.refusal else lockout_text(mode.lockout)
+        return lockout_text(found.storefront_traffic(allow=_OPEN[self.value]).lockout)
+
+
+def _proposal(switch: str | None, mode: str | None, open_: str | None) -> Proposal | None:
+    if switch == "mode" and mode is not None and mode in PasswordLoginMode.__members__:
+        return Proposal(switch, mode)
+    if switch == "storefront" and open_ is not None and open_ in _OPEN:
+        return Proposal(switch, open_)
+    return None
+
+
+def _change(proposal: Proposal) -> BaseResponse:
+    try:
+        _guard(proposal.change)
+        update_shop(ports(), actor(), proposal.update)
+    except Refused as refused:
+        return _refuse(None, [problem_text(problem) for problem in refused.problems])
+    if proposal.is_mode:
+        return done(text(_DONE_MODE[proposal.mode]), "console.access.index")
+    return done(text(_DONE_OPEN[_OPEN[proposal.value]]), "console.access.index")
+
+
+def _close(proposal: Proposal) -> BaseResponse:
+    form = ClosingForm()
+    was_closed = show_settings(ports(), actor()).allow_storefront_traffic is False
+    try:
+        if not form.validate():
+            return _refuse(proposal, [], form)
+        _guard(proposal.change)
+        update_shop(ports(), actor(), form.update())
+    except Refused as refused:
+        form.refuse(refused)
+        return _refuse(proposal, [], form)
+    if was_closed:
+        return done(text("Note and opening time saved."), "console.access.index")
+    return done(text(_DONE_OPEN[False]), "console.access.index")
+
+
+def _guard(change: AccessChange) -> None:
+    """Refuse a change that no administrator could undo; only the console has this rule."""
+    if not actor().holds(Permission.MANAGE_SETTINGS):
+        return
+    judged = lockout(ports(), actor(), change)
+    if judged.reason is not None:
+        raise Refused(Problem("LOCKOUT", judged.reason.message))
+
+
+def _refuse(
+    proposal: Proposal | None, messages: list[str], closing: ClosingForm | None = None
+) -> BaseResponse:
+    found = show_impact(ports(), actor())
+    return refused_page(
+        "access/index.html",
+        access=_page_of(found, proposal, messages),
+        closing=closing or ClosingForm.of(found),
+        time_hint=_time_hint(),
+    )
+
+
+def _show(found: Impact, proposal: Proposal | None) -> BaseResponse:
+    if proposal is not None:
+        reason = proposal.refusal(found)
+        if reason:
+            flash(reason, "bad")
+            proposal = None
+    return page(
+        "access/index.html",
+        access=_page_of(found, proposal),
+        closing=ClosingForm.of(found),
+        time_hint=_time_hint(),
+    )
+
+
+def _time_hint() -> str:
+    return text(
+        "24-hour time in {zone}. Leave it empty to open the storefront yourself.",
+        zone=time_zone_name(),
+    )
+
+
+def _page_of(found: Impact, proposal: Proposal | None, wrong: Sequence[str] = ()) -> AccessPage:
+    by_sign_on = signed_in_by().origin is SessionOrigin.OIDC
+    viewer = Viewer(caller().user.id, by_sign_on=by_sign_on)
+    return make_access_page(found, viewer, proposal.change if proposal else None, wrong)

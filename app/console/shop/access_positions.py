@@ -1,0 +1,279 @@
+"""The positions of both switches in words, each with its consequences."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from markupsafe import Markup
+
+from app.console.frame.formatting import clock_element, html_text, tally, time_element
+from app.console.frame.parts import Consequence
+from app.domain.shop.lockouts import Lockout
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.text import forms, translatable
+from app.services.shop.closing import Closing
+from app.services.shop.impact import Impact, LoginModeImpact, StorefrontImpact
+from app.services.shop.sign_in_counts import SignInCounts
+from app.web.translation import text
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A position of a switch; ``obstacle`` tells why it can't be chosen."""
+
+    value: str
+    label: str
+    sentence: str
+    state: str
+    is_chosen: bool
+    is_current: bool
+    consequences: tuple[Consequence, ...]
+    obstacle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModeWords:
+    """What the page says about a password login mode."""
+
+    label: str
+    sentence: str
+    question: str
+    action: str
+    already: str
+
+
+MODES = {
+    PasswordLoginMode.ENABLED: ModeWords(
+        translatable("Everyone"),
+        translatable("Customers and staff sign in with email and password, or with SSO."),
+        translatable("Let everyone sign in with a password?"),
+        translatable("Let everyone sign in"),
+        translatable(
+            "Password login is set to Everyone. Choose another option to see what it changes."
+        ),
+    ),
+    PasswordLoginMode.CUSTOMERS_ONLY: ModeWords(
+        translatable("Customers only"),
+        translatable("Staff must use SSO. Password sign-ins get customer-level access only."),
+        translatable("Limit password login to customers?"),
+        translatable("Limit to customers"),
+        translatable(
+            "Password login is limited to customers. Choose another option to see what it changes."
+        ),
+    ),
+    PasswordLoginMode.DISABLED: ModeWords(
+        translatable("Off"),
+        translatable(
+            "Signing in, refreshing, and changing or resetting a password are disabled. SSO and "
+            "apps keep working."
+        ),
+        translatable("Turn off password login?"),
+        translatable("Turn off password login"),
+        translatable("Password login is off. Choose another option to see what it changes."),
+    ),
+}
+
+
+def mode_position(
+    impact: LoginModeImpact, numbers: SignInCounts, chosen: PasswordLoginMode
+) -> Position:
+    """Return the position of a password login mode."""
+    words = MODES[impact.mode]
+    return Position(
+        value=impact.mode.value,
+        label=text(words.label),
+        sentence=text(words.sentence),
+        state="ok",
+        is_chosen=impact.mode is chosen,
+        is_current=impact.is_current,
+        consequences=mode_consequences(impact, numbers),
+        obstacle="" if impact.is_current else _obstacle(impact),
+    )
+
+
+def _obstacle(impact: LoginModeImpact) -> str:
+    if impact.refusal:
+        return text("You signed in with a password. Sign in with SSO to restrict password login.")
+    return lockout_text(impact.lockout)
+
+
+def lockout_text(lockout: Lockout) -> str:
+    """Return why a change would lock everyone out; empty if it wouldn't."""
+    return text(lockout.reason.message) if lockout.reason else ""
+
+
+def mode_consequences(impact: LoginModeImpact, numbers: SignInCounts) -> tuple[Consequence, ...]:
+    """Return what a password login mode takes from people and sessions, or has taken."""
+    if impact.mode is PasswordLoginMode.ENABLED:
+        return ()
+    if impact.mode is PasswordLoginMode.DISABLED:
+        return tuple(_consequences_of_disabling(impact, numbers))
+    return tuple(_consequences_of_limiting(impact, numbers))
+
+
+def _consequences_of_limiting(
+    impact: LoginModeImpact, numbers: SignInCounts
+) -> Iterable[Consequence]:
+    if impact.staff_losing_rights:
+        sentence = _STAFF_LIMITED if impact.is_current else _STAFF_WILL_BE_LIMITED
+        staff = html_text(*sentence, count=impact.staff_losing_rights, all=numbers.staff_active)
+        yield Consequence("warn", staff)
+    else:
+        yield Consequence("ok", text("All active staff can sign in with SSO."))
+    if impact.staff_sessions:
+        sentence = _SESSIONS_LIMITED if impact.is_current else _SESSIONS_WILL_BE_LIMITED
+        yield Consequence("warn", html_text(*sentence, count=impact.staff_sessions))
+
+
+_STAFF_WILL_BE_LIMITED = forms(
+    Markup("<b>{count:,} of {all:,} staff</b> has no SSO identity and will lose staff access."),
+    Markup("<b>{count:,} of {all:,} staff</b> have no SSO identity and will lose staff access."),
+)
+_STAFF_LIMITED = forms(
+    Markup("<b>{count:,} of {all:,} staff</b> has no SSO identity and no staff access."),
+    Markup("<b>{count:,} of {all:,} staff</b> have no SSO identity and no staff access."),
+)
+_SESSIONS_WILL_BE_LIMITED = forms(
+    Markup("<b>{count:,} staff session</b> started with a password and will lose staff access."),
+    Markup("<b>{count:,} staff sessions</b> started with a password and will lose staff access."),
+)
+_SESSIONS_LIMITED = forms(
+    Markup("<b>{count:,} staff session</b> started with a password and has no staff access."),
+    Markup("<b>{count:,} staff sessions</b> started with a password and have no staff access."),
+)
+
+
+def _consequences_of_disabling(
+    impact: LoginModeImpact, numbers: SignInCounts
+) -> Iterable[Consequence]:
+    customers, sessions = impact.customers_losing_access, impact.sessions_rejected
+    if customers.number:
+        sentence = _CUSTOMERS_REJECTED if impact.is_current else _CUSTOMERS_WILL_BE_REJECTED
+        values = {"some": tally(customers), "all": tally(numbers.customers)}
+        yield Consequence("bad", html_text(*sentence, count=customers.number, **values))
+    if impact.staff_losing_rights:
+        sentence = _STAFF_REJECTED if impact.is_current else _STAFF_WILL_BE_REJECTED
+        staff = html_text(*sentence, count=impact.staff_losing_rights, all=numbers.staff_active)
+        yield Consequence("bad", staff)
+    if sessions.number:
+        sentence = _SESSIONS_REJECTED if impact.is_current else _SESSIONS_WILL_BE_REJECTED
+        yield Consequence(
+            "bad", html_text(*sentence, count=sessions.number, tally=tally(sessions))
+        )
+    if impact.sessions_without_refresh.number:
+        ending = impact.sessions_without_refresh
+        counted = html_text(*_NOT_REFRESHED, count=ending.number, tally=tally(ending))
+        yield Consequence("warn", counted)
+    if not (customers.number or impact.staff_losing_rights or sessions.number):
+        all_linked = text("All accounts with a password also have an SSO identity.")
+        yield Consequence("ok", all_linked)
+
+
+_CUSTOMERS_WILL_BE_REJECTED = forms(
+    Markup("<b>{some} of {all} customers</b> has no other way to sign in."),
+    Markup("<b>{some} of {all} customers</b> have no other way to sign in."),
+)
+_CUSTOMERS_REJECTED = forms(
+    Markup("<b>{some} of {all} customers</b> can't sign in: they have only a password."),
+    Markup("<b>{some} of {all} customers</b> can't sign in: they have only a password."),
+)
+_STAFF_WILL_BE_REJECTED = forms(
+    Markup("<b>{count:,} of {all:,} staff</b> has no other way to sign in."),
+    Markup("<b>{count:,} of {all:,} staff</b> have no other way to sign in."),
+)
+_STAFF_REJECTED = forms(
+    Markup("<b>{count:,} of {all:,} staff</b> can't sign in: they have only a password."),
+    Markup("<b>{count:,} of {all:,} staff</b> can't sign in: they have only a password."),
+)
+_SESSIONS_WILL_BE_REJECTED = forms(
+    Markup("<b>{tally} session</b> will stop working until you turn passwords back on."),
+    Markup("<b>{tally} sessions</b> will stop working until you turn passwords back on."),
+)
+_SESSIONS_REJECTED = forms(
+    Markup("<b>{tally} session</b> doesn't work until you turn passwords back on."),
+    Markup("<b>{tally} sessions</b> don't work until you turn passwords back on."),
+)
+_NOT_REFRESHED = forms(
+    Markup(
+        "<b>{tally} SSO session</b> can't be refreshed by its identity provider: the person has "
+        "to sign in again when the access token expires."
+    ),
+    Markup(
+        "<b>{tally} SSO sessions</b> can't be refreshed by their identity provider: people have "
+        "to sign in again when the access token expires."
+    ),
+)
+
+
+def storefront_position(impact: StorefrontImpact, found: Impact, *, is_open: bool) -> Position:
+    """Return the open or the closed position of the storefront."""
+    allow = impact.allow_storefront_traffic
+    return Position(
+        value="true" if allow else "false",
+        label=text("Open") if allow else text("Closed"),
+        sentence=text("Anyone can reach the API: visitors, customers, staff and apps.")
+        if allow
+        else text(
+            "Only staff and apps with a valid token can reach the API. Others get a 401 error."
+        ),
+        state="ok" if allow else "warn",
+        is_chosen=allow is is_open,
+        is_current=impact.is_current,
+        consequences=() if allow else tuple(_consequences_of_closing(impact, found)),
+    )
+
+
+def _consequences_of_closing(impact: StorefrontImpact, found: Impact) -> Iterable[Consequence]:
+    """Yield what the present closing says and rejected, or what a closing would reject."""
+    if found.closing is None:
+        yield _would_be_rejected(impact)
+        return
+    about = closing_text(found.closing, found.counted_at)
+    if about:
+        yield Consequence("warn", about)
+    yield Consequence("warn" if found.rejected else "ok", rejected_requests(found.rejected))
+
+
+def _would_be_rejected(impact: StorefrontImpact) -> Consequence:
+    sentence = html_text(
+        *_WOULD_BE_REJECTED, count=impact.would_refuse, passed=impact.lets_through
+    )
+    return Consequence("warn" if impact.would_refuse else "ok", sentence)
+
+
+_WOULD_BE_REJECTED = forms(
+    Markup(
+        "In the last hour, <b>{count:,} request</b> from customers and visitors would have been "
+        "rejected, and {passed:,} from staff and apps accepted."
+    ),
+    Markup(
+        "In the last hour, <b>{count:,} requests</b> from customers and visitors would have been "
+        "rejected, and {passed:,} from staff and apps accepted."
+    ),
+)
+
+
+def closing_text(closing: Closing, now: datetime) -> Markup:
+    """Return why the storefront is closed, since when, and until when; empty if unknown."""
+    values = {
+        "note": closing.note,
+        "since": closing.closed_at and time_element(closing.closed_at, now),
+        "opens": closing.opens_at and clock_element(closing.opens_at, now),
+    }
+    sentences = (
+        html_text("Closed {since}.", **values) if closing.closed_at else "",
+        html_text("Note: “{note}”.", **values) if closing.note else "",
+        html_text("Opens {opens}.", **values) if closing.opens_at else "",
+    )
+    return Markup(" ").join(filter(None, sentences))
+
+
+def rejected_requests(rejected: int) -> Markup:
+    """Return how many requests the closed storefront has rejected."""
+    if not rejected:
+        return html_text("No requests have been rejected yet.")
+    return html_text(
+        Markup("<b>{count:,} request</b> from customers and visitors rejected since it closed."),
+        Markup("<b>{count:,} requests</b> from customers and visitors rejected since it closed."),
+        count=rejected,
+    )

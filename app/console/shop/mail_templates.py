@@ -1,0 +1,461 @@
+"""Email templates: the list of emails, the editor with its preview, versions, and the default."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from flask import Response, abort, flash, jsonify, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import HiddenField, IntegerField, StringField, TextAreaField
+
+from app.console.frame.forms import ConsoleForm
+from app.console.frame.navigation import Entry, Heading, PageGroup
+from app.console.frame.page_layout import done, page, refused_page
+from app.console.frame.parts import Pill
+from app.console.frame.session import actor, ports, require
+from app.console.frame.submissions import Entered, entered_before, go_with_entered
+from app.console.shop.mail_preview import framed_email, sent_test_message, with_frame
+from app.domain.authorization.permissions import Permission
+from app.domain.mails.languages import SHIPPED_LANGUAGES
+from app.domain.mails.mail import KIND_LABELS, MailKind, RenderedMail
+from app.domain.mails.own_templates import (
+    CONDITION,
+    FILTERS,
+    MAX_SUBJECT,
+    VALUES,
+    FolderFault,
+    OwnTemplate,
+    TemplatePart,
+    TemplateValue,
+    ValueType,
+)
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import parse_key
+from app.domain.values.text import translatable
+from app.services.console.setup import sends_mail
+from app.services.shop.mail_preview import send_test_template
+from app.services.shop.mail_templates import (
+    TemplateDetails,
+    TemplateEntry,
+    check_template,
+    list_templates,
+    preview_template,
+    reset_template,
+    save_template,
+    show_template,
+)
+from app.web.translation import lazy_text, problem_text, text, texts
+
+_ALL_LANGUAGES = translatable("All languages")
+_DEFAULT = Pill("off", translatable("Default"))
+_OWN = Pill("ok", translatable("Custom"))
+_FOLDER = Pill("info", translatable("Folder"))
+_BROKEN = Pill("bad", translatable("Can't be used"))
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateUse:
+    """A template that is used for a language, or the default for all."""
+
+    language: str
+    code: str
+    state: Pill
+    saved_at: datetime | None = None
+    saved_by: str = ""
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateRow:
+    """An email with the templates that are used for it."""
+
+    kind: str
+    label: str
+    uses: tuple[TemplateUse, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageChoice:
+    label: str
+    url: str
+    is_current: bool
+    has_template: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    version: int
+    url: str
+    is_current: bool
+    saved_at: datetime
+    saved_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentedValue:
+    """A value as the editor explains it; ``code`` is how a template shows it."""
+
+    code: str
+    meaning: str
+    is_required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TemplatePage:
+    """The editor. ``shown_version`` is the one in the editor, 0 for the default."""
+
+    kind: str
+    label: str
+    language: str
+    state: Pill
+    fault: str
+    languages: tuple[LanguageChoice, ...]
+    values: tuple[DocumentedValue, ...]
+    filters: Mapping[str, str]
+    condition: str
+    has_lists: bool
+    versions: tuple[VersionRow, ...]
+    shown_version: int
+    is_own: bool
+    is_old_version: bool
+
+
+def make_template_list(
+    entries: Iterable[TemplateEntry], faults: Sequence[FolderFault]
+) -> dict[str, object]:
+    """Return the values of the list: a row for each email, and files without a meaning."""
+    uses: dict[MailKind, list[TemplateUse]] = {kind: [] for kind in MailKind}
+    for entry in entries:
+        uses[entry.kind].append(_use(entry))
+    rows = tuple(
+        TemplateRow(kind.value, text(KIND_LABELS[kind]), tuple(found) or (_default_use(),))
+        for kind, found in uses.items()
+    )
+    unknown = [
+        text("{path}: {problem}", path=fault.path, problem=problem_text(fault.problem))
+        for fault in faults
+        if fault.kind is None
+    ]
+    return {"rows": rows, "unknown": unknown}
+
+
+def make_template_page(
+    kind: MailKind,
+    language: str,
+    details: TemplateDetails,
+    entries: Iterable[TemplateEntry],
+    address: Callable[..., str],
+) -> TemplatePage:
+    """Return the editor of the template for ``kind`` and ``language``.
+
+    ``address`` returns the editor's URL for a language and, if given, a version.
+    """
+    in_use = {entry.language_code: entry for entry in entries if entry.kind is kind}
+    current = in_use.get(language)
+    choices = {"": text(_ALL_LANGUAGES), **SHIPPED_LANGUAGES}
+    fault = details.fault or (current.fault if current else None)
+    return TemplatePage(
+        kind=kind.value,
+        label=text(KIND_LABELS[kind]),
+        language=language,
+        state=_shown(_DEFAULT) if current is None else _use(current).state,
+        fault=_described(fault),
+        languages=tuple(
+            LanguageChoice(label, address(code), code == language, code in in_use)
+            for code, label in choices.items()
+        ),
+        values=tuple(_documented(value) for value in VALUES[kind].values()),
+        filters=texts(FILTERS),
+        condition=CONDITION,
+        has_lists=any(value.type is ValueType.LIST for value in VALUES[kind].values()),
+        versions=tuple(
+            VersionRow(
+                one.version,
+                address(language, one.version),
+                one.is_current,
+                one.saved_at,
+                one.saved_by,
+            )
+            for one in details.versions
+        ),
+        shown_version=details.version,
+        is_own=any(one.is_current for one in details.versions),
+        is_old_version=bool(details.version)
+        and not any(one.is_current and one.version == details.version for one in details.versions),
+    )
+
+
+def template_title(kind: MailKind, language: str) -> str:
+    """Return what a template is called, in the language of the page."""
+    label = text(KIND_LABELS[kind])
+    if not language:
+        return label
+    return text("{name} ({language})", name=label, language=SHIPPED_LANGUAGES[language])
+
+
+def with_lines(problem: Problem) -> Problem:
+    """Return ``problem`` with its line in front, for a source of many lines."""
+    if not problem.lines or problem.field == "subject":
+        return problem
+    return replace(problem, place=text("Line {line}", line=problem.lines[0]))
+
+
+def bad_lines(problems: Iterable[Problem]) -> dict[str, set[int]]:
+    """Return the lines at fault by the source's field."""
+    found: dict[str, set[int]] = {}
+    for problem in problems:
+        found.setdefault(problem.field or "", set()).update(problem.lines)
+    return found
+
+
+def _default_use() -> TemplateUse:
+    return TemplateUse("", "", _shown(_DEFAULT))
+
+
+def _use(entry: TemplateEntry) -> TemplateUse:
+    state = _BROKEN if entry.fault else _OWN if entry.version else _FOLDER
+    return TemplateUse(
+        SHIPPED_LANGUAGES.get(entry.language_code) or text(_ALL_LANGUAGES),
+        entry.language_code,
+        _shown(state),
+        entry.saved_at,
+        entry.saved_by,
+        _described(entry.fault),
+    )
+
+
+def _shown(state: Pill) -> Pill:
+    return Pill(state.state, text(state.words))
+
+
+def _described(problem: Problem | None) -> str:
+    """Return what is wrong with a template, with its part and line."""
+    if problem is None or problem.field is None:
+        return "" if problem is None else problem_text(problem)
+    return text(
+        "{part}, line {line}: {problem}",
+        part=problem.field,
+        line=problem.lines[0] if problem.lines else 1,
+        problem=problem_text(problem),
+    )
+
+
+def _documented(value: TemplateValue) -> DocumentedValue:
+    return DocumentedValue(value.code, text(value.meaning), value.type is ValueType.LINK)
+
+
+blueprint = PageGroup(
+    "mail_templates",
+    __name__,
+    Entry(
+        "Email templates",
+        "envelope-paper",
+        "mail template invitation reset confirmation notice text html subject design",
+        Heading.SHOP,
+        needs=list_templates,
+    ),
+    url_prefix="/email-templates",
+)
+
+
+class TemplateForm(ConsoleForm):
+    """The sources of a template; ``based_on`` is the version in use when the page was opened."""
+
+    language = HiddenField(default="")
+    based_on = IntegerField(default=0)
+    subject = StringField(lazy_text("Subject line"), render_kw={"maxlength": MAX_SUBJECT})
+    html = TextAreaField(lazy_text("HTML"))
+    text = TextAreaField(lazy_text("Text"))
+
+    def template(self) -> OwnTemplate:
+        """Return the sources with the line ends that are stored."""
+        return OwnTemplate(*(_lines(str(self[part.value].data or "")) for part in TemplatePart))
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """List the emails, each with the template that is used for it."""
+    entries = list_templates(ports(), actor())
+    faults = ports().own_templates.faults()
+    return page("mail_templates/index.html", **make_template_list(entries, faults))
+
+
+@blueprint.get("/<slug:kind>")
+def edit(kind: str) -> BaseResponse:
+    """Show the editor, with the preview of what was entered or with a version of the URL."""
+    of = _kind(kind)
+    entered = entered_before()
+    if entered is not None:
+        form = _form(entered)
+        preview = preview_template(ports(), actor(), of, _language(form), form.template())
+        return _editor(of, form, preview=preview, key=request.args["entered"])
+    language = request.args.get("language", "")
+    wanted = request.args.get("version", "0")
+    version = parse_key(wanted)
+    if version is None and wanted != "0":
+        abort(404)
+    details = show_template(ports(), actor(), of, _known(language), version or 0)
+    if details is None:
+        abort(404)
+    in_use = next((one.version for one in details.versions if one.is_current), 0)
+    sources = {part.value: details.template.source(part) for part in TemplatePart}
+    form = TemplateForm(formdata=None, data={**sources, "language": language, "based_on": in_use})
+    return _editor(of, form, details)
+
+
+@blueprint.post("/<slug:kind>/preview")
+def preview(kind: str) -> BaseResponse:
+    """Check the template, and show it with sample values; nothing is saved."""
+    of, form = _kind(kind), _form()
+    try:
+        preview_template(ports(), actor(), of, _language(form), form.template())
+    except Refused as refused:
+        return _refused(of, form, refused)
+    return go_with_entered(_entered_fields(), "console.mail_templates.edit", kind=kind)
+
+
+@blueprint.get("/<slug:kind>/html")
+def framed(kind: str) -> BaseResponse:
+    """Show the email of the preview, for the frame."""
+    require(Permission.MANAGE_SETTINGS)
+    of, entered = _kind(kind), entered_before()
+    if entered is None:
+        abort(404)
+    form = _form(entered)
+    mail = preview_template(ports(), actor(), of, _language(form), form.template())
+    return framed_email(mail.html, mail.logo)
+
+
+@blueprint.post("/<slug:kind>/check/<slug:part>")
+def check(kind: str, part: str) -> Response:
+    """Check one source for the editor: marks by line, and a message."""
+    of, form = _kind(kind), _form()
+    problems = [
+        problem
+        for problem in check_template(ports(), actor(), of, form.template())
+        if problem.field == part
+    ]
+    marks = [
+        {"line": line, "message": problem_text(problem)}
+        for problem in problems
+        for line in problem.lines
+    ]
+    return jsonify(marks=marks, message=" ".join(map(_with_line, problems)))
+
+
+@blueprint.post("/<slug:kind>/test")
+def send_test(kind: str) -> BaseResponse:
+    """Send the edited email to the caller; nothing is saved."""
+    of, form = _kind(kind), _form()
+    try:
+        email = send_test_template(ports(), actor(), of, _language(form), form.template())
+    except Refused as refused:
+        return _refused(of, form, refused)
+    flash(sent_test_message(email, is_sent=sends_mail(ports(), actor())), "ok")
+    return go_with_entered(_entered_fields(), "console.mail_templates.edit", kind=kind)
+
+
+@blueprint.post("/<slug:kind>/save")
+def save(kind: str) -> BaseResponse:
+    """Save the template as a new version, which is used from now on."""
+    of, form = _kind(kind), _form()
+    based_on = form.based_on.data or 0
+    language = _language(form)
+    try:
+        version = save_template(ports(), actor(), of, language, form.template(), based_on=based_on)
+    except Refused as refused:
+        return _refused(of, form, refused)
+    message = text(
+        "Saved version {version} of “{name}”. New emails use it.",
+        version=version,
+        name=template_title(of, language),
+    )
+    return done(message, "console.mail_templates.edit", kind=kind, language=language or None)
+
+
+@blueprint.post("/<slug:kind>/reset")
+def reset(kind: str) -> BaseResponse:
+    """Go back to the default; the versions stay."""
+    of, language = _kind(kind), _known(request.form.get("language", ""))
+    reset_template(ports(), actor(), of, language)
+    message = text(
+        "The default is used for “{name}” again. Your versions are kept.",
+        name=template_title(of, language),
+    )
+    return done(message, "console.mail_templates.edit", kind=kind, language=language or None)
+
+
+def _entered_fields() -> list[tuple[str, str]]:
+    return [(name, value) for name, value in request.form.items() if name != "csrf_token"]
+
+
+def _address(kind: MailKind, language: str, version: int = 0) -> str:
+    return url_for(
+        "console.mail_templates.edit",
+        kind=kind.value,
+        language=language or None,
+        version=version or None,
+    )
+
+
+def _kind(kind: str) -> MailKind:
+    if kind not in {*MailKind}:
+        abort(404)
+    return MailKind(kind)
+
+
+def _known(language: str) -> str:
+    if language and language not in SHIPPED_LANGUAGES:
+        abort(404)
+    return language
+
+
+def _language(form: TemplateForm) -> str:
+    return _known(str(form.language.data or ""))
+
+
+def _form(entered: Entered | None = None) -> TemplateForm:
+    if entered is None:
+        return TemplateForm()
+    return TemplateForm(formdata=entered, meta={"csrf": False})
+
+
+def _refused(kind: MailKind, form: TemplateForm, refused: Refused) -> BaseResponse:
+    form.refuse(Refused(*map(with_lines, refused.problems)))
+    return _editor(kind, form, marks=bad_lines(refused.problems), is_refused=True)
+
+
+def _editor(
+    kind: MailKind,
+    form: TemplateForm,
+    details: TemplateDetails | None = None,
+    *,
+    marks: dict[str, set[int]] | None = None,
+    preview: RenderedMail | None = None,
+    key: str = "",
+    is_refused: bool = False,
+) -> BaseResponse:
+    language = _language(form)
+    found = details or show_template(ports(), actor(), kind, language)
+    if found is None:
+        abort(404)
+    entries = list_templates(ports(), actor())
+    frame = url_for("console.mail_templates.framed", kind=kind.value, entered=key) if key else ""
+    values = {
+        "template": make_template_page(kind, language, found, entries, partial(_address, kind)),
+        "form": form,
+        "marks": marks or {},
+        "preview": preview,
+        "frame": frame,
+    }
+    show = refused_page if is_refused else page
+    return with_frame(show("mail_templates/edit.html", **values))
+
+
+def _with_line(problem: Problem) -> str:
+    return problem_text(with_lines(problem))
+
+
+def _lines(source: str) -> str:
+    return source.replace("\r\n", "\n")

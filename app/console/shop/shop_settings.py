@@ -1,0 +1,364 @@
+"""Settings: the shop's name, mail, links and customer accounts, each saved on its own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flask import flash, request
+from werkzeug.exceptions import NotFound
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import (
+    BooleanField,
+    ColorField,
+    EmailField,
+    Field,
+    SelectField,
+    StringField,
+    TextAreaField,
+    URLField,
+)
+
+from app.console.frame.forms import ConsoleForm
+from app.console.frame.navigation import Entry, Heading, PageGroup
+from app.console.frame.page_layout import done, page, refused_page, server_url
+from app.console.frame.parts import Fact
+from app.console.frame.reauthentication import ask_first
+from app.console.frame.session import actor, now, ports
+from app.console.shop.second_factor_settings import (
+    SecondFactorForm,
+    make_question,
+    make_second_factor_card,
+    saved_second_factor,
+)
+from app.domain.mails.languages import SHIPPED_LANGUAGES
+from app.domain.mails.mail import MailKind
+from app.domain.mails.senders import LINK_EVENTS, MailSender, kinds_without_app, sender_setting
+from app.domain.shop.setting_table import (
+    Setting,
+    SettingGroup,
+    SettingKind,
+    settings_in,
+    update_of,
+)
+from app.domain.shop.settings import ShopSettings
+from app.domain.values.errors import Refused
+from app.domain.values.text import translatable
+from app.domain.values.version import VERSION
+from app.services.authorization.register import needs_proof
+from app.services.console.setup import sends_mail
+from app.services.shop.second_factor_impact import count_second_factors
+from app.services.shop.settings import show_settings, update_shop
+from app.services.webhooks.link_apps import list_link_apps
+from app.web.translation import enumeration, language_name, text
+
+_FIELDS: Mapping[SettingKind, type[Field]] = {
+    SettingKind.LINE: StringField,
+    SettingKind.PROSE: TextAreaField,
+    SettingKind.EMAIL: EmailField,
+    SettingKind.REDIRECT_URL: URLField,
+    SettingKind.SWITCH: BooleanField,
+    SettingKind.COLOR: ColorField,
+    SettingKind.LANGUAGE: SelectField,
+    SettingKind.MAIL_SENDER: SelectField,
+}
+"""The widget of each kind of setting; the two switches of the Access page have none here."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    title: str
+    help: str
+    action: str
+
+
+_HEADINGS = {
+    SettingGroup.SHOP: _Heading(translatable("Shop"), "", translatable("Save shop")),
+    SettingGroup.MAIL: _Heading(
+        translatable("Mail"),
+        translatable("Who emails of your shop come from."),
+        translatable("Save mail"),
+    ),
+    SettingGroup.MAIL_DESIGN: _Heading(
+        translatable("Mail design"),
+        translatable("How emails of your shop look."),
+        translatable("Save mail design"),
+    ),
+    SettingGroup.MAIL_SENDERS: _Heading(
+        translatable("Who sends emails with a link"),
+        translatable(
+            "An app can send these emails instead of this shop. This shop sends its own email if "
+            "no active app can get the link, if the app fails, and 30 minutes after the request "
+            "at the latest. Staff with more permissions than the app, and people who request a "
+            "link again within a day, get this shop's email at once."
+        ),
+        translatable("Save senders"),
+    ),
+    SettingGroup.LINKS: _Heading(
+        translatable("Links in mail"),
+        translatable("Pages of your storefront that customers open from an email."),
+        translatable("Save links"),
+    ),
+    SettingGroup.ACCOUNTS: _Heading(
+        translatable("Customer accounts"),
+        translatable("How new customers confirm their email."),
+        translatable("Save customer accounts"),
+    ),
+}
+GROUPS = tuple(_HEADINGS)
+"""The groups of settings on the page, in its order."""
+
+
+_SENDERS = {
+    MailSender.OURS: translatable("This shop"),
+    MailSender.APP: translatable("An app"),
+    MailSender.BOTH: translatable("Both"),
+}
+_SAVED = {
+    SettingGroup.SHOP: translatable("Shop settings saved."),
+    SettingGroup.MAIL_DESIGN: translatable(
+        "Mail design saved. It applies to emails that are sent from now on."
+    ),
+    SettingGroup.MAIL_SENDERS: translatable(
+        "Senders saved. Waiting emails are sent now if this shop sends them again."
+    ),
+    SettingGroup.LINKS: translatable(
+        "Links saved. Emails that were sent before keep their links."
+    ),
+    SettingGroup.ACCOUNTS: translatable("Customer account settings saved."),
+}
+_KINDS = {sender_setting(kind): kind for kind in LINK_EVENTS}
+
+
+LinkApps = Mapping[MailKind, tuple[str, ...]]
+"""The names of the apps that can send each kind of email."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A field of a form, with its widget."""
+
+    field: Field
+    hint: str
+    is_switch: bool
+    attributes: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A group of settings, saved together."""
+
+    id: SettingGroup
+    title: str
+    help: str
+    notice: str
+    action: str
+    form: ConsoleForm
+    inputs: tuple[Input, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShopSettingsPage:
+    """The page; ``installation`` are facts that no setting changes."""
+
+    sections: tuple[Section, ...]
+    installation: tuple[Fact, ...]
+
+
+def make_shop_settings_page(
+    forms: Mapping[SettingGroup, ConsoleForm], api_url: str, apps: LinkApps, *, sends_mail: bool
+) -> ShopSettingsPage:
+    """Return the page with ``forms``, one for each of ``GROUPS``.
+
+    ``apps`` are those that can send emails with a link.
+    """
+    notices = {
+        SettingGroup.MAIL: "" if sends_mail else _not_sent(),
+        SettingGroup.MAIL_SENDERS: _without_app(forms[SettingGroup.MAIL_SENDERS], apps),
+    }
+    return ShopSettingsPage(
+        sections=tuple(
+            _section(group, forms[group], notices.get(group, ""), apps) for group in GROUPS
+        ),
+        installation=(
+            Fact(text("API URL"), api_url, is_copied=True),
+            Fact(text("Version"), VERSION),
+        ),
+    )
+
+
+def make_form(group: SettingGroup, shop: ShopSettings, *, is_sent: bool = False) -> ConsoleForm:
+    """Return the form of ``group``: as it was sent, else with the settings of ``shop``."""
+    fields = {
+        setting.name: _FIELDS[setting.kind](text(setting.label)) for setting in settings_in(group)
+    }
+    form: ConsoleForm = type("SettingsForm", (ConsoleForm,), fields)(
+        **({} if is_sent else {"formdata": None, "obj": shop})
+    )
+    for field in form:
+        if isinstance(field, SelectField):
+            field.choices = _senders() if field.name in _KINDS else _languages(shop)
+    return form
+
+
+def _senders() -> list[tuple[str, str]]:
+    return [(sender.value, text(label)) for sender, label in _SENDERS.items()]
+
+
+def _languages(shop: ShopSettings) -> list[tuple[str, str]]:
+    """Return the shipped languages, and the present one if the API set another."""
+    chosen = shop.default_language
+    names = {chosen: language_name(chosen), **SHIPPED_LANGUAGES}
+    return [(code, names[code]) for code in dict.fromkeys((*SHIPPED_LANGUAGES, chosen))]
+
+
+def values_of(group: SettingGroup, form: ConsoleForm) -> dict[str, object]:
+    """Return the values that were sent, by the name of the setting."""
+    return {setting.name: form[setting.name].data for setting in settings_in(group)}
+
+
+def saved_message(group: SettingGroup, shop: ShopSettings) -> str:
+    """Return what changed with the settings of ``group``, in words."""
+    if group is SettingGroup.MAIL:
+        sender = shop.default_mail_sender_name or shop.name
+        return text("Mail settings saved. New emails come from {sender}.", sender=sender)
+    return text(_SAVED[group])
+
+
+def _section(group: SettingGroup, form: ConsoleForm, notice: str, apps: LinkApps) -> Section:
+    heading = _HEADINGS[group]
+    inputs = tuple(
+        Input(
+            form[setting.name],
+            _hint(setting, apps),
+            setting.kind.is_switch,
+            _attributes(setting),
+        )
+        for setting in settings_in(group)
+    )
+    title, action = text(heading.title), text(heading.action)
+    return Section(group, title, text(heading.help), notice, action, form, inputs)
+
+
+def _hint(setting: Setting, apps: LinkApps) -> str:
+    """Return the help of a setting; for who sends an email, which apps can."""
+    if setting.name not in _KINDS:
+        return text(setting.help)
+    names = apps[_KINDS[setting.name]]
+    if not names:
+        return text("No active app gets these links.")
+    return text("Gets these links: {apps}.", apps=enumeration(names))
+
+
+def _not_sent() -> str:
+    return text(
+        "Mail isn't sent: it's written to a file on the server until a server administrator "
+        "connects a mail server (MAIL_URL)."
+    )
+
+
+def _without_app(form: ConsoleForm, apps: LinkApps) -> str:
+    """Return a warning about emails that an app is to send, and none can."""
+    senders = {kind: str(form[name].data) for name, kind in _KINDS.items()}
+    labels = [form[sender_setting(kind)].label.text for kind in kinds_without_app(senders, apps)]
+    if not labels:
+        return ""
+    return text(
+        "This shop sends these emails, because no active app gets their links: {emails}.",
+        emails=enumeration(labels),
+    )
+
+
+def _attributes(setting: Setting) -> dict[str, object]:
+    attributes: dict[str, object] = {}
+    if setting.max_length:
+        attributes["maxlength"] = setting.max_length
+    if setting.kind is SettingKind.PROSE:
+        attributes["rows"] = 4
+    if setting.kind is SettingKind.COLOR:
+        attributes["class"] = "form-control form-control-color"
+    if setting.kind in (SettingKind.LANGUAGE, SettingKind.MAIL_SENDER):
+        return {"class": "form-select"}
+    return attributes
+
+
+blueprint = PageGroup(
+    "shop_settings",
+    __name__,
+    Entry(
+        "Settings",
+        "gear",
+        "shop name description sender mail email from links confirmation preferences mfa 2fa",
+        Heading.SHOP,
+        needs=update_shop,
+    ),
+    url_prefix="/settings",
+)
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """Show the settings, each group in a separate form; ``ask`` confirms a change of the rule."""
+    shop = show_settings(ports(), actor())
+    if request.args.get("ask") != SettingGroup.SECOND_FACTOR.value:
+        return page("settings/index.html", **_values(shop))
+    form = SecondFactorForm(request.args, meta={"csrf": False})
+    if not form.validate():
+        return refused_page("settings/index.html", **_values(shop, factor_form=form))
+    update = form.update()
+    if needs_proof(ports(), actor(), update_shop, update):
+        return ask_first("shop_settings.set_second_factor", request.full_path)
+    counts = count_second_factors(ports(), actor())
+    question = make_question(shop, update, counts, now())
+    if question is None:
+        flash(text("There is no change to review."), "info")
+    return page("settings/index.html", **_values(shop, factor_form=form), question=question)
+
+
+@blueprint.post("/second-factor")
+def set_second_factor() -> BaseResponse:
+    """Set whether staff need a second factor, and the grace period."""
+    shop = show_settings(ports(), actor())
+    form = SecondFactorForm()
+    try:
+        if not form.validate():
+            return refused_page("settings/index.html", **_values(shop, factor_form=form))
+        saved = update_shop(ports(), actor(), form.update())
+    except Refused as refused:
+        form.refuse(refused)
+        return refused_page("settings/index.html", **_values(shop, factor_form=form))
+    message = saved_second_factor(saved, now())
+    return done(message, "console.shop_settings.index", _anchor=SettingGroup.SECOND_FACTOR.value)
+
+
+@blueprint.post("/<slug:name>")
+def save(name: str) -> BaseResponse:
+    """Save the settings of the group ``name``, and leave the others alone."""
+    shop = show_settings(ports(), actor())
+    if name not in GROUPS:
+        raise NotFound
+    group = SettingGroup(name)
+    form = make_form(group, shop, is_sent=True)
+    try:
+        saved = update_shop(ports(), actor(), update_of(values_of(group, form)))
+    except Refused as refused:
+        form.refuse(refused)
+        return refused_page("settings/index.html", **_values(shop, {group: form}))
+    return done(saved_message(group, saved), "console.shop_settings.index", _anchor=name)
+
+
+def _values(
+    shop: ShopSettings,
+    sent: dict[SettingGroup, ConsoleForm] | None = None,
+    factor_form: SecondFactorForm | None = None,
+) -> dict[str, object]:
+    forms = {group: make_form(group, shop) for group in GROUPS} | (sent or {})
+    is_sent = sends_mail(ports(), actor())
+    counts = count_second_factors(ports(), actor())
+    return {
+        "settings": make_shop_settings_page(
+            forms,
+            f"{server_url()}/graphql/",
+            list_link_apps(ports(), actor()),
+            sends_mail=is_sent,
+        ),
+        "second_factor": make_second_factor_card(shop, counts, factor_form, now()),
+    }
