@@ -21,7 +21,7 @@ from app.commands.terminal.imports import without_collections
 from app.commands.terminal.interruptions import exit_at_once
 from app.commands.terminal.lazy_group import LazyGroup
 from app.commands.terminal.output import write, write_errors
-from app.domain.values.installation_errors import Misconfigured
+from app.domain.values.installation import Misconfigured
 
 COMMANDS = {
     "serve": "app.commands.serve:command",

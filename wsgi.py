@@ -14,7 +14,7 @@ gc.disable()  # a collection finds next to nothing while modules are imported, a
 try:
     import app as latchkey
     import cli
-    from app.domain.values.installation_errors import Misconfigured
+    from app.domain.values.installation import Misconfigured
 except KeyboardInterrupt:
     sys.exit(130)  # as `cli` ends on Ctrl-C from here on
 

@@ -9,7 +9,7 @@ import orjson
 from flask import Blueprint, Response, request
 
 from app.domain.authorization.actor import anonymous
-from app.domain.single_sign_on.provider_jws import MAX_PROVIDER_TOKEN_LENGTH
+from app.domain.sign_in.jws import MAX_PROVIDER_TOKEN_LENGTH
 from app.domain.single_sign_on.provider_tokens import reason_of
 from app.domain.values.errors import TokenRejected
 from app.ports.http import CallFailed

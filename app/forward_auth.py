@@ -17,7 +17,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import admits
 from app.domain.values.errors import TokenFault, TooManyRequests, TrafficClosed
 from app.domain.values.ids import to_global_id
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 from app.services.identity.identify import Identity, identify, record_use
 from app.web.caller import visitor_from
 from app.web.headers import IdentityFact

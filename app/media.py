@@ -2,9 +2,9 @@
 
 from flask import Blueprint, Response, abort, request
 
-from app.domain.accounts.avatars import read_file_name
+from app.domain.accounts.users import read_avatar_file
 from app.domain.authorization.actor import anonymous
-from app.domain.mails.logo import read_logo_file
+from app.domain.mails.design import read_logo_file
 from app.services.accounts.avatars import show_avatar
 from app.services.shop.logo import show_logo
 from app.web.headers import NOTHING_MAY_RUN
@@ -25,7 +25,7 @@ blueprint = Blueprint("media", __name__)
 @blueprint.get("/media/avatars/<slug:file>")
 def avatar(file: str) -> Response:
     """What we drew, under a type of our own choosing; 404 for whatever is no picture."""
-    name = read_file_name(file)
+    name = read_avatar_file(file)
     data = None if name is None else show_avatar(installation().ports, anonymous(), *name)
     return _picture(data, file, "image/webp")
 

@@ -15,8 +15,8 @@ from flask.helpers import get_load_dotenv
 
 from app import setting_values as values
 from app.domain.sign_in.rate_limits import RateLimitPolicy, Rates
-from app.domain.urls.relying_party import is_within
-from app.domain.values.installation_errors import Misconfigured
+from app.domain.urls.web_urls import is_host_within
+from app.domain.values.installation import Misconfigured
 from app.domain.values.ip_addresses import Network
 from app.ports.configuration import MIN_CONNECTIONS, Configuration
 from app.secret_files import own_secret, read_secret
@@ -387,7 +387,7 @@ class _Reader:
                 "DATABASE_REPLICA_URL: needs PostgreSQL in DATABASE_URL, which names SQLite"
             )
         rp_id, url = settings.passkey_rp_id, settings.public_url
-        if rp_id and url and not is_within(rp_id, url):
+        if rp_id and url and not is_host_within(rp_id, url):
             self._problems.append(
                 f"PASSKEY_RP_ID: must be the host of PUBLIC_URL ({urlsplit(url).hostname}) or a "
                 f"domain above it, got {rp_id!r}"

@@ -7,7 +7,7 @@ from functools import lru_cache
 import orjson
 from flask import Blueprint, Response, request
 
-from app.domain.keys.ring import CACHE_TIME, PublicKey
+from app.domain.keys import CACHE_TIME, PublicKey
 from app.domain.sign_in.jws import ALGORITHM
 from app.services.keys.ring import published_keys
 from app.web.cors import cors_headers, preflight_headers

@@ -11,7 +11,7 @@ import structlog
 
 from app.domain.authorization.actor import WORKER, Actor
 from app.domain.deliveries.deliveries import Batch
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 from app.ports import Ports
 from app.ports.queue import QueueUnavailable
 from app.services.apps.installation_worker import install_next_app

@@ -18,7 +18,7 @@ from sqlalchemy import select
 from app.adapters.migrations import upgrade
 from app.domain.authorization.actor import OPERATOR
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.sign_in.sign_in_events import AccountType, SignInMethod, SignInReason
+from app.domain.sign_in.sign_in_log import AccountType, SignInMethod, SignInReason
 from app.factory import create_app
 from app.models import (
     AppRecord,

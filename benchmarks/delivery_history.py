@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import psycopg
 from sqlalchemy import make_url
 
-from app.domain.deliveries.message_ids import RANDOM_LENGTH
+from app.domain.deliveries.deliveries import MESSAGE_RANDOM_LENGTH
 from app.models import DeliveryAttemptRecord, DeliveryRecord, OutboxEventRecord
 from app.models.record import Record
 
@@ -33,8 +33,8 @@ _EARLIER = {
     "postgresql": "{column} - interval '1 second' * ({seconds})",
 }
 _RANDOM = {
-    "sqlite": f"substr(hex(randomblob({RANDOM_LENGTH})), 1, {RANDOM_LENGTH})",
-    "postgresql": f"left(md5(random()::text), {RANDOM_LENGTH})",
+    "sqlite": f"substr(hex(randomblob({MESSAGE_RANDOM_LENGTH})), 1, {MESSAGE_RANDOM_LENGTH})",
+    "postgresql": f"left(md5(random()::text), {MESSAGE_RANDOM_LENGTH})",
 }
 _HEXADECIMAL = {
     "sqlite": "printf('%012x', {number})",

@@ -11,8 +11,7 @@ import psycopg
 from sqlalchemy import make_url
 
 from app.adapters.migrations import upgrade
-from app.domain.accounts.directory import UserFilter, UserSort
-from app.domain.accounts.search import words_of
+from app.domain.accounts.search import UserFilter, UserSort, words_of
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.pages import PageRequest
 from app.ports import Ports

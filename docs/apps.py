@@ -5,14 +5,16 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from app.domain.apps.apps import DEFAULT_OVERLAP, MAX_OVERLAP
-from app.domain.apps.extensions import TOKEN_LIFETIME
-from app.domain.apps.installations import MAX_ANSWER_LENGTH, MAX_MESSAGE_LENGTH
-from app.domain.apps.manifest_extensions import MAX_EXTENSIONS
-from app.domain.apps.manifest_webhooks import MAX_WEBHOOKS
-from app.domain.apps.manifests import read_manifest
+from app.domain.apps.apps import (
+    DEFAULT_OVERLAP,
+    EXTENSION_TOKEN_LIFETIME,
+    MAX_ANSWER_LENGTH,
+    MAX_MESSAGE_LENGTH,
+    MAX_OVERLAP,
+)
+from app.domain.apps.manifests import MAX_EXTENSIONS, MAX_WEBHOOKS, read_manifest
 from app.domain.deliveries.deliveries import RETENTION
-from app.domain.values.version import SCHEMA_VERSION
+from app.domain.values.installation import SCHEMA_VERSION
 from app.ports.configuration import Configuration
 from app.services.apps.handshakes import TIMEOUT as HANDSHAKE_TIMEOUT
 from app.services.apps.manifests import MAX_SIZE
@@ -74,7 +76,7 @@ _LIMITS = (
         "A rotated token goes on for",
         f"{duration(DEFAULT_OVERLAP)}, or up to {duration(MAX_OVERLAP)}",
     ),
-    ("An extension token is valid for", duration(TOKEN_LIFETIME)),
+    ("An extension token is valid for", duration(EXTENSION_TOKEN_LIFETIME)),
     ("Events missed while an app is inactive can be sent for", duration(RETENTION)),
 )
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.domain.imports.remedies import REMEDIES
+from app.domain.imports.runs import REMEDIES
 from docs.parts import table, with_printed_parts
 
 PAGE = Path(__file__).parent / "moving-in.md"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 
 from app.commands.terminal.exit_codes import MEANINGS
-from app.domain.values.version import VERSION
+from app.domain.values.installation import VERSION
 from docs.commands import Entry, entries
 
 _HEAD = f"""\

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from app.domain.authorization.permission_areas import AREAS
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import AREAS, Permission
 from docs.api_subjects import SUBJECTS
 from docs.parts import table, with_printed_parts
 from tests.graphql.matrix.mutations import EVENT_HOLDERS, MUTATIONS

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from app.domain.deliveries.deliveries import (
     DISABLE_AFTER,
-    JITTER,
     MAX_HEADERS_SIZE,
     MAX_RESPONSE_SIZE,
     MAX_RETRY_AFTER,
@@ -14,13 +13,14 @@ from app.domain.deliveries.deliveries import (
     SCHEDULE,
     TIMEOUT,
     DeliveryStatus,
+    make_message_id,
     next_step_after,
 )
-from app.domain.deliveries.message_ids import make_message_id
 from app.domain.deliveries.signatures import Envelope, headers_of, hex_signature
 from app.domain.urls.web_urls import MAX_URL_LENGTH
-from app.domain.values.version import SCHEMA_VERSION
-from app.domain.webhooks.webhooks import MAX_HEADER_LENGTH, MAX_HEADERS, MAX_QUERY_LENGTH
+from app.domain.values.installation import SCHEMA_VERSION
+from app.domain.values.times import JITTER
+from app.domain.webhooks import MAX_HEADER_LENGTH, MAX_HEADERS, MAX_QUERY_LENGTH
 from app.ports.configuration import Configuration
 from app.services.deliveries.dispatch import MAX_LEASES
 from app.services.webhooks.stored_webhooks import OLD_SECRET_SIGNS

@@ -15,7 +15,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.rate_limits import IMPORTED_TOKEN, RateLimitPolicy, parse_rates
 from app.domain.values.ids import to_global_id
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 from app.factory import create_app
 from app.ports import NamedRow, Ports
 from app.services.apps.app_tokens import TokenOptions, create_app_token

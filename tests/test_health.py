@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.values.check_results import State
+from app.domain.values.installation import CheckState
 from app.factory import create_app
 from app.ports import Ports
 from app.services.operations.readiness import check_readiness
@@ -67,7 +67,7 @@ def test_alive_without_a_database(clock: FakeClock) -> None:
     response = client.get("/readyz")
     assert (response.status_code, response.data) == (503, b'{"status":"not ready"}')
     [finding] = check_readiness(ports, OPERATOR)
-    assert (finding.subject, finding.state) == ("database", State.FAILED)
+    assert (finding.subject, finding.state) == ("database", CheckState.FAILED)
     assert "127.0.0.1" in finding.message
 
 
@@ -75,7 +75,11 @@ def test_not_ready_without_redis(ports: Ports) -> None:
     url = "redis://127.0.0.1:1/0"
     without = connect(Settings(database_url="sqlite://", redis_url=url)).throttle
     findings = check_readiness(replace(ports, throttle=without), OPERATOR)
-    assert [finding.state for finding in findings] == [State.FINE, State.FINE, State.FAILED]
+    assert [finding.state for finding in findings] == [
+        CheckState.FINE,
+        CheckState.FINE,
+        CheckState.FAILED,
+    ]
     assert findings[-1].subject == "login throttle"
 
 

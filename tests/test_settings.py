@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.sign_in.rate_limits import Rate
-from app.domain.values.installation_errors import Misconfigured
-from app.domain.values.service_headers import HeaderNames
+from app.domain.values.installation import HeaderNames, Misconfigured
 from app.settings import (
     PUBLISHED_SECRET,
     Settings,

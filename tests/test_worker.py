@@ -14,7 +14,7 @@ from typing_extensions import override
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import Batch
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 from app.ports import Ports
 from app.ports.queue import QueueUnavailable
 from app.services.outbox.publisher import add_mail

@@ -11,9 +11,9 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from app.domain.accounts.languages import CONSOLE_TAGS, ENGLISH, SIGNED_OUT_TAGS
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.values.languages import CONSOLE_TAGS, ENGLISH, SIGNED_OUT_TAGS
 from translations.extraction import (
     Sentence,
     listed_pages,

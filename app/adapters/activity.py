@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import bindparam, select, text, update
 
 from app.adapters.flush_thread import INTERVAL, WriteBuffer
-from app.domain.shop.traffic import TrafficKind, bucket_of
+from app.domain.shop.settings import TrafficKind, bucket_of
 from app.models import AppTokenRecord, SessionRecord
 from app.models.record import UtcDateTime
 from app.ports.clock import Clock

@@ -6,7 +6,7 @@ from itertools import groupby
 import pyotp
 import segno
 
-from app.domain.second_factors.one_time_codes import DIGITS, PERIOD
+from app.domain.second_factors import DIGITS, PERIOD
 from app.ports.second_factors import QrCode
 
 _MAX_LABEL = 60

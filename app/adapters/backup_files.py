@@ -21,7 +21,7 @@ from typing import IO, BinaryIO
 
 import pyrage
 
-from app.domain.values.installation_errors import BackupFailed
+from app.domain.values.installation import BackupFailed
 from app.ports.backups import BackupFacts, BackupKey, BackupLock
 
 _IDENTITY = "identity.age"

@@ -13,7 +13,7 @@ from app.adapters.backup_files import opened_backup, private_temporary_folder, w
 from app.adapters.database_errors import translate_errors
 from app.adapters.private_files import make_private_file
 from app.adapters.schema_revisions import connection_to
-from app.domain.values.installation_errors import BackupFailed
+from app.domain.values.installation import BackupFailed
 from app.ports.backups import BackupFacts, BackupKey, BackupLock, OpenBackup
 
 _DUMP = "database.dump"

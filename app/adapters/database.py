@@ -19,7 +19,7 @@ from app.adapters.database_postgresql import postgresql_engines
 from app.adapters.database_sqlite import sqlite_engines
 from app.adapters.statement_traces import attributes_of, trace_statements
 from app.adapters.transaction_turns import TransactionTurns
-from app.domain.values.installation_errors import DatabaseBusy, DatabaseUnavailable
+from app.domain.values.installation import DatabaseBusy, DatabaseUnavailable
 from app.models import (
     AppInstallationRecord,
     DeliveryRecord,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
-from app.domain.values.installation_errors import (
+from app.domain.values.installation import (
     DatabaseBusy,
     DatabaseUnavailable,
     Fault,

@@ -4,7 +4,7 @@ import logging
 import time
 from threading import Lock
 
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 
 _RETRY_SECONDS = 1.0
 """How long after a failed attempt no other one is made: connecting may take seconds to fail."""

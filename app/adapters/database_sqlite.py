@@ -9,7 +9,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.adapters.private_files import make_private_database, make_private_folder
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 
 _BUSY_SECONDS = 15
 """How long a writer waits for another before it gives up."""

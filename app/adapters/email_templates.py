@@ -20,13 +20,14 @@ from markupsafe import Markup
 from app.adapters.mail_values import MailLanguage, load_language, shown_values
 from app.adapters.own_templates import render_template
 from app.adapters.template_starters import make_starter
-from app.domain.mails.accent_color import (
+from app.domain.mails.design import (
+    CONTENT_ID,
     DEFAULT_ACCENT,
+    Logo,
     color_problem,
     readable_color,
     text_color_on,
 )
-from app.domain.mails.logo import CONTENT_ID, Logo
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.domain.mails.own_templates import MAX_OUTPUT, OwnTemplate, is_whole_page
 from app.domain.shop.settings import ShopSettings

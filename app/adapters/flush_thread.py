@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.domain.values.installation_errors import DatabaseUnavailable, Fault
+from app.domain.values.installation import DatabaseUnavailable, Fault
 
 INTERVAL = 60.0
 """Seconds between two writes of one process."""

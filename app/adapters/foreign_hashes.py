@@ -7,7 +7,7 @@ from functools import singledispatch
 import bcrypt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from app.domain.passwords.hash_formats import (
+from app.domain.passwords.imported_hashes import (
     BcryptHash,
     HashFormat,
     Pbkdf2Hash,

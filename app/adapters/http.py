@@ -19,7 +19,7 @@ from app.adapters.http_proxy import ProxyConnections, is_direct
 from app.adapters.http_requests import InvalidHeader, outgoing
 from app.adapters.http_timeouts import Deadline, within
 from app.adapters.tls import TrustedAuthorities
-from app.domain.urls.delivery_targets import ALLOW_HINT
+from app.domain.urls.web_urls import ALLOW_HINT
 from app.domain.values.ip_addresses import Network
 from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
 

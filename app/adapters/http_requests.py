@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from requests import PreparedRequest
 
 from app.domain.urls.web_urls import MAX_URL_LENGTH, parse_web_url
-from app.domain.values.version import VERSION
+from app.domain.values.installation import VERSION
 from app.ports.http import CallFailed, CallFault, HttpRequest
 
 # A body is read as it comes: a few compressed bytes could become any number of others.

@@ -12,8 +12,7 @@ from authlib.oauth2 import OAuth2Client, OAuth2Error
 from cryptography.exceptions import UnsupportedAlgorithm
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
-from app.domain.sign_in.jws import read_members
-from app.domain.single_sign_on.provider_jws import ForeignToken, read_foreign_token
+from app.domain.sign_in.jws import ForeignToken, read_foreign_token, read_members
 from app.domain.single_sign_on.provider_tokens import (
     ALGORITHMS,
     ProviderTokenRejected,

@@ -17,11 +17,10 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from app.adapters.encryption import AesEncryption
-from app.domain.keys.encryption_purposes import signing_key
-from app.domain.keys.ring import PublicKey
+from app.domain.keys import PublicKey, signing_key_purpose
 from app.domain.sign_in.jws import ALGORITHM, read_members, read_token
 from app.domain.values.errors import TokenFault, TokenRejected
-from app.domain.values.installation_errors import KeyUnreadable
+from app.domain.values.installation import KeyUnreadable
 from app.ports.bounded_cache import BoundedCache
 from app.ports.keys import DecryptionError, KeyPair
 
@@ -104,12 +103,12 @@ class RsaKeyStore:
         public = describe(private.public_key())
         pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
         self._private.put(public.kid, private)
-        return KeyPair(public, self._encryption.encrypt(signing_key(public.kid), pem))
+        return KeyPair(public, self._encryption.encrypt(signing_key_purpose(public.kid), pem))
 
     def _open(self, key: KeyPair) -> rsa.RSAPrivateKey:
         kid = key.public.kid
         try:
-            pem = self._encryption.decrypt(signing_key(kid), key.encrypted)
+            pem = self._encryption.decrypt(signing_key_purpose(kid), key.encrypted)
         except DecryptionError:
             raise KeyUnreadable(kid) from None
         # Checking the primes again would take 100 ms, and the seal vouches for them.

@@ -16,9 +16,9 @@ from typing_extensions import override
 
 from app.adapters.private_files import make_private_file
 from app.adapters.tls import TrustedAuthorities
-from app.domain.mails.logo import CONTENT_ID, Logo
+from app.domain.mails.design import CONTENT_ID, Logo
 from app.domain.mails.mail import RenderedMail
-from app.domain.mails.mail_errors import (
+from app.domain.mails.mail_log import (
     CHECK_SETTINGS,
     LOGIN_NOT_ASCII,
     NO_LOGIN,
@@ -27,8 +27,8 @@ from app.domain.mails.mail_errors import (
     RESPONDED,
     SENDER_NOT_ASCII,
     UNREACHABLE,
+    readable_answer,
 )
-from app.domain.mails.mail_log import readable_answer
 from app.domain.urls.web_urls import ascii_host
 from app.ports.mail import MailUndeliverable
 

@@ -17,7 +17,7 @@ from app.adapters.schema_revisions import (
     connection_to,
     migration_engine,
 )
-from app.domain.values.installation_errors import UpgradeBlocked
+from app.domain.values.installation import UpgradeBlocked
 from app.ports.schema import Report, UpgradeStep, UpgradeWait, ignore_progress
 
 _STYLE = {

@@ -28,8 +28,7 @@ from app.domain.mails.own_templates import (
     links_of,
     shown_values,
 )
-from app.domain.mails.template_contents import content_problems
-from app.domain.mails.template_nodes import Choice, Literal, Loop, Node, Value
+from app.domain.mails.template_contents import Choice, Literal, Loop, Node, Value, content_problems
 from app.domain.values.errors import Problem
 from app.ports.mail import OwnTemplateBroken
 

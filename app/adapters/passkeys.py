@@ -28,7 +28,7 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
-from app.domain.urls.relying_party import RelyingParty
+from app.domain.urls.web_urls import RelyingParty
 from app.ports.second_factors import (
     ClaimedPasskey,
     KnownPasskey,

@@ -13,7 +13,10 @@ from typing import ParamSpec, TypeVar
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from app.domain.passwords.hash_formats import (
+from app.domain.passwords.imported_hashes import (
+    KIBIBYTES,
+    LANES,
+    ROUNDS,
     Argon2Hash,
     HashFormat,
     Pbkdf2Hash,
@@ -21,7 +24,6 @@ from app.domain.passwords.hash_formats import (
     iterations_of,
     parse_hash,
 )
-from app.domain.passwords.imported_hashes import KIBIBYTES, LANES, ROUNDS
 from app.domain.passwords.passwords import normalize_password
 from app.ports.bounded_lane import Lane
 from app.ports.metrics import HASHES_WAITING, Measurement

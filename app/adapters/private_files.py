@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from app.domain.values.installation_errors import ExportFailed
+from app.domain.values.installation import ExportFailed
 
 _OWNER_READS_AND_WRITES = 0o600
 _OWNER_ENTERS = 0o700

@@ -17,7 +17,7 @@ from app.adapters.database_errors import translate_errors
 from app.adapters.database_outage import Outage
 from app.adapters.database_postgresql import replica_engine
 from app.adapters.statement_traces import trace_statements
-from app.domain.values.installation_errors import (
+from app.domain.values.installation import (
     DatabaseBusy,
     DatabaseUnavailable,
     Fault,

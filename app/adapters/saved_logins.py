@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from app.adapters.private_files import make_private_folder
-from app.domain.values.installation_errors import Fault
+from app.domain.values.installation import Fault
 from app.ports.saved_logins import Profile
 
 _OWNER_READS = 0o600

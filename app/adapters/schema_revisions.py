@@ -14,7 +14,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 from app.adapters.database_errors import translate_errors
 from app.adapters.database_sqlite import make_database_folder, sqlite_file
 from app.adapters.private_files import make_private_database
-from app.domain.values.installation_errors import SchemaAhead, SchemaBehind
+from app.domain.values.installation import SchemaAhead, SchemaBehind
 
 SCRIPTS = Path(__file__).parent.parent.parent / "migrations"
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.adapters.flush_thread import INTERVAL, WriteBuffer
 from app.domain.sign_in.devices import device_of
-from app.domain.sign_in.sign_in_events import (
+from app.domain.sign_in.sign_in_log import (
     EMAIL_PURPOSE,
     MAX_DETAIL_LENGTH,
     AccountType,

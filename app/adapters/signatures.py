@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from app.domain.keys.ring import PublicKey
+from app.domain.keys import PublicKey
 from app.domain.sign_in.jws import ALGORITHM, decode, read_members
 from app.domain.values.errors import TokenFault, TokenRejected
 

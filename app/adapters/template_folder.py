@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from app.adapters.own_templates import check_template
-from app.domain.mails.languages import SHIPPED_LANGUAGES
+from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import MAX_SOURCE, FolderFault, OwnTemplate, UrlRule
 from app.domain.urls.web_urls import parse_web_url

@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExporter
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from app.domain.values.version import VERSION
+from app.domain.values.installation import VERSION
 from app.ports.traces import Attributes, EndSpan, Span, SpanKind
 
 _KINDS = {

@@ -12,7 +12,7 @@ from threading import Lock
 from types import MappingProxyType
 
 from app.domain.values.errors import TooManyRequests
-from app.domain.values.installation_errors import DatabaseBusy
+from app.domain.values.installation import DatabaseBusy
 from app.ports.bounded_lane import Lane
 from app.ports.database import Subject, SubjectKind
 

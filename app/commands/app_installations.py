@@ -16,8 +16,7 @@ from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output, visible
 from app.commands.terminal.permissions import permission_option
 from app.commands.terminal.prompts import confirm_action, yes_option
-from app.domain.apps.apps import App, AppSortField
-from app.domain.apps.installations import Installation, JobStatus
+from app.domain.apps.apps import App, AppSortField, Installation, JobStatus
 from app.domain.apps.manifests import Manifest
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission

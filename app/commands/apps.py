@@ -18,8 +18,8 @@ from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import PageRequest, read_cursor
-from app.domain.values.unset import ABSENT
 from app.ports import Ports
 from app.services.apps.app_changes import AppChange, NewApp, create_app, delete_app, update_app
 from app.services.apps.app_lists import AppFilter, list_apps, show_app

@@ -8,7 +8,7 @@ from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.progress import ProgressLines
-from app.domain.values.installation_errors import SchemaAhead, SchemaBehind
+from app.domain.values.installation import SchemaAhead, SchemaBehind
 from app.ports.schema import Schema, UpgradeProgress, UpgradeRows, UpgradeStep, UpgradeWait
 from app.web.installation import installation
 

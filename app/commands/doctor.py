@@ -11,17 +11,16 @@ from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, output
 from app.domain.authorization.actor import OPERATOR
-from app.domain.values.check_results import Finding, State
-from app.domain.values.installation_errors import Misconfigured
+from app.domain.values.installation import CheckResult, CheckState, Misconfigured
 from app.services.operations.health_checks import run_checks
 from app.services.operations.proxy_checks import ProxySettings, check_proxies
 from app.web.installation import installation
 
 _COLUMNS = (
-    Column[Finding]("subject", "Checked", lambda check: check.subject, short=True),
-    Column[Finding]("state", "State", lambda check: check.state.value, short=True),
-    Column[Finding]("message", "Found", lambda check: check.message),
-    Column[Finding]("remedy", "Remedy", lambda check: check.remedy),
+    Column[CheckResult]("subject", "Checked", lambda check: check.subject, short=True),
+    Column[CheckResult]("state", "State", lambda check: check.state.value, short=True),
+    Column[CheckResult]("message", "Found", lambda check: check.message),
+    Column[CheckResult]("remedy", "Remedy", lambda check: check.remedy),
 )
 
 
@@ -37,11 +36,11 @@ def command() -> None:
     """
     checks = tuple(_checks())
     output().rows(checks, _COLUMNS, empty="")
-    if any(check.state is State.FAILED for check in checks):
+    if any(check.state is CheckState.FAILED for check in checks):
         click.get_current_context().exit(Exit.FAILED)
 
 
-def _checks() -> Iterator[Finding]:
+def _checks() -> Iterator[CheckResult]:
     try:
         ports = installation().ports
     except Misconfigured as error:
@@ -50,22 +49,22 @@ def _checks() -> Iterator[Finding]:
             "setting."
         )
         for problem in error.problems:
-            yield Finding("settings", State.FAILED, problem, remedy)
+            yield CheckResult("settings", CheckState.FAILED, problem, remedy)
         return
     kind = "development" if ports.configuration.development else "production"
     files = " and ".join(map(str, installation().settings_files))
     source = f" Read from {files}." if files else ""
-    yield Finding("settings", State.FINE, f"All settings are valid ({kind}).{source}")
+    yield CheckResult("settings", CheckState.FINE, f"All settings are valid ({kind}).{source}")
     yield from _secret_files()
     yield from run_checks(ports, OPERATOR)
     yield from check_proxies(ports, OPERATOR, _proxy_settings())
 
 
-def _secret_files() -> Iterator[Finding]:
+def _secret_files() -> Iterator[CheckResult]:
     for file in installation().secret_files:
         if file.stat().st_mode & stat.S_IROTH:
             message = f"Every account on this machine can read {file}."
-            yield Finding("settings", State.WARNING, message, f"chmod o-r {file}")
+            yield CheckResult("settings", CheckState.WARNING, message, f"chmod o-r {file}")
 
 
 def _proxy_settings() -> ProxySettings:

@@ -12,11 +12,10 @@ from app.commands.terminal.paging import page_options
 from app.commands.terminal.permissions import PermissionType, permission_option
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.authorization.actor import OPERATOR
-from app.domain.authorization.groups import PermissionGroup
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import Permission, PermissionGroup
 from app.domain.values.ids import to_global_id
+from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import PageRequest, read_cursor
-from app.domain.values.unset import ABSENT
 from app.ports import Ports
 from app.services.people.directory import find_user
 from app.services.people.group_changes import GroupChanges, delete_group, update_group

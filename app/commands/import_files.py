@@ -19,7 +19,7 @@ from app.commands.terminal.text_options import FilePath, read_file
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.exports import Section
 from app.domain.imports.text_files import split_lines
-from app.domain.passwords.firebase_hashes import FirebaseParameters
+from app.domain.passwords.imported_hashes import FirebaseParameters
 from app.services.imports.export_reading import ExportFileOptions, import_export
 from app.services.imports.user_files import UserFileOptions, import_users
 from app.web.installation import installation

@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 
 from app.commands.terminal.progress import progress
-from app.domain.values.progress import OnProgress, ignore_progress
+from app.domain.values.installation import OnProgress, ignore_progress
 
 
 class SectionProgress:

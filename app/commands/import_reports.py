@@ -19,9 +19,8 @@ from typing import IO, Any
 import click
 
 from app.commands.terminal.output import Column, Form, json_text, output, write
-from app.domain.imports.findings import Finding, Outcome
-from app.domain.imports.runs import Counts, RunReport
-from app.domain.values.spreadsheets import safe_cell
+from app.domain.imports.runs import Counts, Finding, Outcome, RunReport
+from app.domain.values.text_rules import safe_cell
 
 _SHOWN = 5
 """Findings of one code that a terminal shows."""

@@ -11,8 +11,8 @@ from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.text_options import read_text
+from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.actor import OPERATOR
-from app.domain.mails.languages import SHIPPED_LANGUAGES
 from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import OwnTemplate
 from app.domain.values.errors import Problem, Refused

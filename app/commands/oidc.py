@@ -19,8 +19,8 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.shop.lockouts import LockoutRefused
 from app.domain.single_sign_on.provider_settings import SECRET_NAMES, SETTINGS
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
-from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.installation import CheckResult, CheckState
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
 from app.services.single_sign_on.provider_changes import confirm_provider
 from app.services.single_sign_on.provider_checks import check_provider, discover_provider
@@ -87,10 +87,10 @@ _COLUMNS: tuple[Column[Plugin], ...] = (
     ),
 )
 _CHECK_COLUMNS = (
-    Column[Finding]("subject", "Checked", lambda check: check.subject, short=True),
-    Column[Finding]("state", "State", lambda check: check.state.value, short=True),
-    Column[Finding]("message", "Found", lambda check: check.message),
-    Column[Finding]("remedy", "Remedy", lambda check: check.remedy),
+    Column[CheckResult]("subject", "Checked", lambda check: check.subject, short=True),
+    Column[CheckResult]("state", "State", lambda check: check.state.value, short=True),
+    Column[CheckResult]("message", "Found", lambda check: check.message),
+    Column[CheckResult]("remedy", "Remedy", lambda check: check.remedy),
 )
 
 
@@ -210,7 +210,7 @@ def test(provider: str) -> None:
     """
     checks = check_provider(installation().ports, OPERATOR, provider)
     output().rows(checks, _CHECK_COLUMNS, empty="")
-    if any(check.state is State.FAILED for check in checks):
+    if any(check.state is CheckState.FAILED for check in checks):
         click.get_current_context().exit(Exit.FAILED)
 
 

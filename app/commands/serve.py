@@ -25,7 +25,7 @@ from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, Form, Output, output
 from app.domain.authorization.actor import OPERATOR
-from app.domain.values.version import VERSION
+from app.domain.values.installation import VERSION
 from app.ports import Ports
 from app.services.demo.identity_provider import set_up_demo_provider
 from app.services.operations.capacity import database_capacity

@@ -25,7 +25,7 @@ from app.commands.terminal.output import Column, Displayable, Form, output
 from app.commands.terminal.text_options import FilePath, read_bytes
 from app.commands.terminal.time_options import read_future
 from app.domain.authorization.actor import OPERATOR
-from app.domain.mails.senders import MailSender
+from app.domain.mails.mail import MailSender
 from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, SettingValue
 from app.domain.shop.settings import (
     MAX_GRACE_DAYS,
@@ -33,7 +33,7 @@ from app.domain.shop.settings import (
     ShopSettings,
     StaffSecondFactor,
 )
-from app.domain.values.uploads import Upload
+from app.domain.values.inputs import Upload
 from app.services.shop.impact import show_impact
 from app.services.shop.logo import delete_logo, update_logo
 from app.services.shop.second_factor_impact import count_second_factors

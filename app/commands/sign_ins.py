@@ -14,7 +14,7 @@ from app.commands.terminal.output import Column, output
 from app.commands.terminal.paging import page_options
 from app.commands.terminal.time_options import read_moment
 from app.domain.authorization.actor import OPERATOR
-from app.domain.sign_in.sign_in_events import (
+from app.domain.sign_in.sign_in_log import (
     AccountType,
     SignInEvent,
     SignInFilter,

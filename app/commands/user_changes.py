@@ -19,7 +19,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.unset import ABSENT
+from app.domain.values.inputs import ABSENT
 from app.ports import Ports
 from app.services.accounts.password_resets import request_password_reset, set_password_page
 from app.services.imports.person_export import export_person

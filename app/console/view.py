@@ -63,7 +63,7 @@ from app.console.security import (
     throttle,
 )
 from app.console.shop import access, mail_preview, mail_templates, shop_settings
-from app.domain.values.languages import ENGLISH, shipped_tag
+from app.domain.accounts.languages import ENGLISH, shipped_tag
 from app.services.console.console_sessions import (
     SessionAccess,
     show_default_language,

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeVar
 
-from app.domain.apps.apps import App, AppToken
-from app.domain.apps.extensions import Extension
+from app.domain.apps.apps import App, AppToken, Extension
 from app.domain.values.metadata import Metadata
 from app.domain.values.pages import Page, with_items
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks import Webhook
 from app.graphql.context import RequestContext
 from app.services.apps.app_tokens import tokens_of_apps
 from app.services.apps.extension_tokens import extension_token_signer

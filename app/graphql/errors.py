@@ -15,7 +15,7 @@ from app.domain.values.errors import (
     TooManyRequests,
     TrafficClosed,
 )
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 from app.ports import Ports
 from app.web.errors import UNAVAILABLE, UNAVAILABLE_CODE
 from app.web.request_hooks import current_request_id

@@ -14,8 +14,8 @@ from app.domain import events as domain
 from app.domain.accounts import users
 from app.domain.apps import apps
 from app.domain.events import Occurrence
-from app.domain.mails.senders import MailSender
-from app.domain.values.version import INTERFACE_VERSION
+from app.domain.mails.mail import MailSender
+from app.domain.values.installation import INTERFACE_VERSION
 from app.graphql.app_nodes import AppNode, app_node
 from app.graphql.context import RequestContext
 from app.graphql.types.apps import App

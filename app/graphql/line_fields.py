@@ -3,7 +3,7 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.commerce import lines as domain
+from app.domain.commerce import products as domain
 from app.domain.commerce.money import Money
 
 _MONEY = "app.graphql.types.money.TaxedMoney"

@@ -23,7 +23,7 @@ from graphql import (
 from app.domain.authorization.actor import Actor
 from app.domain.events import EVENTS, Occurrence
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks.webhooks import WebhookQuery
+from app.domain.webhooks import WebhookQuery
 from app.graphql.errors import locations_of
 from app.graphql.schema import schema
 from app.graphql.server.execution.validation import Invalid, read_document

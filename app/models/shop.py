@@ -6,7 +6,7 @@ from sqlalchemy import CheckConstraint, LargeBinary, String, Text, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
-from app.domain.mails.accent_color import DEFAULT_ACCENT
+from app.domain.mails.design import DEFAULT_ACCENT
 from app.models.record import BigKey, Record, UtcDateTime
 
 SHOP_ID = 1

@@ -16,7 +16,7 @@ class WebhookRecord(Record):
     ``disabled_reason`` is set if the installation disabled it, and ``last_failure`` is the result
     of the last failed attempt. An identifier is unique in its app. ``saved_by`` saved it last;
     ``saved_permissions``, joined by commas, are what they held then, NULL for no limit
-    (``domain/webhooks/permissions``).
+    (``domain/webhooks``).
     """
 
     __tablename__ = "webhooks"

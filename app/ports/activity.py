@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from app.domain.shop.traffic import TrafficKind
-from app.domain.sign_in.sign_in_events import SignInRefusal
+from app.domain.shop.settings import TrafficKind
+from app.domain.sign_in.sign_in_log import SignInRefusal
 
 
 class SignInLog(Protocol):

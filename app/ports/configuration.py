@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from app.domain.sign_in.rate_limits import RateLimitPolicy
+from app.domain.values.installation import PLATFORM, HeaderNames
 from app.domain.values.ip_addresses import Network
-from app.domain.values.service_headers import PLATFORM, HeaderNames
 
 MIN_CONNECTIONS = 4
 """One to keep and one more, in each of a process's two pools."""

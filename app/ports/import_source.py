@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from app.domain.values.installation_errors import Fault
+from app.domain.values.installation import Fault
 
 TableRow = Mapping[str, object]
 """A row by its columns; a column that the source lacks isn't in it."""

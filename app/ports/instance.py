@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Protocol
 
 from app.domain.deliveries.deliveries import ReplayResult
-from app.domain.values.progress import OnProgress, ignore_progress
-from app.domain.values.unset import ABSENT, Absent
+from app.domain.values.inputs import ABSENT, Absent
+from app.domain.values.installation import OnProgress, ignore_progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from app.domain.keys.ring import PublicKey
+from app.domain.keys import PublicKey
 
 
 class DecryptionError(Exception):

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from app.domain.mails.logo import Logo
+from app.domain.mails.design import Logo
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.domain.mails.own_templates import FolderFault, OwnTemplate, UrlRule
 from app.domain.shop.settings import ShopSettings

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from app.domain.authorization.actor import Actor
 from app.domain.events import Occurrence
-from app.domain.webhooks.webhooks import WebhookQuery
+from app.domain.webhooks import WebhookQuery
 
 
 class Payloads(Protocol):

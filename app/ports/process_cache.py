@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from math import inf
 from threading import Lock
 
-from app.domain.keys.ring import Ring
+from app.domain.keys import Ring
 from app.domain.sign_in.tokens import Claims
 from app.ports.bounded_cache import BoundedCache
 from app.ports.imported_token_cache import ImportedTokenCache

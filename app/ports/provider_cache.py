@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from threading import Lock
 
-from app.domain.authorization.scopes import ScopeGrant
-from app.domain.sign_in.sign_in_events import SignInRefusal
+from app.domain.authorization.permissions import ScopeGrant
+from app.domain.sign_in.sign_in_log import SignInRefusal
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import TokenFault
 from app.ports.bounded_cache import BoundedCache

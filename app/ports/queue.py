@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from app.domain.deliveries.deliveries import Batch
-from app.domain.values.installation_errors import Unreachable
+from app.domain.values.installation import Unreachable
 
 
 class QueueUnavailable(Unreachable):

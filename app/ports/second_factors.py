@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from app.domain.urls.relying_party import RelyingParty
+from app.domain.urls.web_urls import RelyingParty
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from app.domain.audit.security_events import SecurityEvent
+from app.domain.audit import SecurityEvent
 
 
 class SecurityLog(Protocol):

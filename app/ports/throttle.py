@@ -7,7 +7,7 @@ from typing import Protocol
 from sqlalchemy import Select
 
 from app.domain.sign_in.rate_limits import Rates
-from app.domain.values.installation_errors import Unreachable
+from app.domain.values.installation import Unreachable
 from app.ports.clock import Clock
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.domain.values.errors import PermissionDenied, Refused, TokenFault, TokenRejected
-from app.domain.values.installation_errors import Unreachable
+from app.domain.values.installation import Unreachable
 from app.ports.http import CallFailed, CallFault, Http, HttpRequest, HttpResponse
 from app.remote.credentials import Credential, GivenToken
 from app.remote.responses import read_as, read_data, read_payload, read_text

@@ -7,11 +7,10 @@ from typing import TypeVar
 
 from app.domain.deliveries.deliveries import ReplayResult
 from app.domain.events import NEVER_SENT
-from app.domain.urls.api_urls import key_set_url
+from app.domain.urls.web_urls import key_set_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused
-from app.domain.values.installation_errors import Unreachable
-from app.domain.values.progress import OnProgress, ignore_progress
-from app.domain.values.unset import Absent
+from app.domain.values.inputs import Absent
+from app.domain.values.installation import OnProgress, Unreachable, ignore_progress
 from app.ports.http import Http
 from app.ports.instance import (
     DeliveryPage,

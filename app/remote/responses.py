@@ -13,7 +13,7 @@ from app.domain.values.errors import (
     TokenRejected,
     TrafficClosed,
 )
-from app.domain.values.installation_errors import Fault, Unreachable
+from app.domain.values.installation import Fault, Unreachable
 from app.ports.http import HttpResponse
 
 Read = TypeVar("Read")

@@ -12,7 +12,7 @@ from typing_extensions import override
 from werkzeug.routing import BaseConverter
 
 from app.domain.values.ids import MAX_KEY_LENGTH, parse_key
-from app.domain.values.ranges import parse_day
+from app.domain.values.pages import parse_day
 
 
 class KeyConverter(BaseConverter):

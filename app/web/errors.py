@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError, ServiceUnava
 from werkzeug.exceptions import TooManyRequests as TooManyRequestsPage
 
 from app.domain.values.errors import TooManyRequests
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 from app.domain.values.text import translatable
 from app.web.headers import NOTHING_MAY_RUN
 from app.web.installation import installation

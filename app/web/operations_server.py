@@ -15,9 +15,13 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 from werkzeug.wrappers import Request, Response
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.values.check_results import Finding, State
-from app.domain.values.installation_errors import PortUnavailable, Unreachable
-from app.domain.values.version import VERSION
+from app.domain.values.installation import (
+    VERSION,
+    CheckResult,
+    CheckState,
+    PortUnavailable,
+    Unreachable,
+)
 from app.ports import Ports
 from app.ports.metrics import (
     BUILD,
@@ -85,7 +89,7 @@ class OperationsApp:
         yield READY, float(ready), ()
         for finding in findings:
             if finding.subject == REPLICA:
-                yield REPLICA_READY, float(finding.state is State.FINE), ()
+                yield REPLICA_READY, float(finding.state is CheckState.FINE), ()
         if not ready:
             return
         try:
@@ -169,7 +173,7 @@ def _listen(host: str, port: int) -> WSGIServer:
     return server
 
 
-def _described(finding: Finding) -> dict[str, str]:
+def _described(finding: CheckResult) -> dict[str, str]:
     described = {
         "subject": finding.subject,
         "state": finding.state.value,

@@ -4,13 +4,13 @@ import time
 from threading import Lock
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.values.check_results import Finding, State
+from app.domain.values.installation import CheckResult, CheckState
 from app.ports import Ports
 from app.services.operations.readiness import check_readiness
 
 _FRESH_SECONDS = 1.0
 _VALID_SECONDS = 10.0
-_BUSY = (Finding("readiness", State.FAILED, "The check isn't done yet."),)
+_BUSY = (CheckResult("readiness", CheckState.FAILED, "The check isn't done yet."),)
 
 
 class Readiness:
@@ -23,10 +23,10 @@ class Readiness:
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._lock = Lock()
-        self._findings: tuple[Finding, ...] = _BUSY
+        self._findings: tuple[CheckResult, ...] = _BUSY
         self._checked = 0.0
 
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[CheckResult, ...]:
         """Return what the latest check found, checking again if it is older than a second."""
         if self._is_younger(_FRESH_SECONDS):
             return self._findings
@@ -44,6 +44,6 @@ class Readiness:
         return bool(self._checked) and time.monotonic() - self._checked < seconds
 
 
-def is_ready(findings: tuple[Finding, ...]) -> bool:
+def is_ready(findings: tuple[CheckResult, ...]) -> bool:
     """Return whether nothing that was checked failed."""
-    return all(finding.state is not State.FAILED for finding in findings)
+    return all(finding.state is not CheckState.FAILED for finding in findings)

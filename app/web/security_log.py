@@ -10,7 +10,7 @@ from threading import Lock
 import orjson
 from typing_extensions import override
 
-from app.domain.audit.security_events import SecurityEvent
+from app.domain.audit import SecurityEvent
 from app.ports.clock import Clock
 from app.web.logs import REQUEST_ID, blank_secret_texts
 

@@ -15,11 +15,9 @@ from flask_babel import Babel, LazyString, get_locale, get_translations, refresh
 from markupsafe import Markup
 from typing_extensions import override
 
-from app.domain.accounts.languages import LANGUAGE_NAMES
+from app.domain.accounts.languages import CONSOLE_TAGS, ENGLISH, LANGUAGE_NAMES, shipped_tag
 from app.domain.values.errors import Problem, Refused, placed
-from app.domain.values.failures import find_sentence
-from app.domain.values.languages import CONSOLE_TAGS, ENGLISH, shipped_tag
-from app.domain.values.text import Phrase, Phrases
+from app.domain.values.text import Phrase, Phrases, find_reason
 
 _RIGHT_TO_LEFT = ("ar",)
 _ENGLISH_LISTS = "en_001"
@@ -146,7 +144,7 @@ def reason_text(reason: str) -> str:
 
     What isn't a sentence of ours, like an endpoint's own words, stays as it is.
     """
-    sentence, values = find_sentence(reason)
+    sentence, values = find_reason(reason)
     return text(sentence, **{name: reason_text(value) for name, value in values.items()})
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 from typing_extensions import override
 
 from app.adapters.passwords import Argon2Hasher
-from app.domain.accounts.directory import UserFilter, UserSort
+from app.domain.accounts.search import UserFilter, UserSort
 from app.domain.authorization.actor import OPERATOR, WORKER, SessionOrigin
 from app.domain.values.pages import Page, PageRequest
 from app.factory import create_app

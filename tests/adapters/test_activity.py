@@ -13,9 +13,9 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from app.adapters.activity import MAX_SEEN, SqlActivity
-from app.domain.shop.traffic import TrafficKind
+from app.domain.shop.settings import TrafficKind
 from app.domain.values.ids import to_global_id
-from app.domain.values.installation_errors import Unreachable
+from app.domain.values.installation import Unreachable
 from app.models import AppTokenRecord, ForwardingRecord, TrafficRecord
 from app.ports import NamedRow, Ports, ReadSession, Subject
 from app.services.sign_in.own_sessions import end_session
@@ -216,7 +216,7 @@ import multiprocessing, sys
 from app.adapters.activity import SqlActivity
 from app.adapters.clock import SystemClock
 from app.adapters.database import connect_database
-from app.domain.shop.traffic import TrafficKind
+from app.domain.shop.settings import TrafficKind
 
 def see():
     activity = SqlActivity(connect_database(sys.argv[1]), SystemClock())

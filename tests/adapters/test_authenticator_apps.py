@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 from app.adapters.authenticator_apps import PyotpAuthenticatorApps
-from app.domain.second_factors.one_time_codes import PERIOD, encode_secret
+from app.domain.second_factors import PERIOD, encode_secret
 from app.ports import AuthenticatorApps
 
 SECRET = encode_secret(b"12345678901234567890")

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from app.adapters.database import connect_database
 from app.adapters.migrations import upgrade
-from app.domain.values.installation_errors import SchemaBehind, Unreachable
+from app.domain.values.installation import SchemaBehind, Unreachable
 from app.models import GroupRecord, SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Database

@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import Select, bindparam, func, literal, select, update
 
 from app.adapters.database import connect_database
-from app.domain.values.installation_errors import Unreachable
+from app.domain.values.installation import Unreachable
 from app.models import ShopRecord, UserRecord
 from app.ports import Database
 from app.services.authorization.shop_state import moment

@@ -18,10 +18,9 @@ from typing_extensions import override
 
 from app.adapters.email_templates import JinjaEmailTemplates
 from app.adapters.mail_values import REASONS
-from app.domain.mails.accent_color import DEFAULT_ACCENT, MIN_CONTRAST, contrast
-from app.domain.mails.logo import Logo
+from app.domain.mails.design import DEFAULT_ACCENT, MIN_CONTRAST, Logo, contrast
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
-from app.domain.mails.samples import sample_mail
+from app.domain.mails.values import sample_mail
 from app.domain.shop.settings import ShopSettings
 from app.services.deliveries.attempt_results import FAILING_REASON, GONE_REASON
 from tests.builders.shop import shop_settings

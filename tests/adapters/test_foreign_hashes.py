@@ -12,8 +12,13 @@ from typing_extensions import override
 
 from app.adapters.foreign_hashes import matches
 from app.adapters.passwords import Argon2Hasher
-from app.domain.passwords.hash_formats import MAX_SECONDS, HashFormat, Pbkdf2Hash, parse_hash
-from app.domain.passwords.imported_hashes import classify
+from app.domain.passwords.imported_hashes import (
+    MAX_SECONDS,
+    HashFormat,
+    Pbkdf2Hash,
+    classify,
+    parse_hash,
+)
 from tests.fixtures.foreign_hashes import FOREIGN, ForeignHash
 
 CHEAP = PasswordHasher(1, 8, 1)

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.adapters.keys import RsaKeyStore
-from app.domain.keys.ring import PublicKey
+from app.domain.keys import PublicKey
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports.keys import KeyPair
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.adapters.http import GuardedHttp
 from app.adapters.tls import TrustedAuthorities
-from app.domain.values.version import VERSION
+from app.domain.values.installation import VERSION
 from app.ports.http import CallFailed, CallFault, HttpRequest
 from tests.adapters.http_calls import fault_of
 from tests.fakes.dns_resolver import resolve

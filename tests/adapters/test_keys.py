@@ -23,8 +23,8 @@ from joserfc import jwt as joserfc_jwt
 from jwt.algorithms import RSAAlgorithm
 
 from app.adapters.keys import RsaKeyStore, describe
-from app.domain.keys.ring import PublicKey
-from app.domain.values.installation_errors import KeyUnreadable
+from app.domain.keys import PublicKey
+from app.domain.values.installation import KeyUnreadable
 from app.ports.keys import KeyPair
 from app.settings import Settings, SettingsError
 from app.wiring import connect

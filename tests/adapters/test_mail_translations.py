@@ -6,7 +6,7 @@ import pytest
 
 from app.adapters.email_templates import JinjaEmailTemplates
 from app.domain.mails.mail import MailKind, RenderedMail
-from app.domain.mails.samples import sample_mail
+from app.domain.mails.values import sample_mail
 from tests.builders.shop import shop_settings
 from translations.catalogues import PLACES, TRANSLATED, read
 

@@ -11,7 +11,7 @@ from hypothesis.strategies import sampled_from, text
 
 from app.adapters.mailer import FileMailer, SmtpMailer
 from app.adapters.tls import TrustedAuthorities
-from app.domain.mails.logo import Logo
+from app.domain.mails.design import Logo
 from app.domain.mails.mail import RenderedMail
 from app.domain.values.text_rules import line_problem
 from app.ports.mail import MailUndeliverable

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.adapters.passkeys import MAX_ANSWER, WebAuthnPasskeys
-from app.domain.urls.relying_party import RelyingParty
+from app.domain.urls.web_urls import RelyingParty
 from app.ports.second_factors import (
     KnownPasskey,
     NewPasskey,

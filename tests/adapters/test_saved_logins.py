@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.adapters.saved_logins import FileProfiles
-from app.domain.values.installation_errors import Fault
+from app.domain.values.installation import Fault
 from app.ports.saved_logins import Profile
 
 URL = "https://shop.example.com/graphql/"

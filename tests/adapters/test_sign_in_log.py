@@ -11,15 +11,15 @@ from sqlalchemy import select
 
 from app.adapters.encryption import AesEncryption
 from app.adapters.sign_in_log import MAX_PER_ADDRESS, MAX_REFUSALS, SqlSignInLog
-from app.domain.apps.app_tokens import digest_of
-from app.domain.sign_in.sign_in_events import (
+from app.domain.apps.apps import token_digest
+from app.domain.sign_in.sign_in_log import (
     EMAIL_PURPOSE,
     AccountType,
     SignInMethod,
     SignInReason,
     SignInRefusal,
 )
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 from app.models import AppRecord, AppTokenRecord, SignInEventRecord
 from app.ports import Ports
 from tests.builders.apps import make_app
@@ -41,7 +41,7 @@ TOKEN = SignInRefusal(
     SignInMethod.APP_TOKEN,
     SignInReason.TOKEN_INVALID,
     ADDRESS,
-    token_digest=digest_of("a token"),
+    token_digest=token_digest("a token"),
     token_end="77ab",
 )
 
@@ -231,7 +231,7 @@ from app.adapters.clock import SystemClock
 from app.adapters.database import connect_database
 from app.adapters.encryption import AesEncryption
 from app.adapters.sign_in_log import SqlSignInLog
-from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason, SignInRefusal
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason, SignInRefusal
 
 def refuse():
     log = SqlSignInLog(connect_database(sys.argv[1]), SystemClock(), AesEncryption("secret"))

@@ -5,7 +5,7 @@ from sqlalchemy.pool import NullPool
 
 from app.adapters import migrations
 from app.adapters.encryption import AesEncryption
-from app.domain.keys.encryption_purposes import WEBHOOK_HEADER
+from app.domain.keys import WEBHOOK_HEADER
 from tests.adapters.test_migrations import migrate
 
 BEFORE = "0055_email_spellings"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from babel.messages.catalog import Message
 from playwright.sync_api import Page
 
-from app.domain.values.languages import ENGLISH
+from app.domain.accounts.languages import ENGLISH
 from translations.catalogues import PLACES, forms_of, read
 
 SHOWN = """() => {

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.shop.traffic import TrafficKind, bucket_of
+from app.domain.shop.settings import TrafficKind, bucket_of
 from app.models import TrafficRecord
 from app.services.apps.app_changes import NewApp, create_app
 from tests.browser.console import RunningShop

@@ -8,9 +8,9 @@ from playwright.sync_api import Browser
 from sqlalchemy import select, update
 from typing_extensions import override
 
+from app.domain.accounts.languages import CONSOLE_TAGS, ENGLISH
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.values.languages import CONSOLE_TAGS, ENGLISH
 from app.models import UserRecord
 from app.ports import Ports
 from tests.browser.console import ADMIN, RunningShop

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.domain.values.languages import SIGNED_OUT_TAGS
+from app.domain.accounts.languages import SIGNED_OUT_TAGS
 from tests.browser.console import ADMIN, RunningShop
 from tests.browser.languages import EnglishLeft, Words
 from tests.browser.test_accessibility import ALL_RULES, AXE, FINDINGS, TOO_WIDE

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.mails.senders import MailSender
+from app.domain.mails.mail import MailSender
 from app.services.deliveries.fanout import fan_out_events
 from app.services.operations.mail_sending import send_due_mail
 from tests.browser.console import RunningShop

@@ -9,12 +9,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from app.adapters.mailer import SmtpMailer
+from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.actor import OPERATOR, WORKER
-from app.domain.mails.languages import SHIPPED_LANGUAGES
 from app.domain.mails.mail import MailKind
-from app.domain.mails.samples import sample_mail
+from app.domain.mails.values import sample_mail
 from app.domain.shop.settings import ShopUpdate
-from app.domain.values.uploads import Upload
+from app.domain.values.inputs import Upload
 from app.models import OutboxMailRecord
 from app.ports import Ports
 from app.services.operations.mail_sending import send_due_mail

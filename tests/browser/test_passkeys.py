@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.console.frame.session import PROOF_LASTS
-from app.domain.second_factors.recovery_codes import NUMBER
+from app.domain.second_factors import RECOVERY_CODES
 from app.models import PasskeyRecord, RecoveryCodeRecord
 from tests.browser.authenticator import VirtualAuthenticator
 from tests.browser.console import ADMIN, RunningShop, Watch
@@ -72,7 +72,7 @@ def test_passkey_is_added_renamed_and_deleted(
     page.get_by_role("textbox", name="Name").fill("Laptop")
     page.get_by_role("button", name="Create passkey").click()
     expect(page.get_by_text("Passkey added.")).to_be_visible()
-    expect(page.locator(".lk-codes li")).to_have_count(NUMBER)
+    expect(page.locator(".lk-codes li")).to_have_count(RECOVERY_CODES)
     (made,) = authenticator.passkeys()
     assert (made["rpId"], made["isResidentCredential"]) == ("localhost", True)
     table = page.get_by_role("table", name="Your passkeys")

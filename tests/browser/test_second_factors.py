@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.domain.second_factors.methods import SecondFactorType
+from app.domain.second_factors import SecondFactorType
 from app.services.second_factors.code_checks import check_code
 from tests.browser.console import RunningShop, Watch
 from tests.browser.test_accessibility import AXE, FINDINGS, TOO_WIDE

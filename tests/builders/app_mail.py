@@ -8,9 +8,8 @@ from sqlalchemy import select
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.mails.mail import MailKind, RenderedMail
+from app.domain.mails.mail import MailKind, MailSender, RenderedMail, sender_setting
 from app.domain.mails.mail_log import MailEntry
-from app.domain.mails.senders import MailSender, sender_setting
 from app.domain.values.pages import PageRequest
 from app.models import OutboxMailRecord
 from app.ports import Ports

@@ -5,8 +5,14 @@ from hashlib import pbkdf2_hmac
 
 from sqlalchemy import update
 
-from app.domain.apps.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
-from app.domain.apps.apps import App, AppType
+from app.domain.apps.apps import (
+    TOKEN_RANDOM_LENGTH,
+    App,
+    AppType,
+    last_four,
+    make_app_token,
+    token_digest,
+)
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
 from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
@@ -19,7 +25,7 @@ def make_app(
     ports: Ports, name: str = "an app", *permissions: Permission, is_active: bool = True
 ) -> tuple[int, str]:
     """Store an app with one token; returns its key and the token."""
-    token = make_app_token(ports.randomness.token(RANDOM_LENGTH))
+    token = make_app_token(ports.randomness.token(TOKEN_RANDOM_LENGTH))
     now = ports.clock.now()
     with ports.database.transaction() as session:
         app = AppRecord(name=name, is_active=is_active, created_at=now)
@@ -32,7 +38,7 @@ def make_app(
         session.add(
             AppTokenRecord(
                 app_id=app.id,
-                digest=digest_of(token),
+                digest=token_digest(token),
                 last_four=last_four(token),
                 created_at=now,
             )

@@ -4,7 +4,7 @@ from io import BytesIO
 
 from PIL import Image
 
-from app.domain.values.uploads import Upload
+from app.domain.values.inputs import Upload
 
 
 def png(width: int = 30, height: int = 20) -> bytes:

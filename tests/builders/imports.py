@@ -2,7 +2,7 @@
 
 from sqlalchemy import select, update
 
-from app.domain.imports.digests import digest_of_text
+from app.domain.imports.runs import digest_of_text
 from app.domain.passwords.imported_hashes import classify
 from app.models import ImportedPasswordRecord, ImportRecord, UserRecord
 from app.ports import Ports

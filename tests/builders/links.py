@@ -1,6 +1,6 @@
 """Links as they are sent by mail."""
 
-from app.domain.passwords.email_links import LinkPurpose
+from app.domain.accounts.email_links import LinkPurpose
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import make_link

@@ -3,8 +3,7 @@
 from decimal import Decimal
 
 from app.domain.authorization.actor import Actor
-from app.domain.commerce.checkouts import Checkout
-from app.domain.commerce.orders import Order, OrderStatus
+from app.domain.commerce.sales import Checkout, Order, OrderStatus
 from app.domain.values.ids import to_global_id
 from app.models import OrderRecord
 from app.ports import Ports

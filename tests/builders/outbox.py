@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from sqlalchemy import select
 
-from app.domain.keys.encryption_purposes import OUTBOX_EVENT, OUTBOX_MAIL
+from app.domain.keys import OUTBOX_EVENT, OUTBOX_MAIL
 from app.domain.mails.mail import Mail, MailKind
 from app.models import OutboxEventRecord, OutboxMailRecord
 from app.ports import Ports

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select, update
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import CustomerUpdated, EventType
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.passwords.email_links import LinkPurpose
-from app.domain.sign_in.sign_in_events import EMAIL_PURPOSE
+from app.domain.sign_in.sign_in_log import EMAIL_PURPOSE
 from app.domain.values.ids import to_global_id
 from app.models import (
     AccountLinkRecord,

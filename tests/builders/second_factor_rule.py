@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from app.domain.second_factors.methods import write_methods
+from app.domain.second_factors import write_methods
 from app.models import PasskeyRecord, SessionRecord
 from app.ports import Ports
 from tests.builders.shop import configure_shop

@@ -2,8 +2,8 @@
 
 from hashlib import sha256
 
-from app.domain.keys.encryption_purposes import authenticator_app
-from app.domain.second_factors.one_time_codes import PERIOD, SECRET_BYTES, encode_secret
+from app.domain.keys import authenticator_app_purpose
+from app.domain.second_factors import PERIOD, SECRET_BYTES, encode_secret
 from app.models import AuthenticatorAppRecord
 from app.ports import Ports
 from app.services.second_factors.recovery_codes import hash_new_codes, replace_codes
@@ -20,7 +20,7 @@ def make_authenticator_app(ports: Ports, user_id: int) -> str:
         session.add(
             AuthenticatorAppRecord(
                 user_id=user_id,
-                secret=ports.encryption.encrypt(authenticator_app(user_id), secret),
+                secret=ports.encryption.encrypt(authenticator_app_purpose(user_id), secret),
                 created_at=now,
                 confirmed_at=now,
             )

@@ -6,7 +6,7 @@ from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType, ProductUpdated
-from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
+from app.domain.webhooks import UNKNOWN_SAVER, Saver
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.fanout import fan_out_events

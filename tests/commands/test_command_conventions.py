@@ -12,13 +12,13 @@ from app.commands.terminal.command import Command, Group
 from app.commands.terminal.exit_codes import Exit, failure_of
 from app.commands.terminal.text_options import FilePath
 from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
-from app.domain.values.installation_errors import (
+from app.domain.values.installation import (
+    VERSION,
     KeyUnreadable,
     Misconfigured,
     SchemaBehind,
     Unreachable,
 )
-from app.domain.values.version import VERSION
 from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
 from app.settings import Settings

@@ -10,8 +10,7 @@ import pytest
 from app.adapters.activity import SqlActivity
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
-from app.domain.shop.traffic import TrafficKind, bucket_of
+from app.domain.shop.settings import PasswordLoginMode, ShopUpdate, TrafficKind, bucket_of
 from app.factory import create_app
 from app.models import SessionRecord, TrafficRecord
 from app.ports import Ports

@@ -16,8 +16,7 @@ from app.console.integrations.app_page import (
     make_secret,
 )
 from app.console.integrations.apps_page import AppsPage, make_apps_page
-from app.domain.apps.apps import App, AppToken, AppType
-from app.domain.apps.installations import Installation, JobStatus
+from app.domain.apps.apps import App, AppToken, AppType, Installation, JobStatus
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.pages import Page

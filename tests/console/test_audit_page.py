@@ -12,7 +12,7 @@ from app.console.security.audit import (
     make_entry_page,
     subject_label,
 )
-from app.domain.audit.entries import AuditEntry
+from app.domain.audit import AuditEntry
 
 ENTRY = AuditEntry(
     id=7,

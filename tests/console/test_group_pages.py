@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.console.people.groups import group_choice, group_row, make_group_page
-from app.domain.authorization.groups import PermissionGroup
-from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, PermissionGroup
 from tests.console.example_people import ADA, APPS, ORDERS, STAFF, viewer
 
 SUPPORT = PermissionGroup(1, "Support <b>", frozenset({ORDERS}), members=1)

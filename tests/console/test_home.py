@@ -13,7 +13,7 @@ from typing_extensions import override
 from app.console.frame.formatting import milliseconds, percent
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 from app.factory import create_app
 from app.models import ForwardingRecord
 from app.ports import NamedRow, Ports

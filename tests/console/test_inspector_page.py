@@ -10,7 +10,7 @@ from app.console.frame.parts import Pill
 from app.console.security.inspector import Claim, TokenFact, make_inspector_page
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.inspector.token_inspection import (
+from app.domain.inspector import (
     Bearer,
     Check,
     CheckName,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.console.security.keys import KeysPage, make_keys_page, rotated_message
-from app.domain.keys.ring import KeyState, SigningKey
+from app.domain.keys import KeyState, SigningKey
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

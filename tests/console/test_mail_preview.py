@@ -9,9 +9,9 @@ import pytest
 
 from app.adapters.mailer import SmtpMailer
 from app.console.shop.mail_preview import with_appearance
+from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.mails.languages import SHIPPED_LANGUAGES
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.errors import PermissionDenied, Refused

@@ -6,8 +6,12 @@ import pytest
 
 from app.console.security.providers_page import make_preview_card
 from app.domain.authorization.permissions import Permission
-from app.domain.single_sign_on.attribute_mapping import MappedKind, MappedTo, MappingPreview
-from app.domain.single_sign_on.provider_users import ExternalPerson
+from app.domain.single_sign_on.provider_users import (
+    ExternalPerson,
+    MappedKind,
+    MappedTo,
+    MappingPreview,
+)
 
 PERSON = ExternalPerson("subject-1", "ada@example.com", is_verified=True)
 MADE = MappingPreview(

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.mails.mail import MailKind
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.models import SessionRecord
 from app.ports import Ports

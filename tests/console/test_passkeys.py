@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from app.console.frame.session import PROOF_LASTS
-from app.domain.second_factors.recovery_codes import NUMBER
+from app.domain.second_factors import RECOVERY_CODES
 from app.ports import Ports
 from app.services.second_factors.stored_factors import read_factors
 from tests.builders.passkeys import SYNCABLE, VERIFIED, SoftwareAuthenticator, make_passkey
@@ -63,7 +63,7 @@ def test_passkey_is_added_and_recovery_codes_are_shown_once(
     assert answer.status == 303
     shown = console.follow(answer)
     assert "Passkey added." in shown.text
-    assert len(_CODE.findall(shown.html)) == NUMBER
+    assert len(_CODE.findall(shown.html)) == RECOVERY_CODES
     assert "Ann's <laptop> Stored on one device or security key" in shown.text
     assert sessions_of(shop, OWN_KEY)[0].amr == "pwd hwk mfa"
     assert not _CODE.findall(console.follow(answer).html)

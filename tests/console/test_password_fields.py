@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from app.domain.passwords.email_links import LinkPurpose
+from app.domain.accounts.email_links import LinkPurpose
 from app.ports import Ports
 from tests.builders.links import link_for
 from tests.builders.people import make_staff

@@ -1,7 +1,7 @@
 """A forgotten password, from the question to the session that follows."""
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import WORKER
-from app.domain.passwords.email_links import LinkPurpose
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
 from tests.builders.links import link_for

@@ -14,7 +14,7 @@ from app.console.security.providers_page import (
     make_providers_page,
 )
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingValue
-from app.domain.values.check_results import Finding, State
+from app.domain.values.installation import CheckResult, CheckState
 from app.services.shop.sign_in_counts import BoundedCount
 from app.services.single_sign_on.provider_coverage import ProviderCoverage
 from app.services.single_sign_on.provider_settings import Plugin
@@ -91,11 +91,11 @@ def test_missing_settings_are_named() -> None:
     ("finding", "line"),
     [
         (
-            Finding("issuer", State.FINE, "Agrees."),
+            CheckResult("issuer", CheckState.FINE, "Agrees."),
             CheckLine("ok", "Passed", "Issuer", "Agrees.", "", ""),
         ),
         (
-            Finding("active", State.WARNING, "Off.", "flask oidc set active true"),
+            CheckResult("active", CheckState.WARNING, "Off.", "flask oidc set active true"),
             CheckLine(
                 "warn",
                 "Warning",
@@ -106,12 +106,12 @@ def test_missing_settings_are_named() -> None:
             ),
         ),
         (
-            Finding("elsewhere", State.FAILED, "Broken.", "Check it."),
+            CheckResult("elsewhere", CheckState.FAILED, "Broken.", "Check it."),
             CheckLine("bad", "Failed", "elsewhere", "Broken.", "Check it.", ""),
         ),
     ],
 )
-def test_checks_show_remedies(finding: Finding, line: CheckLine) -> None:
+def test_checks_show_remedies(finding: CheckResult, line: CheckLine) -> None:
     page = make_provider_page(plugin(), NONE, trial=Trial(findings=[finding]))
     assert page.checks == (line,)
     assert page.test_label == "Test again"

@@ -8,8 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from app.domain.authorization.permissions import Permission
-from app.domain.second_factors.methods import SecondFactorType
-from app.domain.second_factors.recovery_codes import NUMBER
+from app.domain.second_factors import RECOVERY_CODES, SecondFactorType
 from app.ports import Ports
 from app.services.second_factors.code_checks import check_code
 from app.services.second_factors.stored_factors import read_factors
@@ -70,7 +69,7 @@ def test_app_is_turned_on_and_codes_are_shown_once(
     assert answer.status == 303
     shown = console.follow(answer)
     codes = _CODE.findall(shown.html)
-    assert len(codes) == NUMBER
+    assert len(codes) == RECOVERY_CODES
     assert "Authenticator app turned on. 1 other session stays signed in." in shown.text
     assert shown.response.headers["Cache-Control"] == "no-store"
     assert check_code(shop, NOBODY, OWN_KEY, codes[0]) is SecondFactorType.RECOVERY_CODES
@@ -89,7 +88,7 @@ def test_codes_can_be_saved_as_a_file_without_script(
     shown = console.follow(confirm(console, shop, begin(console)))
     (data,) = re.findall(r'href="data:text/plain;charset=utf-8,([^"]+)"', shown.html)
     saved = unquote(html.unescape(data))
-    assert saved.splitlines()[-NUMBER:] == _CODE.findall(shown.html)
+    assert saved.splitlines()[-RECOVERY_CODES:] == _CODE.findall(shown.html)
     assert "staff@example.com" in saved
     (copied,) = re.findall(r'data-copy-text="([^"]+)"', shown.html)
     assert copied.split() == _CODE.findall(shown.html)
@@ -105,7 +104,7 @@ def test_form_sent_twice_leads_to_the_same_page(staff_console: StaffConsole, sho
     answers = [console.send(f"{URL}app/confirm", values, seen_at=URL) for _ in range(2)]
     assert [answer.status for answer in answers] == [303, 303]
     shown = console.follow(answers[1])
-    assert len(_CODE.findall(shown.html)) == NUMBER
+    assert len(_CODE.findall(shown.html)) == RECOVERY_CODES
 
 
 def test_confirmed_secret_is_on_no_page(staff_console: StaffConsole, shop: Ports) -> None:
@@ -214,7 +213,7 @@ def test_recovery_codes_are_replaced_after_a_question(
     values = {"submission": _SUBMISSION.findall(asked.html)[-1]}
     answer = console.send(f"{URL}codes", values, seen_at=URL)
     new = _CODE.findall(console.follow(answer).html)
-    assert len(new) == NUMBER
+    assert len(new) == RECOVERY_CODES
     assert not set(new) & set(old)
     assert console.follow(console.send(f"{URL}codes", values, seen_at=URL)).status == 303
     assert check_code(shop, NOBODY, OWN_KEY, old[0]) is None
@@ -236,6 +235,6 @@ def test_staff_get_their_rights_back_by_setting_up_an_app(
     assert "/second-factor" in console.open("/console/settings/").leads_to
     shown = console.follow(confirm(console, shop, begin(console)))
     assert shown.status == 200
-    assert len(_CODE.findall(shown.html)) == NUMBER
+    assert len(_CODE.findall(shown.html)) == RECOVERY_CODES
     assert "Staff need a second factor. You have one." in shown.text
     assert console.open("/console/settings/").status == 200

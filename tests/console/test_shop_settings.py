@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.mails.senders import MailSender
+from app.domain.mails.mail import MailSender
 from app.domain.shop.setting_table import SETTINGS, SettingGroup, settings_in
 from app.domain.shop.settings import ShopSettings, ShopUpdate
 from app.ports import Ports

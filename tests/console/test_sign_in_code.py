@@ -7,8 +7,8 @@ import re
 import pytest
 from flask import Flask
 
-from app.domain.passwords.email_links import LinkPurpose
-from app.domain.second_factors.challenges import MAX_FAILURES
+from app.domain.accounts.email_links import LinkPurpose
+from app.domain.second_factors import MAX_CHALLENGE_FAILURES
 from app.ports import Ports
 from tests.builders.links import link_for
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
@@ -82,7 +82,7 @@ def test_fifth_wrong_code_leads_back_to_the_first_step(
 ) -> None:
     console.sign_in(BOSS)
     pages = []
-    for failure in range(MAX_FAILURES):
+    for failure in range(MAX_CHALLENGE_FAILURES):
         pages.append(console.send(CODE, {"code": WRONG_CODE}))
         clock.pass_(seconds=2**failure)
     page = pages[-1]

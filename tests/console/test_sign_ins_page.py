@@ -8,8 +8,14 @@ import pytest
 
 from app.console.security.sign_ins import SignInRow, SignInsPage, make_sign_ins_page
 from app.domain.authorization.permissions import Permission
-from app.domain.sign_in.sign_in_events import AccountType, SignInEvent, SignInMethod, SignInReason
-from app.domain.sign_in.sign_in_statistics import Period, SignInSpan
+from app.domain.sign_in.sign_in_log import (
+    AccountType,
+    Period,
+    SignInEvent,
+    SignInMethod,
+    SignInReason,
+    SignInSpan,
+)
 from app.domain.values.pages import Counts
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

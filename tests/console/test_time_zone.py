@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.console.frame.formatting import clock_time, exact, relative, use_time_zone
-from app.domain.accounts.time_zones import time_zones
+from app.domain.accounts.users import time_zones
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import ShopUpdate

@@ -9,8 +9,7 @@ from app.console.integrations.deliveries_page import COLUMNS, COUNT, delivery_ro
 from app.console.integrations.events import make_events_page
 from app.console.overview.home import make_home_page
 from app.console.security.audit import make_entry_page
-from app.domain.deliveries.causes import NOT_STORED
-from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.deliveries.deliveries import NOT_STORED, DeliveryStatus
 from app.domain.events import EVENTS, EventType
 from app.domain.values.pages import Counts
 from app.services.deliveries.object_names import ObjectName

@@ -7,9 +7,9 @@ import pytest
 from babel.messages.catalog import Catalog
 from sqlalchemy import update
 
+from app.domain.accounts.languages import CONSOLE_TAGS, ENGLISH
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.values.languages import CONSOLE_TAGS, ENGLISH
 from app.models import UserRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.installation_worker import install_next_app

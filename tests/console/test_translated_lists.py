@@ -7,7 +7,7 @@ import pytest
 from app.console.frame.charts import span_label
 from app.console.frame.formatting import milliseconds, percent, setting_text
 from app.console.security.audit import COUNT, make_audit_page, make_entry_page
-from app.domain.audit.entries import AuditEntry
+from app.domain.audit import AuditEntry
 from app.domain.values.pages import MAX_COUNTED, Counts
 from app.web.translation import text, use_language
 

@@ -12,8 +12,7 @@ from app.console.people.customers import make_customer_page
 from app.console.people.groups import group_row
 from app.console.people.sign_in_checks import make_sign_in_card
 from app.domain.authorization.actor import OPERATOR
-from app.domain.authorization.groups import PermissionGroup
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import Permission, PermissionGroup
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.console.sign_in_diagnosis import Blocks, SignInDiagnosis

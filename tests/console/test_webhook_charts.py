@@ -6,7 +6,7 @@ import pytest
 
 from app.console.frame.charts import lines
 from app.console.integrations.webhook_charts import make_webhook_charts
-from app.domain.deliveries.webhook_statistics import ChartPeriod, DeliverySpan
+from app.domain.deliveries.statistics import ChartPeriod, DeliverySpan
 from app.domain.values.times import span_edges
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

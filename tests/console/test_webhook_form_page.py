@@ -11,7 +11,7 @@ from app.console.integrations.webhook_editing import WebhookFormPage, make_webho
 from app.domain.apps.apps import App, AppType
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks import Webhook
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LABELS = App(

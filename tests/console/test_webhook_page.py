@@ -16,7 +16,7 @@ from app.console.integrations.webhook_page import (
     webhook_health,
 )
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.webhook_statistics import ChartPeriod, DeliverySpan
+from app.domain.deliveries.statistics import ChartPeriod, DeliverySpan
 from app.domain.events import EVENTS, EventType
 from app.services.deliveries.object_names import ObjectName
 from app.services.webhooks.lists import Health, ListedWebhook

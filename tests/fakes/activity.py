@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from app.domain.shop.traffic import TrafficKind
+from app.domain.shop.settings import TrafficKind
 
 
 class FakeActivity:

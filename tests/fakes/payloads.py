@@ -6,7 +6,7 @@ from collections.abc import Callable
 from app.domain.authorization.actor import Actor
 from app.domain.events import EventType, Occurrence
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks.webhooks import WebhookQuery
+from app.domain.webhooks import WebhookQuery
 from app.ports import Database
 
 

@@ -1,6 +1,6 @@
 """A sign-in log whose refusals a test can look at, and that writes nothing by itself."""
 
-from app.domain.sign_in.sign_in_events import SignInRefusal
+from app.domain.sign_in.sign_in_log import SignInRefusal
 
 
 class FakeSignInLog:

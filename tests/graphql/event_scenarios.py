@@ -1,8 +1,8 @@
 """Scenarios that call every use case with an event, one per group of events."""
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from app.services.accounts.account_confirmation import confirm_account

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import Event, EventType
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.values.ids import to_global_id
 from app.models import GroupMemberRecord
 from app.ports import Ports

@@ -16,7 +16,7 @@ from app.domain.values.errors import (
     TooManyRequests,
     TrafficClosed,
 )
-from app.domain.values.uploads import Upload
+from app.domain.values.inputs import Upload
 from app.graphql.context import RequestContext
 from tests.fakes.clock import FakeClock
 

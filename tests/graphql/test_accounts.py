@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.permissions import Permission
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from tests.builders.apps import make_app

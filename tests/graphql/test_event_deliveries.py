@@ -13,7 +13,7 @@ from app.domain.events import AppUpdated, EventType
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
-from app.domain.webhooks.permissions import saver_of
+from app.domain.webhooks import saver_of
 from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse

@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.traffic import TrafficKind
+from app.domain.shop.settings import TrafficKind
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, NOBODY, make_staff, make_user, sessions_of, sign_in

@@ -5,9 +5,9 @@ from contextlib import suppress
 
 import pytest
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.ports import Ports

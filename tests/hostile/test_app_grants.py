@@ -12,7 +12,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import AccountSetPasswordRequested, CustomerUpdated, EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
-from app.domain.webhooks.permissions import Saver
+from app.domain.webhooks import Saver
 from app.factory import create_app
 from app.models import WebhookRecord
 from app.ports import Ports

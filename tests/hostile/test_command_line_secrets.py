@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks import Webhook
 from app.ports import Ports
 from app.services.webhooks.details import show_webhook
 from docs.commands import entries

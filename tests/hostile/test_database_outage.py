@@ -18,7 +18,7 @@ from sqlalchemy import text
 
 from app.adapters.database import connect_database
 from app.adapters.migrations import upgrade
-from app.domain.values.installation_errors import DatabaseBusy
+from app.domain.values.installation import DatabaseBusy
 from app.web.server import THREADS
 from tests.servers import postgresql
 from tests.servers.forked_commands import running_command

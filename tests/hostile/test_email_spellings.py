@@ -6,11 +6,11 @@ from functools import partial
 
 import pytest
 
-from app.domain.accounts.directory import UserFilter
+from app.domain.accounts.search import UserFilter
 from app.domain.authorization.actor import OPERATOR, WORKER
-from app.domain.values.check_results import State
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.installation import CheckState
 from app.domain.values.pages import PageRequest
 from app.ports import Ports
 from app.services.accounts.email_changes import request_email_change
@@ -114,7 +114,7 @@ def test_twins_are_reported_until_they_are_resolved(ports: Ports) -> None:
     _, second = twins(ports)
     make_user(ports, "bob@xn--mnchen-3ya.example")
     [finding] = email_twin_findings(ports)
-    assert finding.state is State.WARNING
+    assert finding.state is CheckState.WARNING
     assert UNICODE in finding.message
     assert PUNYCODE in finding.message
     update_customer(

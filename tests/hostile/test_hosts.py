@@ -6,8 +6,7 @@ import pytest
 
 from app.domain.authorization.actor import WORKER
 from app.domain.single_sign_on.providers import Provider
-from app.domain.urls.delivery_targets import target_problem
-from app.domain.urls.web_urls import is_same_origin
+from app.domain.urls.web_urls import is_same_origin, target_problem
 from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.imports.findings import Finding
+from app.domain.imports.runs import Finding
 from app.domain.imports.user_files import COLUMNS, FileRow, read_people
 from app.domain.values.errors import Refused
 from app.ports import Ports

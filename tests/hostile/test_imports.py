@@ -13,8 +13,8 @@ import pytest
 from sqlalchemy import event, select, update
 
 from app.adapters.foreign_hashes import matches
-from app.domain.imports.digests import digest_of_text
-from app.domain.passwords.hash_formats import MAX_SECONDS, UnusableHash, parse_hash
+from app.domain.imports.runs import digest_of_text
+from app.domain.passwords.imported_hashes import MAX_SECONDS, UnusableHash, parse_hash
 from app.models import (
     AppRecord,
     ExternalIdentityRecord,

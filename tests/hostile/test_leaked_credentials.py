@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.domain.apps.app_tokens import PREFIX, RANDOM_LENGTH, make_app_token
+from app.domain.apps.apps import TOKEN_PREFIX, TOKEN_RANDOM_LENGTH, make_app_token
 from app.domain.authorization.actor import OPERATOR
-from app.domain.single_sign_on.attribute_mapping import MappedTo
+from app.domain.single_sign_on.provider_users import MappedTo
 from app.ports import Ports
 from app.services.single_sign_on.attribute_mapping import preview_mapping
 from tests.builders.people import make_user, sign_in
@@ -15,13 +15,13 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 def _credentials(ports: Ports) -> dict[str, str]:
-    app_token = make_app_token("x" * RANDOM_LENGTH)
+    app_token = make_app_token("x" * TOKEN_RANDOM_LENGTH)
     access = sign_in(ports, make_user(ports)).access
     header, claims, _ = access.split(".")
     return {
         "unknown app token": app_token,
         "incomplete app token": app_token[:-1],
-        "app token in capitals": PREFIX.upper() + app_token[len(PREFIX) :],
+        "app token in capitals": TOKEN_PREFIX.upper() + app_token[len(TOKEN_PREFIX) :],
         "quoted app token": f'"{app_token}"',
         "webhook secret": "whsec_c2VjcmV0",
         "access token without its signature": f"{header}.{claims}",

@@ -17,7 +17,7 @@ from app.domain.events import (
 )
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.permissions import Saver
+from app.domain.webhooks import Saver
 from app.models import (
     AppPermissionRecord,
     DeliveryRecord,

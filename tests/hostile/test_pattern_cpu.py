@@ -8,7 +8,7 @@ from app.adapters.password_strength import ZxcvbnStrength
 from app.console.frame.formatting import coloured_json
 from app.domain.accounts.emails import email_problem
 from app.domain.accounts.search import read_search
-from app.domain.apps.version_ranges import is_within
+from app.domain.apps.manifests import is_version_within
 from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.values.text_rules import line_problem
 from app.web.logs import blank_secrets
@@ -17,7 +17,7 @@ from tests.hostile.cpu import bound, slowest
 
 def _is_range(text: str) -> None:
     with pytest.raises(ValueError, match="characters"):
-        is_within("3.22", text)
+        is_version_within("3.22", text)
 
 
 def _password(text: str) -> None:

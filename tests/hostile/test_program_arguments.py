@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.adapters.backups_postgresql import PostgresqlBackups
-from app.domain.values.installation_errors import BackupFailed
+from app.domain.values.installation import BackupFailed
 from app.ports.backups import BackupFacts, BackupLock
 
 FACTS = BackupFacts("1.0", "0001", "postgresql", datetime(2026, 1, 1, tzinfo=UTC), "")

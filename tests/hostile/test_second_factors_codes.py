@@ -15,8 +15,7 @@ from sqlalchemy import delete, select, update
 from typing_extensions import override
 
 from app.domain.authorization.actor import Actor
-from app.domain.second_factors.methods import SecondFactorType
-from app.domain.second_factors.recovery_codes import NUMBER
+from app.domain.second_factors import RECOVERY_CODES, SecondFactorType
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
 from app.factory import create_app
 from app.graphql.schema import schema
@@ -312,7 +311,7 @@ def test_failure_while_confirming_logs_no_secret(
         @override
         def hash(self, password: str) -> str:
             made.append(password)
-            if len(made) > NUMBER - 1:
+            if len(made) > RECOVERY_CODES - 1:
                 raise RuntimeError("no memory left")
             return super().hash(password)
 

@@ -12,7 +12,7 @@ from sqlalchemy import update
 
 from app.adapters.encryption import AesEncryption
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.sign_in.sign_in_events import SignInReason
+from app.domain.sign_in.sign_in_log import SignInReason
 from app.domain.values.errors import Refused, TokenRejected
 from app.models import SessionRecord, UserRecord
 from app.ports import Ports

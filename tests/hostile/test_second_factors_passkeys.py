@@ -14,7 +14,7 @@ from sqlalchemy import select
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
-from app.domain.second_factors.challenges import ChallengePurpose
+from app.domain.second_factors import ChallengePurpose
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.domain.values.errors import ProofRequired, Refused, TokenRejected
 from app.models import SecondFactorChallengeRecord

@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.mails.mail import MailKind
-from app.domain.second_factors.one_time_codes import SECRET_BYTES
+from app.domain.second_factors import SECRET_BYTES
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.ports import Ports

@@ -13,7 +13,7 @@ from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.sign_in.login_throttle import MAX_GUESSES
-from app.domain.urls.relying_party import RelyingParty
+from app.domain.urls.web_urls import RelyingParty
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.ports import Ports

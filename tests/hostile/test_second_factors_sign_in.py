@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import update
 from typing_extensions import override
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.mails.mail import MailKind
-from app.domain.passwords.email_links import LinkPurpose
-from app.domain.second_factors.challenges import MAX_FAILURES, ChallengePurpose
+from app.domain.second_factors import MAX_CHALLENGE_FAILURES, ChallengePurpose
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Refused
 from app.models import SecondFactorChallengeRecord
@@ -130,7 +130,7 @@ def test_odd_code_is_incorrect(ports: Ports, code: str) -> None:
 def test_fifth_wrong_code_ends_the_challenge(ports: Ports, clock: FakeClock) -> None:
     user = make_protected(ports)
     challenge = challenged(ports)
-    for number in range(MAX_FAILURES):
+    for number in range(MAX_CHALLENGE_FAILURES):
         caller = from_address(number)
         assert refusal_of_code(ports, challenge.token, WRONG_CODE, caller) == INCORRECT
     code = one_time_code(ports, user.secret)

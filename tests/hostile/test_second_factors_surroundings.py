@@ -6,11 +6,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.mails.values import passkey_values
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id

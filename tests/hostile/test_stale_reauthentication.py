@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 
 from app.console.frame.reauthentication import ACTS
-from app.domain.apps.installations import JobStatus
+from app.domain.apps.apps import JobStatus
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType

@@ -7,7 +7,7 @@ from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied, Refused
-from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
+from app.domain.webhooks import TEMPORARY_URL
 from app.models import AppRecord
 from app.ports import Ports
 from app.services.apps.app_changes import delete_app

@@ -3,7 +3,7 @@
 import ast
 
 from app.domain.events import EVENTS, EventType, UnsentEvent
-from app.domain.webhooks.webhooks import SyncEvent
+from app.domain.webhooks import SyncEvent
 from app.graphql.schema import schema
 from tests.house.sources import application
 

@@ -4,14 +4,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from app.domain.imports.remedies import REMEDIES
+from app.domain.imports.runs import REMEDIES
 from tests.house.sources import Source, application
 
 ROOMS = (
     "app/domain/imports/",
     "app/services/imports/",
-    "app/domain/passwords/hash_formats",
-    "app/domain/passwords/firebase_hashes",
+    "app/domain/passwords/imported_hashes",
+    "app/domain/passwords/imported_hashes",
 )
 _CODE = re.compile(r"[A-Z]+(_[A-Z]+)+")
 

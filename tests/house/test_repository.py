@@ -8,7 +8,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from app.domain.values.version import VERSION
+from app.domain.values.installation import VERSION
 from tests.house.sources import ROOT, project_files
 
 PLACE_OF_A_MACHINE = re.compile(rb"(?<![\w.~$}*-])/(?:home|root|Users|work)/[\w.]")
@@ -94,6 +94,6 @@ def test_version_is_defined_once() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "version" in project["project"]["dynamic"]
     assert project["tool"]["setuptools"]["dynamic"]["version"]["attr"] == (
-        "app.domain.values.version.VERSION"
+        "app.domain.values.installation.VERSION"
     )
     assert re.fullmatch(r"\d+\.\d+\.\d+", VERSION)

@@ -2,7 +2,7 @@
 
 from sqlalchemy import select
 
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks import Webhook
 from app.models import (
     AppWordRecord,
     WebhookRecord,

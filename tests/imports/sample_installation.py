@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.keys.encryption_purposes import PROVIDER_SECRET
+from app.domain.keys import PROVIDER_SECRET
 from app.models import (
     AppExtensionRecord,
     AppRecord,

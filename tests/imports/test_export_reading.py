@@ -14,7 +14,7 @@ from app.adapters.encryption import AesEncryption
 from app.adapters.foreign_hashes import matches
 from app.adapters.passwords import Argon2Hasher
 from app.domain.authorization.actor import OPERATOR
-from app.domain.imports.findings import Finding
+from app.domain.imports.runs import Finding
 from app.domain.values.pages import PageRequest
 from app.models import (
     AddressRecord,

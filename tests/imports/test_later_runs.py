@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, update
 
-from app.domain.imports.digests import digest_of, digest_of_text
+from app.domain.imports.runs import digest_of, digest_of_text
 from app.models import (
     GroupMemberRecord,
     GroupPermissionRecord,

@@ -47,7 +47,7 @@ AUTHORIZATION = (
     ),
     Mutant(
         "Nobody grants what they don't hold",
-        "app/domain/authorization/grants.py",
+        "app/domain/authorization/actor.py",
         "for permission in set(permissions) - actor.permissions))",
         "for permission in set(permissions) - set(permissions)))",
         "domain/authorization/test_grants.py",
@@ -96,7 +96,7 @@ AUTHORIZATION = (
     ),
     Mutant(
         "An order is its owner's and whoever manages orders",
-        "app/domain/commerce/orders.py",
+        "app/domain/commerce/sales.py",
         "return owner_id is not None and owner_id == actor.user_id",
         "return owner_id == actor.user_id",
         "domain/commerce/test_orders.py",
@@ -117,14 +117,14 @@ AUTHORIZATION = (
     ),
     Mutant(
         "A provider's second factor counts only where its settings say so",
-        "app/domain/single_sign_on/second_factor_claims.py",
+        "app/domain/single_sign_on/provider_tokens.py",
         "if not (by_amr or by_acr):",
         "if not (by_amr or by_acr or methods):",
         "domain/single_sign_on/test_second_factor_claims.py",
     ),
     Mutant(
         "Another grace period moves its end",
-        "app/domain/shop/second_factor_rule.py",
+        "app/domain/shop/settings.py",
         "return replace(after, second_factor_from=before.second_factor_from + moved)",
         "return replace(after, second_factor_from=before.second_factor_from)",
         "domain/shop/test_second_factor_rule.py",

@@ -85,7 +85,7 @@ APP_MAIL = (
     ),
     Mutant(
         "Half of a link's life is left after the wait",
-        "app/domain/mails/senders.py",
+        "app/domain/mails/mail.py",
         "timedelta(minutes=30)",
         "timedelta(minutes=31)",
         _TESTS,

@@ -316,7 +316,7 @@ SIGN_IN = (
     ),
     Mutant(
         "A password hash that takes too long to check must be reset",
-        "app/domain/passwords/hash_formats.py",
+        "app/domain/passwords/imported_hashes.py",
         "if found.seconds > MAX_SECONDS:",
         "if found.seconds > MAX_SECONDS * 2:",
         "domain/passwords/test_imported_hashes.py",

@@ -5,7 +5,7 @@ from tests.mutations.mutant import Mutant
 WEBHOOKS = (
     Mutant(
         "People manage and read only webhooks of apps whose permissions they all hold",
-        "app/domain/webhooks/permissions.py",
+        "app/domain/webhooks.py",
         "return () if viewer.is_app else in_order(of_app - viewer.permissions)",
         "return ()",
         "hostile/test_manage_apps.py",
@@ -33,14 +33,14 @@ WEBHOOKS = (
     ),
     Mutant(
         "A webhook of a limited token is told what the token holds",
-        "app/domain/webhooks/permissions.py",
+        "app/domain/webhooks.py",
         "return of_app if limit is None else of_app & limit",
         "return of_app",
         "domain/webhooks/test_permissions.py",
     ),
     Mutant(
         "A link's secret goes to whoever holds the subject's rights",
-        "app/domain/webhooks/permissions.py",
+        "app/domain/webhooks.py",
         "return rights <= permissions",
         "return True",
         "domain/webhooks/test_permissions.py",
@@ -54,14 +54,14 @@ WEBHOOKS = (
     ),
     Mutant(
         "Nothing is delivered to a private address",
-        "app/domain/urls/delivery_targets.py",
+        "app/domain/urls/web_urls.py",
         "if address is None or is_public(address) or any(",
         "if address is None or address.is_private or any(",
         "domain/urls/test_delivery_targets.py",
     ),
     Mutant(
         "A private address behind an IPv6 one is private",
-        "app/domain/urls/delivery_targets.py",
+        "app/domain/urls/web_urls.py",
         "return None if found is None else _embedded(found)",
         "return found",
         "domain/urls/test_delivery_targets.py",
@@ -83,8 +83,8 @@ WEBHOOKS = (
     Mutant(
         "Retries end with the schedule",
         "app/domain/deliveries/deliveries.py",
-        "if attempts >= len(SCHEDULE):",
-        "if attempts > len(SCHEDULE):",
+        "delay_before(attempts, SCHEDULE, chance)",
+        "delay_before(min(attempts, len(SCHEDULE) - 1), SCHEDULE, chance)",
         "domain/deliveries/test_deliveries.py",
     ),
     Mutant(
@@ -190,14 +190,14 @@ VALUES = (
     ),
     Mutant(
         "An order is paid once",
-        "app/domain/commerce/orders.py",
+        "app/domain/commerce/sales.py",
         "if step is OrderStep.PAY and is_paid:",
         "if step is OrderStep.PAY and not step:",
         "domain/commerce/test_orders.py",
     ),
     Mutant(
         "A checkout is its owner's",
-        "app/domain/commerce/checkouts.py",
+        "app/domain/commerce/sales.py",
         "return owner_id is None or owner_id == actor.user_id or manages_checkouts(actor)",
         "return True",
         "domain/commerce/test_checkouts.py",

@@ -117,7 +117,7 @@ IMPORTS = (
     ),
     Mutant(
         "An extension with an unknown permission is left out, not shown to more people",
-        "app/domain/imports/extensions.py",
+        "app/domain/imports/apps.py",
         "    if row.findings:\n",
         "    if not permissions and False:\n",
         _EXTENSIONS,

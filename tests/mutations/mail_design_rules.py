@@ -5,14 +5,14 @@ from tests.mutations.mutant import Mutant
 MAIL_DESIGN = (
     Mutant(
         "Links have enough contrast in every accent color",
-        "app/domain/mails/accent_color.py",
+        "app/domain/mails/design.py",
         "while contrast(mixed, background) < MIN_CONTRAST and share < 1:",
         "while contrast(mixed, background) < 3 and share < 1:",
         "domain/mails/test_accent_color.py",
     ),
     Mutant(
         "An accent color is a color alone",
-        "app/domain/mails/accent_color.py",
+        "app/domain/mails/design.py",
         "if _COLOR.fullmatch(text):",
         "if _COLOR.match(text):",
         "domain/mails/test_accent_color.py",

@@ -73,21 +73,21 @@ MAIL_TEMPLATES = (
     ),
     Mutant(
         "A template loads no image from elsewhere",
-        "app/domain/mails/template_tags.py",
+        "app/domain/mails/template_contents.py",
         'if name == "src" and not _OWN_IMAGE.fullmatch(value):',
         "if False:",
         _CONTENTS,
     ),
     Mutant(
         "A template links to listed hosts alone",
-        "app/domain/mails/template_tags.py",
+        "app/domain/mails/template_contents.py",
         "return url_rule(value)",
         "return None",
         _CONTENTS,
     ),
     Mutant(
         "A style of a template loads nothing",
-        "app/domain/mails/template_tags.py",
+        "app/domain/mails/template_contents.py",
         "if call[1].lower() not in _CSS_FUNCTIONS:",
         "if False:",
         _CONTENTS,
@@ -122,7 +122,7 @@ MAIL_TEMPLATES = (
     ),
     Mutant(
         "Emails that no app can send are named",
-        "app/domain/mails/senders.py",
+        "app/domain/mails/mail.py",
         "if sender in (MailSender.APP, MailSender.BOTH) and not apps[kind]",
         "if sender == MailSender.APP and not apps and apps[kind]",
         "services/console/test_home.py",

@@ -5,14 +5,14 @@ from tests.mutations.mutant import Mutant
 SECOND_FACTORS = (
     Mutant(
         "A code of the step before a used one is refused",
-        "app/domain/second_factors/one_time_codes.py",
+        "app/domain/second_factors.py",
         "if is_right and step > last_step and found is None:",
         "if is_right and step != last_step and found is None:",
         "domain/second_factors/test_one_time_codes.py",
     ),
     Mutant(
         "A code of two steps counts for the later one",
-        "app/domain/second_factors/one_time_codes.py",
+        "app/domain/second_factors.py",
         "if is_right and step > last_step and found is None:",
         "if is_right and step > last_step:",
         "domain/second_factors/test_one_time_codes.py",
@@ -61,14 +61,14 @@ SECOND_FACTORS = (
     ),
     Mutant(
         "A link 'This wasn't me' survives a stranger's new email",
-        "app/domain/passwords/email_links.py",
+        "app/domain/accounts/email_links.py",
         'email = account.email if purpose is LinkPurpose.NOT_ME else ""',
         "email = account.email",
         "services/accounts/test_account_securing.py",
     ),
     Mutant(
         "A former email of a customer doesn't get a staff account",
-        "app/domain/passwords/email_links.py",
+        "app/domain/accounts/email_links.py",
         "return _digest([purpose.value, email, account.is_active, account.is_staff])",
         "return _digest([purpose.value, email, account.is_active])",
         "services/accounts/test_account_securing.py",

@@ -19,7 +19,7 @@ SIGN_IN_LOG = (
     ),
     Mutant(
         "What was entered as an unknown email isn't stored",
-        "app/domain/sign_in/sign_in_events.py",
+        "app/domain/sign_in/sign_in_log.py",
         'return f"{local[0]}{_HIDDEN}@{domain[0]}{_HIDDEN}"',
         "return entered",
         "adapters/test_sign_in_log.py",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
 from app.ports.metrics import METRICS, Metric, MetricKind
 from app.ports.provider_cache import CallPurpose
 from tests.house.sources import ROOT

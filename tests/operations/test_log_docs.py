@@ -2,7 +2,7 @@
 
 import re
 
-from app.domain.audit.security_events import SecurityEvent
+from app.domain.audit import SecurityEvent
 from tests.house.sources import ROOT
 
 _ROW = re.compile(r"^\| `(\w+)` \| (info|warning) \|", re.MULTILINE)

@@ -11,8 +11,7 @@ from app.adapters import replica as replica_adapter
 from app.adapters.replica import SqlReplica
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.values.check_results import Finding, State
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import CheckResult, CheckState, DatabaseUnavailable
 from app.factory import create_app
 from app.models import ProductRecord, UserPermissionRecord
 from app.ports import Ports, ReadSession
@@ -290,14 +289,14 @@ def test_lists_work_without_the_replica(
         for _ in range(3):
             assert "without" in names(api.ask(_PRODUCTS))
         (doctor,) = about_replica(run_checks(ports, OPERATOR))
-        assert doctor.state is State.WARNING
+        assert doctor.state is CheckState.WARNING
         assert doctor.message.startswith("Lists are read from the primary: ")
         findings = check_readiness(ports, OPERATOR)
-        assert about_replica(findings)[0].state is State.WARNING
+        assert about_replica(findings)[0].state is CheckState.WARNING
         assert is_ready(findings)
     replicated.catch_up()
     (finding,) = about_replica(check_readiness(ports, OPERATOR))
-    assert finding.state is State.FINE
+    assert finding.state is CheckState.FINE
     assert replica_of(ports).is_usable()
     said = [record.message for record in caplog.records if "replica_" in record.message]
     assert len(said) == 2, said
@@ -326,7 +325,7 @@ def test_silent_replica_holds_up_no_list(
     assert replica_of(ports).is_usable()
 
 
-def about_replica(findings: tuple[Finding, ...]) -> list[Finding]:
+def about_replica(findings: tuple[CheckResult, ...]) -> list[CheckResult]:
     return [finding for finding in findings if finding.subject == "replica"]
 
 

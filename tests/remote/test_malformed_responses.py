@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.domain.values.errors import Refused
-from app.domain.values.installation_errors import Fault
+from app.domain.values.installation import Fault
 from app.ports.instance import DeliveryQuery
 from app.ports.instance import Instance as Port
 from app.remote.instance import connect_by_token

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from app.domain.values.errors import PermissionDenied, Refused, TokenRejected, TrafficClosed
-from app.domain.values.installation_errors import Fault, Unreachable
+from app.domain.values.installation import Fault, Unreachable
 from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
 from app.remote.instance import connect_by_token
 from tests.remote.fake_instance import JSON, URL, Instance, answering, failing, raw

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import func, select
 from typing_extensions import override
 
-from app.domain.apps.installations import Installation
+from app.domain.apps.apps import Installation
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor
 from app.domain.authorization.permissions import Permission
 from app.models import (

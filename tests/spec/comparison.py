@@ -7,7 +7,7 @@ from typing import Any
 
 import jwt
 
-from app.domain.apps.app_tokens import is_app_token
+from app.domain.apps.apps import is_app_token
 from tests.spec.client import Answer
 from tests.spec.exchanges import PAGE, Exchange
 

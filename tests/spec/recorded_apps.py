@@ -4,8 +4,7 @@ import re
 
 import jwt
 
-from app.domain.apps.app_tokens import last_four
-from app.domain.apps.apps import AppType
+from app.domain.apps.apps import AppType, last_four
 from app.domain.authorization.permissions import Permission
 from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
 from tests.spec.exchanges import Exchange

@@ -10,10 +10,10 @@ from typing_extensions import override
 
 from app.adapters.keys import RsaKeyStore
 from app.adapters.passwords import Argon2Hasher
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import WORKER, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import RenderedMail
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.models import (
     GroupPermissionRecord,

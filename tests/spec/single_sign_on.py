@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from sqlalchemy import select
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import anonymous
-from app.domain.passwords.email_links import LinkPurpose
 from app.models import UserRecord
 from app.services.accounts.email_links import make_link
 from app.services.accounts.password_changes import set_password

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from app.domain.apps.app_tokens import RANDOM_LENGTH, make_app_token
+from app.domain.apps.apps import TOKEN_RANDOM_LENGTH, make_app_token
 from app.web.logs import set_up_logs
 
 JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
-APP_TOKEN = make_app_token("a" * RANDOM_LENGTH)
+APP_TOKEN = make_app_token("a" * TOKEN_RANDOM_LENGTH)
 SECRETS = (JWT, APP_TOKEN, "geheim", "whsec_bm90IGEgc2VjcmV0")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from app.domain.audit.security_events import SecurityEvent
+from app.domain.audit import SecurityEvent
 from app.web.logs import REQUEST_ID
 from app.web.security_log import MAX_FAILURES_PER_SECOND, JsonSecurityLog
 from tests.fakes.clock import FakeClock

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from typing_extensions import override
 
-from app.domain.urls.api_urls import is_unencrypted, parse_api_url
+from app.domain.urls.web_urls import is_unencrypted, parse_api_url
 
 
 class ApiAddress(click.ParamType[str]):

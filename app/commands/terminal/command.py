@@ -19,7 +19,7 @@ from app.commands.terminal.output import (
     write,
     write_errors,
 )
-from app.domain.values.version import VERSION
+from app.domain.values.installation import VERSION
 
 Function = Callable[..., None]
 Examples = Sequence[tuple[str, str]]

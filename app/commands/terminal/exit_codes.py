@@ -12,7 +12,7 @@ from app.domain.values.errors import (
     TrafficClosed,
     problem_text,
 )
-from app.domain.values.installation_errors import Fault, KeyUnreadable, Misconfigured, Unreachable
+from app.domain.values.installation import Fault, KeyUnreadable, Misconfigured, Unreachable
 
 
 class Exit(IntEnum):

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from app.commands.terminal.output import Form, form_of, write
-from app.domain.values.progress import OnProgress, ignore_progress
+from app.domain.values.installation import OnProgress, ignore_progress
 
 Step = TypeVar("Step")
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import click
 
-from app.domain.values.ranges import in_utc
+from app.domain.values.pages import in_utc
 from app.domain.values.times import moment_problem
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

@@ -18,7 +18,7 @@ from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import find_app, find_webhook
 from app.domain.urls.web_urls import WebUrl, parse_web_url
 from app.domain.values.errors import Refused
-from app.domain.values.unset import ABSENT
+from app.domain.values.inputs import ABSENT
 from app.ports.instance import Instance, InstanceWebhook, WebhookDraft
 
 _NEW = "new"

@@ -18,8 +18,8 @@ from app.commands.webhooks.permission_warnings import warn_of_missing_permission
 from app.commands.webhooks.target_hints import explain_target_errors
 from app.commands.webhooks.toml_form import Unreadable, format_toml, parse_toml
 from app.domain.values.errors import Refused
-from app.domain.values.installation_errors import Fault
-from app.domain.values.unset import Absent
+from app.domain.values.inputs import Absent
+from app.domain.values.installation import Fault
 from app.ports.instance import Instance, InstanceWebhook, WebhookDraft
 
 

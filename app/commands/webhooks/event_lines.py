@@ -14,7 +14,7 @@ from app.commands.webhooks.follow import WebhookDelivery
 from app.commands.webhooks.forwarding import Answer
 from app.commands.webhooks.output import payload_of
 from app.domain.values.times import in_zone
-from app.domain.webhooks.temporary_endpoints import is_temporary
+from app.domain.webhooks import is_temporary
 
 _SENT, _BACK = "-->", "<--"
 _GOOD, _FAILED = "green", "red"

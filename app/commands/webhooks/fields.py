@@ -16,7 +16,7 @@ from app.commands.terminal.text_options import is_read, read_text, warn_of_expos
 from app.commands.webhooks.output import WEBHOOK, with_secret
 from app.domain.deliveries.signatures import SECRET_PREFIX
 from app.domain.events import EventType
-from app.domain.values.unset import ABSENT, Absent, present
+from app.domain.values.inputs import ABSENT, Absent, present
 from app.ports.instance import Instance, InstanceWebhook, WebhookDraft
 from app.web.remote_instances import remote_access
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from threading import Event
 
 from app.domain.values.errors import Refused
-from app.domain.values.installation_errors import Fault
+from app.domain.values.installation import Fault
 from app.ports.instance import DeliveryQuery, Instance, InstanceDelivery, InstanceWebhook
 
 _PAGE_SIZE = 20

@@ -22,7 +22,7 @@ from app.commands.webhooks.permission_warnings import warn_of_missing_permission
 from app.commands.webhooks.temporary_endpoint import remove_abandoned, temporary_endpoint
 from app.domain.events import EventType
 from app.domain.urls.web_urls import is_web_url
-from app.domain.webhooks.temporary_endpoints import is_temporary
+from app.domain.webhooks import is_temporary
 from app.ports.instance import DeliveryQuery, Instance, InstanceAttempt, InstanceWebhook
 from app.web.remote_instances import remote_access
 

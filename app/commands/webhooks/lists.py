@@ -10,7 +10,7 @@ from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import WEBHOOK, WEBHOOKS, find_app, find_webhook
-from app.domain.webhooks.subscribable_events import required_permission
+from app.domain.webhooks import required_permission
 
 _EVENTS = (
     Column[tuple[str, str]]("name", "Event", lambda row: row[0], short=True),

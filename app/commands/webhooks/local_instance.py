@@ -15,10 +15,10 @@ from app.domain.events import EVENTS, EventType
 from app.domain.sign_in.jws import ALGORITHM
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of, to_global_id
+from app.domain.values.inputs import ABSENT, Absent
+from app.domain.values.installation import OnProgress, ignore_progress
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest, read_cursor
-from app.domain.values.progress import OnProgress, ignore_progress
-from app.domain.values.unset import ABSENT, Absent
-from app.domain.webhooks.webhooks import ALL_EVENTS_DESCRIPTION, Webhook
+from app.domain.webhooks import ALL_EVENTS_DESCRIPTION, Webhook
 from app.ports import Ports
 from app.ports.instance import (
     DeliveryPage,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from app.commands.terminal.output import Column, Displayable
-from app.domain.urls.masked_urls import masked_url
+from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import Problem, Refused
 from app.ports.instance import (
     Instance,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.commands.terminal.output import output
-from app.domain.webhooks.subscribable_events import not_permitted, receives_nothing
+from app.domain.webhooks import not_permitted, receives_nothing
 from app.ports.instance import InstanceWebhook
 
 

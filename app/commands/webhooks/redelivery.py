@@ -19,7 +19,7 @@ from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import DELIVERIES, find_webhook
 from app.domain.deliveries.deliveries import ReplayResult
 from app.domain.values.errors import Refused
-from app.domain.values.progress import OnProgress
+from app.domain.values.installation import OnProgress
 from app.ports.instance import Instance, InstanceDelivery
 from app.web.remote_instances import remote_access
 

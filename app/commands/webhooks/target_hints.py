@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from app.domain.urls.delivery_targets import is_private_target
+from app.domain.urls.web_urls import is_private_target
 from app.domain.values.errors import Problem, Refused, problem_text
-from app.domain.values.unset import present
+from app.domain.values.inputs import present
 from app.ports.instance import WebhookDraft
 
 

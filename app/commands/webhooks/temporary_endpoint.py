@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from app.commands.terminal.exit_codes import failure_of
 from app.commands.terminal.interruptions import ended_by_signals
 from app.domain.events import EVENTS, EventType, LinkRequested
-from app.domain.values.unset import ABSENT
-from app.domain.webhooks.subscribable_events import required_permission
-from app.domain.webhooks.temporary_endpoints import (
-    MAX_AGE,
-    NAME,
+from app.domain.values.inputs import ABSENT
+from app.domain.webhooks import (
+    MAX_TEMPORARY_AGE,
+    TEMPORARY_NAME,
     TEMPORARY_URL,
     has_own_app,
     is_temporary,
+    required_permission,
 )
 from app.ports.instance import Instance, InstanceApp, InstanceWebhook, WebhookDraft
 
@@ -95,7 +95,7 @@ def _remove(instance: Instance, owner: InstanceApp, say: Callable[[str], None]) 
         failure = failure_of(error)
         if failure is None:
             raise
-        hours = round(MAX_AGE.total_seconds() / 3600)
+        hours = round(MAX_TEMPORARY_AGE.total_seconds() / 3600)
         say(
             f"The temporary endpoint wasn't removed: {failure.errors[0].message} The next `flask "
             f"webhook listen` removes it, or the worker after {hours} hours."
@@ -119,7 +119,7 @@ def _machine() -> str:
 
 def _is_abandoned(name: str) -> bool:
     """Return whether ``name`` is that of an endpoint whose process has ended on this machine."""
-    match = NAME.fullmatch(name)
+    match = TEMPORARY_NAME.fullmatch(name)
     if match is None or match[1] != _machine():
         return False
     try:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from app.domain.values.unset import ABSENT
+from app.domain.values.inputs import ABSENT
 from app.ports.instance import InstanceWebhook, WebhookDraft
 
 _HEAD = """\

@@ -15,10 +15,10 @@ from app.commands.terminal.output import Column, output
 from app.commands.terminal.text_options import FilePath, read_bytes, read_file
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.domain.deliveries.signatures import hex_signature, standard_signature
-from app.domain.keys.ring import PublicKey, read_key_set
+from app.domain.keys import PublicKey, read_key_set
 from app.domain.sign_in.jws import read_members
 from app.domain.values.errors import Problem, Refused, TokenRejected
-from app.domain.values.installation_errors import Unreachable
+from app.domain.values.installation import Unreachable
 from app.domain.values.json_values import read_json_object
 from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
 from app.web.remote_instances import remote_access

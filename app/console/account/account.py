@@ -14,15 +14,16 @@ from app.console.frame.page_layout import done, full_url, go, page, refused_page
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, caller, ports
 from app.console.people.person_page import SessionRow, ended_sessions, newest_of, session_rows
-from app.domain.accounts.avatars import MAX_FILE_SIZE, avatar_path
-from app.domain.accounts.languages import LANGUAGE_NAMES
-from app.domain.accounts.time_zones import time_zones
-from app.domain.accounts.users import User
-from app.domain.mails.languages import SHIPPED_LANGUAGES
+from app.domain.accounts.languages import (
+    CONSOLE_TAGS,
+    LANGUAGE_NAMES,
+    SHIPPED_LANGUAGES,
+    shipped_tag,
+)
+from app.domain.accounts.users import MAX_AVATAR_SIZE, User, avatar_path, time_zones
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.languages import CONSOLE_TAGS, shipped_tag
 from app.services.accounts.account_details import Details, set_time_zone, update_account
 from app.services.accounts.avatars import delete_avatar, update_avatar
 from app.services.accounts.email_changes import confirm_email_change, request_email_change
@@ -81,7 +82,7 @@ def make_account_page(
         picture=avatar_path(user.avatar, _SHOWN) if user.avatar else "",
         picture_hint=text(
             "PNG, JPEG or WebP, up to {megabytes} MiB. Metadata is removed.",
-            megabytes=MAX_FILE_SIZE // _MEBIBYTE,
+            megabytes=MAX_AVATAR_SIZE // _MEBIBYTE,
         ),
         sessions=session_rows(sessions),
         sessions_summary=newest_of(len(sessions), methods.sessions),
@@ -241,7 +242,7 @@ def save_language() -> BaseResponse:
 def save_picture() -> BaseResponse:
     """Show another picture; what is none, or too large, is refused with the reason."""
     try:
-        update_avatar(ports(), actor(), uploaded_image(MAX_FILE_SIZE))
+        update_avatar(ports(), actor(), uploaded_image(MAX_AVATAR_SIZE))
     except Refused as refused:
         return _refused_picture(" ".join(problem_text(one) for one in refused.problems))
     return done(text("Picture saved."), "console.account.index")

@@ -28,8 +28,7 @@ from app.console.frame.parts import Consequence, Pill, Question
 from app.console.frame.session import actor, caller, is_signed_in, now, ports, prove_now
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
 from app.domain.accounts.users import User
-from app.domain.second_factors.methods import used_second_factor
-from app.domain.second_factors.recovery_codes import NUMBER, write_recovery_code
+from app.domain.second_factors import RECOVERY_CODES, used_second_factor, write_recovery_code
 from app.domain.values.errors import Refused
 from app.domain.values.text import translatable
 from app.services.accounts.authenticator_apps import (
@@ -205,7 +204,7 @@ def _app_pill(factors: OwnSecondFactors) -> Pill | None:
 
 
 def _codes_pill(factors: OwnSecondFactors) -> Pill:
-    left, total = factors.counts.recovery_codes, factors.codes.total or NUMBER
+    left, total = factors.counts.recovery_codes, factors.codes.total or RECOVERY_CODES
     state = "ok" if left > _FEW else "warn" if left else "bad"
     return Pill(state, text("{left} of {total} left", left=left, total=total))
 

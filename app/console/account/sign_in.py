@@ -33,7 +33,7 @@ from app.console.frame.session import (
     ports,
     why_signed_out,
 )
-from app.domain.single_sign_on.provider_errors import ProviderError, read_provider_error
+from app.domain.single_sign_on.providers import ProviderError, read_provider_error
 from app.domain.values.errors import Problem, Refused
 from app.services.console.console_sessions import (
     ask_for_passkey_at_console,

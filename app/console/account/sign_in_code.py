@@ -20,7 +20,7 @@ from app.console.frame.session import (
     ports,
     sign_out_because,
 )
-from app.domain.second_factors.methods import SecondFactorType
+from app.domain.second_factors import SecondFactorType
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
 from app.services.console.console_sessions import (

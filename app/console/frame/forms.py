@@ -12,9 +12,9 @@ from wtforms import Field, StringField
 from app.console.frame.formatting import local, time_zone
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
-from app.domain.values.ranges import parse_moment
+from app.domain.values.inputs import NO_FILE, Upload
+from app.domain.values.pages import parse_moment
 from app.domain.values.times import moment_problem
-from app.domain.values.uploads import NO_FILE, Upload
 from app.web.translation import problem_text, text
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")

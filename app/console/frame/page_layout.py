@@ -35,7 +35,7 @@ from app.console.frame.session import (
     ports,
     signed_in_by,
 )
-from app.domain.second_factors.methods import AuthenticationMethod
+from app.domain.second_factors import AuthenticationMethod
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.urls.web_urls import parse_web_url, resolved_path
 from app.domain.values.errors import Refused

@@ -10,8 +10,13 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.domain.apps.apps import grantable_problem
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permission_areas import AREAS
-from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order, known
+from app.domain.authorization.permissions import (
+    ALL_PERMISSIONS,
+    AREAS,
+    Permission,
+    in_order,
+    known,
+)
 from app.web.translation import enumeration, lazy_text, text
 
 NOT_HELD, NO_APP = "not_held", "no_app"

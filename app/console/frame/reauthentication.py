@@ -17,7 +17,7 @@ from app.console.frame.forms import ConsoleForm
 from app.console.frame.page_layout import form_path, own_path, page
 from app.console.frame.session import PROOF_LASTS, actor, caller, ports, prove_now, signed_in_by
 from app.domain.authorization.actor import SessionOrigin
-from app.domain.second_factors.methods import SecondFactorType
+from app.domain.second_factors import SecondFactorType
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
 from app.services.console.console_sessions import confirm_password_again, show_sign_in_options

@@ -34,7 +34,7 @@ from app.console.frame.navigation import PageGroup
 from app.console.frame.page_layout import go, page
 from app.console.frame.session import actor, nobody, ports
 from app.domain.values.errors import TooManyRequests
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 from app.domain.values.text import translatable
 from app.services.console.submissions import (
     KEY_LENGTH,

@@ -10,10 +10,8 @@ from app.console.frame.formatting import breakable, global_id, html_text, time_e
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
 from app.console.frame.parts import Consequence, Fact, Pill, Question
 from app.console.integrations.apps_page import app_status, permission_labels
-from app.domain.apps.apps import App, AppToken, AppType
-from app.domain.apps.extensions import Extension
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import is_manageable
+from app.domain.apps.apps import App, AppToken, AppType, Extension
+from app.domain.authorization.actor import Actor, is_manageable
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.metadata import StoredMetadata
 from app.services.apps.summaries import AppWebhook

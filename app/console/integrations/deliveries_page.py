@@ -14,8 +14,13 @@ from app.console.integrations.delivery_page import (
 )
 from app.console.integrations.event_subjects import title_of
 from app.console.lists.list_page import Columns, RowCount
-from app.domain.deliveries.causes import response_detail, status_line
-from app.domain.deliveries.deliveries import SCHEDULE, DeliveryStatus, ReplayResult
+from app.domain.deliveries.deliveries import (
+    SCHEDULE,
+    DeliveryStatus,
+    ReplayResult,
+    response_detail,
+    status_line,
+)
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import translatable

@@ -10,8 +10,15 @@ from markupsafe import Markup
 from app.console.frame.formatting import decimal, html_text, milliseconds, time_element
 from app.console.integrations.event_subjects import title_of
 from app.console.integrations.missing_permissions import WithheldNote
-from app.domain.deliveries.causes import NOT_STORED, response_detail, status_line
-from app.domain.deliveries.deliveries import RETENTION, SCHEDULE, Attempt, DeliveryStatus
+from app.domain.deliveries.deliveries import (
+    NOT_STORED,
+    RETENTION,
+    SCHEDULE,
+    Attempt,
+    DeliveryStatus,
+    response_detail,
+    status_line,
+)
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable
 from app.services.deliveries.details import SHOWN_ATTEMPTS, DeliveryDetails, ShownAttempt, Signed

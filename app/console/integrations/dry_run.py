@@ -29,7 +29,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.line_diff import diff_lines
 from app.domain.values.pages import PageRequest
-from app.domain.webhooks.permissions import lacking_of_app
+from app.domain.webhooks import lacking_of_app
 from app.services.apps.app_lists import list_apps
 from app.services.authorization.register import may
 from app.services.deliveries.details import DeliveryDetails, show_latest_delivery

@@ -10,7 +10,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType
 from app.domain.values.errors import Refused
-from app.domain.webhooks.subscribable_events import not_permitted
+from app.domain.webhooks import not_permitted
 from app.ports import Ports
 from app.services.people.permission_granters import list_permission_granters
 from app.services.webhooks.permission_grants import WebhooksNotConfirmed

@@ -15,7 +15,7 @@ from app.console.frame.charts import (
     span_label,
 )
 from app.console.frame.formatting import amount, milliseconds, percent
-from app.domain.deliveries.webhook_statistics import (
+from app.domain.deliveries.statistics import (
     ChartPeriod,
     DeliverySpan,
     all_durations,

@@ -40,10 +40,9 @@ from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType
 from app.domain.values.errors import ProofRequired, Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.pages import PageRequest
-from app.domain.values.unset import ABSENT, Absent
-from app.domain.webhooks.permissions import app_permissions_denied, lacking_of_app
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks import Webhook, app_permissions_denied, lacking_of_app
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.apps.app_lists import list_apps, show_app
 from app.services.authorization.register import needs_proof

@@ -21,7 +21,7 @@ from app.domain.deliveries.deliveries import DISABLE_AFTER, RETENTION
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import translatable
-from app.domain.webhooks.subscribable_events import not_permitted
+from app.domain.webhooks import not_permitted
 from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.lists import Health, ListedWebhook

@@ -32,13 +32,13 @@ from app.console.lists.list_page import (
     tags,
     turns,
 )
-from app.domain.deliveries.webhook_statistics import ChartPeriod
+from app.domain.deliveries.statistics import ChartPeriod
 from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.values.text import translatable
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks import Webhook
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.authorization.register import may
 from app.services.deliveries.object_names import name_objects

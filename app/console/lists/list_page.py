@@ -15,10 +15,18 @@ from flask import Response, request, stream_with_context, url_for
 from app.console.frame.formatting import amount, capitalize_first, time_zone
 from app.domain.urls.redirects import with_query
 from app.domain.values.errors import Refused
-from app.domain.values.pages import MAX_COUNTED, Counts, Page, PageRequest, every_item, read_cursor
-from app.domain.values.ranges import Range, days
-from app.domain.values.spreadsheets import safe_cell
+from app.domain.values.pages import (
+    MAX_COUNTED,
+    Counts,
+    Page,
+    PageRequest,
+    Range,
+    day_range,
+    every_item,
+    read_cursor,
+)
 from app.domain.values.text import translatable
+from app.domain.values.text_rules import safe_cell
 from app.web.converters import day
 from app.web.translation import text, translated
 
@@ -83,7 +91,9 @@ def requested_days(first: str = "from", last: str = "to") -> Range[datetime]:
 
     An end that is no valid date is open.
     """
-    return days(request.args.get(first, type=day), request.args.get(last, type=day), time_zone())
+    return day_range(
+        request.args.get(first, type=day), request.args.get(last, type=day), time_zone()
+    )
 
 
 def here_with(**changes: str | None) -> str:

@@ -32,11 +32,10 @@ from app.console.frame.session import actor, ports
 from app.console.overview.attention import AttentionItem, Checklist, make_checklist, people_items
 from app.console.security.audit_sentences import done_to, what_was_done, who_did
 from app.console.shop.access_positions import closing_text, rejected_requests
-from app.domain.audit.entries import AuditEntry
-from app.domain.deliveries.daily_statistics import DeliveryDay
+from app.domain.audit import AuditEntry
+from app.domain.deliveries.statistics import DeliveryDay
 from app.domain.mails.mail import KIND_LABELS, MailKind
-from app.domain.shop.settings import PasswordLoginMode
-from app.domain.shop.traffic import TrafficHour, TrafficKind
+from app.domain.shop.settings import PasswordLoginMode, TrafficHour, TrafficKind
 from app.domain.single_sign_on.waiting_changes import ANY_CLIENT
 from app.domain.values.text import translatable
 from app.services.console.home import (

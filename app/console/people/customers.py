@@ -46,14 +46,14 @@ from app.console.people.person_page import (
 )
 from app.console.people.sign_in_checks import make_sign_in_card
 from app.domain.accounts.addresses import Address, postal_lines
-from app.domain.accounts.directory import UserSort
+from app.domain.accounts.languages import ENGLISH
+from app.domain.accounts.search import UserSort
 from app.domain.accounts.users import User
-from app.domain.authorization.grants import is_manageable
+from app.domain.authorization.actor import is_manageable
 from app.domain.authorization.permissions import Permission
-from app.domain.commerce.orders import OrderStatus, OrderSummary
+from app.domain.commerce.sales import OrderStatus, OrderSummary
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.languages import ENGLISH
 from app.domain.values.pages import PageRequest
 from app.domain.values.text import translatable
 from app.services.accounts.addresses import addresses_of_users

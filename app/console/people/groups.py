@@ -28,12 +28,10 @@ from app.console.lists.list_page import (
     turns,
 )
 from app.console.people.person_page import email_below_name, name_of
-from app.domain.accounts.directory import UserFilter
+from app.domain.accounts.search import UserFilter
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import is_manageable, manage_problem
-from app.domain.authorization.groups import PermissionGroup
-from app.domain.authorization.permissions import Permission, in_order
+from app.domain.authorization.actor import Actor, is_manageable, manage_problem
+from app.domain.authorization.permissions import Permission, PermissionGroup, in_order
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest

@@ -24,12 +24,12 @@ from app.console.lists.list_page import (
 )
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import KIND_LABELS, MailKind
-from app.domain.mails.mail_errors import error_problem
 from app.domain.mails.mail_log import (
     MAX_TEXT_LENGTH,
     MailEntry,
     MailFilter,
     MailStatus,
+    error_problem,
     kind_label,
 )
 from app.domain.values.errors import Refused

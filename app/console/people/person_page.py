@@ -13,14 +13,14 @@ from app.console.frame.forms import ConsoleForm
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
 from app.console.frame.parts import Consequence, Pill, Question
 from app.console.lists.list_page import ListOrder
-from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
+from app.domain.accounts.search import SignInMethod, UserFilter, UserSort
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.sign_in.devices import SignedIn
+from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.metadata import StoredMetadata
 from app.domain.values.text import translatable
-from app.domain.values.unset import ABSENT, Absent
 from app.services.people.user_details import Details
 from app.services.people.user_sessions import Person
 from app.services.second_factors.stored_factors import FactorCounts

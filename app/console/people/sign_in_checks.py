@@ -11,7 +11,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.sign_in.sign_in_events import (
+from app.domain.sign_in.sign_in_log import (
     AccountType,
     SignInEvent,
     SignInMethod,

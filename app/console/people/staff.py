@@ -45,8 +45,8 @@ from app.console.people.staff_pages import (
     staff_row,
 )
 from app.console.people.staff_pages import COUNT as PERSON_COUNT
-from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
-from app.domain.authorization.grants import is_manageable
+from app.domain.accounts.search import SignInMethod, UserFilter, UserSort
+from app.domain.authorization.actor import is_manageable
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order, known
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id

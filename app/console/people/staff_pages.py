@@ -23,10 +23,9 @@ from app.console.people.person_page import (
     sessions_table,
     status_pill,
 )
-from app.domain.accounts.directory import SignInMethod
+from app.domain.accounts.search import SignInMethod
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import is_manageable
+from app.domain.authorization.actor import Actor, is_manageable
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable

@@ -30,9 +30,9 @@ from app.console.security.audit_sentences import (
     what_was_done,
     who_did,
 )
-from app.domain.audit.entries import MAX_TEXT_LENGTH, AuditEntry, AuditFilter, Topic
-from app.domain.commerce.orders import OrderStatus
-from app.domain.keys.ring import KeyState
+from app.domain.audit import MAX_TEXT_LENGTH, AuditEntry, AuditFilter, Topic
+from app.domain.commerce.sales import OrderStatus
+from app.domain.keys import KeyState
 from app.domain.shop.setting_table import SETTINGS as SHOP_SETTINGS
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.provider_settings import SETTINGS

@@ -1,6 +1,6 @@
 """Entries of the audit log as sentences."""
 
-from app.domain.audit.entries import AuditEntry
+from app.domain.audit import AuditEntry
 from app.domain.values.text import translatable
 from app.web.translation import text
 

@@ -19,7 +19,7 @@ from app.console.frame.page_layout import page
 from app.console.frame.parts import Pill
 from app.console.frame.session import actor, now, ports
 from app.domain.authorization.actor import SessionOrigin
-from app.domain.inspector.token_inspection import (
+from app.domain.inspector import (
     Bearer,
     Check,
     CheckName,
@@ -33,7 +33,7 @@ from app.domain.inspector.token_inspection import (
     TokenKind,
     TokenSession,
 )
-from app.domain.single_sign_on.provider_jws import MAX_PROVIDER_TOKEN_LENGTH
+from app.domain.sign_in.jws import MAX_PROVIDER_TOKEN_LENGTH
 from app.domain.values.text import translatable
 from app.services.inspector.inspect import inspect_token
 from app.web.translation import text

@@ -15,12 +15,16 @@ from app.console.frame.formatting import (
 )
 from app.console.frame.parts import Fact, Pill, Question
 from app.console.lists.list_page import Columns, RowCount
-from app.domain.single_sign_on.attribute_mapping import MappedKind, MappedTo, MappingPreview
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType, SettingValue
-from app.domain.single_sign_on.provider_users import ExternalPerson
+from app.domain.single_sign_on.provider_users import (
+    ExternalPerson,
+    MappedKind,
+    MappedTo,
+    MappingPreview,
+)
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.single_sign_on.waiting_changes import ANY_CLIENT, WaitingChange
-from app.domain.values.check_results import Finding, State
+from app.domain.values.installation import CheckResult, CheckState
 from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import translatable
 from app.services.single_sign_on.provider_coverage import ProviderCoverage
@@ -215,7 +219,7 @@ class CheckLine:
 class Trial:
     """What was tried: the connection test's results, or a token's preview or its problem."""
 
-    findings: Sequence[Finding] | None = None
+    findings: Sequence[CheckResult] | None = None
     preview: PreviewCard | None = None
     problem: str = ""
 
@@ -442,16 +446,16 @@ def _missing(labels: Sequence[str]) -> str:
 
 
 _STATES = {
-    State.FINE: ("ok", translatable("Passed")),
-    State.WARNING: ("warn", translatable("Warning")),
-    State.FAILED: ("bad", translatable("Failed")),
+    CheckState.FINE: ("ok", translatable("Passed")),
+    CheckState.WARNING: ("warn", translatable("Warning")),
+    CheckState.FAILED: ("bad", translatable("Failed")),
 }
 _SUBJECTS = {setting.name: setting.label for setting in SETTINGS} | {
     "active": translatable("Sign-in methods")
 }
 
 
-def _checks(plugin: Plugin, findings: Sequence[Finding]) -> Iterator[CheckLine]:
+def _checks(plugin: Plugin, findings: Sequence[CheckResult]) -> Iterator[CheckLine]:
     for finding in findings:
         state, outcome = _STATES[finding.state]
         message, remedy = finding.templates

@@ -35,16 +35,17 @@ from app.console.people.sign_in_checks import (
     result_pill,
 )
 from app.domain.authorization.permissions import Permission
-from app.domain.sign_in.sign_in_events import (
+from app.domain.sign_in.sign_in_log import (
     MAX_TEXT_LENGTH,
     AccountType,
+    Period,
     SignInEvent,
     SignInFilter,
     SignInMethod,
     SignInReason,
     SignInResult,
+    SignInSpan,
 )
-from app.domain.sign_in.sign_in_statistics import Period, SignInSpan
 from app.domain.values.pages import Counts
 from app.domain.values.text import translatable
 from app.services.sign_in_log.events import export_sign_ins, list_sign_ins

@@ -13,8 +13,15 @@ from app.console.frame.forms import uploaded_image
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import HEADERS, done, not_done, page, refused_page
 from app.console.frame.session import actor, ports
-from app.domain.mails.languages import SHIPPED_LANGUAGES
-from app.domain.mails.logo import CONTENT_ID, MAX_FILE_SIZE, MAX_HEIGHT, MAX_WIDTH, Logo, logo_path
+from app.domain.accounts.languages import SHIPPED_LANGUAGES
+from app.domain.mails.design import (
+    CONTENT_ID,
+    MAX_HEIGHT,
+    MAX_LOGO_SIZE,
+    MAX_WIDTH,
+    Logo,
+    logo_path,
+)
 from app.domain.mails.mail import KIND_LABELS, MailKind, RenderedMail
 from app.domain.shop.settings import ShopSettings
 from app.domain.values.errors import Refused
@@ -106,7 +113,7 @@ def make_preview_page(
         logo_hint=text(
             "PNG, JPEG, WebP or GIF, up to {megabytes} MiB. Shown at most {width} by {height} "
             "pixels large.",
-            megabytes=MAX_FILE_SIZE // _MEBIBYTE,
+            megabytes=MAX_LOGO_SIZE // _MEBIBYTE,
             width=MAX_WIDTH // 2,
             height=MAX_HEIGHT // 2,
         ),
@@ -159,7 +166,7 @@ def send_test() -> BaseResponse:
 def save_logo() -> BaseResponse:
     """Show another logo in emails; what is no image, or too large, is refused with the reason."""
     try:
-        update_logo(ports(), actor(), uploaded_image(MAX_FILE_SIZE))
+        update_logo(ports(), actor(), uploaded_image(MAX_LOGO_SIZE))
     except Refused as refused:
         return _page(" ".join(problem_text(one) for one in refused.problems))
     return done(text("Logo saved. New emails show it."), "console.mail_preview.index")

@@ -16,8 +16,8 @@ from app.console.frame.parts import Pill
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Entered, entered_before, go_with_entered
 from app.console.shop.mail_preview import framed_email, sent_test_message, with_frame
+from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.permissions import Permission
-from app.domain.mails.languages import SHIPPED_LANGUAGES
 from app.domain.mails.mail import KIND_LABELS, MailKind, RenderedMail
 from app.domain.mails.own_templates import (
     CONDITION,

@@ -12,9 +12,14 @@ from wtforms.validators import AnyOf, InputRequired
 from app.console.frame.formatting import exact, html_text
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.parts import Consequence, Question
-from app.domain.shop.second_factor_rule import with_second_factor
 from app.domain.shop.setting_table import given_values
-from app.domain.shop.settings import MAX_GRACE_DAYS, ShopSettings, ShopUpdate, StaffSecondFactor
+from app.domain.shop.settings import (
+    MAX_GRACE_DAYS,
+    ShopSettings,
+    ShopUpdate,
+    StaffSecondFactor,
+    with_second_factor,
+)
 from app.domain.values.ids import parse_key
 from app.domain.values.text import translatable
 from app.services.shop.second_factor_impact import SecondFactorCounts

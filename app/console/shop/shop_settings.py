@@ -29,9 +29,14 @@ from app.console.shop.second_factor_settings import (
     make_second_factor_card,
     saved_second_factor,
 )
-from app.domain.mails.languages import SHIPPED_LANGUAGES
-from app.domain.mails.mail import MailKind
-from app.domain.mails.senders import LINK_EVENTS, MailSender, kinds_without_app, sender_setting
+from app.domain.accounts.languages import SHIPPED_LANGUAGES
+from app.domain.mails.mail import (
+    LINK_EVENTS,
+    MailKind,
+    MailSender,
+    kinds_without_app,
+    sender_setting,
+)
 from app.domain.shop.setting_table import (
     Setting,
     SettingGroup,
@@ -41,8 +46,8 @@ from app.domain.shop.setting_table import (
 )
 from app.domain.shop.settings import ShopSettings
 from app.domain.values.errors import Refused
+from app.domain.values.installation import VERSION
 from app.domain.values.text import translatable
-from app.domain.values.version import VERSION
 from app.services.authorization.register import needs_proof
 from app.services.console.setup import sends_mail
 from app.services.shop.second_factor_impact import count_second_factors

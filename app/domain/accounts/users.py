@@ -1,9 +1,19 @@
-"""People and permission groups, as use cases return them."""
+"""People and permission groups, as use cases return them, and rules for their details.
 
+Who sees what belongs to an account, and what remains of it in logs after an erasure, is here too.
+"""
+
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
+from zoneinfo import available_timezones
 
+from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import Problem
+from app.domain.values.text_rules import line_problem, prose_problem
 from app.domain.values.unchanging import unchanging
 
 DEFAULT_LANGUAGE = "EN"
@@ -50,3 +60,158 @@ class User:
     avatar: str = ""
     time_zone: str | None = None
     language_code: str = DEFAULT_LANGUAGE
+
+
+MAX_NAME_LENGTH = 256
+
+
+def name_problems(first_name: str, last_name: str) -> list[Problem]:
+    """Return the names' problems: INVALID on ``firstName``, ``lastName``; empty ones are allowed.
+
+    Line breaks and control characters are refused: mails greet with names.
+    """
+    problems = (
+        line_problem(first_name, "firstName", max_length=MAX_NAME_LENGTH),
+        line_problem(last_name, "lastName", max_length=MAX_NAME_LENGTH),
+    )
+    return [problem for problem in problems if problem is not None]
+
+
+MAX_NOTE_LENGTH = 10_000
+MAX_REFERENCE_LENGTH = 250
+
+
+def note_problems(note: str, external_reference: str) -> list[Problem]:
+    """Return the problems: INVALID on ``note`` and ``externalReference``; empty ones are fine."""
+    problems = (
+        prose_problem(note, "note", max_length=MAX_NOTE_LENGTH),
+        line_problem(external_reference, "externalReference", max_length=MAX_REFERENCE_LENGTH),
+    )
+    return [problem for problem in problems if problem is not None]
+
+
+_ZONE_AREAS = (
+    "Africa",
+    "America",
+    "Antarctica",
+    "Asia",
+    "Atlantic",
+    "Australia",
+    "Europe",
+    "Indian",
+    "Pacific",
+)
+"""Other names are old ones of the same zones."""
+
+
+@cache
+def time_zones() -> tuple[str, ...]:
+    """Return the names of all zones, by area and city."""
+    names = (name for name in available_timezones() if name.partition("/")[0] in _ZONE_AREAS)
+    return tuple(sorted(names))
+
+
+def time_zone_problem(name: str | None) -> Problem | None:
+    """Return why ``name`` can't be a person's time zone, or ``None``; no name is UTC."""
+    if name is None or name in time_zones():
+        return None
+    return Problem("INVALID", "Choose a time zone from the list.", "timeZone")
+
+
+AVATAR_SIZES = (64, 128, 256, 512)
+"""Pixels of a side; every picture is a square."""
+
+MAX_AVATAR_SIZE = 5 * 1024 * 1024
+"""Bytes of a file that a picture may be made of."""
+
+AVATAR_NAME_LENGTH = 32
+"""Random letters and digits: 190 bits, so that names can't be guessed."""
+
+_AVATAR_FILE = re.compile(r"([A-Za-z0-9]{32})-([1-9][0-9]{1,2})\.webp")
+
+
+def nearest_avatar_size(requested: int | None) -> int:
+    """Return the smallest size with ``requested`` pixels or more; the largest for ``None``."""
+    return next(
+        (size for size in AVATAR_SIZES if requested is not None and size >= requested),
+        AVATAR_SIZES[-1],
+    )
+
+
+def avatar_path(name: str, requested: int | None) -> str:
+    """Where the picture of that name is served, in the size that serves best."""
+    return f"/media/avatars/{name}-{nearest_avatar_size(requested)}.webp"
+
+
+def read_avatar_file(file: str) -> tuple[str, int] | None:
+    """Name and size in the last part of an address, or ``None`` for what is no picture's."""
+    found = _AVATAR_FILE.fullmatch(file)
+    if found is None or int(found[2]) not in AVATAR_SIZES:
+        return None
+    return found[1], int(found[2])
+
+
+_CUSTOMER_READERS = (Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)
+_STAFF_READERS = (Permission.MANAGE_STAFF,)
+
+
+def account_readers(*, is_staff: bool) -> tuple[Permission, ...]:
+    """Return the permissions that each show what belongs to a member of staff, or a customer."""
+    return _STAFF_READERS if is_staff else _CUSTOMER_READERS
+
+
+def sees_account(actor: Actor, user: User, proven: Collection[int] = ()) -> bool:
+    """Whether ``actor`` sees what belongs to ``user``: their own, or by a permission.
+
+    ``proven`` are keys of users whose password, token or link the same request has proven.
+    """
+    return sees_account_of(actor, user.id, is_staff=user.is_staff, proven=proven)
+
+
+def sees_account_of(
+    actor: Actor, user_id: int, *, is_staff: bool, proven: Collection[int] = ()
+) -> bool:
+    """Whether ``actor`` sees what belongs to the user of that key, as ``sees_account`` says."""
+    if actor.is_trusted or actor.user_id == user_id or user_id in proven:
+        return True
+    return any(actor.holds(permission) for permission in account_readers(is_staff=is_staff))
+
+
+ERASED = "[erased]"
+"""What takes the place of a text that was about the person."""
+
+_KEPT_IN_ERASURE = frozenset({"permissions", "add_permissions", "remove_permissions", "groups"})
+"""Fields with words of the program, not of the person."""
+
+
+def pseudonym_of(user_id: int) -> str:
+    """Return the name that entries of an erased person have instead."""
+    return f"User {user_id}"
+
+
+def pseudonymous_email(user_id: int) -> str:
+    """Return the email of an erased person's orders, which no account can have."""
+    return f"user-{user_id}@erased.invalid"
+
+
+def without_texts(values: Mapping[str, object]) -> dict[str, object]:
+    """Return the values of an audit entry about a person, with their texts erased.
+
+    Flags, numbers and permissions stay: the entry still says what was changed, but not on which
+    account.
+    """
+    return {
+        name: value if name in _KEPT_IN_ERASURE else _erased(value)
+        for name, value in values.items()
+    }
+
+
+def _erased(value: object) -> object:
+    if isinstance(value, str):
+        return ERASED if value else value
+    if isinstance(value, list):
+        return [_erased(item) for item in value]
+    if isinstance(value, dict):
+        # Keys of metadata are the person's as well.
+        return ERASED if value else value
+    return value

@@ -1,12 +1,21 @@
-"""Apps: integrations with permissions of their own, and their tokens."""
+"""Apps: integrations with permissions, their tokens, dashboard extensions and installations."""
 
-from collections.abc import Iterable
+import hashlib
+import re
+import string
+import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.sign_in.tokens import Claims
+from app.domain.urls.web_urls import below, is_path
 from app.domain.values.errors import Problem
+from app.domain.values.ids import to_global_id
+from app.domain.values.text_rules import is_storable
+from app.domain.values.times import CLOCK_LEEWAY
 
 DEFAULT_OVERLAP = timedelta(hours=24)
 """How long a token that has been rotated goes on working, unless somebody says otherwise."""
@@ -165,3 +174,195 @@ def rotated_end(token: AppToken, now: datetime, overlap: timedelta) -> datetime:
 def successor_end(token: AppToken, now: datetime) -> datetime | None:
     """When the token ends that replaces ``token`` now: it is good for as long as that one was."""
     return None if token.expires_at is None else now + (token.expires_at - token.created_at)
+
+
+TOKEN_PREFIX = "lkapp_"
+"""What secret scanners look for."""
+
+TOKEN_RANDOM_LENGTH = 37
+"""Letters and digits that nobody can guess: 220 bits."""
+
+_CHECKSUM_LENGTH = 6
+_ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_FOREIGN_FORM = re.compile(r"[0-9A-Za-z._~+/-]{4,255}={0,2}")
+_FORM = re.compile(
+    rf"{TOKEN_PREFIX}([0-9A-Za-z]{{{TOKEN_RANDOM_LENGTH}}})([0-9A-Za-z]{{{_CHECKSUM_LENGTH}}})"
+)
+
+
+def make_app_token(random: str) -> str:
+    """The token around ``random``, which is ``TOKEN_RANDOM_LENGTH`` random letters and digits."""
+    token = f"{TOKEN_PREFIX}{random}{_token_checksum(random)}"
+    if not is_app_token(token):
+        raise ValueError(f"an app token needs {TOKEN_RANDOM_LENGTH} random letters and digits")
+    return token
+
+
+def is_app_token(text: str) -> bool:
+    """Whether ``text`` has the form of an app token, its checksum included.
+
+    Scanners can recognize such tokens in logs and repositories without asking us.
+    """
+    match = _FORM.fullmatch(text)
+    return match is not None and _token_checksum(match[1]) == match[2]
+
+
+def has_foreign_form(text: str) -> bool:
+    """Whether ``text`` can be an app token of another installation: a bearer token (RFC 6750).
+
+    Signed tokens and whatever begins as our own tokens do can't.
+    """
+    is_signed = text.count(".") == 2  # noqa: PLR2004 - header, claims, signature
+    return (
+        not is_signed and not text.startswith(TOKEN_PREFIX) and bool(_FOREIGN_FORM.fullmatch(text))
+    )
+
+
+def token_digest(token: str) -> str:
+    """Return the stored form: SHA-256 in hex, without salt for 220 random bits."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def last_four(token: str) -> str:
+    """Return the end of a token, which distinguishes it for people."""
+    return token[-4:]
+
+
+def _token_checksum(random: str) -> str:
+    number = zlib.crc32(random.encode("utf-8", "surrogatepass"))
+    digits = ""
+    for _ in range(_CHECKSUM_LENGTH):
+        number, digit = divmod(number, len(_ALPHABET))
+        digits = _ALPHABET[digit] + digits
+    return digits
+
+
+APP_PAGE = "APP_PAGE"
+"""The target that stays inside the dashboard's page of the app: its ``url`` is a path there."""
+
+DEFAULT_TARGET = "POPUP"
+
+EXTENSION_TOKEN_LIFETIME = 300
+"""Seconds (contract, "What existing clients hold us to")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """An entry in the dashboard: ``mount`` says where, ``target`` how it opens.
+
+    ``url`` is the app's text, ``address`` the URL to open. A user needs ``permissions`` to see it;
+    ``settings`` are passed to the dashboard.
+    """
+
+    id: int
+    app: App
+    label: str
+    url: str
+    mount: str
+    target: str
+    identifier: str
+    permissions: frozenset[Permission]
+    settings: Mapping[str, object]
+
+    @property
+    def address(self) -> str:
+        """``url``, a path taken relative to ``appUrl`` unless the dashboard does that itself."""
+        return extension_address(self.url, self.target, self.app.app_url)
+
+
+def extension_address(url: str, target: str, app_url: str) -> str:
+    """Return the URL that an extension of the app at ``app_url`` opens."""
+    if target == APP_PAGE or not is_path(url):
+        return url
+    return below(app_url, url)
+
+
+def extension_claims(app: App, user_permissions: frozenset[Permission]) -> dict[str, object]:
+    """Return the claims of an extension's token besides those of an access token.
+
+    The permissions are for the app's back end; this service computes them at every request.
+    """
+    both = user_permissions & extension_permissions(app.permissions)
+    claims: dict[str, object] = {
+        "app": to_global_id("App", app.id),
+        "permissions": [permission.value for permission in in_order(both)],
+        "user_permissions": [permission.value for permission in in_order(user_permissions)],
+    }
+    return claims | ({"aud": f"custom:{app.audience}"} if app.audience else {})
+
+
+def is_older_than_app(claims: Claims, app_created: float) -> bool:
+    """Whether a token was issued before the app it names was created (Unix seconds)."""
+    return claims.iat + CLOCK_LEEWAY < app_created
+
+
+def extension_permissions(granted: frozenset[Permission]) -> frozenset[Permission]:
+    """Return the app's permissions that its extensions can use for a user who holds them too.
+
+    Without MANAGE_APPS, which is for people only, even if the app was granted it before that was
+    refused.
+    """
+    return granted - {Permission.MANAGE_APPS}
+
+
+MAX_INSTALLATION_ATTEMPTS = 3
+"""How often an installation is begun whose worker died in the middle of it."""
+
+MAX_MESSAGE_LENGTH = 1000
+MAX_ANSWER_LENGTH = 200
+
+
+class JobStatus(StrEnum):
+    """The status of a job; successful installations are no longer listed."""
+
+    PENDING = "PENDING"
+    SUCCESS = "SUCCESS"
+    FAILED = "FAILED"
+    DELETED = "DELETED"
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """A requested app; ``message`` is the app's own reason for a failure."""
+
+    id: int
+    app_name: str
+    manifest_url: str
+    status: JobStatus
+    message: str
+    permissions: frozenset[Permission]
+    activate: bool
+    created_at: datetime
+    updated_at: datetime
+
+
+def refusal_in(response: Mapping[str, object], *, good: bool) -> str | None:
+    """Why an app refuses to be installed, or ``None`` when it does not.
+
+    ``response`` is the JSON of its token target, empty for none; ``good`` whether the status was
+    2xx. ``success: false`` is a refusal whatever the status (contract, "What existing clients hold
+    us to": the message is ``error.message``).
+    """
+    if good and response.get("success") is not False:
+        return None
+    error = response.get("error")
+    message = error.get("message") if isinstance(error, Mapping) else None
+    return shown_message(message) if isinstance(message, str) and message.strip() else ""
+
+
+def plain_answer(answer: str) -> str:
+    """Return what an app answered in plain text, on one line and shortened; empty for HTML."""
+    if answer.lstrip().startswith("<"):
+        return ""
+    line = shown_message(answer)
+    return line if len(line) <= MAX_ANSWER_LENGTH else f"{line[: MAX_ANSWER_LENGTH - 1]}…"
+
+
+def shown_message(message: str) -> str:
+    """Return a foreign message on one line, fit to be stored and shown."""
+    plain = "".join(
+        character if character.isprintable() else " "
+        for character in message
+        if is_storable(character)
+    )
+    return " ".join(plain.split())[:MAX_MESSAGE_LENGTH]

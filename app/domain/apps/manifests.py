@@ -1,20 +1,253 @@
-"""Manifests: what an app says of itself before it is installed, read with every problem named.
+"""Read manifests, with which apps describe themselves, and report every problem once.
 
-Contract, "Apps": keys in camel case. What is not known here is not looked at.
+Contract, "Apps": keys in camel case. Unknown keys are ignored.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.domain.apps.apps import grantable_problem
-from app.domain.apps.manifest_extensions import ManifestExtension, read_extensions
-from app.domain.apps.manifest_fields import Members
-from app.domain.apps.manifest_webhooks import ManifestWebhook, read_webhooks
-from app.domain.apps.version_ranges import is_within
+from nodesemver import make_range
+
+from app.domain.apps.apps import APP_PAGE, DEFAULT_TARGET, grantable_problem
+from app.domain.apps.manifest_fields import Identifiers, Members, unknown_names
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType, UnsentEvent
+from app.domain.urls.web_urls import MAX_URL_LENGTH, is_path, is_same_origin, is_web_url
 from app.domain.values.errors import Problem, refuse_any
-from app.domain.values.service_headers import PLATFORM
-from app.domain.values.version import SCHEMA_VERSION
+from app.domain.values.installation import PLATFORM, SCHEMA_VERSION
+from app.domain.webhooks import (
+    headers_problem,
+    sync_events_problem,
+    unsent_events_problem,
+)
+
+_MAX_RANGE_LENGTH = 256
+_LONG_NUMBER = re.compile(r"\d{7,}")
+_SUFFIX = re.compile(r"(?<=[\dxX*])[-+][0-9A-Za-z.+-]*")
+
+
+def is_version_within(version: str, text: str) -> bool:
+    """Return whether ``version`` (such as ``3.23``) is in the range ``text``.
+
+    Pre-releases and builds in a range count as the release they belong to, unlike in npm: the
+    interface has no pre-releases. Raises ``ValueError`` if ``text`` is not a range.
+    """
+    if len(text) > _MAX_RANGE_LENGTH:
+        raise ValueError(f"a version range has at most {_MAX_RANGE_LENGTH} characters")
+    if _LONG_NUMBER.search(text):
+        raise ValueError(f"{text!r} is not a version range: a number has at most 6 digits")
+    try:
+        range_ = make_range(_SUFFIX.sub("", text), loose=False)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not a version range") from error
+    return bool(range_.test(_with_three_numbers(version)))
+
+
+def _with_three_numbers(version: str) -> str:
+    return version + ".0" * (2 - version.count("."))
+
+
+MAX_EXTENSIONS = 100
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
+POST_SETTINGS = {"NEW_TAB": ("newTabTarget",), "WIDGET": ("widgetTarget", "homeWidgetTarget")}
+"""The targets that the dashboard may open by POST, and the settings that ask for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestExtension:
+    """One entry; ``mount`` and ``target`` in capitals, ``url`` an address or a path."""
+
+    label: str
+    url: str
+    mount: str
+    target: str
+    identifier: str
+    permissions: frozenset[Permission]
+    settings: Mapping[str, object]
+
+
+def read_extensions(
+    members: Members, app_url: str | None, permissions: frozenset[Permission] | None
+) -> tuple[ManifestExtension, ...]:
+    """Read the extensions of a manifest with ``app_url`` and ``permissions``.
+
+    ``app_url`` is empty if there is none; each argument is ``None`` if it was refused, and
+    problems that follow from that aren't reported.
+    """
+    identifiers = Identifiers()
+    return tuple(
+        _read_extension(part, app_url, permissions, identifiers)
+        for part in members.parts("extensions", max_items=MAX_EXTENSIONS)
+    )
+
+
+def _read_extension(
+    part: Members,
+    app_url: str | None,
+    permissions: frozenset[Permission] | None,
+    identifiers: Identifiers,
+) -> ManifestExtension:
+    settings = part.mapping("options" if "options" in part.values else "settings")
+    target = _name(part, "target") or DEFAULT_TARGET
+    extension = ManifestExtension(
+        label=part.line("label", required=True),
+        url=_url(part, target, app_url, settings),
+        mount=_name(part, "mount", required=True),
+        target=target,
+        identifier=part.line("identifier"),
+        permissions=part.permissions(),
+        settings=settings,
+    )
+    if not identifiers.is_new(extension.identifier):
+        part.refuse(
+            "identifier",
+            "DUPLICATED_EXTENSION_IDENTIFIER",
+            "Another extension has this identifier.",
+        )
+    if permissions is not None and not extension.permissions <= permissions:
+        part.add("permissions", _out_of_scope(extension.permissions - permissions))
+    return extension
+
+
+def _out_of_scope(permissions: frozenset[Permission]) -> Problem:
+    names = sorted(permission.value for permission in permissions)
+    return Problem(
+        "OUT_OF_SCOPE_PERMISSION",
+        "The app itself doesn't request {names}.",
+        permissions=tuple(names),
+        values={"names": ", ".join(names)},
+    )
+
+
+def is_place_name(text: str) -> bool:
+    """Whether ``text`` can name where an extension appears or how it opens."""
+    return _NAME.fullmatch(text) is not None
+
+
+def _name(part: Members, name: str, *, required: bool = False) -> str:
+    text = part.line(name, required=required)
+    if text and not is_place_name(text):
+        part.refuse(name, "INVALID", "Use letters, digits and underscores.")
+        return ""
+    return text.upper()
+
+
+def _url(part: Members, target: str, app_url: str | None, settings: Mapping[str, object]) -> str:
+    url = part.line("url", required=True, max_length=MAX_URL_LENGTH)
+    message = extension_url_message(url, target, app_url, settings) if url else ""
+    if message:
+        part.refuse("url", "INVALID_URL_FORMAT", message)
+        return ""
+    return url
+
+
+def extension_url_message(
+    url: str, target: str, app_url: str | None, settings: Mapping[str, object]
+) -> str:
+    """Return why an extension can't open ``url``; empty if it can."""
+    if is_path(url):
+        return "A path needs an appUrl in the manifest." if app_url == "" else ""
+    if not is_web_url(url):
+        return "Must be a path such as /settings, or an http or https URL."
+    if target == APP_PAGE:
+        return "The target APP_PAGE opens inside the app; use a path."
+    # The dashboard would post the extension's token there.
+    if app_url is not None and _is_posted(target, settings) and not is_same_origin(url, app_url):
+        return (
+            "Must have the same origin as the manifest's appUrl, because it is opened with POST."
+        )
+    return ""
+
+
+def _is_posted(target: str, settings: Mapping[str, object]) -> bool:
+    return any(_asks_for_post(settings.get(name)) for name in POST_SETTINGS.get(target, ()))
+
+
+def _asks_for_post(options: object) -> bool:
+    method = options.get("method") if isinstance(options, Mapping) else None
+    return isinstance(method, str) and method.upper() == "POST"
+
+
+MAX_WEBHOOKS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestWebhook:
+    """One webhook. Without ``events`` it is about those that its ``query`` is about.
+
+    Whether the query makes sense is for those who know the schema to say; ``place`` names the
+    webhook in what they say.
+    """
+
+    name: str
+    identifier: str
+    target_url: str
+    query: str
+    events: tuple[EventType, ...]
+    is_active: bool
+    custom_headers: Mapping[str, str]
+    place: str
+
+
+def read_webhooks(members: Members) -> tuple[ManifestWebhook, ...]:
+    """The webhooks of a manifest."""
+    identifiers = Identifiers()
+    return tuple(
+        _read_webhook(part, identifiers)
+        for part in members.parts("webhooks", max_items=MAX_WEBHOOKS)
+    )
+
+
+def _read_webhook(part: Members, identifiers: Identifiers) -> ManifestWebhook:
+    identifier = part.line("identifier")
+    if not identifiers.is_new(identifier):
+        part.refuse(
+            "identifier", "DUPLICATED_WEBHOOK_IDENTIFIER", "Another webhook has this identifier."
+        )
+    problem = sync_events_problem(part.names("syncEvents"))
+    if problem is not None:
+        part.add("syncEvents", problem)
+    return ManifestWebhook(
+        name=part.line("name", required=True),
+        identifier=identifier,
+        target_url=part.address("targetUrl", required=True),
+        query=part.prose("query", required=True),
+        events=_events(part),
+        is_active=part.flag("isActive", otherwise=True),
+        custom_headers=_headers(part),
+        place=part.place,
+    )
+
+
+def _events(part: Members) -> tuple[EventType, ...]:
+    names = part.names("asyncEvents")
+    problem = unsent_events_problem(name for name in names if name in UnsentEvent.__members__)
+    if problem is not None:
+        part.add("asyncEvents", problem)
+    known = {*EventType.__members__, *UnsentEvent.__members__}
+    unknown = unknown_names(names, known, max_length=80)
+    if unknown:
+        part.add("asyncEvents", _unknown_events(unknown))
+    return tuple(event for event in EventType if event.value in names)
+
+
+def _unknown_events(names: Sequence[str]) -> Problem:
+    return Problem(
+        "INVALID",
+        "Unknown event: {names}.",
+        plural="Unknown events: {names}.",
+        values={"count": len(names), "names": ", ".join(names)},
+    )
+
+
+def _headers(part: Members) -> Mapping[str, str]:
+    headers = part.mapping("customHeaders")
+    problem = headers_problem(headers)
+    if problem is not None:
+        part.add("customHeaders", problem)
+        return {}
+    return {name: str(value) for name, value in headers.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +317,7 @@ def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
 def _check_version(members: Members, name: str) -> None:
     required = members.line(name)
     try:
-        fits = not required or is_within(SCHEMA_VERSION, required)
+        fits = not required or is_version_within(SCHEMA_VERSION, required)
     except ValueError:
         members.refuse(name, "INVALID", "Enter a version range, such as ^3.20.")
         return

@@ -1,5 +1,11 @@
-"""The permissions, and the names of the kinds of callers that some operations require."""
+"""Permissions: their names, areas and groups, and the scopes by which providers grant them.
 
+A scope has the form ``<shop>:manage_products`` (contract, "Single sign-on"). Some operations
+require a kind of caller instead of a permission; these have names here too.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.values.text import translatable
@@ -112,3 +118,122 @@ def split_names(text: str) -> frozenset[Permission]:
 
 
 _BY_NAME = frozenset(permission.value for permission in Permission)
+
+AREAS: Mapping[str, tuple[Permission, ...]] = {
+    translatable("Sales"): (
+        Permission.MANAGE_ORDERS,
+        Permission.MANAGE_ORDERS_IMPORT,
+        Permission.MANAGE_CHECKOUTS,
+        Permission.HANDLE_CHECKOUTS,
+        Permission.HANDLE_PAYMENTS,
+        Permission.MANAGE_DISCOUNTS,
+        Permission.MANAGE_GIFT_CARD,
+        Permission.MANAGE_TAXES,
+        Permission.HANDLE_TAXES,
+    ),
+    translatable("Catalog"): (
+        Permission.MANAGE_PRODUCTS,
+        Permission.MANAGE_PRODUCT_TYPES_AND_ATTRIBUTES,
+        Permission.MANAGE_PAGES,
+        Permission.MANAGE_PAGE_TYPES_AND_ATTRIBUTES,
+        Permission.MANAGE_MENUS,
+    ),
+    translatable("Shipping"): (Permission.MANAGE_SHIPPING,),
+    translatable("People"): (
+        Permission.MANAGE_USERS,
+        Permission.MANAGE_CUSTOMER_TYPES_AND_ATTRIBUTES,
+        Permission.MANAGE_STAFF,
+        Permission.IMPERSONATE_USER,
+    ),
+    translatable("Shop"): (
+        Permission.MANAGE_SETTINGS,
+        Permission.MANAGE_CHANNELS,
+        Permission.MANAGE_TRANSLATIONS,
+        Permission.MANAGE_PLUGINS,
+        Permission.MANAGE_APPS,
+        Permission.MANAGE_OBSERVABILITY,
+    ),
+}
+"""Every permission, once, by the area it belongs to."""
+
+
+def scope_of(permission: Permission, shop: str) -> str:
+    """Return the scope of ``permission``: ``<shop>:manage_products``."""
+    return f"{shop}:{permission.value.lower()}"
+
+
+def staff_scope(shop: str) -> str:
+    """Return the scope of staff without permissions."""
+    return f"{shop}:staff"
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeGrant:
+    """The rights that a provider granted; they are the effective ones where it rules."""
+
+    permissions: frozenset[Permission] = frozenset()
+    is_staff: bool = False
+
+    def within(self, other: "ScopeGrant") -> "ScopeGrant":
+        """As much of this grant as ``other`` holds, too."""
+        common = self.permissions & other.permissions
+        return ScopeGrant(common, self.is_staff and other.is_staff)
+
+
+_STAFF = "STAFF"
+
+
+def granted_scopes(scope: object, permissions: object, shop: str) -> ScopeGrant:
+    """Return what the claims ``scope`` and ``permissions`` of an access token grant.
+
+    ``permissions`` counts only if ``scope`` contains no permission; the two are never merged
+    (contract, "Single sign-on"). Anyone with a permission is staff, or with the scope
+    ``<shop>:staff``.
+    """
+    scoped, listed = scope_words(scope), scope_words(permissions)
+    found = _known(scoped, shop) or _known(listed, shop)
+    return ScopeGrant(found, bool(found) or staff_scope(shop) in (*scoped, *listed))
+
+
+def write_grant(grant: ScopeGrant | None) -> str | None:
+    """``grant`` as it is stored with a session."""
+    if grant is None:
+        return None
+    staff = [_STAFF] if grant.is_staff else []
+    return " ".join([*staff, *(permission.value for permission in in_order(grant.permissions))])
+
+
+def read_grant(stored: object) -> ScopeGrant | None:
+    """The grant that was stored so; permissions of another version count as none."""
+    if stored is None:
+        return None
+    words = str(stored).split()
+    permissions = frozenset(_BY_VALUE[word] for word in words if word in _BY_VALUE)
+    return ScopeGrant(permissions, _STAFF in words)
+
+
+_BY_VALUE = {permission.value: permission for permission in Permission}
+
+
+def _known(words: Iterable[str], shop: str) -> frozenset[Permission]:
+    by_scope = {scope_of(permission, shop): permission for permission in Permission}
+    return frozenset(by_scope[word] for word in words if word in by_scope)
+
+
+def scope_words(value: object) -> tuple[str, ...]:
+    """``value``, a claim with scopes, as words: a text with blanks between, or a list of texts."""
+    if isinstance(value, str):
+        return tuple(value.split(" "))
+    if isinstance(value, (list, tuple)):
+        return tuple(word for word in value if isinstance(word, str))
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionGroup:
+    """A group, what its members may do by it, and how many they are."""
+
+    id: int
+    name: str
+    permissions: frozenset[Permission]
+    members: int

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from app.domain.values.errors import Problem
-from app.domain.values.ranges import Range
+from app.domain.values.pages import Range
 
 CURRENCY = "EUR"
 """What this shop calculates in; nothing is ever converted."""

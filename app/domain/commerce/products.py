@@ -1,4 +1,4 @@
-"""Products: what the shop sells, and the rules for their names, slugs and visibility."""
+"""Products, with rules for names, slugs and visibility, and lines of carts and orders."""
 
 import re
 from dataclasses import dataclass
@@ -94,3 +94,18 @@ def snapshot_of(product: Product) -> dict[str, object]:
         "created_at": product.created_at.isoformat(),
         "updated_at": product.updated_at.isoformat(),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """So many of one product. ``product`` is as it is now, ``None`` when it is gone."""
+
+    id: int
+    product: Product | None
+    product_name: str
+    quantity: int
+    unit_price: Money
+
+    @property
+    def total(self) -> Money:
+        return self.unit_price.times(self.quantity)

@@ -1,19 +1,21 @@
-"""Webhook deliveries: when to retry, and what a response means.
+"""Webhook deliveries: IDs, when to retry, what a response means, and why a delivery failed.
 
 Contract, "Webhooks"; schedule and limits are documented in docs/reference/webhooks.md.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
+from http import HTTPStatus
+
+from app.domain.values.text import translatable
+from app.domain.values.times import delay_before
 
 SCHEDULE = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 """Seconds before each attempt: now, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h."""
-
-JITTER = 0.1
-"""By how much of the wait what failed together is spread, at most."""
 
 TIMEOUT = 20.0
 """Seconds that an endpoint has for its whole answer."""
@@ -131,9 +133,9 @@ def next_step_after(
         return NextStep(DeliveryStatus.SUCCESS)
     if answered == GONE:
         return NextStep(DeliveryStatus.FAILED, gone=True)
-    if attempts >= len(SCHEDULE):
+    wait = delay_before(attempts, SCHEDULE, chance)
+    if wait is None:
         return NextStep(DeliveryStatus.FAILED)
-    wait = SCHEDULE[attempts] * (1 + JITTER * chance)
     if retry_after is not None:
         wait = max(wait, min(retry_after, MAX_RETRY_AFTER))
     return NextStep(DeliveryStatus.PENDING, wait)
@@ -153,3 +155,87 @@ def read_retry_after(text: str | None, now: datetime) -> float | None:
     if when.tzinfo is None:
         return None
     return max(0.0, (when - now).total_seconds())
+
+
+MAX_DETAIL = 160
+"""Characters of a response's own words that are shown."""
+
+NOT_STORED = translatable(
+    "(not stored: this event carries a link that gives access to an account)"
+)
+"""What is stored instead of a response to an event with a link."""
+
+_REASONS = {status.value: status.phrase for status in HTTPStatus}
+_MEMBERS = ("error", "message", "detail", "error_description", "title", "errors")
+"""Where JSON responses say what is wrong."""
+
+
+def status_line(status: int) -> str:
+    """Return a response's status with its reason: ``503 Service Unavailable``."""
+    reason = _REASONS.get(status)
+    return f"{status} {reason}" if reason else str(status)
+
+
+def _reason(status: int) -> str:
+    return _REASONS.get(status, "").casefold()
+
+
+def failure_cause(status: int | None, response: str) -> str:
+    """Return why an attempt failed: ``402 Payment Required: Your plan has ended``.
+
+    ``response`` is the response's body; without a ``status`` it is the network error itself.
+    """
+    if status is None:
+        return response.strip() or translatable("No response")
+    detail = response_detail(status, response)
+    return f"{status_line(status)}: {detail}" if detail else status_line(status)
+
+
+def status_of(cause: str) -> str:
+    """Return a cause without the response's own words; that of a network error as it is."""
+    status, _, _ = cause.partition(": ")
+    return status if status[:3].isdigit() else cause
+
+
+def response_detail(status: int, response: str) -> str:
+    """Return what a response's body says in plain words: an error's message, or a short text.
+
+    Empty for markup, for JSON without a message, and for what the status says already.
+    """
+    try:
+        message = _message_in(json.loads(response.removeprefix("\ufeff")))
+    except RecursionError:
+        message = ""
+    except ValueError:
+        is_text = "<" not in response and not response.lstrip().startswith(("{", "["))
+        message = response if is_text else ""
+    line = " ".join(message.split())
+    if line.casefold() in (str(status), status_line(status).casefold(), _reason(status)):
+        return ""
+    return line if len(line) <= MAX_DETAIL else f"{line[: MAX_DETAIL - 1]}…"
+
+
+def _message_in(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return _message_in(value[0]) if value else ""
+    if isinstance(value, dict):
+        found = (_message_in(value[name]) for name in _MEMBERS if name in value)
+        return next(filter(None, found), "")
+    return ""
+
+
+MESSAGE_RANDOM_LENGTH = 16
+"""Random characters in one; together with the millisecond they make it the only one."""
+
+
+def make_message_id(created_at: datetime, chance: str) -> str:
+    """Return ``msg_``, the millisecond in hexadecimal, and ``chance``.
+
+    ``chance`` is ``MESSAGE_RANDOM_LENGTH`` random characters.
+
+    Ids sort by time, so that new ones are neighbors in the index: with random ids a delivery would
+    cost more as the table grows.
+    """
+    return f"msg_{int(created_at.timestamp() * 1000):012x}{chance}"

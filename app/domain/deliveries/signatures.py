@@ -11,7 +11,7 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.domain.values.service_headers import HeaderNames
+from app.domain.values.installation import HeaderNames
 
 SECRET_PREFIX = "whsec_"
 _JSON = "application/json"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from app.domain.authorization.permissions import Permission, known
-from app.domain.imports.findings import Finding, Outcome
+from app.domain.imports.runs import Finding, Outcome
 from app.domain.urls.web_urls import MAX_URL_LENGTH, is_web_url
 from app.domain.values.metadata import metadata_problems
 from app.domain.values.text_rules import is_storable, line_problem, prose_problem

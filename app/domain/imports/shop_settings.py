@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from app.domain.imports.findings import Converted, Finding, Outcome
 from app.domain.imports.fitting import SourceRow
+from app.domain.imports.runs import Converted, Finding, Outcome
 from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Problem

@@ -22,7 +22,7 @@ from app.domain.imports.account_states import (
     read_state,
     unknown_effect,
 )
-from app.domain.imports.findings import Finding, Outcome
+from app.domain.imports.runs import Finding, Outcome
 from app.domain.imports.text_files import Line, read_csv, read_lines, refusal
 from app.domain.values.times import showable
 

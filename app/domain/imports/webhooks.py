@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.imports.findings import Converted, Outcome
 from app.domain.imports.fitting import SourceRow, listed
-from app.domain.urls.delivery_targets import target_problem
-from app.domain.urls.web_urls import MAX_URL_LENGTH, is_web_url
+from app.domain.imports.runs import Converted, Outcome
+from app.domain.urls.web_urls import MAX_URL_LENGTH, is_web_url, target_problem
 from app.domain.values.errors import Problem
 from app.domain.values.ip_addresses import Network
-from app.domain.webhooks.subscribable_events import not_permitted
-from app.domain.webhooks.webhooks import MAX_HEADERS, headers_problem, query_problem
+from app.domain.webhooks import MAX_HEADERS, headers_problem, not_permitted, query_problem
 
 WEBHOOKS = "webhook_webhook"
 

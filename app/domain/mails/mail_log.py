@@ -1,4 +1,7 @@
-"""The mail log: which emails were sent, with which result; what a mail server answered."""
+"""The mail log: which emails were sent, with which result, and why others weren't.
+
+Errors are stored in English and shown in the reader's language.
+"""
 
 import re
 from dataclasses import dataclass
@@ -6,6 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from app.domain.mails.mail import KIND_LABELS, MailKind
+from app.domain.values.errors import Problem
+from app.domain.values.text import translatable
 
 MAX_TEXT_LENGTH = 100
 """Characters of a text that emails are searched for."""
@@ -16,11 +21,9 @@ MAX_SEARCHED = 10_000
 _MAX_ANSWER_LENGTH = 200
 _HIDDEN = "[\N{HORIZONTAL ELLIPSIS}]"
 _SECRETS = re.compile(
-    r"""\S*(?:@|//|www\.)\S*    # an email, a URL
-    |[\w.~%+/=-]*=[\w.~%+/=-]+   # a parameter with its value
-    |[\w.~%+/=-]{20,}            # a token""",
-    re.IGNORECASE | re.VERBOSE,
+    r"\S*(?:@|//|www\.)\S*|[\w.~%+/=-]*=[\w.~%+/=-]+|[\w.~%+/=-]{20,}", re.IGNORECASE
 )
+"""An email or URL, a parameter with its value, a token."""
 
 
 class MailStatus(StrEnum):
@@ -106,3 +109,52 @@ def readable_answer(answer: bytes | str, password: str = "") -> str:
     if password:
         line = line.replace(password, _HIDDEN)
     return _SECRETS.sub(_HIDDEN, line)[:_MAX_ANSWER_LENGTH].rstrip(" .")
+
+
+RECIPIENT_REJECTED = translatable("The mail server rejected the recipient with {answer}.")
+CHECK_SETTINGS = translatable("The mail server responded with {answer}. Check MAIL_URL.")
+RESPONDED = translatable("The mail server responded with {answer}.")
+UNREACHABLE = translatable("Can't connect to the mail server ({answer}).")
+RECIPIENT_NOT_ASCII = translatable(
+    "The mail server doesn't accept addresses with letters beyond A to Z before the @ (SMTPUTF8)."
+)
+SENDER_NOT_ASCII = translatable(
+    "The mail server doesn't accept the sender's address: it has letters beyond A to Z before the "
+    "@ (SMTPUTF8). Use another sender address."
+)
+NO_LOGIN = translatable(
+    "The mail server doesn't offer authentication. Check the user name, port and encryption in "
+    "MAIL_URL."
+)
+LOGIN_NOT_ASCII = translatable(
+    "The user name and password in MAIL_URL can have only ASCII characters."
+)
+INTERNAL = translatable("Internal error: {answer}. See the log for details.")
+OTHER_KEY = translatable("Its content was encrypted with another SECRET_KEY.")
+SUPERSEDED = translatable("A newer link replaced the one in this email.")
+
+_SENTENCES = (
+    RECIPIENT_REJECTED,
+    CHECK_SETTINGS,  # before the next one, which fits what this one makes
+    RESPONDED,
+    UNREACHABLE,
+    RECIPIENT_NOT_ASCII,
+    SENDER_NOT_ASCII,
+    NO_LOGIN,
+    LOGIN_NOT_ASCII,
+    INTERNAL,
+    OTHER_KEY,
+    SUPERSEDED,
+)
+
+
+def error_problem(error: str, field: str | None = None) -> Problem:
+    """Return a stored error as a sentence with its value; an unknown one stays as it is."""
+    for sentence in _SENTENCES:
+        before, _, after = sentence.partition("{answer}")
+        if error == sentence:
+            return Problem("INVALID", sentence, field)
+        if after and error.startswith(before) and error.endswith(after):
+            answer = error[len(before) : -len(after)]
+            return Problem("INVALID", sentence, field, values={"answer": answer})
+    return Problem("INVALID", error, field)

@@ -7,24 +7,188 @@ made of tags that were checked. Tags follow a strict grammar, which all programs
 
 import html
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from app.domain.mails.own_templates import TemplatePart, UrlRule, is_whole_page
-from app.domain.mails.template_nodes import Choice, Literal, Loop, Node, Run, Value, joined
-from app.domain.mails.template_tags import (
-    BLOCKS,
-    MAX_OPEN,
-    MAX_SELECTORS,
-    MAX_TAGS,
-    PAGE_TAGS,
-    TAGS,
-    VALUE,
-    VOID,
-    attribute_problem,
-    style_problem,
-)
 from app.domain.values.errors import Problem
+
+VALUE = "\ue000"
+"""Takes the place of a value while a template is checked; templates can't contain it."""
+
+
+def _words(*texts: str) -> frozenset[str]:
+    return frozenset(" ".join(texts).split())
+
+
+_EVERYWHERE = _words(
+    "style class id dir lang title role align valign width height bgcolor border aria-label",
+    "aria-hidden",
+)
+_TABLE = _words("cellpadding cellspacing colspan rowspan scope")
+_PLAIN = _words(
+    "title body div span p br hr h1 h2 h3 h4 h5 h6 b strong i em u s small sub sup code pre",
+    "blockquote ul ol li dl dt dd caption thead tbody tfoot tr center abbr address section header",
+    "footer main head article",
+)
+TAGS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(_PLAIN, frozenset[str]()),
+    **dict.fromkeys(("table", "td", "th"), _TABLE),
+    "a": frozenset(("href", "target", "rel")),
+    "img": frozenset(("src", "alt")),
+    "html": frozenset(("xmlns",)),
+    "meta": frozenset(("charset", "name", "content")),
+    "style": frozenset(("type", "media")),
+}
+"""The tags, each with the attributes that it can have besides those of every tag."""
+
+PAGE_TAGS = frozenset(("html", "head", "body", "title", "meta"))
+"""Tags of a whole page, which the shop's layout has already."""
+
+VOID = _words("br hr img meta")
+"""Tags without an end."""
+
+MAX_OPEN = 40
+MAX_TAGS = 1_500
+MAX_SELECTORS = 200
+"""Elements open at once, tags in all, and selectors: the time that styles take to be written into
+the tags grows with their product, and programs that read HTML recurse into open elements.
+"""
+
+BLOCKS = _words(
+    "html head body title div p br hr h1 h2 h3 h4 h5 h6 pre blockquote ul ol li dl dt dd table",
+    "caption thead tbody tfoot tr td th center address section header footer main article",
+)
+"""Tags that separate texts, as a line break does."""
+
+_CSS_FUNCTIONS = _words(
+    "rgb rgba hsl hsla calc min max clamp var light-dark not is where nth-child nth-of-type",
+    "linear-gradient",
+)
+_CSS_CALL = re.compile(r"(?<![\w-])([\w-]++)\(")
+_CSS_RULE = re.compile(r"@([\w-]++)")
+_OWN_IMAGE = re.compile(r"cid:[a-z0-9.@_-]{1,100}", re.IGNORECASE)
+_CONTACT = re.compile(r"(?:mailto|tel):[^\s<>]{1,300}", re.IGNORECASE)
+_META_NAMES = ("viewport", "color-scheme", "supported-color-schemes", "format-detection")
+
+
+def attribute_problem(tag: str, name: str, value: str, url_rule: UrlRule) -> Problem | None:
+    """Return why ``tag`` can't have this attribute, or ``None``; ``value`` is unescaped."""
+    if name not in _EVERYWHERE and name not in TAGS.get(tag, ()):
+        return _refused("Remove the attribute {attribute} of <{tag}>.", attribute=name, tag=tag)
+    if name == "style":
+        return style_problem(value)
+    if name == "src" and not _OWN_IMAGE.fullmatch(value):
+        return _refused(
+            "Images can't be loaded from elsewhere, because that reports who opens the email. "
+            'Only attached images work: src="cid:logo@mail".'
+        )
+    if name == "href" and not value.startswith("#") and not _CONTACT.fullmatch(value):
+        return url_rule(value)
+    if (tag, name) == ("meta", "name") and value.lower() not in _META_NAMES:
+        return _refused("Remove this <meta>: emails can't contain it.")
+    return None
+
+
+def style_problem(css: str) -> Problem | None:
+    """Return why a style can't be used, or ``None``: it could load something."""
+    if "\\" in css or "<" in css or VALUE in css:
+        return _refused("Styles can't contain \\, < or values.")
+    for call in _CSS_CALL.finditer(css):
+        if call[1].lower() not in _CSS_FUNCTIONS:
+            return _refused("Remove {name}() from the style.", name=call[1])
+    for rule in _CSS_RULE.finditer(css):
+        if rule[1].lower() != "media":
+            return _refused(
+                "Remove @{name} from the style: only @media is possible.", name=rule[1]
+            )
+    return None
+
+
+def _refused(message: str, **values: object) -> Problem:
+    return Problem("INVALID", message, values=values)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A text of the template, as it is sent."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The place of a value; ``is_link`` if it is a link with its token."""
+
+    name: str
+    line: int
+    is_link: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A condition: one of ``branches``. ``needs`` is the link whose presence alone decides."""
+
+    branches: tuple[tuple["Node", ...], ...]
+    line: int
+    needs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    body: tuple["Node", ...]
+    line: int
+
+
+Node: TypeAlias = Literal | Value | Choice | Loop
+
+
+class Run:
+    """Texts and values in a row, joined: each value is one ``VALUE`` character."""
+
+    def __init__(self, pieces: Sequence[Literal | Value]) -> None:
+        texts = [piece.text if isinstance(piece, Literal) else VALUE for piece in pieces]
+        self.text = "".join(texts)
+        self._pieces = pieces
+        self._starts = [0]
+        for text in texts[:-1]:
+            self._starts.append(self._starts[-1] + len(text))
+
+    def line(self, place: int) -> int:
+        number = bisect_right(self._starts, place) - 1
+        line = self._pieces[number].line
+        return line + self.text.count("\n", self._starts[number], place)
+
+    def literals(self) -> Iterator[tuple[int, str]]:
+        """Yield the texts with their places."""
+        for start, piece in zip(self._starts, self._pieces, strict=True):
+            if isinstance(piece, Literal):
+                yield start, piece.text
+
+    def value(self, place: int) -> Value:
+        """Return the value at ``place``, which holds ``VALUE``."""
+        piece = self._pieces[bisect_right(self._starts, place) - 1]
+        assert isinstance(piece, Value)  # noqa: S101 - no text holds VALUE: see ``_check_characters``
+        return piece
+
+
+def joined(nodes: Sequence[Node]) -> Iterator[list[Literal | Value] | Choice | Loop]:
+    """Yield the nodes, texts and values in a row as one list."""
+    pieces: list[Literal | Value] = []
+    for node in nodes:
+        if isinstance(node, Literal | Value):
+            pieces.append(node)
+            continue
+        if pieces:
+            yield pieces
+            pieces = []
+        yield node
+    if pieces:
+        yield pieces
+
 
 _SPACE = " \t\r\n\f"
 _ATTRIBUTE = r"""[a-zA-Z][a-zA-Z0-9-]*+(?:="[^"<>]*+"|='[^'<>]*+')?+"""

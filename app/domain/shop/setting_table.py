@@ -8,16 +8,15 @@ from typing import Any, TypeAlias
 
 from app.domain.accounts.emails import email_problem
 from app.domain.accounts.languages import LANGUAGE_NAMES
-from app.domain.mails.accent_color import color_problem
-from app.domain.mails.mail import MailKind
-from app.domain.mails.senders import MailSender, sender_setting
+from app.domain.mails.design import color_problem
+from app.domain.mails.mail import MailKind, MailSender, sender_setting
 from app.domain.shop.settings import MAX_GRACE_DAYS, ShopSettings, ShopUpdate
 from app.domain.values.errors import Problem
-from app.domain.values.ranges import in_utc
+from app.domain.values.inputs import ABSENT
+from app.domain.values.pages import in_utc
 from app.domain.values.text import translatable
 from app.domain.values.text_rules import line_problem, prose_problem
 from app.domain.values.times import moment_problem
-from app.domain.values.unset import ABSENT
 
 SettingValue: TypeAlias = str | bool | int | datetime | None
 

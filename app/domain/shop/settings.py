@@ -1,19 +1,23 @@
-"""The values of the shop's settings, and the meaning of its two switches (contract, part 1)."""
+"""The values of the shop's settings, and the meaning of its two switches (contract, part 1).
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import datetime
+With them: what a closed storefront shows and whose requests it turns away, and when staff need a
+second factor.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.mails.accent_color import DEFAULT_ACCENT
-from app.domain.mails.senders import MailSender
-from app.domain.second_factors.methods import used_second_factor
+from app.domain.mails.design import DEFAULT_ACCENT
+from app.domain.mails.mail import MailSender
+from app.domain.second_factors import used_second_factor
 from app.domain.values.errors import Problem
+from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.unchanging import unchanging
-from app.domain.values.unset import ABSENT, Absent
 
 
 class PasswordLoginMode(StrEnum):
@@ -179,3 +183,94 @@ def effective_permissions(
 def admits(actor: Actor, switches: Switches) -> bool:
     """Whether ``actor`` passes the storefront switch: apps, and staff whose rights count."""
     return switches.allow_storefront_traffic or actor.is_app or actor.is_trusted or actor.is_staff
+
+
+def with_closing(before: ShopSettings, update: ShopUpdate, after: ShopSettings) -> ShopSettings:
+    """Return ``after`` with the note and the opening time that belong to its storefront.
+
+    Both belong to one closing: another switch of the storefront drops those it doesn't name.
+    """
+    if after.allow_storefront_traffic:
+        return replace(after, storefront_note="", storefront_opens_at=None)
+    if not before.allow_storefront_traffic:
+        return after
+    return replace(
+        after,
+        storefront_note="" if update.storefront_note is ABSENT else after.storefront_note,
+        storefront_opens_at=(
+            None if update.storefront_opens_at is ABSENT else after.storefront_opens_at
+        ),
+    )
+
+
+def closing_problems(update: ShopUpdate, after: ShopSettings, now: datetime) -> Iterator[Problem]:
+    """Yield what is wrong with the note and the opening time that ``update`` names."""
+    has_note = update.storefront_note is not ABSENT and after.storefront_note
+    if after.allow_storefront_traffic and has_note:
+        yield Problem("INVALID", "The storefront is open.", "storefrontNote")
+    if update.storefront_opens_at is ABSENT or after.storefront_opens_at is None:
+        return
+    if after.allow_storefront_traffic:
+        yield Problem("INVALID", "The storefront is open.", "storefrontOpensAt")
+    elif after.storefront_opens_at <= now:
+        yield Problem("INVALID", "Enter a time in the future.", "storefrontOpensAt")
+
+
+def with_second_factor(before: ShopSettings, after: ShopSettings, now: datetime) -> ShopSettings:
+    """Return ``after`` with the moment from which staff need a second factor.
+
+    The grace period begins when one becomes required; another length moves its end.
+    """
+    if after.staff_second_factor is StaffSecondFactor.OPTIONAL:
+        return replace(after, second_factor_from=None)
+    grace = timedelta(days=after.second_factor_grace_days)
+    was_required = before.staff_second_factor is StaffSecondFactor.REQUIRED
+    if not was_required or before.second_factor_from is None:
+        return replace(after, second_factor_from=now + grace)
+    moved = grace - timedelta(days=before.second_factor_grace_days)
+    return replace(after, second_factor_from=before.second_factor_from + moved)
+
+
+def changes_second_factor(update: ShopUpdate) -> bool:
+    """Whether ``update`` names a setting of the rule about second factors."""
+    named = update.staff_second_factor, update.second_factor_grace_days
+    return any(value is not ABSENT for value in named)
+
+
+TRAFFIC_BUCKET = timedelta(minutes=10)
+"""Requests are counted by spans of this length, from the full hour on."""
+
+TRAFFIC_RETENTION = timedelta(days=8)
+"""How long counts are kept."""
+
+
+class TrafficKind(StrEnum):
+    """The kinds of callers; ``INVALID`` sent an invalid credential."""
+
+    ANONYMOUS = "anonymous"
+    INVALID = "invalid"
+    CUSTOMER = "customer"
+    STAFF = "staff"
+    APP = "app"
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficHour:
+    """The requests of one hour by the kind of caller."""
+
+    began: datetime
+    by_kind: Mapping[TrafficKind, int]
+
+
+def traffic_kind(actor: Actor) -> TrafficKind:
+    if actor.is_app:
+        return TrafficKind.APP
+    if actor.is_user:
+        return TrafficKind.STAFF if actor.is_staff else TrafficKind.CUSTOMER
+    return TrafficKind.ANONYMOUS if actor.fault is None else TrafficKind.INVALID
+
+
+def bucket_of(moment: datetime) -> datetime:
+    """The beginning of the span that ``moment`` is counted in."""
+    past = timedelta(minutes=moment.minute, seconds=moment.second, microseconds=moment.microsecond)
+    return moment - past % TRAFFIC_BUCKET

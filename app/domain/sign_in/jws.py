@@ -1,4 +1,8 @@
-"""The form of our signed tokens: compact JWS (RFC 7515), read more strictly than libraries do."""
+"""The form of signed tokens: compact JWS (RFC 7515), read more strictly than libraries do.
+
+Latchkey's own have one header. Those of identity providers can have any allowed algorithm, and any
+header that doesn't change the meaning of the token.
+"""
 
 import base64
 from collections.abc import Mapping
@@ -92,3 +96,75 @@ def decode(segment: str) -> bytes:
     if base64.urlsafe_b64encode(data).rstrip(b"=") != segment.encode():
         raise TokenRejected(TokenFault.UNDECODABLE)
     return data
+
+
+_PARTS = 3
+MAX_PROVIDER_TOKEN_LENGTH = 16 * 1024
+"""Characters; providers put whole lists of groups into theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignToken:
+    """A token taken apart, nothing about it believed yet; ``kid`` is ``None`` without one."""
+
+    algorithm: str
+    kid: str | None
+    header: Mapping[str, object]
+    signing_input: bytes
+    payload: bytes
+    signature: bytes
+
+
+def read_foreign_token(token: str, algorithms: frozenset[str]) -> ForeignToken:
+    """The parts of ``token``, which must be signed by one of ``algorithms``.
+
+    Raises ``TokenRejected``: UNDECODABLE for what is no compact JWS, too long, or not written the
+    one canonical way; ALGORITHM for any other; INVALID for a header that demands to be understood
+    (``crit``). Keys that a token brings along or points to (``jwk``, ``jku``, ``x5u``, ``x5c``)
+    are never looked at (RFC 8725, 3.10).
+    """
+    if len(token) > MAX_PROVIDER_TOKEN_LENGTH or not token.isascii():
+        raise TokenRejected(TokenFault.UNDECODABLE)
+    try:
+        first, second, third = token.split(".")
+    except ValueError:
+        raise TokenRejected(TokenFault.UNDECODABLE) from None
+    header = read_members(decode(first))
+    algorithm, kid = header.get("alg"), header.get("kid")
+    if not isinstance(algorithm, str) or algorithm not in algorithms:
+        raise TokenRejected(TokenFault.ALGORITHM)
+    if "crit" in header or not isinstance(kid, str | None):
+        raise TokenRejected(TokenFault.INVALID)
+    signing_input = f"{first}.{second}".encode()
+    return ForeignToken(algorithm, kid, header, signing_input, decode(second), decode(third))
+
+
+def peek(token: str) -> Mapping[str, object]:
+    """Return the unverified claims of ``token``; empty if unreadable."""
+    return _members(token, 1)
+
+
+def peek_header(token: str) -> Mapping[str, object]:
+    """Return the unverified header of ``token``; empty if unreadable."""
+    return _members(token, 0)
+
+
+def claimed_key(token: str) -> str | None:
+    """Return the unverified ``kid`` of ``token``, or ``None``."""
+    kid = _members(token, 0).get("kid")
+    return kid if isinstance(kid, str) else None
+
+
+def peek_part(token: str, place: int) -> Mapping[str, object]:
+    """The JSON object in that part of ``token``, however many parts there are; else nothing."""
+    if len(token) > MAX_PROVIDER_TOKEN_LENGTH or not token.isascii():
+        return {}
+    try:
+        parts = token.split(".")
+        return read_members(decode(parts[place])) if place < len(parts) else {}
+    except TokenRejected:
+        return {}
+
+
+def _members(token: str, place: int) -> Mapping[str, object]:
+    return peek_part(token, place) if token.count(".") == _PARTS - 1 else {}

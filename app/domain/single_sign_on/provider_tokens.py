@@ -1,20 +1,52 @@
 """Check the claims of providers' tokens, after their signatures.
 
 RFC 9068 (access tokens), OpenID Connect Core 1.0, 3.1.3.7 (ID tokens), Back-Channel Logout 1.0,
-2.6 (logout tokens); RFC 8725 for all.
+2.6 (logout tokens); RFC 8725 for all. RFC 8176 says which claims mean a second factor.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
-from app.domain.apps import app_tokens
-from app.domain.authorization.scopes import ScopeGrant, granted_scopes, scope_words
+from app.domain.apps import apps
+from app.domain.authorization.permissions import ScopeGrant, granted_scopes, scope_words
 from app.domain.deliveries import signatures
-from app.domain.single_sign_on.provider_jws import peek, peek_part
+from app.domain.second_factors import AuthenticationMethod
+from app.domain.sign_in.jws import peek, peek_part
 from app.domain.single_sign_on.providers import DEFAULT_SUBJECT_CLAIM, Provider
-from app.domain.single_sign_on.second_factor_claims import read_session_methods
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.times import CLOCK_LEEWAY, is_time
+
+MAX_METHODS = 10
+"""Authentication methods of a provider that a session stores."""
+
+_WORD = re.compile(r"[\x21-\x7e]{1,20}")
+
+
+def read_session_methods(claims: Mapping[str, object], provider: Provider) -> tuple[str, ...]:
+    """Return the authentication methods of a session that ``claims`` begin.
+
+    Those of the claim ``amr`` and ``mfa``, if ``amr`` contains a value, or ``acr`` is a value,
+    that the provider's settings list; otherwise none. ``claims`` are of a verified token.
+    """
+    methods = tuple(_strings(claims.get("amr")))
+    by_amr = not set(provider.second_factor_amr.split()).isdisjoint(methods)
+    by_acr = claims.get("acr") in provider.second_factor_acr.split()
+    if not (by_amr or by_acr):
+        return ()
+    words = dict.fromkeys(method for method in methods if _WORD.fullmatch(method))
+    words.pop(AuthenticationMethod.MULTIPLE_FACTORS, None)
+    return (*islice(words, MAX_METHODS), AuthenticationMethod.MULTIPLE_FACTORS.value)
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Yield the values of a claim that is an array of strings; some providers send one string."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        yield from (entry for entry in value if isinstance(entry, str))
+
 
 ALGORITHMS = frozenset(
     f"{family}{bits}" for family in ("RS", "PS", "ES") for bits in (256, 384, 512)
@@ -35,7 +67,7 @@ _ID_KIND = "id"
 _NO_ACCESS_KINDS = (_ID_KIND, "refresh", "offline", "logout")
 _ACCESS_KINDS = ("bearer", "access")
 
-_OUR_MARKS = (app_tokens.PREFIX, signatures.SECRET_PREFIX)
+_OUR_MARKS = (apps.TOKEN_PREFIX, signatures.SECRET_PREFIX)
 _JWE_DOTS = 4
 """Header, encrypted key, initialization vector, ciphertext, authentication tag."""
 

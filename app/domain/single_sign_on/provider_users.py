@@ -1,10 +1,12 @@
-"""Read a provider's claims about a person, from which an account is created."""
+"""Read a provider's claims about a person, from which an account is created, and preview it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from app.domain.accounts.emails import email_problem, normalize_email
-from app.domain.accounts.names import MAX_NAME_LENGTH, name_problems
+from app.domain.accounts.users import MAX_NAME_LENGTH, name_problems
+from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, read_subject
 from app.domain.single_sign_on.providers import Provider
 
@@ -66,3 +68,47 @@ def _name(value: object) -> str:
         return ""
     name = value.strip()[:MAX_NAME_LENGTH]
     return "" if name_problems(name, "") else name
+
+
+class MappedKind(StrEnum):
+    """The kind of token that a pasted text was read as."""
+
+    ACCESS = "access token"
+    ID = "ID token"
+    OPAQUE = "opaque access token"
+
+
+class MappedTo(StrEnum):
+    """What happens to the person's account."""
+
+    KNOWN = "known"
+    LINKED = "linked"
+    MADE = "made"
+    NOBODY = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class MappingPreview:
+    """The result of a preview; nothing has changed.
+
+    ``reason`` is why sign-in would be refused. ``person`` is the provider's, ``user_id`` and
+    ``email`` the account's (no id for a new one). ``permissions`` are the effective ones: the
+    provider's if it rules them (``provider_rules``), else those kept here; ``None`` if this token
+    doesn't contain them, or (``rights_hidden``) if the caller can't see them. ``groups`` are the
+    account's, ``joins`` the group it would be added to.
+    """
+
+    kind: MappedKind
+    outcome: MappedTo
+    reason: str = ""
+    person: ExternalPerson | None = None
+    user_id: int | None = None
+    email: str = ""
+    name: str = ""
+    is_staff: bool = False
+    becomes_staff: bool = False
+    provider_rules: bool = False
+    permissions: tuple[Permission, ...] | None = ()
+    rights_hidden: bool = False
+    groups: tuple[str, ...] = ()
+    joins: str = ""

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import holds_all_permissions
+from app.domain.authorization.actor import Actor, holds_all_permissions
 from app.domain.authorization.permissions import Permission, in_order, known
 from app.domain.single_sign_on.provider_settings import MASK, SETTINGS
 from app.domain.single_sign_on.providers import Provider

@@ -1,13 +1,23 @@
-"""URLs and hosts as browsers read them (WHATWG URL Standard), and the checks that follow."""
+"""URLs and hosts as browsers read them (WHATWG URL Standard): checks, masks and purposes.
+
+Purposes are an instance's API, the target of a delivery, which no spelling can lead into a private
+network, and the relying party of passkeys (WebAuthn). A masked URL has no keys, which many
+endpoints have in their URLs.
+"""
 
 import ipaddress
 import re
 import socket
 import unicodedata
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import idna
+
+from app.domain.values.errors import Problem
+from app.domain.values.ip_addresses import Address, Network, is_public, parse_address
+from app.domain.values.text import Phrase
 
 MAX_URL_LENGTH = 2048
 """Characters of a URL that every browser accepts."""
@@ -187,3 +197,216 @@ def _ipv4(host: str) -> str | None:
 
 def _is_treacherous(character: str) -> bool:
     return character in '\\"<>' or unicodedata.category(character) in _UNREADABLE
+
+
+MASK = "***"
+"""What stands in place of a key."""
+
+_SECRET_AFTER = {
+    "discord.com": ("api", "webhooks"),
+    "discordapp.com": ("api", "webhooks"),
+    "hooks.zapier.com": ("hooks", "catch"),
+}
+"""Known hosts, and the parts of the path after which everything is a key."""
+_NAMES = frozenset(("services", "key", "keys", "token", "tokens", "secret", "secrets"))
+"""Parts of any path after which everything is a key, as in /services/T0/B0/… of Slack."""
+_LONG = 12
+_MIXED = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])")
+_CASES = re.compile(r"(?=.*[0-9])(?=.*[A-Z])(?=.*[a-z])")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_WORDS = re.compile(r"[-_.:~%]")
+_HEX = re.compile(r"[0-9a-f]{16,}", re.IGNORECASE)
+_MAX_WORD = 24
+
+
+def masked_url(url: str) -> str:
+    """Return ``url`` without user, password, values of the query, and parts of the path like keys.
+
+    What is no URL is masked as a whole.
+    """
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 - raises for what is no port
+    except ValueError:
+        return MASK if url else ""
+    path = _masked_path(parts.hostname or "", parts.path)
+    return urlunsplit(
+        (parts.scheme, _masked_host(parts.netloc), path, _masked_query(parts.query), "")
+    )
+
+
+def _masked_host(netloc: str) -> str:
+    user, at, host = netloc.rpartition("@")
+    return f"{MASK}@{host}" if user or at else host
+
+
+def _masked_query(query: str) -> str:
+    shown = []
+    for field in query.split("&") if query else ():
+        name, equals, value = field.partition("=")
+        # A field without a value can be a key by itself.
+        shown.append(f"{name}={MASK if value else ''}" if equals else MASK)
+    return "&".join(shown)
+
+
+def _masked_path(host: str, path: str) -> str:
+    segments = path.split("/")
+    known = _SECRET_AFTER.get(host.lower())
+    hides_rest = False
+    shown = []
+    for place, segment in enumerate(segments):
+        shown.append(MASK if segment and (hides_rest or _looks_secret(segment)) else segment)
+        is_end_of_known = known is not None and tuple(segments[1 : place + 1]) == known
+        hides_rest = hides_rest or is_end_of_known or segment.lower() in _NAMES
+    return "/".join(shown)
+
+
+def _looks_secret(segment: str) -> bool:
+    """Whether a part of a path is rather random than made of words."""
+    if len(segment) < _LONG:
+        return False
+    if _UUID.search(segment) or _CASES.match(segment):
+        return True
+    return any(
+        _HEX.fullmatch(word)
+        or len(word) > _MAX_WORD
+        or (len(word) >= _LONG and _MIXED.match(word))
+        for word in _WORDS.split(segment)
+    )
+
+
+_PATH = "/graphql/"
+_SHOWN = "for example https://shop.example.com/graphql/"
+
+
+def parse_api_url(text: str) -> str:
+    """Parse an API's URL; a host alone means its ``/graphql/``.
+
+    Raises ``ValueError`` for anything but an absolute ``https://`` or ``http://`` URL, and for one
+    with a password, a query or a fragment.
+    """
+    text = text.strip()
+    if not text.lower().startswith(("http://", "https://")):
+        raise ValueError(f"must start with https:// or http://, {_SHOWN}")
+    if len(text) > MAX_URL_LENGTH:
+        raise ValueError(f"is longer than {MAX_URL_LENGTH} characters; write {_SHOWN}")
+    if any(mark in text for mark in "@?#"):
+        raise ValueError(f"must not contain a user, a query or a fragment; write {_SHOWN}")
+    address = parse_web_url(text)
+    if address is None:
+        raise ValueError(f"is not a valid URL; write {_SHOWN}")
+    path = address.rest if address.rest not in ("", "/", "/graphql") else _PATH
+    return f"{address.scheme}://{address.host_and_port}{path}"
+
+
+def is_unencrypted(api_url: str) -> bool:
+    """Whether what is sent there passes others who can read it: no encryption, another machine."""
+    parts = urlsplit(api_url)
+    host = parts.hostname or ""
+    address = parse_address(host)
+    is_here = host == "localhost" or (address is not None and address.is_loopback)
+    return parts.scheme == "http" and not is_here
+
+
+def key_set_url(api_url: str) -> str:
+    """Where an instance with that API publishes its keys."""
+    parts = urlsplit(api_url)
+    return urlunsplit((parts.scheme, parts.netloc, "/.well-known/jwks.json", "", ""))
+
+
+ALLOW_HINT = (
+    "To allow it, a server administrator can add its network to OUTGOING_ALLOWED_NETWORKS."
+)
+"""What helps where a private network is not reached: the same words before a call and after."""
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_LOW = 0xFFFF_FFFF
+
+
+def target_problem(
+    url: str, allowed: Sequence[Network], field: str = "targetUrl"
+) -> Problem | None:
+    """Why nothing can be sent to ``url``, or ``None``: REQUIRED, INVALID on ``field``.
+
+    An address is recognised in every spelling that resolvers take: octal, hexadecimal, short, one
+    number, wide digits, mapped into IPv6. What a name resolves to is looked at again before each
+    attempt, so a name is only refused that can mean nothing but this machine.
+    """
+    if not url:
+        return Problem("REQUIRED", "Say where deliveries go: https://app.example.com/hook", field)
+    target = parse_web_url(url)
+    if target is None:
+        return Problem("INVALID", "Use a full URL: https://app.example.com/hook", field)
+    address = _address(target.host)
+    if address is None or is_public(address) or any(address in network for network in allowed):
+        return None
+    return Problem(
+        "INVALID",
+        "{host} is in a private network. {allow_hint}",
+        field,
+        values={"host": target.host[:80], "allow_hint": Phrase(ALLOW_HINT)},
+    )
+
+
+def is_private_target(url: str) -> bool:
+    """Whether ``url`` is refused for no other reason than that its host is a private address."""
+    everywhere = [ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0")]
+    return target_problem(url, ()) is not None and target_problem(url, everywhere) is None
+
+
+def _address(host: str) -> Address | None:
+    """The IP address that ``host`` is, or is known to mean without a lookup."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return ipaddress.IPv4Address("127.0.0.1")
+    found = parse_address(host)
+    return None if found is None else _embedded(found)
+
+
+def _embedded(address: Address) -> Address:
+    """The IPv4 address that an IPv6 one is a detour to, or the address itself."""
+    if not isinstance(address, ipaddress.IPv6Address):
+        return address
+    if address in _NAT64 or (int(address) <= _LOW and int(address) > 1):
+        return ipaddress.IPv4Address(int(address) & _LOW)
+    return address.sixtofour or (address.teredo[1] if address.teredo else address)
+
+
+@dataclass(frozen=True, slots=True)
+class RelyingParty:
+    """The host that passkeys are made for (RP ID), and the origins of the pages that ask for them.
+
+    A browser uses a passkey only on pages of its host and that host's subdomains.
+    """
+
+    id: str
+    origins: tuple[str, ...]
+
+
+def relying_party(
+    issuer: str, rp_id: str = "", more_origins: Collection[str] = ()
+) -> RelyingParty | None:
+    """Return the relying party of an installation whose tokens have the issuer ``issuer``.
+
+    By default its own host, as browsers write it. ``None`` if that is an IP address, for which no
+    passkey can be made.
+    """
+    url = parse_web_url(issuer)
+    if url is None or _is_ip_address(rp_id or url.host):
+        return None
+    own = f"{url.scheme}://{url.host_and_port}"
+    others = (other for other in more_origins if other != own)
+    return RelyingParty(rp_id or url.host, (own, *others))
+
+
+def is_host_within(rp_id: str, origin: str) -> bool:
+    """Whether browsers accept ``rp_id`` on pages of ``origin``."""
+    url = parse_web_url(origin)
+    return url is not None and (url.host == rp_id or url.host.endswith(f".{rp_id}"))
+
+
+def _is_ip_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True

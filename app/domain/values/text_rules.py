@@ -1,4 +1,4 @@
-"""Rules for texts that people type and that end up on pages and in mail headers."""
+"""Rules for texts that people type and that end up on pages, in mail headers and spreadsheets."""
 
 import re
 import unicodedata
@@ -104,3 +104,25 @@ def _joins(text: str, place: int) -> bool:
         return idna.valid_contextj(text, place)
     except (ValueError, IndexError):
         return False
+
+
+_SIGNS = r"=+\-@\uFF1D\uFF0B\uFF0D\uFF20"
+"""What formulas begin with, also as wide letters."""
+
+_BLANKS = r"\s\"\uFEFF\u200B-\u200F\u2060-\u2064"
+_CELL_START = r"(?:\A|(?<=[;\t\n])|(?<=\r)(?!\n))"
+"""Where a cell can begin: programs whose separator is ``;`` or a tab split a cell there.
+
+They don't see that it is quoted, because a comma doesn't begin a cell for them.
+"""
+
+_NUMBER = r"[+-]\d+(?:[.,]\d+)?(?=[;\t\r\n]|\Z)"
+_FORMULA = re.compile(rf"{_CELL_START}(?!{_NUMBER})(?=[{_BLANKS}]*[{_SIGNS}])|\A(?=[\t\r])")
+
+
+def safe_cell(value: str) -> str:
+    """Return ``value`` as the cell of a CSV file that no spreadsheet runs as a formula.
+
+    An apostrophe in front makes it a text (OWASP, "CSV injection"). Numbers stay as they are.
+    """
+    return _FORMULA.sub("'", value)

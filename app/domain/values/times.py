@@ -1,4 +1,4 @@
-"""Times in signed tokens, how far the clocks of two hosts can be apart, and spans of charts.
+"""Times: in tokens, in words, in charts, on hosts with different clocks, and of retries.
 
 Moments that are stored are within ``EARLIEST`` and ``LATEST``, so that every time zone can show
 them: what reads one from outside asks ``moment_problem`` or ``showable``.
@@ -68,3 +68,31 @@ def span_edges(now: datetime, step: timedelta, number: int) -> tuple[datetime, .
     last = last.replace(hour=0) if step >= timedelta(days=1) else last.astimezone(UTC)
     places = reversed(range(-1, number))
     return tuple((last - place * step).astimezone(UTC) for place in places)
+
+
+def date_in_words(moment: datetime) -> str:
+    """Return ``moment``, which is in UTC, with minutes and its zone."""
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+MAIL_DELAYS = (0, 30, 120, 600, 1800, 3600, 7200, 14400, 28800, 43200, 86400)
+"""Seconds before each attempt to hand a mail over: about two and a half days in all."""
+
+FAULT_DELAYS = (0, 30, 120, 600, 1800, 3600, 10_800)
+"""Seconds before each attempt to make a payload that a fault of ours stands in the way of.
+
+About five hours in all: long enough for a store that restarts, or for an operator who repairs.
+"""
+
+JITTER = 0.1
+"""How much of a wait is added to it at most, at random, to spread what failed together."""
+
+
+def delay_before(attempt: int, delays: tuple[int, ...], chance: float) -> float | None:
+    """Seconds to wait before attempt number ``attempt`` (from 0), or ``None`` to give up.
+
+    ``chance``, from 0 to 1, spreads what failed together: up to a tenth later.
+    """
+    if attempt >= len(delays):
+        return None
+    return delays[attempt] * (1 + JITTER * chance)

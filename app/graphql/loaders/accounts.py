@@ -8,8 +8,7 @@ from typing import TypeVar
 from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.addresses import Address
-from app.domain.accounts.users import User
-from app.domain.accounts.visibility import sees_account
+from app.domain.accounts.users import User, sees_account
 from app.domain.authorization.actor import Actor
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.metadata import Metadata

@@ -6,7 +6,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.groups import PermissionGroup
+from app.domain.authorization.permissions import PermissionGroup
 from app.graphql.loaders.accounts import AccountLoader
 from app.graphql.loaders.lists import ListedKeys, Place, place
 from app.ports import Ports

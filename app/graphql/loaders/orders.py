@@ -7,8 +7,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.commerce.checkouts import Checkout
-from app.domain.commerce.orders import OrderLine, OrderSummary
+from app.domain.commerce.sales import Checkout, OrderLine, OrderSummary
 from app.domain.values.pages import Page, PageRequest
 from app.graphql.loaders.accounts import AccountLoader
 from app.graphql.loaders.lists import ListedKeys, Place, place

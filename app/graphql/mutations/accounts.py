@@ -5,7 +5,7 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.values.unset import ABSENT, Absent
+from app.domain.values.inputs import ABSENT, Absent
 from app.graphql.context import RequestContext
 from app.graphql.mutations.addresses import CUSTOMER_ID, AddressInput, sent_address
 from app.graphql.mutations.metadata import MetadataInput, pairs

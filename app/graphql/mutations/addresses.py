@@ -6,7 +6,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.addresses import MAX_LENGTHS, AddressChange, AddressKind
-from app.domain.values.unset import ABSENT, Absent
+from app.domain.values.inputs import ABSENT, Absent
 from app.graphql.context import RequestContext
 from app.graphql.mutations.metadata import metadata_input, pairs
 from app.graphql.mutations.payloads import AccountPayload, answers

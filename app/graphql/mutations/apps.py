@@ -8,7 +8,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import Actor
-from app.domain.values.unset import ABSENT
+from app.domain.values.inputs import ABSENT
 from app.graphql.app_nodes import AppNode, app_node
 from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in

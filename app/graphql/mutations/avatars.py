@@ -3,7 +3,7 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.values.uploads import Upload
+from app.domain.values.inputs import Upload
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.accounts.avatars import delete_avatar, update_avatar

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.single_sign_on.provider_errors import read_provider_error
+from app.domain.single_sign_on.providers import read_provider_error
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, TokenPayload, answers
 from app.services.single_sign_on.provider_sessions import log_out_external, verify_external_token

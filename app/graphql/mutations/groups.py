@@ -5,7 +5,7 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.values.unset import ABSENT
+from app.domain.values.inputs import ABSENT
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of

@@ -10,7 +10,7 @@ from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import OwnTemplate, TemplatePart
 from app.domain.shop.setting_table import SETTINGS, SettingKind
 from app.domain.shop.settings import ShopUpdate
-from app.domain.values.uploads import Upload
+from app.domain.values.inputs import Upload
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.graphql.types.mail_templates import template_arguments, template_language

@@ -11,8 +11,8 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.events import EventType
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.ranges import in_utc
-from app.domain.values.unset import ABSENT
+from app.domain.values.inputs import ABSENT
+from app.domain.values.pages import in_utc
 from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of

@@ -5,8 +5,7 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.apps.apps import AppSortField
-from app.domain.apps.installations import Installation
+from app.domain.apps.apps import AppSortField, Installation
 from app.domain.values.pages import Page
 from app.graphql.app_nodes import (
     AppNode,

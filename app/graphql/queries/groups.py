@@ -6,7 +6,7 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.authorization.groups import PermissionGroup
+from app.domain.authorization.permissions import PermissionGroup
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext

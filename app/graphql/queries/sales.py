@@ -5,8 +5,7 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.commerce.checkouts import Checkout
-from app.domain.commerce.orders import Order, OrderSummary
+from app.domain.commerce.sales import Checkout, Order, OrderSummary
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, page_request
 from app.graphql.context import RequestContext

@@ -5,7 +5,7 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.sign_in.sign_in_events import SignInEvent, SignInFilter
+from app.domain.sign_in.sign_in_log import SignInEvent, SignInFilter
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext

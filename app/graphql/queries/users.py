@@ -5,9 +5,8 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.accounts.address_rules import AddressRules
-from app.domain.accounts.addresses import Address
-from app.domain.accounts.directory import UserFilter, UserSort
+from app.domain.accounts.addresses import Address, AddressRules
+from app.domain.accounts.search import UserFilter, UserSort
 from app.domain.accounts.users import User
 from app.domain.values.errors import TokenRejected
 from app.domain.values.pages import Page

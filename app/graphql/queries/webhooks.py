@@ -3,7 +3,7 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks import Webhook
 from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
 from app.services.webhooks.details import show_webhook

@@ -9,7 +9,7 @@ from werkzeug.datastructures import FileStorage
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import MultiPartParser
 
-from app.domain.values.uploads import Upload
+from app.domain.values.inputs import Upload
 from app.graphql.server.bodies import BadRequest, read_json, too_large
 from app.web.form_bodies import PART_HEADERS, check_part_headers
 

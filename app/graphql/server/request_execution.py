@@ -13,7 +13,7 @@ from graphql import GraphQLError, GraphQLSchema
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.shop.settings import admits
 from app.domain.values.errors import TokenFault, TokenRejected, TooManyRequests, TrafficClosed
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 from app.domain.values.unchanging import unchanging
 from app.graphql.context import RequestContext
 from app.graphql.password_limit import LimitedHasher

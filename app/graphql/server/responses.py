@@ -8,7 +8,7 @@ import orjson
 from graphql import GraphQLError
 
 from app.domain.values.errors import TokenRejected, TooManyRequests
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 from app.domain.values.unchanging import unchanging
 from app.graphql.errors import (
     REQUEST_ERROR,

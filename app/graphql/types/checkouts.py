@@ -3,8 +3,8 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.commerce import checkouts as domain
-from app.domain.commerce import lines
+from app.domain.commerce import products
+from app.domain.commerce import sales as domain
 from app.domain.commerce.money import Money
 from app.domain.values.ids import to_global_id
 from app.graphql.connections import make_connection
@@ -16,7 +16,7 @@ _MONEY = "app.graphql.types.money.TaxedMoney"
 class CheckoutLine(Line, graphene.ObjectType):
     """A product in a checkout, with its price when it was added."""
 
-    def resolve_id(self: lines.Line, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: products.Line, _info: GraphQLResolveInfo) -> str:
         return to_global_id("CheckoutLine", self.id)
 
 

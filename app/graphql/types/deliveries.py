@@ -11,7 +11,7 @@ from app.domain.deliveries import deliveries as domain
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
-from app.domain.webhooks.permissions import app_permissions_denied
+from app.domain.webhooks import app_permissions_denied
 from app.graphql.connections import (
     connection_arguments,
     is_ascending,

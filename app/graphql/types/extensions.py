@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.apps import extensions as domain
+from app.domain.apps import apps as domain
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
 from app.graphql.app_nodes import ExtensionNode

@@ -4,7 +4,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.accounts import users as domain
-from app.domain.authorization.grants import is_manageable
+from app.domain.authorization.actor import is_manageable
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
 from app.graphql.context import RequestContext

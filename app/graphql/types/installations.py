@@ -3,7 +3,7 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.apps import installations as domain
+from app.domain.apps import apps as domain
 from app.domain.values.ids import to_global_id
 
 JobStatusEnum = graphene.Enum.from_enum(domain.JobStatus, name="JobStatusEnum")

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import graphene
 
-from app.domain.values.ranges import Range, days, moments
+from app.domain.values.pages import Range, day_range, moment_range
 
 
 class Direction(StrEnum):
@@ -43,12 +43,12 @@ class PriceRangeInput(graphene.InputObjectType):
 
 def moments_in(range_: Mapping[str, datetime | None] | None) -> Range[datetime] | None:
     """The range that a ``DateTimeRangeInput`` means."""
-    return None if range_ is None else moments(range_.get("gte"), range_.get("lte"))
+    return None if range_ is None else moment_range(range_.get("gte"), range_.get("lte"))
 
 
 def days_in(range_: Mapping[str, date | None] | None) -> Range[datetime] | None:
     """The range that a ``DateRangeInput`` means."""
-    return None if range_ is None else days(range_.get("gte"), range_.get("lte"))
+    return None if range_ is None else day_range(range_.get("gte"), range_.get("lte"))
 
 
 def prices_in(range_: Mapping[str, float | None] | None) -> Range[Decimal] | None:

@@ -7,12 +7,11 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.apps import manifests as domain
-from app.domain.apps.extensions import extension_address
-from app.domain.apps.manifest_extensions import ManifestExtension
-from app.domain.apps.manifest_webhooks import ManifestWebhook
+from app.domain.apps.apps import extension_address
+from app.domain.apps.manifests import ManifestExtension, ManifestWebhook
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType
-from app.domain.webhooks.webhooks import SyncEvent
+from app.domain.webhooks import SyncEvent
 
 _PERMISSION = "app.graphql.types.permissions.Permission"
 

@@ -4,8 +4,8 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.users import User
-from app.domain.commerce import lines
-from app.domain.commerce import orders as domain
+from app.domain.commerce import products
+from app.domain.commerce import sales as domain
 from app.domain.values.ids import to_global_id
 from app.graphql.connections import make_connection
 from app.graphql.context import RequestContext
@@ -24,7 +24,7 @@ OrderSortField = graphene.Enum.from_enum(domain.OrderSortField, name="OrderSortF
 class OrderLine(Line, graphene.ObjectType):
     """A product in an order, with its name and price at the time of the order."""
 
-    def resolve_id(self: lines.Line, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: products.Line, _info: GraphQLResolveInfo) -> str:
         return to_global_id("OrderLine", self.id)
 
 

@@ -3,7 +3,7 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.second_factors import challenges, methods
+from app.domain import second_factors
 from app.domain.values.ids import to_global_id
 from app.services.second_factors import factor_lists
 
@@ -13,7 +13,7 @@ _TYPES = {
     "RECOVERY_CODES": "Codes for a lost device, answered with `secondFactorVerify`.",
 }
 SecondFactorTypeEnum = graphene.Enum.from_enum(
-    methods.SecondFactorType,
+    second_factors.SecondFactorType,
     name="SecondFactorTypeEnum",
     description=lambda value: (
         "What an account can have besides its password." if value is None else _TYPES[value.name]
@@ -35,7 +35,7 @@ class SecondFactorChallenge(graphene.ObjectType):
         description="The ways to answer, for this account.",
     )
 
-    def resolve_challenge(self: challenges.Challenge, _info: GraphQLResolveInfo) -> str:
+    def resolve_challenge(self: second_factors.Challenge, _info: GraphQLResolveInfo) -> str:
         return self.token
 
 

@@ -7,12 +7,12 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.mails.logo import logo_path
-from app.domain.mails.senders import MailSender
+from app.domain.mails.design import logo_path
+from app.domain.mails.mail import MailSender
 from app.domain.shop import settings as domain
 from app.domain.shop.setting_table import SETTINGS, SettingKind, SettingValue
 from app.domain.values.ids import to_global_id
-from app.domain.values.version import SCHEMA_VERSION
+from app.domain.values.installation import SCHEMA_VERSION
 from app.graphql.context import RequestContext
 from app.services.identity.providers import ExternalAuthentication as ExternalAuthenticationValue
 from app.services.identity.providers import list_external_authentications

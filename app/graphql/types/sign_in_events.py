@@ -3,7 +3,7 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.sign_in import sign_in_events as domain
+from app.domain.sign_in import sign_in_log as domain
 from app.domain.values.ids import to_global_id
 
 _METHODS = {

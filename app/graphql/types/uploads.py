@@ -3,7 +3,7 @@
 import graphene
 from graphql import GraphQLError, ValueNode
 
-from app.domain.values import uploads as domain
+from app.domain.values import inputs as domain
 
 
 class Upload(graphene.Scalar):

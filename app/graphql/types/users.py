@@ -8,11 +8,9 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.accounts import users as domain
 from app.domain.accounts.addresses import Address
-from app.domain.accounts.avatars import avatar_path
-from app.domain.authorization.groups import PermissionGroup
-from app.domain.authorization.permissions import Permission, in_order
-from app.domain.commerce.checkouts import Checkout
-from app.domain.commerce.orders import OrderSummary
+from app.domain.accounts.users import avatar_path
+from app.domain.authorization.permissions import Permission, PermissionGroup, in_order
+from app.domain.commerce.sales import Checkout, OrderSummary
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id

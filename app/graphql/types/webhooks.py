@@ -6,11 +6,11 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain import webhooks as domain
 from app.domain.deliveries.deliveries import EventDelivery
 from app.domain.events import EVENTS, NEVER_SENT, EventType, UnsentEvent
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
-from app.domain.webhooks import webhooks as domain
 from app.graphql.app_nodes import AppNode, WebhookNode, app_node
 from app.graphql.connections import (
     connection_arguments,

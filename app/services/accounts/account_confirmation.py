@@ -2,11 +2,11 @@
 
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountConfirmed
-from app.domain.passwords.email_links import LinkPurpose
 from app.models import UserRecord
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind

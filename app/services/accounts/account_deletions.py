@@ -1,12 +1,12 @@
 """Customers who leave: asked for from within a session, done by a link."""
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.events import AccountDeleted, CustomerDeleted
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import lifetime_values
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.urls.redirects import with_query
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import UserRecord

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.addresses import AddressChange, DefaultAddresses
-from app.domain.accounts.names import name_problems
-from app.domain.accounts.time_zones import time_zone_problem
-from app.domain.accounts.users import User
+from app.domain.accounts.users import User, name_problems, time_zone_problem
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
 from app.domain.events import CustomerUpdated, StaffUpdated
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
-from app.domain.values.unset import ABSENT, Absent, present
+from app.domain.values.inputs import ABSENT, Absent, present
 from app.models import UserRecord
 from app.ports import Ports
 from app.ports.database import account

@@ -5,8 +5,8 @@ from datetime import timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.passwords.email_links import LinkPurpose
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import make_link

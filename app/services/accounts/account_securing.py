@@ -12,10 +12,10 @@ from sqlalchemy import and_, delete, or_
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.email_links import NOT_ME_PURPOSES, LinkPurpose
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountEmailChanged
 from app.domain.mails.mail import MailKind
-from app.domain.passwords.email_links import NOT_ME_PURPOSES, LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.models import AccountLinkRecord, ShopRecord
 from app.models.shop import SHOP_ID

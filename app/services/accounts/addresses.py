@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.address_rules import AddressRules, address_rules
 from app.domain.accounts.addresses import (
     NO_DETAILS,
     Address,
     AddressChange,
     AddressKind,
+    AddressRules,
+    address_rules,
     checked_address,
     details_of,
 )
-from app.domain.accounts.users import User
-from app.domain.accounts.visibility import account_readers, sees_account
+from app.domain.accounts.users import User, account_readers, sees_account
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
 from app.domain.values.errors import PermissionDenied, Problem, Refused

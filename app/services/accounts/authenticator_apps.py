@@ -11,12 +11,13 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
-from app.domain.keys.encryption_purposes import authenticator_app
+from app.domain.keys import authenticator_app_purpose
 from app.domain.mails.mail import MailKind
 from app.domain.mails.values import APP_VALUES
-from app.domain.second_factors.methods import AuthenticationMethod, SecondFactorType
-from app.domain.second_factors.one_time_codes import (
+from app.domain.second_factors import (
     SECRET_BYTES,
+    AuthenticationMethod,
+    SecondFactorType,
     encode_secret,
     find_step,
     read_one_time_code,
@@ -221,7 +222,7 @@ def _own_secret(ports: Ports, actor: Actor, pending: str) -> str:
     that can't be decrypted any more is begun again, like that of another session.
     """
     try:
-        opened = ports.encryption.decrypt(authenticator_app(own_id(actor)), pending)
+        opened = ports.encryption.decrypt(authenticator_app_purpose(own_id(actor)), pending)
     except DecryptionError:
         return ""
     session_id, _, secret = opened.partition(" ")
@@ -229,7 +230,7 @@ def _own_secret(ports: Ports, actor: Actor, pending: str) -> str:
 
 
 def _encrypt(ports: Ports, user_id: int, text: str) -> str:
-    return ports.encryption.encrypt(authenticator_app(user_id), text)
+    return ports.encryption.encrypt(authenticator_app_purpose(user_id), text)
 
 
 def _lock_user(session: Session, user_id: int) -> UserRecord:

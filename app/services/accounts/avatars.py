@@ -3,12 +3,11 @@
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.avatars import MAX_FILE_SIZE, NAME_LENGTH, SIZES
-from app.domain.accounts.users import User
+from app.domain.accounts.users import AVATAR_NAME_LENGTH, AVATAR_SIZES, MAX_AVATAR_SIZE, User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.values.errors import PermissionDenied, Problem, Refused
-from app.domain.values.uploads import Upload
+from app.domain.values.inputs import Upload
 from app.models import AvatarRecord, UserRecord
 from app.ports import Ports
 from app.ports.images import InvalidImage
@@ -27,21 +26,21 @@ def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
     FILE_SIZE_LIMIT_EXCEEDED on ``image``, and INVALID for a file that is not an image or has too
     many pixels.
     """
-    if len(image.data) > MAX_FILE_SIZE:
+    if len(image.data) > MAX_AVATAR_SIZE:
         message = "Use a file of at most {max_file_size} MiB."
         raise Refused(
             Problem(
                 "FILE_SIZE_LIMIT_EXCEEDED",
                 message,
                 "image",
-                values={"max_file_size": MAX_FILE_SIZE // (1024 * 1024)},
+                values={"max_file_size": MAX_AVATAR_SIZE // (1024 * 1024)},
             )
         )
     try:
-        squares = ports.images.crop_squares(image.data, SIZES)
+        squares = ports.images.crop_squares(image.data, AVATAR_SIZES)
     except InvalidImage as reason:
         raise Refused(reason.problem) from None
-    name = ports.randomness.token(NAME_LENGTH)
+    name = ports.randomness.token(AVATAR_NAME_LENGTH)
     with ports.database.transaction() as session:
         user = _own(session, actor)
         _replace(ports, actor, session, user, name)

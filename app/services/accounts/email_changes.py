@@ -6,6 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.emails import email_problem, email_spellings, normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
@@ -13,7 +14,6 @@ from app.domain.authorization.permissions import Caller
 from app.domain.events import AccountChangeEmailRequested, AccountEmailChanged
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import lifetime_values
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any

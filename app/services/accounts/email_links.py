@@ -7,8 +7,7 @@ from datetime import datetime
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.emails import normalize_email
-from app.domain.passwords.email_links import (
+from app.domain.accounts.email_links import (
     LIFETIMES,
     NOT_ME_PURPOSES,
     TOKEN_LENGTH,
@@ -16,6 +15,7 @@ from app.domain.passwords.email_links import (
     digest_of,
     state_of,
 )
+from app.domain.accounts.emails import normalize_email
 from app.domain.urls.redirects import redirect_problem
 from app.domain.urls.web_urls import resolved_path
 from app.domain.values.errors import Problem, Refused

@@ -4,9 +4,9 @@ from collections.abc import Collection
 
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import MailKind
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.passwords.passwords import normalize_password, own_words, password_problems
 from app.domain.values.errors import Problem, refuse_any
 from app.models import ShopRecord, UserRecord

@@ -14,8 +14,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.mails.mail import MailKind
 from app.domain.mails.values import passkey_values
-from app.domain.second_factors.challenges import ChallengePurpose
-from app.domain.second_factors.methods import SecondFactorType
+from app.domain.second_factors import ChallengePurpose, SecondFactorType
 from app.domain.sign_in.devices import device_of
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.text_rules import line_problem

@@ -2,12 +2,12 @@
 
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.passwords.passwords import own_words
-from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
 from app.domain.values.errors import Problem, Refused
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID

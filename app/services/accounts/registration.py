@@ -6,20 +6,19 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.emails import email_problem, normalize_email
-from app.domain.accounts.names import name_problems
-from app.domain.accounts.users import NO_KEY, User
+from app.domain.accounts.users import NO_KEY, User, name_problems
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountConfirmationRequested, CustomerCreated
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import lifetime_values
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.passwords.passwords import own_words
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, refuse_any
+from app.domain.values.inputs import ABSENT, Absent, present
 from app.domain.values.metadata import metadata_problems
-from app.domain.values.unset import ABSENT, Absent, present
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports

@@ -21,7 +21,7 @@ from app.domain.accounts.addresses import (
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
-from app.domain.values.unset import Absent
+from app.domain.values.inputs import Absent
 from app.models import AddressRecord, UserRecord
 from app.models.json_arrays import json_array_text, json_object
 from app.services.authorization.register import part

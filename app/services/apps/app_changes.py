@@ -7,13 +7,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.apps.apps import App, AppType, NewAppToken, grantable_problem
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import grant_problem
+from app.domain.authorization.actor import Actor, grant_problem
 from app.domain.authorization.permissions import Permission
 from app.domain.events import AppDeleted, AppInstalled, AppUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
+from app.domain.values.inputs import ABSENT, Absent, present
 from app.domain.values.text_rules import line_problem
-from app.domain.values.unset import ABSENT, Absent, present
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record

@@ -6,12 +6,9 @@ from functools import partial
 from sqlalchemy.orm import Session
 
 from app.domain.apps.apps import AppType, NewAppToken
-from app.domain.apps.manifest_extensions import ManifestExtension
-from app.domain.apps.manifest_webhooks import ManifestWebhook
-from app.domain.apps.manifests import Manifest
+from app.domain.apps.manifests import Manifest, ManifestExtension, ManifestWebhook
 from app.domain.authorization.permissions import joined_names, split_names
-from app.domain.webhooks.permissions import Saver
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks import Saver, Webhook
 from app.models import (
     AppExtensionRecord,
     AppInstallationRecord,

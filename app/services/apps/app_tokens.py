@@ -7,23 +7,24 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.domain.apps.app_tokens import digest_of, is_app_token
 from app.domain.apps.apps import (
     DEFAULT_OVERLAP,
     App,
     AppToken,
     NewAppToken,
     expiry_problem,
+    is_app_token,
     narrowing_problem,
     overlap_problem,
     rotated_end,
     rotation_problem,
     successor_end,
+    token_digest,
 )
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.domain.values.ranges import moments
+from app.domain.values.pages import moment_range
 from app.domain.values.text_rules import line_problem
 from app.models import AppTokenRecord
 from app.ports import Ports
@@ -73,7 +74,7 @@ def create_app_token(
     INVALID_PERMISSION on ``permissions`` that the app itself does not hold.
     """
     refuse_apps(actor, "app")
-    expires_at = moments(options.expires_at, None).gte
+    expires_at = moment_range(options.expires_at, None).gte
     refuse_any(
         line_problem(options.name, "name", max_length=_MAX_NAME_LENGTH),
         expiry_problem(expires_at, ports.clock.now()),
@@ -165,7 +166,7 @@ def verify_app_token(ports: Ports, actor: Actor, token: str) -> bool:
     Raises ``TooManyRequests`` if an imported token can't be compared right now.
     """
     if is_app_token(token):
-        return find_app(ports, digest_of(token)).found is not None
+        return find_app(ports, token_digest(token)).found is not None
     digest = digest_of_token(token)
     foreign = identify_foreign_token(ports, token, digest, actor.address)
     return foreign is not None and foreign.app.found is not None

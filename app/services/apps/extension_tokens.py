@@ -5,8 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Select, bindparam, select
 
-from app.domain.apps.apps import App, AppType
-from app.domain.apps.extensions import TOKEN_LIFETIME, extension_claims
+from app.domain.apps.apps import EXTENSION_TOKEN_LIFETIME, App, AppType, extension_claims
 from app.domain.authorization.actor import Actor
 from app.domain.sign_in.tokens import Subject, TokenType, make_claims
 from app.models import SessionRecord
@@ -35,7 +34,7 @@ def extension_token_signer(ports: Ports, actor: Actor) -> Callable[[App], str | 
         return _no_token
     session, ends = rows[0].token, moment(rows[0].expires_at)
     now = ports.clock.timestamp()
-    expires = now + TOKEN_LIFETIME
+    expires = now + EXTENSION_TOKEN_LIFETIME
     if isinstance(ends, datetime):
         expires = min(expires, ends.timestamp())
     claims = make_claims(

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Select, select
 
-from app.domain.apps.apps import App
-from app.domain.apps.extensions import Extension
+from app.domain.apps.apps import App, Extension
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, split_names
 from app.domain.values.errors import PermissionDenied

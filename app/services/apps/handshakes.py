@@ -3,10 +3,10 @@
 import json
 from dataclasses import dataclass, field, replace
 
-from app.domain.apps.installations import plain_answer, refusal_in
+from app.domain.apps.apps import plain_answer, refusal_in
 from app.domain.urls.web_urls import host_and_port_of
+from app.domain.values.installation import SCHEMA_VERSION
 from app.domain.values.text import text
-from app.domain.values.version import SCHEMA_VERSION
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest, HttpResponse, json_members
 from app.services.authorization.register import part

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.domain.apps.apps import grantable_problem
-from app.domain.apps.installations import Installation, JobStatus
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import grant_problem
+from app.domain.apps.apps import Installation, JobStatus, grantable_problem
+from app.domain.authorization.actor import Actor, grant_problem
 from app.domain.authorization.permissions import Permission, joined_names, split_names
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.text_rules import line_problem

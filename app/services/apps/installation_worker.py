@@ -12,7 +12,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.domain.apps.installations import MAX_ATTEMPTS, JobStatus, shown
+from app.domain.apps.apps import MAX_INSTALLATION_ATTEMPTS, JobStatus, shown_message
 from app.domain.apps.manifests import Manifest
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import split_names
@@ -69,7 +69,7 @@ def install_next_app(ports: Ports, actor: Actor) -> int:
 
 def _end(ports: Ports, claimed: _Claimed) -> None:
     """Bring the installation to its end, well or not."""
-    if claimed.attempts > MAX_ATTEMPTS:
+    if claimed.attempts > MAX_INSTALLATION_ATTEMPTS:
         _fail(ports, claimed, _INTERRUPTED)
         return
     try:
@@ -166,7 +166,7 @@ def _fail(ports: Ports, claimed: _Claimed, message: str) -> None:
         stored = _held(session, claimed)
         _remove_app(session, stored)
         stored.status = JobStatus.FAILED.value
-        stored.message = shown(message)
+        stored.message = shown_message(message)
         stored.lease, stored.next_attempt_at = "", None
         stored.updated_at = ports.clock.now()
         change = Change(

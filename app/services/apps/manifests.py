@@ -5,15 +5,13 @@ from dataclasses import replace
 
 from sqlalchemy import select
 
-from app.domain.apps.manifest_webhooks import ManifestWebhook
-from app.domain.apps.manifests import Manifest, read_manifest
+from app.domain.apps.manifests import Manifest, ManifestWebhook, read_manifest
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.urls.delivery_targets import target_problem
-from app.domain.urls.web_urls import is_web_url
+from app.domain.urls.web_urls import is_web_url, target_problem
 from app.domain.values.errors import Problem, Refused, refuse_any
+from app.domain.values.installation import SCHEMA_VERSION
 from app.domain.values.text import Phrase
-from app.domain.values.version import SCHEMA_VERSION
 from app.models import AppRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest, json_members

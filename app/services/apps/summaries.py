@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.urls.masked_urls import masked_url
+from app.domain.urls.web_urls import masked_url
 from app.models import AppRecord, AppTokenRecord, WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
 from app.ports import Ports

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator, Mapping
 from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.orm import Session
 
-from app.domain.audit.entries import MAX_SEARCHED, MAX_TEXT_LENGTH, AuditEntry, AuditFilter
+from app.domain.audit import MAX_SEARCHED, MAX_TEXT_LENGTH, AuditEntry, AuditFilter
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.urls.masked_urls import masked_url
+from app.domain.urls.web_urls import masked_url
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.models import AuditRecord
 from app.ports import NamedRow, Ports

@@ -6,7 +6,7 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from app.domain.audit.security_events import SHOWN, security_event_of
+from app.domain.audit import SHOWN_FIELDS, security_event_of
 from app.domain.authorization.actor import Actor, describe_actor
 from app.models import AuditRecord
 from app.ports import Ports
@@ -63,7 +63,9 @@ def _write_security_event(ports: Ports, actor: Actor, session: Session, change: 
         "action": change.action,
         "subject": f"{change.subject_type}:{change.subject_id}",
         "changed": sorted(changed),
-        "before": {name: before[name] for name in before if name in SHOWN and name in changed},
-        "after": {name: after[name] for name in after if name in SHOWN and name in changed},
+        "before": {
+            name: before[name] for name in before if name in SHOWN_FIELDS and name in changed
+        },
+        "after": {name: after[name] for name in after if name in SHOWN_FIELDS and name in changed},
     }
     after_commit(session, partial(ports.security_log.write, event, **fields))

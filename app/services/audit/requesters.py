@@ -7,11 +7,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
-from app.domain.authorization.permissions import Permission, known
-from app.domain.authorization.scopes import read_grant, write_grant
-from app.domain.second_factors.methods import read_methods, write_methods
+from app.domain.authorization.permissions import Permission, known, read_grant, write_grant
+from app.domain.second_factors import read_methods, write_methods
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks.permissions import Saver, saver_of
+from app.domain.webhooks import Saver, saver_of
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports

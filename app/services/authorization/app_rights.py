@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, or_, select
 from sqlalchemy.orm import aliased
 
-from app.domain.apps.apps import token_permissions
-from app.domain.apps.extensions import extension_permissions, is_older_than_app
+from app.domain.apps.apps import extension_permissions, is_older_than_app, token_permissions
 from app.domain.authorization.permissions import Permission, split_names
 from app.domain.sign_in.tokens import Claims
 from app.models import AppRecord, AppTokenRecord, SessionRecord, ShopRecord

@@ -11,9 +11,14 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, nul
 
 from app.domain.accounts.users import Group, User
 from app.domain.authorization.actor import ProviderToken, SessionOrigin
-from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, known
-from app.domain.authorization.scopes import ScopeGrant, read_grant
-from app.domain.second_factors.methods import read_methods
+from app.domain.authorization.permissions import (
+    ALL_PERMISSIONS,
+    Permission,
+    ScopeGrant,
+    known,
+    read_grant,
+)
+from app.domain.second_factors import read_methods
 from app.domain.shop.settings import (
     PasswordLoginMode,
     Switches,

@@ -3,8 +3,7 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, known
-from app.domain.authorization.scopes import ScopeGrant
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, ScopeGrant, known
 from app.domain.single_sign_on.waiting_changes import Changer, read_waiting
 from app.models import (
     AppPermissionRecord,

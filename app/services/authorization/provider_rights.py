@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import Select, and_, bindparam, select
 
 from app.domain.authorization.actor import ProviderToken, SessionOrigin
-from app.domain.authorization.scopes import ScopeGrant
+from app.domain.authorization.permissions import ScopeGrant
 from app.models import ExternalIdentityRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports

@@ -7,8 +7,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.domain.commerce.checkouts import product_problem, quantity_problem, size_problem
 from app.domain.commerce.products import Product
+from app.domain.commerce.sales import product_problem, quantity_problem, size_problem
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
 from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord

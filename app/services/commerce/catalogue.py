@@ -13,8 +13,7 @@ from app.domain.commerce.money import units_within
 from app.domain.commerce.products import Product, ProductSortField, sees_unpublished
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
-from app.domain.values.pages import Page, PageRequest, empty_page
-from app.domain.values.ranges import Range
+from app.domain.values.pages import Page, PageRequest, Range, empty_page
 from app.models import ProductRecord
 from app.ports import Ports
 from app.services.authorization.register import lists_from_replica, public

@@ -6,9 +6,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.domain.commerce.checkouts import CheckoutLine, completion_problems
 from app.domain.commerce.money import total
-from app.domain.commerce.orders import Order, OrderStatus
+from app.domain.commerce.sales import CheckoutLine, Order, OrderStatus, completion_problems
 from app.domain.events import OrderCreated
 from app.domain.values.errors import refuse_any
 from app.models import (

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.commerce.checkouts import Checkout, manages_checkouts, may_open
+from app.domain.commerce.sales import Checkout, manages_checkouts, may_open
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import Page, PageRequest, with_items
 from app.models import CheckoutRecord

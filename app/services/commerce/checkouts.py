@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
-from app.domain.commerce.checkouts import TOKEN_LENGTH, Checkout, lines_problem
+from app.domain.commerce.sales import CHECKOUT_TOKEN_LENGTH, Checkout, lines_problem
 from app.domain.events import CheckoutCreated, CheckoutUpdated
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
@@ -37,7 +37,7 @@ def create_checkout(
     with ports.database.transaction() as session:
         own = "" if actor.user_id is None else _own_email(session, actor.user_id)
         stored = CheckoutRecord(
-            token=ports.randomness.token(TOKEN_LENGTH),
+            token=ports.randomness.token(CHECKOUT_TOKEN_LENGTH),
             user_id=actor.user_id,
             email=address or own,
             created_at=now,

@@ -10,7 +10,7 @@ from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.commerce.orders import (
+from app.domain.commerce.sales import (
     Order,
     OrderLine,
     OrderSortField,
@@ -21,8 +21,7 @@ from app.domain.commerce.orders import (
 )
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import key_of, parse_key
-from app.domain.values.pages import Page, PageRequest, empty_page
-from app.domain.values.ranges import Range
+from app.domain.values.pages import Page, PageRequest, Range, empty_page
 from app.models import OrderLineRecord, OrderRecord
 from app.ports import Ports
 from app.services.authorization.register import lists_from_replica, requires, users_or

@@ -2,7 +2,7 @@
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.commerce.orders import Order, OrderStatus, OrderStep, take_step
+from app.domain.commerce.sales import Order, OrderStatus, OrderStep, take_step
 from app.domain.events import (
     Event,
     OrderCancelled,

@@ -22,8 +22,8 @@ from app.domain.commerce.products import (
 from app.domain.events import ProductCreated, ProductDeleted, ProductUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
+from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.text_rules import prose_problem
-from app.domain.values.unset import ABSENT, Absent
 from app.models import ProductRecord
 from app.models.commerce import NO_PRICE
 from app.ports import Ports

@@ -6,9 +6,9 @@ from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.domain.commerce.checkouts import Checkout, CheckoutLine, may_open
 from app.domain.commerce.money import of_units
 from app.domain.commerce.products import Product, sees_unpublished
+from app.domain.commerce.sales import Checkout, CheckoutLine, may_open
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_global_id
 from app.domain.values.text_rules import is_storable

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.commerce.money import of_units
-from app.domain.commerce.orders import Order, OrderLine, OrderStatus, OrderSummary, sees_buyer
+from app.domain.commerce.sales import Order, OrderLine, OrderStatus, OrderSummary, sees_buyer
 from app.models import OrderLineRecord, OrderRecord, ProductRecord, UserRecord
 from app.ports import NamedRow
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.second_factors.methods import used_second_factor
+from app.domain.second_factors import used_second_factor
 from app.domain.shop.settings import (
     PublicShop,
     Switches,
@@ -19,9 +19,8 @@ from app.domain.shop.settings import (
     rejects_password_sessions,
     removes_staff_rights,
 )
-from app.domain.sign_in.sign_in_events import SignInMethod
-from app.domain.single_sign_on.provider_errors import ProviderError
-from app.domain.single_sign_on.providers import Provider
+from app.domain.sign_in.sign_in_log import SignInMethod
+from app.domain.single_sign_on.providers import Provider, ProviderError
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.models import ShopRecord

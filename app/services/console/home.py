@@ -7,13 +7,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, select, true
 
-from app.domain.audit.entries import AuditEntry
+from app.domain.audit import AuditEntry
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.daily_statistics import DeliveryDay
+from app.domain.deliveries.statistics import DeliveryDay
 from app.domain.mails.mail import MailKind
-from app.domain.shop.settings import PasswordLoginMode, Switches
-from app.domain.shop.traffic import TrafficHour, TrafficKind
+from app.domain.shop.settings import PasswordLoginMode, Switches, TrafficHour, TrafficKind
 from app.domain.single_sign_on.providers import Provider, serves_any_client
 from app.models import ShopRecord
 from app.ports import NamedRow, Ports

@@ -22,7 +22,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 from app.domain.accounts.search import end_of, read_search
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.urls.masked_urls import masked_url
+from app.domain.urls.web_urls import masked_url
 from app.domain.values.ids import parse_global_id, parse_key
 from app.models import (
     AppRecord,

@@ -7,9 +7,8 @@ from functools import partial
 from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor
-from app.domain.second_factors.challenges import ChallengePurpose
-from app.domain.second_factors.methods import SecondFactorType
-from app.domain.sign_in.sign_in_events import SignInMethod
+from app.domain.second_factors import ChallengePurpose, SecondFactorType
+from app.domain.sign_in.sign_in_log import SignInMethod
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.authorization.register import account_owner_only, input_decides

@@ -11,7 +11,7 @@ from app.domain.accounts.addresses import Address
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.sign_in.sign_in_events import SignInEvent
+from app.domain.sign_in.sign_in_log import SignInEvent
 from app.domain.values.errors import Problem, Refused
 from app.models import (
     ExternalIdentityRecord,

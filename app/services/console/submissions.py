@@ -11,7 +11,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.authorization.actor import Actor
-from app.domain.keys.encryption_purposes import FORM_ANSWER, FORM_FIELDS, FORM_SECRET
+from app.domain.keys import FORM_ANSWER, FORM_FIELDS, FORM_SECRET
 from app.models import FormAnswerRecord, FormSubmissionRecord
 from app.ports import Ports
 from app.services.authorization.register import account_owner_only, input_decides

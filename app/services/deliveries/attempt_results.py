@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.deliveries.causes import failure_cause
 from app.domain.deliveries.deliveries import (
     DISABLE_AFTER,
     Batch,
     DeliveryStatus,
     NextStep,
+    failure_cause,
     next_step_after,
 )
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord

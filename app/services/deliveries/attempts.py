@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-from app.domain.deliveries.causes import NOT_STORED
 from app.domain.deliveries.deliveries import (
     MAX_HEADERS_SIZE,
     MAX_RESPONSE_SIZE,
+    NOT_STORED,
     TIMEOUT,
     read_retry_after,
 )
 from app.domain.deliveries.redaction import REDACTED, Redactor
-from app.domain.webhooks.temporary_endpoints import is_temporary
+from app.domain.webhooks import is_temporary
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest, HttpResponse
 from app.ports.traces import SpanKind

@@ -16,7 +16,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from app.domain.deliveries.daily_statistics import (
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.deliveries.statistics import (
     HOURS,
     SPAN,
     DeliveryDay,
@@ -24,7 +25,6 @@ from app.domain.deliveries.daily_statistics import (
     ResponseTimes,
     SlowestEndpoint,
 )
-from app.domain.deliveries.deliveries import DeliveryStatus
 from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.models.record import UtcDateTime
 from app.ports import NamedRow

@@ -13,8 +13,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import Attempt
 from app.domain.deliveries.signatures import hex_signature
 from app.domain.events import EventType
-from app.domain.keys.encryption_purposes import WEBHOOK_SECRET
-from app.domain.keys.ring import PublicKey
+from app.domain.keys import WEBHOOK_SECRET, PublicKey
 from app.domain.sign_in.jws import decode, read_members
 from app.domain.values.errors import TokenRejected
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord

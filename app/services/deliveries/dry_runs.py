@@ -19,8 +19,7 @@ from app.domain.events import (
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.text import Phrase, Phrases, translatable
-from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver, require_all_of_app
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks import UNKNOWN_SAVER, Saver, Webhook, require_all_of_app
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EVENTS, Event, EventType, LinkRequested, Occurrence
-from app.domain.values.retries import FAULT_DELAYS, delay_before
+from app.domain.values.times import FAULT_DELAYS, delay_before
 from app.models import DeliveryRecord, OutboxEventRecord
 from app.models.record import UtcDateTime
 from app.ports import Ports

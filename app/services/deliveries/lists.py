@@ -8,13 +8,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, bindparam, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import holds_all_permissions
+from app.domain.authorization.actor import Actor, holds_all_permissions
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import Attempt, DeliveryStatus, EventDelivery
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import Page, PageRequest, empty_page, with_items
-from app.domain.webhooks.permissions import is_within_limit
+from app.domain.webhooks import is_within_limit
 from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, staff_and_apps

@@ -11,12 +11,12 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, ReplayResult
 from app.domain.events import EVENTS
-from app.domain.urls.masked_urls import masked_url
+from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
-from app.domain.values.progress import OnProgress
+from app.domain.values.installation import OnProgress
 from app.domain.values.text import Phrase
-from app.domain.webhooks.permissions import app_permissions_denied
+from app.domain.webhooks import app_permissions_denied
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record

@@ -12,11 +12,10 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EVENTS, EventType, kinds_about
-from app.domain.urls.masked_urls import masked_url
+from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of, to_global_id
-from app.domain.values.pages import Page, PageRequest, empty_page
-from app.domain.values.ranges import Range
+from app.domain.values.pages import Page, PageRequest, Range, empty_page
 from app.models import (
     AppRecord,
     CheckoutRecord,

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select, update
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import GONE, Batch
-from app.domain.webhooks.subscribable_events import required_permission
+from app.domain.webhooks import required_permission
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.models.record import UtcDateTime
 from app.ports import NamedRow, Ports

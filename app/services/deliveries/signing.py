@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from app.domain.deliveries.redaction import REDACTED, Redactor, redactor
 from app.domain.deliveries.signatures import Envelope, headers_of, hex_signature
-from app.domain.keys.encryption_purposes import WEBHOOK_SECRET
-from app.domain.values.version import SCHEMA_VERSION
+from app.domain.keys import WEBHOOK_SECRET
+from app.domain.values.installation import SCHEMA_VERSION
 from app.models import WebhookRecord
 from app.ports import NamedRow, Ports
 from app.ports.keys import KeyPair

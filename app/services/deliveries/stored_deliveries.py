@@ -8,8 +8,7 @@ from sqlalchemy import and_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.deliveries.message_ids import RANDOM_LENGTH, make_message_id
+from app.domain.deliveries.deliveries import MESSAGE_RANDOM_LENGTH, DeliveryStatus, make_message_id
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import part
@@ -91,7 +90,7 @@ def _row(ports: Ports, new: NewDelivery, now: datetime) -> dict[str, object]:
         "note_id": new.note_id,
         "event": new.event,
         "subject_id": new.subject_id,
-        "message_id": make_message_id(now, ports.randomness.token(RANDOM_LENGTH)),
+        "message_id": make_message_id(now, ports.randomness.token(MESSAGE_RANDOM_LENGTH)),
         "payload": encrypted_payload(ports, new.event, new.payload),
         "issuer": new.issuer,
         "status": new.status.value,

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.deliveries.webhook_statistics import ChartPeriod, DeliverySpan
+from app.domain.deliveries.statistics import ChartPeriod, DeliverySpan
 from app.models import DeliveryAttemptRecord, DeliveryRecord
 from app.models.record import BigKey, UtcDateTime
 from app.ports import NamedRow, Ports

@@ -7,7 +7,7 @@ from math import pi, sin
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.shop.traffic import BUCKET, TrafficKind, bucket_of
+from app.domain.shop.settings import TRAFFIC_BUCKET, TrafficKind, bucket_of
 from app.domain.sign_in.login_throttle import block_seconds
 from app.models import (
     AppTokenRecord,
@@ -97,7 +97,7 @@ def _use_tokens(past: Past, session: Session, app_id: int | None) -> None:
 
 def _count_traffic(past: Past, session: Session) -> None:
     """Count two days of traffic, except the current intervals."""
-    until = bucket_of(past.now) - BUCKET
+    until = bucket_of(past.now) - TRAFFIC_BUCKET
     began = until - _COUNTED
     counted = select(TrafficRecord.began_at, TrafficRecord.kind).where(
         TrafficRecord.began_at >= began
@@ -109,9 +109,9 @@ def _count_traffic(past: Past, session: Session) -> None:
 
 
 def _traffic(past: Past) -> Iterator[dict[str, object]]:
-    until = bucket_of(past.now) - BUCKET
-    for place in range(_COUNTED // BUCKET):
-        began_at = until - place * BUCKET
+    until = bucket_of(past.now) - TRAFFIC_BUCKET
+    for place in range(_COUNTED // TRAFFIC_BUCKET):
+        began_at = until - place * TRAFFIC_BUCKET
         # Most in the early evening, few in the small hours; never twice quite the same.
         day = 1 + 0.85 * sin((began_at.hour + began_at.minute / 60 - 12) * pi / 12)
         for kind, usual in _A_BUCKET.items():

@@ -13,9 +13,12 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.permissions import split_names
-from app.domain.deliveries.causes import failure_cause
-from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.deliveries.message_ids import RANDOM_LENGTH, make_message_id
+from app.domain.deliveries.deliveries import (
+    MESSAGE_RANDOM_LENGTH,
+    DeliveryStatus,
+    failure_cause,
+    make_message_id,
+)
 from app.models import (
     AppPermissionRecord,
     AppRecord,
@@ -203,7 +206,7 @@ def _past_delivery(
         note_id=new.note_id,
         event=new.event,
         subject_id=new.subject_id,
-        message_id=make_message_id(issued_at, past.ports.randomness.token(RANDOM_LENGTH)),
+        message_id=make_message_id(issued_at, past.ports.randomness.token(MESSAGE_RANDOM_LENGTH)),
         payload=new.payload,
         issuer=new.issuer or past.api_url,
         status=(DeliveryStatus.FAILED if has_failed else DeliveryStatus.SUCCESS).value,

@@ -4,12 +4,10 @@ from collections.abc import Iterator
 
 from sqlalchemy import select
 
-from app.domain.apps.manifest_extensions import ManifestExtension
-from app.domain.apps.manifest_webhooks import ManifestWebhook
-from app.domain.apps.manifests import Manifest
+from app.domain.apps.manifests import Manifest, ManifestExtension, ManifestWebhook
 from app.domain.authorization.permissions import Permission, joined_names
 from app.domain.events import AppInstalled
-from app.domain.webhooks.permissions import saver_of
+from app.domain.webhooks import saver_of
 from app.models import AppInstallationRecord, AppRecord
 from app.services.apps.app_creation import store_app
 from app.services.audit.log import Change, record

@@ -7,7 +7,7 @@ from functools import partial
 from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor
-from app.domain.commerce.orders import OrderStatus
+from app.domain.commerce.sales import OrderStatus
 from app.domain.values.ids import to_global_id
 from app.models import CheckoutRecord, OrderRecord
 from app.ports import Ports

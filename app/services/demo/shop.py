@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from app.domain.apps.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
+from app.domain.apps.apps import TOKEN_RANDOM_LENGTH, last_four, make_app_token, token_digest
 from app.domain.authorization.actor import Actor
-from app.domain.values.progress import OnProgress, ignore_progress
+from app.domain.values.installation import OnProgress, ignore_progress
 from app.models import AppRecord, AppTokenRecord, AuditRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -121,7 +121,7 @@ def _finish(past: Past, tell: Callable[[Sequence[SignIn]], None], *, is_new: boo
     hashes |= {person: unknown for person in waiting if not person.role and not person.subject}
     deliveries = past_deliveries(past) if is_new else ()
     app = app_made_here(past, WAREHOUSE) if is_new else None
-    token = make_app_token(ports.randomness.token(RANDOM_LENGTH))
+    token = make_app_token(ports.randomness.token(TOKEN_RANDOM_LENGTH))
     sign_ins = [
         SignIn(person.role, person.email, password) for person, password in passwords.items()
     ]
@@ -163,7 +163,7 @@ def _token(past: Past, app_id: int, token: str) -> AppTokenRecord:
     return AppTokenRecord(
         app_id=app_id,
         name=_TOKEN_NAME,
-        digest=digest_of(token),
+        digest=token_digest(token),
         last_four=last_four(token),
         created_at=past.now,
     )

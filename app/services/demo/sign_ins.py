@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from app.domain.sign_in.sign_in_events import (
+from app.domain.sign_in.sign_in_log import (
     EMAIL_PURPOSE,
     AccountType,
     SignInMethod,

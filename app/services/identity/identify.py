@@ -1,11 +1,10 @@
 """Turn a credential into an ``Actor``."""
 
 from app.domain.accounts.users import User
-from app.domain.apps.app_tokens import digest_of, is_app_token, last_four
+from app.domain.apps.apps import is_app_token, last_four, token_digest
 from app.domain.authorization.actor import Actor, ActorKind, anonymous
-from app.domain.shop.settings import PublicShop, Switches, rejects_password_sessions
-from app.domain.shop.traffic import traffic_kind
-from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason, SignInRefusal
+from app.domain.shop.settings import PublicShop, Switches, rejects_password_sessions, traffic_kind
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason, SignInRefusal
 from app.domain.sign_in.tokens import is_access, is_loopback_issuer
 from app.domain.single_sign_on.provider_tokens import claimed_issuer
 from app.domain.values.errors import TokenFault, TokenRejected
@@ -72,7 +71,7 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
     if credential is None:
         return Identity(_anonymous(visitor, None), load_shop_state(ports).shop)
     if is_app_token(credential):
-        app = find_app(ports, digest_of(credential))
+        app = find_app(ports, token_digest(credential))
         return _app_identity(ports, visitor, credential, app)
     digest = digest_of_token(credential)
     seen = ports.cache.providers.tokens.get(digest)
@@ -192,7 +191,7 @@ def _app_identity(
             method=SignInMethod.APP_TOKEN,
             reason=SignInReason.TOKEN_INVALID,
             address=visitor.address or "",
-            token_digest=digest_of(token),
+            token_digest=token_digest(token),
             token_end=last_four(token),
         )
         count_refusal(ports, refusal, visitor.user_agent)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from sqlalchemy import or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.apps.app_tokens import has_foreign_form, last_four
+from app.domain.apps.apps import has_foreign_form, last_four
 from app.domain.sign_in.rate_limits import IMPORTED_TOKEN
 from app.domain.values.errors import TooManyRequests
 from app.models import AppRecord, AppTokenRecord

@@ -1,8 +1,7 @@
 """Check whether a caller can manage a user: by permission, and by the user's permissions."""
 
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import is_manageable
+from app.domain.authorization.actor import Actor, is_manageable
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id

@@ -1,6 +1,6 @@
 """Identity providers' key sets, cached per process and refetched for an unknown ``kid``."""
 
-from app.domain.single_sign_on.provider_jws import read_foreign_token
+from app.domain.sign_in.jws import read_foreign_token
 from app.domain.single_sign_on.provider_tokens import ALGORITHMS, SignedToken
 from app.domain.single_sign_on.providers import Provider
 from app.ports import Ports

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.sign_in.rate_limits import EXTERNAL_TOKEN
-from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason, SignInRefusal
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason, SignInRefusal
 from app.domain.single_sign_on.provider_tokens import (
     ProviderTokenRejected,
     claimed_issuer,

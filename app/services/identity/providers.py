@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from sqlalchemy import Select, select
 
 from app.domain.authorization.actor import Actor
-from app.domain.keys.encryption_purposes import PROVIDER_SECRET
+from app.domain.keys import PROVIDER_SECRET
 from app.domain.single_sign_on.providers import Provider, choose, slug_in
 from app.domain.single_sign_on.waiting_changes import sends_secret
 from app.models import IdentityProviderRecord, ShopRecord

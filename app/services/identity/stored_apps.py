@@ -8,10 +8,17 @@ from typing import Any
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from app.domain.apps.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
-from app.domain.apps.apps import App, AppToken, AppType, NewAppToken
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import is_manageable
+from app.domain.apps.apps import (
+    TOKEN_RANDOM_LENGTH,
+    App,
+    AppToken,
+    AppType,
+    NewAppToken,
+    last_four,
+    make_app_token,
+    token_digest,
+)
+from app.domain.authorization.actor import Actor, is_manageable
 from app.domain.authorization.permissions import Permission, in_order, joined_names, split_names
 from app.domain.values.errors import Problem, Refused
 from app.models import AppRecord, AppTokenRecord
@@ -122,11 +129,11 @@ def store_token(
     permissions: frozenset[Permission] | None = None,
 ) -> NewAppToken:
     """A new token of that app; only its digest and its last four characters are kept."""
-    secret = make_app_token(ports.randomness.token(RANDOM_LENGTH))
+    secret = make_app_token(ports.randomness.token(TOKEN_RANDOM_LENGTH))
     stored = AppTokenRecord(
         app_id=app_id,
         name=name,
-        digest=digest_of(secret),
+        digest=token_digest(secret),
         last_four=last_four(secret),
         permissions=None if permissions is None else joined_names(permissions),
         created_at=ports.clock.now(),

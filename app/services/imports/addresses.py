@@ -8,19 +8,18 @@ from sqlalchemy.orm import Session, aliased
 from typing_extensions import override
 
 from app.domain.accounts.addresses import MAX_LENGTHS
-from app.domain.imports.addresses import (
+from app.domain.imports.people import (
+    ADDRESS_COLUMNS,
     ADDRESSES,
-    COLUMNS,
     LINKS,
+    USERS,
     AddressLink,
     convert_address,
     default_of_other,
     owner_left_out,
     without_owner,
 )
-from app.domain.imports.findings import Converted, Finding, Outcome
-from app.domain.imports.people import USERS
-from app.domain.imports.runs import Part
+from app.domain.imports.runs import Converted, Finding, Outcome, Part
 from app.models import AddressRecord
 from app.models.user_words import write_user_words
 from app.ports.import_source import TableRow
@@ -115,7 +114,8 @@ class Addresses(Section):
     def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
         keys = {number(row["address_id"]) for row in rows}
         addresses = {
-            number(row["id"]): row for row in run.source.matching(ADDRESSES, COLUMNS, "id", keys)
+            number(row["id"]): row
+            for row in run.source.matching(ADDRESSES, ADDRESS_COLUMNS, "id", keys)
         }
         first = run.source.lowest(LINKS, "address_id", keys)
         holders = {

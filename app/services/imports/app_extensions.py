@@ -7,10 +7,8 @@ from sqlalchemy.orm import Session
 from typing_extensions import override
 
 from app.domain.authorization.permissions import joined_names
-from app.domain.imports.apps import APPS
-from app.domain.imports.extensions import EXTENSIONS, ImportedExtension, convert_extension
-from app.domain.imports.findings import Converted
-from app.domain.imports.runs import Part
+from app.domain.imports.apps import APPS, EXTENSIONS, ImportedExtension, convert_extension
+from app.domain.imports.runs import Converted, Part
 from app.domain.urls.web_urls import is_web_url
 from app.models import AppExtensionRecord
 from app.ports.import_source import TableRow

@@ -9,8 +9,7 @@ from sqlalchemy.orm import Session
 from typing_extensions import override
 
 from app.domain.imports.apps import APPS
-from app.domain.imports.findings import Converted, Finding, Outcome
-from app.domain.imports.runs import Part
+from app.domain.imports.runs import Converted, Finding, Outcome, Part
 from app.models import AppExtensionRecord, AppRecord, ImportedRowRecord, WebhookRecord
 from app.ports.import_source import TableRow
 from app.services.authorization.register import part

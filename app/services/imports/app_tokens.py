@@ -7,8 +7,7 @@ from sqlalchemy.orm import Session
 from typing_extensions import override
 
 from app.domain.imports.apps import TOKENS, convert_token
-from app.domain.imports.findings import Converted
-from app.domain.imports.runs import Part
+from app.domain.imports.runs import Converted, Part
 from app.domain.passwords.imported_hashes import ImportedPasswordState, classify
 from app.models import AppTokenRecord
 from app.ports.import_source import TableRow

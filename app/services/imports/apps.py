@@ -10,8 +10,7 @@ from sqlalchemy.orm import Session
 from typing_extensions import override
 
 from app.domain.imports.apps import APPS, TOKENS, AppSurroundings, ImportedApp, convert_app
-from app.domain.imports.findings import Converted, Finding
-from app.domain.imports.runs import Part
+from app.domain.imports.runs import Converted, Finding, Part
 from app.domain.imports.webhooks import WEBHOOKS
 from app.models import AppPermissionRecord, AppRecord, AppWordRecord, ImportedRowRecord
 from app.models.app_words import app_word_rows

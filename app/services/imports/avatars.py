@@ -6,10 +6,9 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 from typing_extensions import override
 
-from app.domain.accounts.avatars import MAX_FILE_SIZE, NAME_LENGTH, SIZES
-from app.domain.imports.findings import Converted, Finding, Outcome
+from app.domain.accounts.users import AVATAR_NAME_LENGTH, AVATAR_SIZES, MAX_AVATAR_SIZE
 from app.domain.imports.people import USERS
-from app.domain.imports.runs import Part
+from app.domain.imports.runs import Converted, Finding, Outcome, Part
 from app.models import AvatarRecord, UserRecord
 from app.ports.images import InvalidImage
 from app.ports.import_source import MediaFolder, TableRow, UnreadableFile
@@ -123,11 +122,11 @@ class Avatars(Section):
         try:
             version = self._folder.version(path)
             text = f"{key}\n{path}\n{version}"
-            name = run.ports.encryption.fingerprint(_PURPOSE, text)[:NAME_LENGTH]
+            name = run.ports.encryption.fingerprint(_PURPOSE, text)[:AVATAR_NAME_LENGTH]
             pictures: Pictures = {}
             if here.get("avatar") != name:
-                data = self._folder.read(path, MAX_FILE_SIZE)
-                pictures = run.ports.images.crop_squares(data, SIZES)
+                data = self._folder.read(path, MAX_AVATAR_SIZE)
+                pictures = run.ports.images.crop_squares(data, AVATAR_SIZES)
         except (UnreadableFile, InvalidImage) as error:
             template = "The avatar {path} can't be used: {reason}"
             values = {"path": path[:200], "reason": str(error)}

@@ -12,11 +12,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.domain.imports.digests import digest_of
-from app.domain.imports.export_lines import ExportLine, read_export
-from app.domain.imports.exports import HEADER, Section
-from app.domain.imports.findings import Finding, Outcome
-from app.domain.imports.runs import Counts, ImportKind, RunReport
+from app.domain.imports.exports import HEADER, ExportLine, Section, read_export
+from app.domain.imports.runs import Counts, Finding, ImportKind, Outcome, RunReport, digest_of
 from app.domain.values.errors import Problem, Refused
 from app.models import IdentityProviderRecord, ImportedRowRecord, ShopRecord
 from app.ports import Ports

@@ -1,7 +1,7 @@
 """Which rows and columns an export has, and which of them are secret."""
 
 from app.domain.imports.exports import Section
-from app.domain.keys.encryption_purposes import PROVIDER_SECRET, WEBHOOK_SECRET
+from app.domain.keys import PROVIDER_SECRET, WEBHOOK_SECRET
 from app.models import (
     AddressRecord,
     AppExtensionRecord,

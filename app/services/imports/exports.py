@@ -15,9 +15,7 @@ from app.domain.imports.exports import (
     line_of,
     without_secret_headers,
 )
-from app.domain.values.installation_errors import ExportFailed
-from app.domain.values.progress import OnProgress, ignore_progress
-from app.domain.values.version import VERSION
+from app.domain.values.installation import VERSION, ExportFailed, OnProgress, ignore_progress
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.services.audit.log import Change, record

@@ -6,9 +6,8 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 from typing_extensions import override
 
-from app.domain.imports.findings import Converted, Finding, Outcome
 from app.domain.imports.people import GROUPS, convert_group, is_restricted, state_of
-from app.domain.imports.runs import Part
+from app.domain.imports.runs import Converted, Finding, Outcome, Part
 from app.models import GroupPermissionRecord, GroupRecord
 from app.ports.import_source import TableRow
 from app.services.imports.bulk import insert_rows

@@ -7,8 +7,7 @@ from sqlalchemy import ColumnElement, delete, insert, select, update
 from sqlalchemy.orm import Session
 from typing_extensions import override
 
-from app.domain.imports.findings import Converted, Finding
-from app.domain.imports.linked_identities import (
+from app.domain.imports.provider import (
     KEY_PREFIX,
     METADATA,
     USERS,
@@ -16,12 +15,12 @@ from app.domain.imports.linked_identities import (
     convert_identity,
     has_subject,
     other_subjects,
+    provider_differs,
     subject_key,
     subject_taken,
     user_missing,
 )
-from app.domain.imports.provider import provider_differs
-from app.domain.imports.runs import Part
+from app.domain.imports.runs import Converted, Finding, Part
 from app.domain.single_sign_on.providers import DEFAULT_SLUG, Provider
 from app.models import ExternalIdentityRecord, UserRecord
 from app.ports.import_source import JsonKey, TableRow

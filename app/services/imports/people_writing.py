@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.imports.digests import digest_of_text
 from app.domain.imports.people import ImportedPerson, state_of
+from app.domain.imports.runs import digest_of_text
 from app.domain.passwords.imported_hashes import ImportedPassword, ImportedPasswordState
 from app.models import (
     ExternalIdentityRecord,

@@ -9,12 +9,12 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor
 from app.domain.events import EVENTS
 from app.domain.imports.exports import FORMAT, plain
-from app.domain.sign_in.sign_in_events import EMAIL_PURPOSE
-from app.domain.urls.masked_urls import masked_url
+from app.domain.sign_in.sign_in_log import EMAIL_PURPOSE
+from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.installation import VERSION
 from app.domain.values.text_rules import is_storable
-from app.domain.values.version import VERSION
 from app.models import (
     AccountLinkRecord,
     AddressRecord,

@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor
-from app.domain.imports.findings import Finding
-from app.domain.imports.runs import NEEDS, ImportKind, Part, RunOptions, RunReport
+from app.domain.imports.runs import NEEDS, Finding, ImportKind, Part, RunOptions, RunReport
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.models import ImportedRowRecord
 from app.ports import Ports

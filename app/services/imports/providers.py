@@ -8,8 +8,6 @@ from sqlalchemy.orm import Session
 from typing_extensions import override
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.imports.findings import Converted, Finding
-from app.domain.imports.linked_identities import subject_key
 from app.domain.imports.provider import (
     PLUGIN,
     PLUGINS,
@@ -21,9 +19,10 @@ from app.domain.imports.provider import (
     default_group_name,
     not_imported,
     stated_authorization_url,
+    subject_key,
 )
-from app.domain.imports.runs import Part
-from app.domain.keys.encryption_purposes import PROVIDER_SECRET
+from app.domain.imports.runs import Converted, Finding, Part
+from app.domain.keys import PROVIDER_SECRET
 from app.domain.single_sign_on.providers import DEFAULT_SLUG, Provider
 from app.models import IdentityProviderRecord
 from app.ports import Ports

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.domain.imports.digests import digest_of
-from app.domain.imports.findings import Finding, Outcome
-from app.domain.imports.runs import Counts
+from app.domain.imports.runs import Counts, Finding, Outcome, digest_of
 from app.ports.import_source import TableRow
 from app.services.authorization.register import part
 from app.services.imports.ledger import (

@@ -28,9 +28,7 @@ from typing import ClassVar
 
 from sqlalchemy.orm import Session
 
-from app.domain.imports.digests import digest_of
-from app.domain.imports.findings import Converted, Finding
-from app.domain.imports.runs import Part, RunOptions
+from app.domain.imports.runs import Converted, Finding, Part, RunOptions, digest_of
 from app.models.record import Record
 from app.ports import Ports
 from app.ports.import_source import ImportSource, TableRow

@@ -7,8 +7,7 @@ from sqlalchemy.orm import Session
 from typing_extensions import override
 
 from app.domain.authorization.actor import anonymous
-from app.domain.imports.findings import Converted, Finding
-from app.domain.imports.runs import Part
+from app.domain.imports.runs import Converted, Finding, Part
 from app.domain.imports.shop_settings import (
     IMPORTED_SETTINGS,
     SITE_SETTINGS,

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 
 from app.domain.authorization.permissions import Permission
-from app.domain.imports.linked_identities import METADATA, USERS, has_subject
 from app.domain.imports.people import is_restricted
+from app.domain.imports.provider import METADATA, USERS, has_subject
 from app.domain.imports.runs import Part
 from app.domain.shop.lockouts import SettingsManagers
 from app.ports.import_source import ImportSource

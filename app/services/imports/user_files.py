@@ -11,17 +11,24 @@ from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.domain.imports.digests import digest_of, digest_of_text
-from app.domain.imports.findings import Finding, Outcome
 from app.domain.imports.people import ImportedPerson, Rights, convert_person, state_of
-from app.domain.imports.runs import Counts, ImportKind, RunReport
+from app.domain.imports.runs import (
+    Counts,
+    Finding,
+    ImportKind,
+    Outcome,
+    RunReport,
+    digest_of,
+    digest_of_text,
+)
 from app.domain.imports.user_files import FileRow, count_lines, read_people
-from app.domain.passwords.firebase_hashes import FirebaseParameters, firebase_hash
-from app.domain.passwords.hash_formats import UnusableHash
 from app.domain.passwords.imported_hashes import (
+    FirebaseParameters,
     ImportedPassword,
     ImportedPasswordState,
+    UnusableHash,
     classify,
+    firebase_hash,
     must_reset,
 )
 from app.models import GroupRecord, ImportedRowRecord, UserRecord

@@ -10,10 +10,8 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from typing_extensions import override
 
 from app.domain.accounts.emails import normalize_email
-from app.domain.imports.digests import digest_of_text
-from app.domain.imports.findings import Converted, Finding, Outcome
 from app.domain.imports.people import USERS, Rights, convert_person, state_of
-from app.domain.imports.runs import Part
+from app.domain.imports.runs import Converted, Finding, Outcome, Part, digest_of_text
 from app.domain.passwords.imported_hashes import ImportedPasswordState, classify
 from app.models import AddressRecord, ImportedPasswordRecord, UserRecord
 from app.ports.import_source import TableRow

@@ -9,15 +9,14 @@ from typing_extensions import override
 from app.domain.authorization.actor import ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.imports.apps import grantable_permissions
-from app.domain.imports.findings import Converted
-from app.domain.imports.runs import Part
+from app.domain.imports.runs import Converted, Part
 from app.domain.imports.webhooks import (
     WEBHOOKS,
     ImportedWebhook,
     WebhookSurroundings,
     convert_webhook,
 )
-from app.domain.keys.encryption_purposes import WEBHOOK_SECRET
+from app.domain.keys import WEBHOOK_SECRET
 from app.domain.values.errors import Problem, Refused
 from app.models import WebhookEventRecord, WebhookRecord, WebhookWordRecord
 from app.models.app_words import webhook_word_rows

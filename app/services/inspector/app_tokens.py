@@ -2,11 +2,10 @@
 
 from sqlalchemy import ColumnElement
 
-from app.domain.apps.app_tokens import digest_of, has_foreign_form, is_app_token
-from app.domain.apps.apps import App
+from app.domain.apps.apps import App, has_foreign_form, is_app_token, token_digest
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import split_names
-from app.domain.inspector.token_inspection import (
+from app.domain.inspector import (
     Check,
     CheckName,
     Inspection,
@@ -39,7 +38,7 @@ def inspect_app_token(ports: Ports, token: str) -> Inspection:
         text = "It starts like an app token, but its checksum is wrong."
         return Inspection(TokenKind.APP, (failed(CheckName.FORM, text),))
     check = passed(CheckName.FORM, "A complete app token: its checksum is valid.")
-    row = _find(ports, AppTokenRecord.digest == digest_of(token))
+    row = _find(ports, AppTokenRecord.digest == token_digest(token))
     if row is None:
         text = "No app has this token: it was revoked or belongs to another installation."
         return Inspection(TokenKind.APP, (check, failed(CheckName.SESSION, text)))
@@ -56,7 +55,7 @@ def inspect_imported_token(ports: Ports, actor: Actor, token: str) -> Inspection
     if not has_foreign_form(token):
         return None
     text = "An app token from another installation."
-    row = _find(ports, AppTokenRecord.digest == digest_of(token))
+    row = _find(ports, AppTokenRecord.digest == token_digest(token))
     if row is None:
         match = match_imported_token(ports, token, digest_of_token(token), actor.address)
         row = None if match is None else _find(ports, AppTokenRecord.id == match.id)

@@ -2,22 +2,22 @@
 
 from dataclasses import replace
 
-from app.domain.apps.app_tokens import PREFIX
+from app.domain.apps.apps import TOKEN_PREFIX
 from app.domain.authorization.actor import Actor
-from app.domain.inspector.token_inspection import (
+from app.domain.inspector import (
     CheckName,
     Inspection,
     KeyStatus,
     TokenKind,
     failed,
 )
-from app.domain.sign_in.tokens import is_loopback_issuer
-from app.domain.single_sign_on.provider_jws import (
+from app.domain.sign_in.jws import (
     MAX_PROVIDER_TOKEN_LENGTH,
     claimed_key,
     peek,
     peek_header,
 )
+from app.domain.sign_in.tokens import is_loopback_issuer
 from app.domain.single_sign_on.provider_tokens import claimed_issuer, is_signed
 from app.ports import Ports
 from app.services.authorization.register import staff_only
@@ -41,7 +41,7 @@ def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
         return _unreadable("Paste a token.")
     if len(text) > MAX_PROVIDER_TOKEN_LENGTH:
         return _unreadable("It's too long for a token.")
-    if text.startswith(PREFIX):
+    if text.startswith(TOKEN_PREFIX):
         return inspect_app_token(ports, text)
     if not is_signed(text):
         return inspect_imported_token(ports, actor, text) or _unreadable(

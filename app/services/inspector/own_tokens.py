@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from app.domain.accounts.users import User
-from app.domain.apps.extensions import extension_permissions
+from app.domain.apps.apps import extension_permissions
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.inspector.token_inspection import (
+from app.domain.inspector import (
     Check,
     CheckName,
     CheckOutcome,
@@ -20,13 +20,14 @@ from app.domain.inspector.token_inspection import (
     passed,
     person_rights,
 )
-from app.domain.keys.ring import KeyState
+from app.domain.keys import KeyState
 from app.domain.shop.settings import (
     PasswordLoginMode,
     lacks_second_factor,
     rejects_password_sessions,
     removes_staff_rights,
 )
+from app.domain.sign_in.jws import claimed_key, peek
 from app.domain.sign_in.tokens import (
     Claims,
     TokenType,
@@ -34,7 +35,6 @@ from app.domain.sign_in.tokens import (
     is_loopback_issuer,
     read_claims,
 )
-from app.domain.single_sign_on.provider_jws import claimed_key, peek
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports import Ports
 from app.services.authorization.register import part

@@ -10,7 +10,7 @@ from sqlalchemy import select, true
 
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import in_order
-from app.domain.inspector.token_inspection import (
+from app.domain.inspector import (
     Check,
     CheckName,
     CheckOutcome,
@@ -23,7 +23,7 @@ from app.domain.inspector.token_inspection import (
     person_rights,
 )
 from app.domain.shop.settings import lacks_second_factor
-from app.domain.single_sign_on.provider_jws import claimed_key
+from app.domain.sign_in.jws import claimed_key
 from app.domain.single_sign_on.provider_tokens import (
     ProviderTokenRejected,
     claimed_issuer,

@@ -6,10 +6,9 @@ from sqlalchemy import and_, literal, select
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import SessionOrigin
-from app.domain.authorization.permissions import Permission
-from app.domain.authorization.scopes import ScopeGrant, read_grant
-from app.domain.inspector.token_inspection import Bearer, TokenApp, TokenSession
-from app.domain.second_factors.methods import read_methods
+from app.domain.authorization.permissions import Permission, ScopeGrant, read_grant
+from app.domain.inspector import Bearer, TokenApp, TokenSession
+from app.domain.second_factors import read_methods
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.tokens import Claims
 from app.models import AppRecord, SessionRecord, ShopRecord, UserRecord

@@ -13,8 +13,8 @@ from sqlalchemy import Select, select
 
 from app.domain.authorization.actor import WORKER, Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.keys.ring import KeyState, PublicKey, Ring, SigningKey
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.keys import KeyState, PublicKey, Ring, SigningKey
+from app.domain.values.installation import DatabaseUnavailable
 from app.models import ShopRecord
 from app.ports import Ports
 from app.ports.keys import KeyPair

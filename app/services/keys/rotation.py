@@ -7,9 +7,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.keys.ring import CACHE_TIME, KeyState, SigningKey
+from app.domain.keys import CACHE_TIME, KeyState, SigningKey
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.installation_errors import KeyUnreadable
+from app.domain.values.installation import KeyUnreadable
 from app.models import ShopRecord, SigningKeyRecord
 from app.ports import Ports
 from app.ports.keys import KeyPair

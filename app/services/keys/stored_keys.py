@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import select, true, update
 from sqlalchemy.orm import Session
 
-from app.domain.keys.ring import KeyState, PublicKey
-from app.domain.values.installation_errors import SchemaBehind
+from app.domain.keys import KeyState, PublicKey
+from app.domain.values.installation import SchemaBehind
 from app.models import ShopRecord, SigningKeyRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports

@@ -9,7 +9,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
-from app.domain.values.ranges import Range
+from app.domain.values.pages import Range
 from app.domain.values.text_rules import is_storable
 from app.services.authorization.register import part
 

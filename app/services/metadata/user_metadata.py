@@ -6,8 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.addresses import Address
-from app.domain.accounts.users import User
-from app.domain.accounts.visibility import account_readers, sees_account, sees_account_of
+from app.domain.accounts.users import User, account_readers, sees_account, sees_account_of
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Problem, Refused

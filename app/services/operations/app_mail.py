@@ -10,9 +10,9 @@ from sqlalchemy.orm import aliased
 
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.mails.mail_errors import SUPERSEDED
-from app.domain.mails.senders import LINK_EVENTS, MailSender, sender_setting
-from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
+from app.domain.mails.mail import LINK_EVENTS, MailSender, sender_setting
+from app.domain.mails.mail_log import SUPERSEDED
+from app.domain.webhooks import TEMPORARY_URL
 from app.models import (
     AppRecord,
     DeliveryRecord,

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from app.domain.authorization.actor import Actor
-from app.domain.values.installation_errors import BackupFailed, SchemaBehind
-from app.domain.values.version import VERSION
+from app.domain.values.installation import VERSION, BackupFailed, SchemaBehind
 from app.ports import Ports
 from app.ports.backups import BackupFacts, BackupKey, BackupLock
 from app.services.authorization.register import internal

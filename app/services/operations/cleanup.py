@@ -8,7 +8,7 @@ from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.domain.apps.apps import EXPIRED_TOKEN_KEPT
 from app.domain.authorization.actor import Actor
-from app.domain.commerce.checkouts import RETENTION as CHECKOUT_RETENTION
+from app.domain.commerce.sales import CHECKOUT_RETENTION
 from app.domain.deliveries.deliveries import RETENTION
 from app.models import (
     AccountLinkRecord,

@@ -6,10 +6,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor
+from app.domain.mails.mail import sender_setting
 from app.domain.mails.mail_log import kind_label
-from app.domain.mails.senders import sender_setting
-from app.domain.values.check_results import Finding, State
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import CheckResult, CheckState, DatabaseUnavailable
 from app.models import ForwardingRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -36,7 +35,7 @@ _START = "Start one with flask serve (server and worker) or flask worker (worker
 
 
 @part
-def replica_findings(ports: Ports) -> Iterator[Finding]:
+def replica_findings(ports: Ports) -> Iterator[CheckResult]:
     """Whether lists can be read from the replica, if there is one; the primary answers as well."""
     if ports.replica is None:
         return
@@ -45,13 +44,15 @@ def replica_findings(ports: Ports) -> Iterator[Finding]:
     except DatabaseUnavailable as error:
         message = f"Lists are read from the primary: {error.reason}"
         remedy = "Check DATABASE_REPLICA_URL and that the replica is running and streaming."
-        yield Finding(REPLICA, State.WARNING, message, remedy)
+        yield CheckResult(REPLICA, CheckState.WARNING, message, remedy)
     else:
-        yield Finding(REPLICA, State.FINE, f"Responding; {lag:.1f} seconds behind the primary.")
+        yield CheckResult(
+            REPLICA, CheckState.FINE, f"Responding; {lag:.1f} seconds behind the primary."
+        )
 
 
 @part
-def throttle_findings(ports: Ports) -> Iterator[Finding]:
+def throttle_findings(ports: Ports) -> Iterator[CheckResult]:
     """Whether logins can be counted, and whether their counters stay."""
     subject = "login throttle"
     try:
@@ -61,47 +62,51 @@ def throttle_findings(ports: Ports) -> Iterator[Finding]:
         remedy = (
             "Check REDIS_URL and that Redis is running. Password login is unavailable until then."
         )
-        yield Finding(subject, State.FAILED, str(error), remedy)
+        yield CheckResult(subject, CheckState.FAILED, str(error), remedy)
         return
     if eviction:
         message = f"Redis drops counters when its memory is full ({eviction})."
-        yield Finding(subject, State.FAILED, message, "In Redis: maxmemory-policy noeviction")
+        yield CheckResult(
+            subject, CheckState.FAILED, message, "In Redis: maxmemory-policy noeviction"
+        )
     else:
-        yield Finding(subject, State.FINE, f"Responding; blocked IP addresses: {len(blocked)}.")
+        yield CheckResult(
+            subject, CheckState.FINE, f"Responding; blocked IP addresses: {len(blocked)}."
+        )
 
 
 @part
-def mail_finding(ports: Ports) -> Finding:
+def mail_finding(ports: Ports) -> CheckResult:
     """Whether mails would be taken from us; none is sent."""
     try:
         leaves = ports.mailer.check()
     except MailUndeliverable as error:
         remedy = "Check MAIL_URL and that the mail server is running. No mail is lost."
-        return Finding("mail", State.FAILED, str(error), remedy)
+        return CheckResult("mail", CheckState.FAILED, str(error), remedy)
     if leaves:
-        return Finding("mail", State.FINE, "The mail server accepts mail.")
+        return CheckResult("mail", CheckState.FINE, "The mail server accepts mail.")
     message = "Mail is written to a file instead of being sent."
     if ports.configuration.development:
-        return Finding("mail", State.FINE, message)
-    return Finding("mail", State.WARNING, message, "Set MAIL_URL to a mail server.")
+        return CheckResult("mail", CheckState.FINE, message)
+    return CheckResult("mail", CheckState.WARNING, message, "Set MAIL_URL to a mail server.")
 
 
 @part
-def template_findings(ports: Ports) -> Iterator[Finding]:
+def template_findings(ports: Ports) -> Iterator[CheckResult]:
     """Yield each email template of the shop that can't be used."""
     subject = "email templates"
     remedy = "Fix the file. Until then, the default is sent."
     for fault in ports.own_templates.faults():
         line = f":{fault.problem.lines[0]}" if fault.problem.lines else ""
         message = f"{fault.path}{line}: {fault.problem.message}"
-        yield Finding(subject, State.WARNING, message, remedy)
+        yield CheckResult(subject, CheckState.WARNING, message, remedy)
     remedy = "Edit it in the console under Email templates. Until then, the default is sent."
     for name, fault_text in broken_templates(ports):
-        yield Finding(subject, State.WARNING, f"{name}: {fault_text}", remedy)
+        yield CheckResult(subject, CheckState.WARNING, f"{name}: {fault_text}", remedy)
 
 
 @part
-def sender_finding(ports: Ports) -> Iterator[Finding]:
+def sender_finding(ports: Ports) -> Iterator[CheckResult]:
     """Yield a warning about emails that an app is to send, if no active app can."""
     with ports.database.reading() as session:
         shop = session.get_one(ShopRecord, SHOP_ID)
@@ -111,27 +116,29 @@ def sender_finding(ports: Ports) -> Iterator[Finding]:
         message = f"No active app gets the links of: {names}. This shop sends these emails."
         settings = " or ".join(sender_setting(kind).replace("_", "-") for kind in kinds)
         remedy = f"Subscribe an app to their events, or run flask shop set {settings} OURS."
-        yield Finding("emails from apps", State.WARNING, message, remedy)
+        yield CheckResult("emails from apps", CheckState.WARNING, message, remedy)
 
 
 @part
-def provider_findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
+def provider_findings(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
     """Every identity provider that is active: one line, unless something is wrong with it."""
     active = [provider for provider in known_providers(ports) if provider.active]
     for provider in active:
         subject = f"provider {provider.slug}"
         findings = check_provider(ports, actor, provider.slug)
-        wrong = [finding for finding in findings if finding.state is not State.FINE]
+        wrong = [finding for finding in findings if finding.state is not CheckState.FINE]
         for finding in wrong:
-            yield Finding(
+            yield CheckResult(
                 subject, finding.state, f"{finding.subject}: {finding.message}", finding.remedy
             )
         if not wrong:
-            yield Finding(subject, State.FINE, f"Responding; {len(findings)} checks passed.")
+            yield CheckResult(
+                subject, CheckState.FINE, f"Responding; {len(findings)} checks passed."
+            )
 
 
 @part
-def worker_findings(ports: Ports) -> Iterator[Finding]:
+def worker_findings(ports: Ports) -> Iterator[CheckResult]:
     """Whether a worker is alive, and whether it keeps up."""
     status = read_worker_status(ports)
     now = ports.shared_clock.now()
@@ -146,24 +153,24 @@ def worker_findings(ports: Ports) -> Iterator[Finding]:
     )
     delay = f" {what} has been waiting for {_span(now, since)}." if now - since > _SLOW else ""
     if status.beat_at is None:
-        state = State.FAILED if delay else State.WARNING
-        yield Finding("worker", state, f"No background worker has run yet.{delay}", _START)
+        state = CheckState.FAILED if delay else CheckState.WARNING
+        yield CheckResult("worker", state, f"No background worker has run yet.{delay}", _START)
     elif now - status.beat_at > _ALIVE:
         message = f"Last heartbeat: {_span(now, status.beat_at)} ago.{delay}"
-        yield Finding("worker", State.FAILED, message, _START)
+        yield CheckResult("worker", CheckState.FAILED, message, _START)
     elif delay:
-        state = State.FAILED if now - since > _STUCK else State.WARNING
+        state = CheckState.FAILED if now - since > _STUCK else CheckState.WARNING
         remedy = (
             "Check the worker's log. Additional workers, on other machines too, "
             "increase throughput."
         )
-        yield Finding("worker", state, f"Running, but falling behind.{delay}", remedy)
+        yield CheckResult("worker", state, f"Running, but falling behind.{delay}", remedy)
     else:
-        yield Finding("worker", State.FINE, "Running; the queue is empty.")
+        yield CheckResult("worker", CheckState.FINE, "Running; the queue is empty.")
 
 
 @part
-def forwarding_findings(ports: Ports) -> Iterator[Finding]:
+def forwarding_findings(ports: Ports) -> Iterator[CheckResult]:
     """Report peers that forwarded requests in the last day without being trusted proxies."""
     lately = (
         select(ForwardingRecord.peer)
@@ -174,9 +181,9 @@ def forwarding_findings(ports: Ports) -> Iterator[Finding]:
     with ports.database.reading() as session:
         peers = session.scalars(lately).all()
     if peers:
-        yield Finding(
+        yield CheckResult(
             "forwarded headers",
-            State.WARNING,
+            CheckState.WARNING,
             f"X-Forwarded-For came from {', '.join(peers)}, and was ignored.",
             "If this is your proxy, add it to TRUSTED_PROXIES. Otherwise, a "
             "client may be faking its IP address.",

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import func, select
 
 from app.domain.authorization.actor import Actor
-from app.domain.values.check_results import Finding, State
-from app.domain.values.installation_errors import (
+from app.domain.values.installation import (
     SCHEMA_AHEAD_REMEDY,
+    CheckResult,
+    CheckState,
     KeyUnreadable,
     SchemaAhead,
     SchemaBehind,
@@ -53,15 +54,15 @@ def require_ready(ports: Ports, actor: Actor) -> None:
 
 
 @internal
-def run_checks(ports: Ports, actor: Actor) -> tuple[Finding, ...]:
+def run_checks(ports: Ports, actor: Actor) -> tuple[CheckResult, ...]:
     """Check everything the installation depends on; skip checks that can't run."""
     return tuple(_findings(ports, actor))
 
 
-def _findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
+def _findings(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
     database = _database(ports)
     yield database
-    if database.state is State.FAILED:
+    if database.state is CheckState.FAILED:
         return
     yield _keys(ports)
     yield from _stored_secrets(ports, actor)
@@ -74,7 +75,7 @@ def _findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
     yield from sender_finding(ports)
     providers = tuple(provider_findings(ports, actor))
     yield from providers
-    broken = {finding.subject for finding in providers if finding.state is State.FAILED}
+    broken = {finding.subject for finding in providers if finding.state is CheckState.FAILED}
     works = any(finding.subject not in broken for finding in providers)
     yield sign_in_finding(ports, has_working_provider=works)
     yield from email_twin_findings(ports)
@@ -82,22 +83,22 @@ def _findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
     yield from forwarding_findings(ports)
 
 
-def _database(ports: Ports) -> Finding:
+def _database(ports: Ports) -> CheckResult:
     subject = "database"
     try:
         ports.schema.check()
         current = ports.schema.current()
     except Unreachable as error:
         remedy = "Check DATABASE_URL and that the database server is running."
-        return Finding(subject, State.FAILED, str(error), remedy)
+        return CheckResult(subject, CheckState.FAILED, str(error), remedy)
     except SchemaBehind as error:
-        return Finding(subject, State.FAILED, str(error), "flask db upgrade")
+        return CheckResult(subject, CheckState.FAILED, str(error), "flask db upgrade")
     except SchemaAhead as error:
-        return Finding(subject, State.FAILED, str(error), SCHEMA_AHEAD_REMEDY)
-    return Finding(subject, State.FINE, f"Responding; its revision is {current}.")
+        return CheckResult(subject, CheckState.FAILED, str(error), SCHEMA_AHEAD_REMEDY)
+    return CheckResult(subject, CheckState.FINE, f"Responding; its revision is {current}.")
 
 
-def _keys(ports: Ports) -> Finding:
+def _keys(ports: Ports) -> CheckResult:
     subject = "signing keys"
     try:
         key_ring = ring(ports)
@@ -107,12 +108,12 @@ def _keys(ports: Ports) -> Finding:
             "Restore SECRET_KEY, add its former value to SECRET_KEY_FALLBACKS, or run "
             "`flask keys rotate --force`."
         )
-        return Finding(subject, State.FAILED, str(error), remedy)
+        return CheckResult(subject, CheckState.FAILED, str(error), remedy)
     active, count = key_ring.signer.public.kid, len(key_ring.ring.published)
-    return Finding(subject, State.FINE, f"{active} is active; keys published: {count}.")
+    return CheckResult(subject, CheckState.FINE, f"{active} is active; keys published: {count}.")
 
 
-def _stored_secrets(ports: Ports, actor: Actor) -> Iterator[Finding]:
+def _stored_secrets(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
     subject = "stored secrets"
     counts = count_secrets(ports, actor)
     unreadable = [f"{count.name}: {count.unreadable}" for count in counts if count.unreadable]
@@ -120,17 +121,17 @@ def _stored_secrets(ports: Ports, actor: Actor) -> Iterator[Finding]:
     if unreadable:
         message = f"Not readable with this SECRET_KEY: {', '.join(unreadable)}."
         remedy = "Add the former SECRET_KEY to SECRET_KEY_FALLBACKS, or replace these secrets."
-        yield Finding(subject, State.FAILED, message, remedy)
+        yield CheckResult(subject, CheckState.FAILED, message, remedy)
     if outdated:
         message = f"Readable only with SECRET_KEY_FALLBACKS: {', '.join(outdated)}."
-        yield Finding(subject, State.WARNING, message, "flask keys reseal")
+        yield CheckResult(subject, CheckState.WARNING, message, "flask keys reseal")
     elif ports.encryption.has_former_keys() and not unreadable:
         message = "All secrets are encrypted with SECRET_KEY."
         remedy = "Remove SECRET_KEY_FALLBACKS once every process uses this SECRET_KEY."
-        yield Finding(subject, State.FINE, message, remedy)
+        yield CheckResult(subject, CheckState.FINE, message, remedy)
 
 
-def _clock(ports: Ports) -> Iterator[Finding]:
+def _clock(ports: Ports) -> Iterator[CheckResult]:
     with ports.database.reading() as session:
         theirs = _moment(session.scalar(select(func.current_timestamp())))
         newest = session.scalar(select(func.max(AuditRecord.at)))
@@ -139,12 +140,12 @@ def _clock(ports: Ports) -> Iterator[Finding]:
     subject = "clock"
     if abs(now - theirs) > _TOLERANCE:
         message = f"This machine's clock is {now:%F %T}, the database's {theirs:%F %T} (UTC)."
-        yield Finding(subject, State.FAILED, message, remedy)
+        yield CheckResult(subject, CheckState.FAILED, message, remedy)
     elif newest is not None and newest > now + _TOLERANCE:
         message = f"The clock is {now:%F %T}, but a record has the time {newest:%F %T} (UTC)."
-        yield Finding(subject, State.FAILED, message, remedy)
+        yield CheckResult(subject, CheckState.FAILED, message, remedy)
     else:
-        yield Finding(subject, State.FINE, f"{now:%F %T} (UTC), same as the database.")
+        yield CheckResult(subject, CheckState.FINE, f"{now:%F %T} (UTC), same as the database.")
 
 
 def _moment(value: object) -> datetime:

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import select, update
 
 from app.domain.authorization.actor import Actor
-from app.domain.keys.encryption_purposes import OUTBOX_MAIL
+from app.domain.keys import OUTBOX_MAIL
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
-from app.domain.mails.mail_errors import INTERNAL, OTHER_KEY
-from app.domain.values.retries import MAIL_DELAYS, delay_before
+from app.domain.mails.mail_log import INTERNAL, OTHER_KEY
+from app.domain.values.times import MAIL_DELAYS, delay_before
 from app.models import OutboxMailRecord
 from app.ports import Ports
 from app.ports.keys import DecryptionError

@@ -7,7 +7,7 @@ from datetime import timedelta
 from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor
-from app.domain.values.check_results import Finding, State
+from app.domain.values.installation import CheckResult, CheckState
 from app.domain.values.ip_addresses import Network, parse_address
 from app.models import SignInEventRecord
 from app.ports import Ports
@@ -32,7 +32,7 @@ class ProxySettings:
 
 
 @internal
-def check_proxies(ports: Ports, actor: Actor, settings: ProxySettings) -> tuple[Finding, ...]:
+def check_proxies(ports: Ports, actor: Actor, settings: ProxySettings) -> tuple[CheckResult, ...]:
     """Check what recent sign-ins and a request to PUBLIC_URL show about proxies."""
     if not settings.trusted:
         findings = [_untrusted(ports)]
@@ -41,33 +41,33 @@ def check_proxies(ports: Ports, actor: Actor, settings: ProxySettings) -> tuple[
     return (*findings, *_body_limits(ports, settings.body_max))
 
 
-def _untrusted(ports: Ports) -> Finding:
+def _untrusted(ports: Ports) -> CheckResult:
     if ports.configuration.development:
-        return Finding(_SUBJECT, State.FINE, "X-Forwarded-For is ignored.")
-    return Finding(
+        return CheckResult(_SUBJECT, CheckState.FINE, "X-Forwarded-For is ignored.")
+    return CheckResult(
         _SUBJECT,
-        State.WARNING,
+        CheckState.WARNING,
         "X-Forwarded-For is ignored. Behind a proxy, all clients share one IP address.",
         "If there is a proxy, add its network to TRUSTED_PROXIES.",
     )
 
 
-def _forwarding(ports: Ports, trusted: Sequence[Network]) -> Finding:
+def _forwarding(ports: Ports, trusted: Sequence[Network]) -> CheckResult:
     """Check that recent sign-ins have IP addresses of clients, not of a proxy."""
     addresses = _recent_addresses(ports)
     proxies = [address for address in addresses if _is_in(address, trusted)]
     if len(addresses) >= _MIN_EVENTS and len(proxies) == len(addresses):
         shown = ", ".join(sorted(set(proxies))[:_MAX_SHOWN])
-        return Finding(
+        return CheckResult(
             _SUBJECT,
-            State.WARNING,
+            CheckState.WARNING,
             f"The last {len(addresses)} sign-ins all came from the IP address of a trusted proxy "
             f"({shown}), as if it sent no X-Forwarded-For. Then all clients share one IP address.",
             "Let the proxy set X-Forwarded-For to the client's IP address. In nginx: "
             "proxy_set_header X-Forwarded-For $remote_addr;",
         )
     networks = ", ".join(str(network) for network in trusted)
-    return Finding(_SUBJECT, State.FINE, f"X-Forwarded-For is trusted from {networks}.")
+    return CheckResult(_SUBJECT, CheckState.FINE, f"X-Forwarded-For is trusted from {networks}.")
 
 
 def _recent_addresses(ports: Ports) -> list[str]:
@@ -87,7 +87,7 @@ def _is_in(address: str, networks: Sequence[Network]) -> bool:
     return parsed is not None and any(parsed in network for network in networks)
 
 
-def _body_limits(ports: Ports, body_max: int) -> Iterator[Finding]:
+def _body_limits(ports: Ports, body_max: int) -> Iterator[CheckResult]:
     """Send the largest request through PUBLIC_URL, as clients do."""
     url = ports.configuration.public_url
     if not url or ports.configuration.development:
@@ -104,9 +104,9 @@ def _body_limits(ports: Ports, body_max: int) -> Iterator[Finding]:
         status = ports.http.send(request).status
     except CallFailed as error:
         if error.fault is not CallFault.INTERRUPTED:
-            yield Finding(
+            yield CheckResult(
                 subject,
-                State.WARNING,
+                CheckState.WARNING,
                 f"Can't check whether PUBLIC_URL accepts requests of {body_max:,} bytes: {error}",
                 "Run flask doctor on a machine that can connect to PUBLIC_URL. If that is in a "
                 "private network, add it to OUTGOING_ALLOWED_NETWORKS.",
@@ -114,12 +114,12 @@ def _body_limits(ports: Ports, body_max: int) -> Iterator[Finding]:
             return
         status = _TOO_LARGE
     if status == _TOO_LARGE:
-        yield Finding(
+        yield CheckResult(
             subject,
-            State.FAILED,
+            CheckState.FAILED,
             f"A request of {body_max:,} bytes to PUBLIC_URL was refused: a proxy's limit is below "
             "GRAPHQL_BODY_MAX.",
             "Raise the proxy's limit to UPLOAD_MAX. In nginx: client_max_body_size",
         )
     else:
-        yield Finding(subject, State.FINE, f"PUBLIC_URL accepts {body_max:,} bytes.")
+        yield CheckResult(subject, CheckState.FINE, f"PUBLIC_URL accepts {body_max:,} bytes.")

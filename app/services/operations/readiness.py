@@ -5,8 +5,13 @@ from collections.abc import Iterator
 from sqlalchemy import text
 
 from app.domain.authorization.actor import Actor
-from app.domain.values.check_results import Finding, State
-from app.domain.values.installation_errors import KeyUnreadable, SchemaBehind, Unreachable
+from app.domain.values.installation import (
+    CheckResult,
+    CheckState,
+    KeyUnreadable,
+    SchemaBehind,
+    Unreachable,
+)
 from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import internal
@@ -18,60 +23,60 @@ _UPGRADE = "Run `flask db upgrade`."
 
 
 @internal
-def check_readiness(ports: Ports, actor: Actor) -> tuple[Finding, ...]:
+def check_readiness(ports: Ports, actor: Actor) -> tuple[CheckResult, ...]:
     """Check database, tables, signing keys and Redis, each only if those before it haven't failed.
 
     A replica that can't be used is a warning, because the primary answers in its place.
     Tables of a newer version are fine: during an upgrade, the previous version keeps serving.
     """
-    findings: list[Finding] = []
+    findings: list[CheckResult] = []
     for finding in _findings(ports):
         findings.append(finding)
-        if finding.state is State.FAILED:
+        if finding.state is CheckState.FAILED:
             break
     return tuple(findings)
 
 
-def _findings(ports: Ports) -> Iterator[Finding]:
+def _findings(ports: Ports) -> Iterator[CheckResult]:
     yield _database(ports)
     yield from replica_findings(ports)
     yield _signing_keys(ports)
     yield _throttle(ports)
 
 
-def _database(ports: Ports) -> Finding:
+def _database(ports: Ports) -> CheckResult:
     try:
         with ports.database.reading() as session:
             current = str(session.scalar(_REVISION) or "")
     except Unreachable as error:
         remedy = "Check DATABASE_URL and that the database server is running."
-        return Finding("database", State.FAILED, str(error), remedy)
+        return CheckResult("database", CheckState.FAILED, str(error), remedy)
     except SchemaBehind as error:
-        return Finding("schema", State.FAILED, str(error), _UPGRADE)
+        return CheckResult("schema", CheckState.FAILED, str(error), _UPGRADE)
     newest = ports.schema.newest() or ""
     if current < newest:
         message = str(SchemaBehind(current or None, newest))
-        return Finding("schema", State.FAILED, message, _UPGRADE)
-    return Finding("database", State.FINE, f"Responding; its revision is {current}.")
+        return CheckResult("schema", CheckState.FAILED, message, _UPGRADE)
+    return CheckResult("database", CheckState.FINE, f"Responding; its revision is {current}.")
 
 
-def _signing_keys(ports: Ports) -> Finding:
+def _signing_keys(ports: Ports) -> CheckResult:
     subject = "signing keys"
     try:
         signer = ring(ports).signer
         ports.keys.sign(signer, {})
     except KeyUnreadable as error:
-        return Finding(subject, State.FAILED, str(error), "Restore SECRET_KEY.")
+        return CheckResult(subject, CheckState.FAILED, str(error), "Restore SECRET_KEY.")
     except Unreachable as error:
-        return Finding(subject, State.FAILED, str(error), "Check DATABASE_URL.")
-    return Finding(subject, State.FINE, f"{signer.public.kid} signs.")
+        return CheckResult(subject, CheckState.FAILED, str(error), "Check DATABASE_URL.")
+    return CheckResult(subject, CheckState.FINE, f"{signer.public.kid} signs.")
 
 
-def _throttle(ports: Ports) -> Finding:
+def _throttle(ports: Ports) -> CheckResult:
     subject = "login throttle"
     try:
         ports.throttle.eviction()  # one short command; none without REDIS_URL
     except ThrottleUnavailable as error:
         remedy = "Check REDIS_URL and that Redis is running."
-        return Finding(subject, State.FAILED, str(error), remedy)
-    return Finding(subject, State.FINE, "Responding.")
+        return CheckResult(subject, CheckState.FAILED, str(error), remedy)
+    return CheckResult(subject, CheckState.FINE, "Responding.")

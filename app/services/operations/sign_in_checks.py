@@ -8,7 +8,7 @@ from sqlalchemy import func, or_, select
 from app.domain.accounts.emails import normalize_email
 from app.domain.shop.lockouts import SettingsManagers
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.values.check_results import Finding, State
+from app.domain.values.installation import CheckResult, CheckState
 from app.domain.values.text import text
 from app.models import ShopRecord, UserRecord
 from app.ports import Ports
@@ -60,30 +60,32 @@ class _StaffSignIns:
 
 
 @part
-def sign_in_finding(ports: Ports, *, has_working_provider: bool) -> Finding:
+def sign_in_finding(ports: Ports, *, has_working_provider: bool) -> CheckResult:
     """Whether staff can sign in with the current password login mode, and manage settings."""
     found = _count(ports)
     if found.mode is not PasswordLoginMode.ENABLED and not has_working_provider:
-        return Finding(_SUBJECT, State.FAILED, _NO_PROVIDER[found.mode], _ENABLE)
+        return CheckResult(_SUBJECT, CheckState.FAILED, _NO_PROVIDER[found.mode], _ENABLE)
     if not found.active:
         message, remedy = "There are no active staff.", "flask user create EMAIL --superuser"
-        return Finding(_SUBJECT, State.WARNING, message, remedy)
+        return CheckResult(_SUBJECT, CheckState.WARNING, message, remedy)
     if not found.able:
-        return Finding(_SUBJECT, State.WARNING, *_unable(found))
+        return CheckResult(_SUBJECT, CheckState.WARNING, *_unable(found))
     if not found.able_managers:
         message = "No one who can sign in can manage settings."
-        return Finding(_SUBJECT, State.WARNING, message, "flask user create EMAIL --superuser")
+        return CheckResult(
+            _SUBJECT, CheckState.WARNING, message, "flask user create EMAIL --superuser"
+        )
     message = text(
         "{able:,} of {active:,} active staff can sign in; {managers:,} can manage settings.",
         able=found.able,
         active=found.active,
         managers=found.able_managers,
     )
-    return Finding(_SUBJECT, State.FINE, message)
+    return CheckResult(_SUBJECT, CheckState.FINE, message)
 
 
 @part
-def second_factor_findings(ports: Ports) -> Iterator[Finding]:
+def second_factor_findings(ports: Ports) -> Iterator[CheckResult]:
     """Whether all staff have the second factor that the shop requires; none while it doesn't."""
     query = select(
         ShopRecord.second_factor_from,
@@ -96,7 +98,7 @@ def second_factor_findings(ports: Ports) -> Iterator[Finding]:
         return
     if not row.without:
         message = "All active staff have the second factor that is required of them."
-        yield Finding(_FACTOR, State.FINE, message)
+        yield CheckResult(_FACTOR, CheckState.FINE, message)
         return
     message = text(
         "{count:,} active staff member has no second factor, which is required from "
@@ -107,11 +109,11 @@ def second_factor_findings(ports: Ports) -> Iterator[Finding]:
         begins=begins,
     )
     remedy = f"Let them add one when they sign in to the console, or: {_NO_FACTOR}"
-    yield Finding(_FACTOR, State.WARNING, message, remedy)
+    yield CheckResult(_FACTOR, CheckState.WARNING, message, remedy)
 
 
 @part
-def email_twin_findings(ports: Ports) -> Iterator[Finding]:
+def email_twin_findings(ports: Ports) -> Iterator[CheckResult]:
     """Report accounts that have the same email in two spellings; nothing without any.
 
     They are from when those were different emails.
@@ -131,7 +133,7 @@ def email_twin_findings(ports: Ports) -> Iterator[Finding]:
         named=named,
     )
     remedy = "Give one of them another email: flask user update EMAIL --email NEW, or delete it"
-    yield Finding(_EMAIL, State.WARNING, message, remedy)
+    yield CheckResult(_EMAIL, CheckState.WARNING, message, remedy)
 
 
 def _unable(found: _StaffSignIns) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Text, cast, select, update
 
 from app.domain.authorization.actor import Actor
-from app.domain.keys.encryption_purposes import (
+from app.domain.keys import (
     FORM_ANSWER,
     FORM_FIELDS,
     FORM_SECRET,
@@ -17,9 +17,9 @@ from app.domain.keys.encryption_purposes import (
     PROVIDER_SECRET,
     WEBHOOK_PAYLOAD,
     WEBHOOK_SECRET,
-    authenticator_app,
-    refresh_token,
-    signing_key,
+    authenticator_app_purpose,
+    refresh_token_purpose,
+    signing_key_purpose,
 )
 from app.models import (
     AuthenticatorAppRecord,
@@ -90,7 +90,7 @@ SECRET_COLUMNS = (
         "signing keys",
         SigningKeyRecord.kid,
         SigningKeyRecord.private_key,
-        lambda kid: [signing_key(kid)],
+        lambda kid: [signing_key_purpose(kid)],
         SigningKeyRecord.kid,
     ),
     SecretColumn(
@@ -112,20 +112,20 @@ SECRET_COLUMNS = (
         "identity providers' refresh tokens",
         SessionRecord.id,
         SessionRecord.provider_refresh_token,
-        lambda token: [refresh_token(token)],
+        lambda token: [refresh_token_purpose(token)],
         SessionRecord.token,
     ),
     SecretColumn(
         "authenticator apps",
         AuthenticatorAppRecord.user_id,
         AuthenticatorAppRecord.secret,
-        lambda user_id: [authenticator_app(user_id)],
+        lambda user_id: [authenticator_app_purpose(user_id)],
     ),
     SecretColumn(
         "authenticator apps being set up",
         AuthenticatorAppRecord.user_id,
         AuthenticatorAppRecord.pending_secret,
-        lambda user_id: [authenticator_app(user_id)],
+        lambda user_id: [authenticator_app_purpose(user_id)],
     ),
     SecretColumn(
         "pending SSO sign-ins",

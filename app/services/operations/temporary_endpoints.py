@@ -7,7 +7,7 @@ from sqlalchemy import select
 from app.domain.authorization.actor import Actor
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.temporary_endpoints import MAX_AGE, TEMPORARY_URL, has_own_app
+from app.domain.webhooks import MAX_TEMPORARY_AGE, TEMPORARY_URL, has_own_app
 from app.models import AppRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_changes import delete_app
@@ -17,7 +17,7 @@ from app.services.webhooks.changes import delete_webhook
 
 @internal
 def delete_expired_endpoints(ports: Ports, actor: Actor) -> int:
-    """Delete temporary endpoints after ``MAX_AGE``, with the apps that were created for them.
+    """Delete temporary endpoints after ``MAX_TEMPORARY_AGE``, with the apps created for them.
 
     Returns how many there were.
     """
@@ -26,7 +26,7 @@ def delete_expired_endpoints(ports: Ports, actor: Actor) -> int:
         .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
         .where(
             WebhookRecord.target_url == TEMPORARY_URL,
-            WebhookRecord.created_at <= ports.clock.now() - MAX_AGE,
+            WebhookRecord.created_at <= ports.clock.now() - MAX_TEMPORARY_AGE,
         )
     )
     with ports.database.reading() as session:

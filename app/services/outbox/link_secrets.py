@@ -5,7 +5,7 @@ People may see them without it; the app that it was sent to, with it.
 
 from app.domain.deliveries.redaction import REDACTED
 from app.domain.events import EVENTS, EventType, LinkRequested
-from app.domain.keys.encryption_purposes import WEBHOOK_PAYLOAD
+from app.domain.keys import WEBHOOK_PAYLOAD
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.services.authorization.register import part

@@ -6,12 +6,11 @@ from dataclasses import fields, replace
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.languages import shipped_tag
 from app.domain.authorization.actor import Actor
 from app.domain.events import Event, LinkRequested
-from app.domain.keys.encryption_purposes import OUTBOX_EVENT, OUTBOX_MAIL
-from app.domain.mails.mail import Mail, MailKind
-from app.domain.mails.senders import ASKED_AGAIN, MAX_WAIT, MailSender, sender_setting
-from app.domain.values.languages import shipped_tag
+from app.domain.keys import OUTBOX_EVENT, OUTBOX_MAIL
+from app.domain.mails.mail import ASKED_AGAIN, MAX_WAIT, Mail, MailKind, MailSender, sender_setting
 from app.models import OutboxEventRecord, OutboxMailRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports

@@ -6,11 +6,7 @@ from types import MappingProxyType
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from app.domain.authorization.actor import Actor, ActorKind
-from app.domain.mails.mail import Mail, MailKind
-from app.domain.mails.unlinked import unlinked
-from app.domain.mails.values import NO_DEVICE, device_values, moment_values
-from app.domain.passwords.email_links import (
+from app.domain.accounts.email_links import (
     LIFETIMES,
     NOT_ME_PURPOSES,
     TOKEN_LENGTH,
@@ -19,6 +15,9 @@ from app.domain.passwords.email_links import (
     digest_of,
     state_of,
 )
+from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.mails.mail import Mail, MailKind, unlinked
+from app.domain.mails.values import NO_DEVICE, device_values, moment_values
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import part

@@ -4,7 +4,7 @@ from dataclasses import fields
 from typing import Any
 
 from app.domain.events import EVENTS, Event, EventType, LinkRequested
-from app.domain.keys.encryption_purposes import OUTBOX_EVENT
+from app.domain.keys import OUTBOX_EVENT
 from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.services.authorization.register import part

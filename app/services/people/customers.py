@@ -7,16 +7,14 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.addresses import NO_ADDRESSES, DefaultAddresses
 from app.domain.accounts.emails import email_problem, normalize_email
-from app.domain.accounts.names import name_problems
-from app.domain.accounts.notes import note_problems
 from app.domain.accounts.staff import deletion_problem
-from app.domain.accounts.users import User
+from app.domain.accounts.users import User, name_problems, note_problems
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import CustomerDeleted, CustomerUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import given_key, key_of
-from app.domain.values.unset import ABSENT, Absent, present
+from app.domain.values.inputs import ABSENT, Absent, present
 from app.models import UserRecord
 from app.ports import Ports
 from app.ports.database import account

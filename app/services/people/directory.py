@@ -16,8 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
-from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
-from app.domain.accounts.search import end_of, read_search
+from app.domain.accounts.search import SignInMethod, UserFilter, UserSort, end_of, read_search
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission

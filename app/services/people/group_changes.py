@@ -7,14 +7,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.staff import duplicate_problem, last_group_problem
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import grant_problem, withdrawal_problem
-from app.domain.authorization.groups import PermissionGroup
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.actor import Actor, grant_problem, withdrawal_problem
+from app.domain.authorization.permissions import Permission, PermissionGroup
 from app.domain.events import PermissionGroupDeleted, PermissionGroupUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
-from app.domain.values.unset import ABSENT, Absent
+from app.domain.values.inputs import ABSENT, Absent
 from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record

@@ -8,10 +8,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import aliased
 
 from app.domain.accounts.users import Group, User
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import grant_problem
-from app.domain.authorization.groups import PermissionGroup
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.actor import Actor, grant_problem
+from app.domain.authorization.permissions import Permission, PermissionGroup
 from app.domain.events import PermissionGroupCreated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of

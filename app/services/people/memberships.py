@@ -6,8 +6,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import is_manageable
+from app.domain.authorization.actor import Actor, is_manageable
 from app.domain.authorization.permissions import known
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import parse_global_id, parse_key, to_global_id

@@ -5,8 +5,7 @@ from collections.abc import Collection, Mapping
 from sqlalchemy import ColumnElement, false, select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.domain.accounts.users import User
-from app.domain.accounts.visibility import account_readers, sees_account
+from app.domain.accounts.users import User, account_readers, sees_account
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied

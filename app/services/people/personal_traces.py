@@ -7,16 +7,16 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, false, or_, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.erasure import (
+from app.domain.accounts.users import (
     ERASED,
+    User,
     pseudonym_of,
     pseudonymous_email,
     without_texts,
 )
-from app.domain.accounts.users import User
 from app.domain.authorization.actor import ActorKind
 from app.domain.events import EVENTS
-from app.domain.sign_in.sign_in_events import EMAIL_PURPOSE
+from app.domain.sign_in.sign_in_log import EMAIL_PURPOSE
 from app.models import (
     AddressRecord,
     AppInstallationRecord,

@@ -6,12 +6,9 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
-from app.domain.accounts.names import name_problems
-from app.domain.accounts.notes import note_problems
 from app.domain.accounts.staff import deletion_problem, duplicate_problem
-from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import grant_problem, withdrawal_problem
+from app.domain.accounts.users import User, name_problems, note_problems
+from app.domain.authorization.actor import Actor, grant_problem, withdrawal_problem
 from app.domain.authorization.permissions import Permission, known
 from app.domain.events import StaffCreated, StaffDeleted, StaffUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any

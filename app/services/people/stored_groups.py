@@ -5,10 +5,8 @@ from collections.abc import Iterable
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import manage_problem
-from app.domain.authorization.groups import PermissionGroup
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.actor import Actor, manage_problem
+from app.domain.authorization.permissions import Permission, PermissionGroup
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text_rules import line_problem
 from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord

@@ -9,10 +9,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
-from app.domain.accounts.names import name_problems
-from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import grant_problem, holds_all_permissions
+from app.domain.accounts.users import User, name_problems
+from app.domain.authorization.actor import Actor, grant_problem, holds_all_permissions
 from app.domain.authorization.permissions import Permission
 from app.domain.events import CustomerCreated, StaffCreated
 from app.domain.passwords.passwords import own_words

@@ -6,11 +6,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, email_spellings, normalize_email
-from app.domain.accounts.names import name_problems
-from app.domain.accounts.notes import note_problems
+from app.domain.accounts.users import name_problems, note_problems
 from app.domain.authorization.actor import Actor
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.unset import ABSENT, Absent
+from app.domain.values.inputs import ABSENT, Absent
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import drop_links

@@ -10,16 +10,16 @@ from datetime import timedelta
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
-from app.domain.second_factors.challenges import (
-    LIFETIME,
-    MAX_FAILURES,
-    TOKEN_LENGTH,
+from app.domain.second_factors import (
+    CHALLENGE_LIFETIME,
+    CHALLENGE_TOKEN_LENGTH,
+    MAX_CHALLENGE_FAILURES,
     Challenge,
     ChallengePurpose,
+    SecondFactorType,
     digest_of_challenge,
 )
-from app.domain.second_factors.methods import SecondFactorType
-from app.domain.sign_in.sign_in_events import SignInMethod
+from app.domain.sign_in.sign_in_log import SignInMethod
 from app.domain.values.errors import Problem, Refused
 from app.models import SecondFactorChallengeRecord
 from app.ports import Ports
@@ -66,7 +66,7 @@ def ask(
 ) -> Challenge:
     """Store a new challenge in the transaction of ``session``; only its client gets the token."""
     now = ports.clock.now()
-    token = ports.randomness.token(TOKEN_LENGTH)
+    token = ports.randomness.token(CHALLENGE_TOKEN_LENGTH)
     begins = pending or PendingSession()
     session.add(
         SecondFactorChallengeRecord(
@@ -79,10 +79,10 @@ def ask(
             lifetime=None if begins.lifetime is None else int(begins.lifetime.total_seconds()),
             audience=_write_audience(begins.audience),
             created_at=now,
-            expires_at=now + LIFETIME,
+            expires_at=now + CHALLENGE_LIFETIME,
         )
     )
-    return Challenge(token, now + LIFETIME, types)
+    return Challenge(token, now + CHALLENGE_LIFETIME, types)
 
 
 @part
@@ -92,8 +92,8 @@ def count_answer(
     """Count an answer before it is looked at, and return its challenge.
 
     The count goes back to what it was only when the challenge is used up by a right answer, so
-    that parallel answers can't exceed ``MAX_FAILURES``. Refuses INVALID on ``challenge`` for one
-    that is unknown, used, expired, for another purpose, or that had its last wrong answer.
+    that parallel answers can't exceed ``MAX_CHALLENGE_FAILURES``. Refuses INVALID on ``challenge``
+    for one that is unknown, used, expired, for another purpose, or that had its last wrong answer.
     """
     challenge: SecondFactorChallengeRecord | None = session.scalar(
         update(SecondFactorChallengeRecord)
@@ -101,7 +101,7 @@ def count_answer(
             SecondFactorChallengeRecord.digest == digest_of_challenge(token),
             SecondFactorChallengeRecord.purpose == purpose.value,
             SecondFactorChallengeRecord.expires_at > ports.clock.now(),
-            SecondFactorChallengeRecord.failures < MAX_FAILURES,
+            SecondFactorChallengeRecord.failures < MAX_CHALLENGE_FAILURES,
         )
         .values(failures=SecondFactorChallengeRecord.failures + 1)
         .returning(SecondFactorChallengeRecord)

@@ -8,11 +8,15 @@ from functools import partial
 from sqlalchemy import select, update
 
 from app.domain.authorization.actor import Actor
-from app.domain.keys.encryption_purposes import authenticator_app
+from app.domain.keys import authenticator_app_purpose
 from app.domain.mails.mail import MailKind
-from app.domain.second_factors.methods import SecondFactorType
-from app.domain.second_factors.one_time_codes import find_step, read_one_time_code
-from app.domain.second_factors.recovery_codes import read_recovery_code, selector_of
+from app.domain.second_factors import (
+    SecondFactorType,
+    find_step,
+    read_one_time_code,
+    read_recovery_code,
+    selector_of,
+)
 from app.models import AuthenticatorAppRecord, RecoveryCodeRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
@@ -51,7 +55,7 @@ def _accept_one_time_code(ports: Ports, user_id: int, code: str) -> bool:
     if stored is None or not stored.secret:
         return False  # there is none, or it was reported
     try:
-        secret = ports.encryption.decrypt(authenticator_app(user_id), stored.secret)
+        secret = ports.encryption.decrypt(authenticator_app_purpose(user_id), stored.secret)
     except DecryptionError:
         return False  # SECRET_KEY was lost: `flask doctor` reports it, and recovery codes work
     code_at = partial(ports.authenticator_apps.code_at, secret)

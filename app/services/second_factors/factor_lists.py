@@ -9,7 +9,7 @@ from sqlalchemy import Select, func, literal, select, union_all
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.second_factors.methods import SecondFactorType
+from app.domain.second_factors import SecondFactorType
 from app.domain.values.errors import PermissionDenied
 from app.models import AuthenticatorAppRecord, PasskeyRecord, RecoveryCodeRecord
 from app.ports import Ports

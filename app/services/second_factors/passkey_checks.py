@@ -10,13 +10,13 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import MailKind
 from app.domain.mails.values import passkey_values
-from app.domain.second_factors.challenges import (
-    MAX_FAILURES,
+from app.domain.second_factors import (
+    MAX_CHALLENGE_FAILURES,
+    AuthenticationMethod,
     ChallengePurpose,
     digest_of_challenge,
 )
-from app.domain.second_factors.methods import AuthenticationMethod
-from app.domain.urls.relying_party import RelyingParty, relying_party
+from app.domain.urls.web_urls import RelyingParty, relying_party
 from app.domain.values.errors import Problem, Refused
 from app.models import PasskeyRecord, SecondFactorChallengeRecord, UserRecord
 from app.ports import Ports
@@ -123,7 +123,7 @@ def store_random(
             SecondFactorChallengeRecord.digest == digest_of_challenge(token),
             SecondFactorChallengeRecord.purpose == purpose.value,
             SecondFactorChallengeRecord.expires_at > ports.clock.now(),
-            SecondFactorChallengeRecord.failures < MAX_FAILURES,
+            SecondFactorChallengeRecord.failures < MAX_CHALLENGE_FAILURES,
             or_(
                 SecondFactorChallengeRecord.session_id.is_(None),
                 SecondFactorChallengeRecord.session_id == actor.session_id,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from app.domain.second_factors.recovery_codes import (
-    RANDOM_BYTES,
+from app.domain.second_factors import (
+    RECOVERY_BYTES,
     make_recovery_codes,
     selector_of,
 )
@@ -22,7 +22,7 @@ HashedCode = tuple[str, str]
 @part
 def hash_new_codes(ports: Ports) -> list[HashedCode]:
     """Make a set of recovery codes; never inside a transaction, because hashing is slow."""
-    codes = make_recovery_codes(ports.randomness.secret(RANDOM_BYTES))
+    codes = make_recovery_codes(ports.randomness.secret(RECOVERY_BYTES))
     return [(code, ports.passwords.hash(code)) for code in codes]
 
 

@@ -4,7 +4,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.second_factors.methods import (
+from app.domain.second_factors import (
     AuthenticationMethod,
     methods_with_proof,
     read_methods,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.domain.second_factors.methods import SecondFactorType
+from app.domain.second_factors import SecondFactorType
 from app.models import AuthenticatorAppRecord, PasskeyRecord, RecoveryCodeRecord, UserRecord
 from app.ports import NamedRow
 from app.services.authorization.register import part

@@ -10,8 +10,7 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange, Lockout, SettingsManagers, check_lockout
-from app.domain.shop.settings import PasswordLoginMode, Switches, mode_change_problem
-from app.domain.shop.traffic import TrafficKind
+from app.domain.shop.settings import PasswordLoginMode, Switches, TrafficKind, mode_change_problem
 from app.domain.values.errors import Problem
 from app.models import AuditRecord, SessionRecord, ShopRecord, UserRecord
 from app.ports import Ports

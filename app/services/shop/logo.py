@@ -5,10 +5,10 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.mails.logo import MAX_FILE_SIZE, MAX_HEIGHT, MAX_WIDTH, NAME_LENGTH, Logo
+from app.domain.mails.design import LOGO_NAME_LENGTH, MAX_HEIGHT, MAX_LOGO_SIZE, MAX_WIDTH, Logo
 from app.domain.shop.settings import ShopSettings
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.uploads import Upload
+from app.domain.values.inputs import Upload
 from app.models import LogoRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -27,20 +27,20 @@ def update_logo(ports: Ports, actor: Actor, image: Upload) -> ShopSettings:
     FILE_SIZE_LIMIT_EXCEEDED on ``image``, and INVALID for a file that is not an image or has too
     many pixels.
     """
-    if len(image.data) > MAX_FILE_SIZE:
+    if len(image.data) > MAX_LOGO_SIZE:
         raise Refused(
             Problem(
                 "FILE_SIZE_LIMIT_EXCEEDED",
                 "Use a file of at most {max_file_size} MiB.",
                 "image",
-                values={"max_file_size": MAX_FILE_SIZE // (1024 * 1024)},
+                values={"max_file_size": MAX_LOGO_SIZE // (1024 * 1024)},
             )
         )
     try:
         drawn = ports.images.fit(image.data, MAX_WIDTH, MAX_HEIGHT)
     except InvalidImage as reason:
         raise Refused(reason.problem) from None
-    name = ports.randomness.token(NAME_LENGTH)
+    name = ports.randomness.token(LOGO_NAME_LENGTH)
     logo = LogoRecord(name=name, width=drawn.width, height=drawn.height, data=drawn.data)
     return _replace(ports, actor, logo)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind, RenderedMail
-from app.domain.mails.mail_errors import error_problem
+from app.domain.mails.mail_log import error_problem
 from app.domain.mails.own_templates import OwnTemplate
 from app.domain.values.errors import Problem, Refused
 from app.ports import Ports

@@ -12,9 +12,9 @@ from functools import partial
 from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.mails.languages import SHIPPED_LANGUAGES
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.domain.mails.mail_log import kind_label
 from app.domain.mails.own_templates import (
@@ -22,7 +22,7 @@ from app.domain.mails.own_templates import (
     OwnTemplate,
     UrlRule,
 )
-from app.domain.mails.samples import sample_mail
+from app.domain.mails.values import sample_mail
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.models import MailTemplateRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID

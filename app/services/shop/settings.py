@@ -8,19 +8,21 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.mails.senders import LINK_EVENTS, MailSender, sender_setting
-from app.domain.shop.closing import closing_problems, with_closing
-from app.domain.shop.second_factor_rule import changes_second_factor, with_second_factor
+from app.domain.mails.mail import LINK_EVENTS, MailSender, sender_setting
 from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, given_values
 from app.domain.shop.settings import (
     PasswordLoginMode,
     ShopSettings,
     ShopUpdate,
     StaffSecondFactor,
+    changes_second_factor,
+    closing_problems,
     mode_change_problem,
+    with_closing,
+    with_second_factor,
 )
 from app.domain.values.errors import Problem, refuse_any
-from app.domain.values.version import INTERFACE_VERSION
+from app.domain.values.installation import INTERFACE_VERSION
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports

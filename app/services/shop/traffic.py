@@ -8,7 +8,7 @@ from sqlalchemy import CTE, BigInteger, ColumnElement, ScalarSelect, cast, delet
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.traffic import RETENTION, TrafficHour, TrafficKind, bucket_of
+from app.domain.shop.settings import TRAFFIC_RETENTION, TrafficHour, TrafficKind, bucket_of
 from app.models import ForwardingRecord, TrafficRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import counts_on_replica, part, requires
@@ -87,7 +87,7 @@ def list_untrusted_forwarding(
     """
     peers = (
         select(ForwardingRecord.peer, ForwardingRecord.requests, ForwardingRecord.last_seen_at)
-        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - RETENTION)
+        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - TRAFFIC_RETENTION)
         .order_by(ForwardingRecord.last_seen_at.desc(), ForwardingRecord.peer)
         .limit(limit)
     )
@@ -101,7 +101,7 @@ def untrusted_peers(ports: Ports) -> ScalarSelect[int]:
     return (
         select(func.count())
         .select_from(ForwardingRecord)
-        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - RETENTION)
+        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - TRAFFIC_RETENTION)
         .scalar_subquery()
     )
 
@@ -109,7 +109,7 @@ def untrusted_peers(ports: Ports) -> ScalarSelect[int]:
 @part
 def delete_old_traffic(ports: Ports) -> int:
     """Forget counts of more than a week ago, and who forwarded then; how many rows."""
-    since = ports.clock.now() - RETENTION
+    since = ports.clock.now() - TRAFFIC_RETENTION
     old = delete(TrafficRecord).where(TrafficRecord.began_at < since)
     peers = delete(ForwardingRecord).where(ForwardingRecord.last_seen_at < since)
     with ports.database.transaction() as session:

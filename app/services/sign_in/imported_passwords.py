@@ -5,9 +5,8 @@ from datetime import datetime
 from sqlalchemy import func, literal, select, text, update
 from sqlalchemy.orm import Session
 
-from app.domain.imports.digests import digest_of_text
-from app.domain.passwords.hash_formats import UnusableHash, parse_hash
-from app.domain.passwords.imported_hashes import ImportedPasswordState
+from app.domain.imports.runs import digest_of_text
+from app.domain.passwords.imported_hashes import ImportedPasswordState, UnusableHash, parse_hash
 from app.models import ImportedPasswordRecord, UserRecord
 from app.models.imports import WAITING
 from app.ports import Ports

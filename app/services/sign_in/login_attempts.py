@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
 
-from app.domain.audit.security_events import SecurityEvent
+from app.domain.audit import SecurityEvent
 from app.domain.values.errors import Problem, Refused
 from app.ports import Ports
 from app.ports.metrics import THROTTLE_BLOCKS

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from app.domain.authorization.actor import Actor
-from app.domain.second_factors.challenges import ChallengePurpose
-from app.domain.second_factors.methods import (
+from app.domain.second_factors import (
     AuthenticationMethod,
+    ChallengePurpose,
     methods_of_passkey,
     methods_of_sign_in,
 )
-from app.domain.sign_in.sign_in_events import SignInMethod
+from app.domain.sign_in.sign_in_log import SignInMethod
 from app.domain.values.errors import Problem
 from app.models import SecondFactorChallengeRecord
 from app.ports import Ports

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import normalize_email
 from app.domain.authorization.actor import Actor
-from app.domain.sign_in.sign_in_events import SignInReason
+from app.domain.sign_in.sign_in_log import SignInReason
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text_rules import is_storable
 from app.models import ShopRecord, UserRecord

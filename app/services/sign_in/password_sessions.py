@@ -7,9 +7,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.second_factors.challenges import Challenge, ChallengePurpose
+from app.domain.second_factors import Challenge, ChallengePurpose
 from app.domain.shop.settings import PasswordLoginMode, Switches
-from app.domain.sign_in.sign_in_events import SignInReason
+from app.domain.sign_in.sign_in_log import SignInReason
 from app.domain.values.errors import Problem, Refused
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID

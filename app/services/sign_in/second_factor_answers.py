@@ -1,7 +1,7 @@
 """Answers to a challenge, and codes: each is counted before it is looked at.
 
-A challenge takes ``MAX_FAILURES`` answers, an account ``MAX_GUESSES`` wrong codes in a row,
-however many challenges, sessions and IP addresses they come with.
+A challenge takes ``MAX_CHALLENGE_FAILURES`` answers, an account ``MAX_GUESSES`` wrong codes in a
+row, however many challenges, sessions and IP addresses they come with.
 """
 
 from math import ceil
@@ -10,12 +10,12 @@ from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import MailKind
-from app.domain.second_factors.challenges import (
-    MAX_FAILURES,
+from app.domain.second_factors import (
+    MAX_CHALLENGE_FAILURES,
+    AuthenticationMethod,
     ChallengePurpose,
     digest_of_challenge,
 )
-from app.domain.second_factors.methods import AuthenticationMethod
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import Problem, Refused
 from app.models import SecondFactorChallengeRecord
@@ -57,7 +57,7 @@ def find_challenge(
                 stored.purpose.in_([purpose.value for purpose in purposes]),
                 stored.in_console.is_(in_console),
                 stored.expires_at > ports.clock.now(),
-                stored.failures < MAX_FAILURES,
+                stored.failures < MAX_CHALLENGE_FAILURES,
             )
         )
     if found is None or not _can_answer(actor, found):
@@ -98,7 +98,9 @@ def use_code(
         try:
             left = MAX_GUESSES - number
             if challenge is not None:
-                left = min(left, MAX_FAILURES - count_stored_answer(ports, *challenge).failures)
+                left = min(
+                    left, MAX_CHALLENGE_FAILURES - count_stored_answer(ports, *challenge).failures
+                )
             used = check_code(ports, actor, user_id, code)
         except Exception:
             ports.throttle.undo_guess(user_id)  # nothing was compared

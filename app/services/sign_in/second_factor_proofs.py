@@ -5,9 +5,8 @@ from collections.abc import Callable
 from sqlalchemy import delete
 
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.authorization.scopes import read_grant
-from app.domain.second_factors.challenges import Challenge, ChallengePurpose
-from app.domain.second_factors.methods import AuthenticationMethod
+from app.domain.authorization.permissions import read_grant
+from app.domain.second_factors import AuthenticationMethod, Challenge, ChallengePurpose
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.sign_in.tokens import CSRF_TOKEN_LENGTH
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected

@@ -8,11 +8,11 @@ from functools import partial
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.domain.second_factors.challenges import ChallengePurpose
-from app.domain.second_factors.methods import (
+from app.domain.second_factors import (
+    ChallengePurpose,
     methods_of_sign_in,
 )
-from app.domain.sign_in.sign_in_events import SignInMethod
+from app.domain.sign_in.sign_in_log import SignInMethod
 from app.domain.values.errors import Refused
 from app.models import PasskeyRecord, SecondFactorChallengeRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID

@@ -7,11 +7,11 @@ from datetime import timedelta
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
+from app.domain import keys
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.authorization.scopes import ScopeGrant, write_grant
-from app.domain.keys import encryption_purposes
-from app.domain.second_factors.methods import (
+from app.domain.authorization.permissions import ScopeGrant, write_grant
+from app.domain.second_factors import (
     SecondFactorType,
     used_second_factor,
     write_methods,
@@ -159,7 +159,7 @@ def open_session(
 def store_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -> None:
     """Store the provider's refresh token with its session, sealed for that session alone."""
     encrypted = (
-        ports.encryption.encrypt(encryption_purposes.refresh_token(kept.token), refresh_token)
+        ports.encryption.encrypt(keys.refresh_token_purpose(kept.token), refresh_token)
         if refresh_token
         else ""
     )
@@ -171,7 +171,7 @@ def load_refresh_token(ports: Ports, kept: SessionRecord) -> str:
     """The provider's refresh token of a session; empty where it has none."""
     encrypted = kept.provider_refresh_token
     return (
-        ports.encryption.decrypt(encryption_purposes.refresh_token(kept.token), encrypted)
+        ports.encryption.decrypt(keys.refresh_token_purpose(kept.token), encrypted)
         if encrypted
         else ""
     )

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.sign_in.sign_in_events import SignInMethod
+from app.domain.sign_in.jws import claimed_key
+from app.domain.sign_in.sign_in_log import SignInMethod
 from app.domain.sign_in.tokens import Claims, TokenType
-from app.domain.single_sign_on.provider_jws import claimed_key
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
 from app.ports import Ports
 from app.services.audit.log import Change, record

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 from app.domain.accounts.emails import normalize_email
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.sign_in.sign_in_events import (
+from app.domain.sign_in.sign_in_log import (
     EMAIL_PURPOSE,
     MAX_SEARCHED,
     MAX_TEXT_LENGTH,

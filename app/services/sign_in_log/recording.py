@@ -7,10 +7,10 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from app.domain.audit.security_events import SecurityEvent
+from app.domain.audit import SecurityEvent
 from app.domain.authorization.actor import Actor
 from app.domain.sign_in.devices import device_of
-from app.domain.sign_in.sign_in_events import (
+from app.domain.sign_in.sign_in_log import (
     AccountType,
     SignInMethod,
     SignInReason,
@@ -18,7 +18,7 @@ from app.domain.sign_in.sign_in_events import (
     mask_email,
 )
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.installation_errors import Unreachable
+from app.domain.values.installation import Unreachable
 from app.models import SignInEventRecord, UserRecord
 from app.ports import Ports
 from app.ports.http import CallFailed

@@ -17,8 +17,7 @@ from sqlalchemy import (
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.sign_in.sign_in_events import SignInFilter, SignInReason
-from app.domain.sign_in.sign_in_statistics import Period, SignInSpan
+from app.domain.sign_in.sign_in_log import Period, SignInFilter, SignInReason, SignInSpan
 from app.domain.values.pages import MAX_COUNTED, Counts
 from app.domain.values.text_rules import is_storable
 from app.models import SignInEventRecord

@@ -8,7 +8,6 @@ from sqlalchemy import select
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order, known
-from app.domain.single_sign_on.attribute_mapping import MappedKind, MappedTo, MappingPreview
 from app.domain.single_sign_on.provider_tokens import (
     ProviderTokenRejected,
     SignedToken,
@@ -20,7 +19,12 @@ from app.domain.single_sign_on.provider_tokens import (
     reason_of,
     serves_staff_with,
 )
-from app.domain.single_sign_on.provider_users import read_person
+from app.domain.single_sign_on.provider_users import (
+    MappedKind,
+    MappedTo,
+    MappingPreview,
+    read_person,
+)
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused, TokenRejected
 from app.models import ExternalIdentityRecord, GroupPermissionRecord, GroupRecord, UserRecord

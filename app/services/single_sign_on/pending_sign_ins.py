@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from sqlalchemy import delete
 
-from app.domain.keys.encryption_purposes import PENDING_SIGN_IN
+from app.domain.keys import PENDING_SIGN_IN
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
 from app.models import OidcStateRecord

@@ -7,12 +7,12 @@ from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.single_sign_on.discovery import discovery_url, issuer_in, read_description
+from app.domain.single_sign_on.provider_settings import discovery_url, issuer_in, read_description
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
 from app.domain.single_sign_on.providers import Provider, serves_any_client
 from app.domain.single_sign_on.waiting_changes import ANY_CLIENT, read_waiting
-from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import Problem, Refused, refuse_any
+from app.domain.values.installation import CheckResult, CheckState
 from app.domain.values.text import Phrase, Phrases, text, translatable
 from app.ports import Ports
 from app.ports.http import CallFailed
@@ -50,7 +50,7 @@ def discover_provider(
 
 
 @requires(Permission.MANAGE_PLUGINS)
-def check_provider(ports: Ports, actor: Actor, slug: str) -> tuple[Finding, ...]:
+def check_provider(ports: Ports, actor: Actor, slug: str) -> tuple[CheckResult, ...]:
     """Test everything that the provider ``slug`` is used for, without signing anyone in.
 
     Refuses NOT_FOUND on ``provider``.
@@ -74,14 +74,14 @@ _WAYS = {
 
 
 def _found(
-    subject: str, state: State, message: str, remedy: str = "", **values: object
-) -> Finding:
+    subject: str, state: CheckState, message: str, remedy: str = "", **values: object
+) -> CheckResult:
     """Return a finding whose message and remedy have places for ``values``."""
     whole = (text(message, **values), text(remedy, **values))
-    return Finding(subject, state, *whole, templates=(message, remedy), values=values)
+    return CheckResult(subject, state, *whole, templates=(message, remedy), values=values)
 
 
-def _findings(ports: Ports, provider: Provider) -> Iterator[Finding]:
+def _findings(ports: Ports, provider: Provider) -> Iterator[CheckResult]:
     yield _modes(provider)
     yield from _trust(provider)
     yield from _refreshing(ports, provider)
@@ -99,35 +99,37 @@ def _findings(ports: Ports, provider: Provider) -> Iterator[Finding]:
             yield _tried(name, partial(_page, ports, name, url))
 
 
-def _tried(name: str, look: Callable[[], Finding]) -> Finding:
+def _tried(name: str, look: Callable[[], CheckResult]) -> CheckResult:
     try:
         return look()
     except CallFailed as failed:
         remedy = "Check {name} and that this machine can reach it."
-        return _found(name, State.FAILED, "{failed}", remedy, name=name, failed=Phrase(failed))
+        return _found(
+            name, CheckState.FAILED, "{failed}", remedy, name=name, failed=Phrase(failed)
+        )
 
 
-def _modes(provider: Provider) -> Finding:
+def _modes(provider: Provider) -> CheckResult:
     if not (provider.takes_tokens or provider.signs_in):
         message = "The provider isn't set up: it has no usable endpoints."
-        return _found("active", State.FAILED, message, "flask oidc discover ISSUER")
+        return _found("active", CheckState.FAILED, message, "flask oidc discover ISSUER")
     if not provider.active:
         message = "The provider is disabled, so no one can sign in with it."
-        return _found("active", State.WARNING, message, "flask oidc set active true")
+        return _found("active", CheckState.WARNING, message, "flask oidc set active true")
     if provider.takes_tokens and provider.use_oauth_scope_permissions and not provider.audience:
         message = "Without an audience, scopes of clients' access tokens grant no permissions."
-        return _found("audience", State.WARNING, message, "flask oidc set audience …")
-    return _found("active", State.FINE, _WAYS[provider.takes_tokens, provider.signs_in])
+        return _found("audience", CheckState.WARNING, message, "flask oidc set audience …")
+    return _found("active", CheckState.FINE, _WAYS[provider.takes_tokens, provider.signs_in])
 
 
-def _refreshing(ports: Ports, provider: Provider) -> Iterator[Finding]:
+def _refreshing(ports: Ports, provider: Provider) -> Iterator[CheckResult]:
     """Yield why sessions that begin at the provider can't be refreshed there."""
     if not (provider.active and provider.signs_in):
         return
     name = "enable_refresh_token"
     if not provider.enable_refresh_token:
         message = "Refresh tokens are off: people sign in again when their access token expires."
-        yield _found(name, State.WARNING, message, "flask oidc set enable_refresh_token true")
+        yield _found(name, CheckState.WARNING, message, "flask oidc set enable_refresh_token true")
         return
     with ports.database.reading() as session:
         count = session.execute(select(sessions_without_refresh_token(ports, provider))).scalar()
@@ -137,10 +139,10 @@ def _refreshing(ports: Ports, provider: Provider) -> Iterator[Finding]:
             "in again when their access token expires."
         )
         remedy = "Allow this client refresh tokens (offline access) at the provider."
-        yield _found(name, State.WARNING, message, remedy, count=count)
+        yield _found(name, CheckState.WARNING, message, remedy, count=count)
 
 
-def _trust(provider: Provider) -> Iterator[Finding]:
+def _trust(provider: Provider) -> Iterator[CheckResult]:
     """Warn about settings that wait for confirmation, or that give rights too widely."""
     waiting = [change.setting for change in read_waiting(provider.waiting_changes)]
     if waiting:
@@ -149,43 +151,47 @@ def _trust(provider: Provider) -> Iterator[Finding]:
             "and the provider makes no one staff."
         )
         names = ", ".join(waiting)
-        yield _found("active", State.WARNING, message, "flask oidc confirm", names=names)
+        yield _found("active", CheckState.WARNING, message, "flask oidc confirm", names=names)
     if serves_any_client(provider):
         remedy = "flask oidc set accepted_clients …"
-        yield _found("accepted_clients", State.WARNING, ANY_CLIENT, remedy)
+        yield _found("accepted_clients", CheckState.WARNING, ANY_CLIENT, remedy)
 
 
-def _issuer(ports: Ports, provider: Provider) -> Finding:
+def _issuer(ports: Ports, provider: Provider) -> CheckResult:
     metadata = ports.identity_provider.discover(discovery_url(provider.issuer))
     settings, problems = read_description(metadata, provider.issuer)
     remedy = f"flask oidc discover {provider.issuer}"
     if problems:
-        return _found("issuer", State.FAILED, problems[0].template, remedy, **problems[0].values)
+        return _found(
+            "issuer", CheckState.FAILED, problems[0].template, remedy, **problems[0].values
+        )
     differing = [name for name, value in settings.items() if getattr(provider, name) != value]
     if differing:
         message = "The provider's discovery document differs from the settings: {differing}."
-        return _found("issuer", State.WARNING, message, remedy, differing=", ".join(differing))
-    return _found("issuer", State.FINE, "The discovery document matches the settings.")
+        return _found(
+            "issuer", CheckState.WARNING, message, remedy, differing=", ".join(differing)
+        )
+    return _found("issuer", CheckState.FINE, "The discovery document matches the settings.")
 
 
-def _keys(ports: Ports, provider: Provider) -> Finding:
+def _keys(ports: Ports, provider: Provider) -> CheckResult:
     keys = ports.identity_provider.fetch_keys(provider.json_web_key_set_url)
     names = Phrases(key.kid or translatable("without an ID") for key in keys)
     message = "1 usable key: {names}." if len(keys) == 1 else "{number} usable keys: {names}."
-    return _found("json_web_key_set_url", State.FINE, message, number=len(keys), names=names)
+    return _found("json_web_key_set_url", CheckState.FINE, message, number=len(keys), names=names)
 
 
-def _user_info(ports: Ports, provider: Provider) -> Finding:
+def _user_info(ports: Ports, provider: Provider) -> CheckResult:
     try:
         ports.identity_provider.fetch_person(provider.user_info_url, _NOBODYS)
     except ProviderTokenRejected:
         message = "Responding; rejects an invalid token."
-        return _found("user_info_url", State.FINE, message)
+        return _found("user_info_url", CheckState.FINE, message)
     message = "Returned a user for an invalid token."
-    return _found("user_info_url", State.FAILED, message, "Do not use this provider.")
+    return _found("user_info_url", CheckState.FAILED, message, "Do not use this provider.")
 
 
-def _token(ports: Ports, provider: Provider) -> Finding:
+def _token(ports: Ports, provider: Provider) -> CheckResult:
     """Exchange an invalid code: providers authenticate the client first."""
     client = Client(
         provider.oauth_token_url, provider.client_id, secret_for_token_url(ports, provider)
@@ -199,23 +205,23 @@ def _token(ports: Ports, provider: Provider) -> Finding:
             remedy = "Set client_id and client_secret to the values registered at the provider."
             return _found(
                 "oauth_token_url",
-                State.FAILED,
+                CheckState.FAILED,
                 "The identity provider refused: {error}.",
                 remedy,
                 error=refused.error,
             )
         message = "Accepts the client and rejects an invalid code ({error})."
-        return _found("oauth_token_url", State.FINE, message, error=refused.error)
+        return _found("oauth_token_url", CheckState.FINE, message, error=refused.error)
     message = "Issued tokens for an invalid code."
-    return _found("oauth_token_url", State.FAILED, message, "Do not use this provider.")
+    return _found("oauth_token_url", CheckState.FAILED, message, "Do not use this provider.")
 
 
-def _page(ports: Ports, name: str, url: str) -> Finding:
+def _page(ports: Ports, name: str, url: str) -> CheckResult:
     """The browser goes there, not this service: that something answers is all to look at."""
     status = ports.identity_provider.fetch_status(url)
     if status >= _BROKEN:
         message = "Responded with HTTP {status}."
-        return _found(name, State.WARNING, message, "Check {name}.", status=status, name=name)
+        return _found(name, CheckState.WARNING, message, "Check {name}.", status=status, name=name)
     refuses = "Responding; rejects an empty request with HTTP {status}."
     answers = "Responding with HTTP {status}."
-    return _found(name, State.FINE, refuses if status >= _REFUSED else answers, status=status)
+    return _found(name, CheckState.FINE, refuses if status >= _REFUSED else answers, status=status)

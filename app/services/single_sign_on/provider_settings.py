@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.keys.encryption_purposes import PROVIDER_SECRET
+from app.domain.keys import PROVIDER_SECRET
 from app.domain.single_sign_on.provider_settings import (
     MASK,
     SETTINGS,

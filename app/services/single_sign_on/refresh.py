@@ -6,8 +6,8 @@ from datetime import timedelta
 from sqlalchemy import select, update
 
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.scopes import ScopeGrant, write_grant
-from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
+from app.domain.authorization.permissions import ScopeGrant, write_grant
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
 from app.domain.sign_in.tokens import Claims, TokenType, successor_of
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, reason_of
 from app.domain.single_sign_on.providers import Provider

@@ -11,11 +11,10 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.authorization.scopes import ScopeGrant
-from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
-from app.domain.single_sign_on.provider_errors import ProviderError
+from app.domain.authorization.permissions import ScopeGrant
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
 from app.domain.single_sign_on.provider_tokens import reason_of
-from app.domain.single_sign_on.providers import Provider, requested_scope
+from app.domain.single_sign_on.providers import Provider, ProviderError, requested_scope
 from app.domain.urls.redirects import redirect_problem
 from app.domain.values.errors import Problem, Refused, TokenRejected
 from app.ports import Ports

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from app.domain.authorization.scopes import ScopeGrant, granted_scopes
+from app.domain.authorization.permissions import ScopeGrant, granted_scopes
 from app.domain.single_sign_on.provider_tokens import (
     IdToken,
     ProviderTokenRejected,

@@ -10,18 +10,17 @@ from sqlalchemy import ColumnElement, Select, and_, not_, select, true
 from sqlalchemy.orm import Session
 
 from app.domain.apps.apps import App
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.grants import holds_all_permissions
+from app.domain.authorization.actor import Actor, holds_all_permissions
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS
-from app.domain.urls.masked_urls import masked_url
-from app.domain.webhooks.permissions import (
+from app.domain.urls.web_urls import masked_url
+from app.domain.webhooks import (
+    Webhook,
     app_permissions_denied,
     lacking_of_app,
     require_all_of_app,
+    required_permission,
 )
-from app.domain.webhooks.subscribable_events import required_permission
-from app.domain.webhooks.webhooks import Webhook
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.services.authorization.register import part
 from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions

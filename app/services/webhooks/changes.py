@@ -11,18 +11,18 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.urls.delivery_targets import target_problem
-from app.domain.urls.masked_urls import masked_url
+from app.domain.urls.web_urls import masked_url, target_problem
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import given_key, key_of
+from app.domain.values.inputs import ABSENT, Absent, present
 from app.domain.values.text_rules import line_problem
-from app.domain.values.unset import ABSENT, Absent, present
-from app.domain.webhooks.permissions import require_all_of_app, saver_of
-from app.domain.webhooks.webhooks import (
+from app.domain.webhooks import (
     Webhook,
     facts_of,
     headers_problem,
     query_problem,
+    require_all_of_app,
+    saver_of,
     sync_events_problem,
     unsent_events_problem,
 )

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks import Webhook
 from app.models import AppRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import staff_and_apps

@@ -7,7 +7,7 @@ from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import moment_values, since_values
-from app.domain.urls.masked_urls import masked_url
+from app.domain.urls.web_urls import masked_url
 from app.models import AppRecord, UserRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record

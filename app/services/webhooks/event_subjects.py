@@ -17,10 +17,9 @@ from app.domain.accounts.users import Group, User
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, known
-from app.domain.commerce.checkouts import Checkout
-from app.domain.commerce.orders import Order
 from app.domain.commerce.products import Product
 from app.domain.commerce.products import snapshot_of as product_snapshot
+from app.domain.commerce.sales import Checkout, Order
 from app.domain.events import Deletion, Event, Occurrence
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import key_of

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Integer, Select, func, literal_column, sel
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.urls.masked_urls import masked_url
+from app.domain.urls.web_urls import masked_url
 from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import part, requires

@@ -10,8 +10,7 @@ from functools import partial
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.redaction import REDACTED
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks.permissions import Saver, is_within_limit, saver_of
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks import Saver, Webhook, is_within_limit, saver_of
 from app.services.authorization.register import part
 
 

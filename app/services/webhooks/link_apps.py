@@ -8,14 +8,14 @@ from sqlalchemy import ColumnElement
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, EventType
-from app.domain.mails.mail import MailKind
-from app.domain.mails.senders import (
+from app.domain.mails.mail import (
     LINK_EVENTS,
+    MailKind,
     MailSender,
     kinds_without_app,
     sender_setting,
 )
-from app.domain.webhooks.permissions import may_receive_link
+from app.domain.webhooks import may_receive_link
 from app.models import ShopRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, requires

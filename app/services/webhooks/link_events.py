@@ -9,7 +9,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import in_order
 from app.domain.events import EventType, LinkRequested, kinds_of
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks import Webhook
 from app.services.authorization.register import part
 
 

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.users import User
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, Event, EventType, LinkRequested
-from app.domain.keys.encryption_purposes import OUTBOX_EVENT
-from app.domain.webhooks.permissions import may_receive_link
+from app.domain.keys import OUTBOX_EVENT
+from app.domain.webhooks import may_receive_link
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, UserRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.ports.keys import DecryptionError

@@ -12,12 +12,11 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.causes import status_of
-from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.deliveries.deliveries import DeliveryStatus, status_of
 from app.domain.events import EventType
-from app.domain.urls.masked_urls import masked_url
+from app.domain.urls.web_urls import masked_url
 from app.domain.values.pages import MAX_COUNTED, Page, PageRequest, empty_page, with_items
-from app.domain.webhooks.permissions import lacking_of_app
+from app.domain.webhooks import lacking_of_app
 from app.models import AppRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
 from app.ports import NamedRow, Ports

@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.urls.masked_urls import masked_url
+from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks.permissions import Saver, saver_of
+from app.domain.webhooks import Saver, saver_of
 from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record

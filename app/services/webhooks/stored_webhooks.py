@@ -11,10 +11,9 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import ActorKind
 from app.domain.authorization.permissions import joined_names, split_names
 from app.domain.events import EventType
-from app.domain.keys.encryption_purposes import WEBHOOK_HEADER, WEBHOOK_SECRET
+from app.domain.keys import WEBHOOK_HEADER, WEBHOOK_SECRET
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
-from app.domain.webhooks.webhooks import Webhook
+from app.domain.webhooks import UNKNOWN_SAVER, Saver, Webhook
 from app.models import WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
 from app.ports import NamedRow, Ports

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, EventType
-from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
+from app.domain.webhooks import UNKNOWN_SAVER, Saver
 from app.models import AppRecord, WebhookEventRecord, WebhookRecord
 from app.services.authorization.register import part
 from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions

@@ -8,7 +8,7 @@ import pytest
 
 from app.commands.webhooks.follow import DeliveryFollower
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.installation_errors import Fault, Unreachable
+from app.domain.values.installation import Fault, Unreachable
 from app.ports.instance import (
     DeliveryPage,
     DeliveryQuery,

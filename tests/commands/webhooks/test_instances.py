@@ -11,7 +11,7 @@ from click.shell_completion import ShellComplete
 from click.testing import Result
 
 from app.commands.webhook import command
-from app.domain.values.version import VERSION
+from app.domain.values.installation import VERSION
 from app.ports import Ports
 from docs.commands import entries
 from tests.builders.apps import make_app

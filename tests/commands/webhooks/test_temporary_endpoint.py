@@ -16,7 +16,7 @@ from standardwebhooks import Webhook
 from app.adapters.clock import SystemClock
 from app.domain.authorization.actor import OPERATOR
 from app.domain.events import EventType
-from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
+from app.domain.webhooks import TEMPORARY_URL
 from app.models import AppRecord, DeliveryAttemptRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_tokens import TokenOptions, create_app_token

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.commands.webhooks.toml_form import Unreadable, format_toml, parse_toml
-from app.domain.values.unset import ABSENT
+from app.domain.values.inputs import ABSENT
 from app.ports.instance import InstanceApp, InstanceWebhook, WebhookDraft
 
 APP = InstanceApp("QXBwOjE=", "Warehouse", is_active=True)

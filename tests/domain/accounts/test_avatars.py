@@ -2,7 +2,12 @@
 
 import pytest
 
-from app.domain.accounts.avatars import SIZES, avatar_path, nearest_size, read_file_name
+from app.domain.accounts.users import (
+    AVATAR_SIZES,
+    avatar_path,
+    nearest_avatar_size,
+    read_avatar_file,
+)
 
 NAME = "aB3" * 10 + "xy"
 
@@ -12,14 +17,14 @@ NAME = "aB3" * 10 + "xy"
     [(None, 512), (1, 64), (64, 64), (65, 128), (512, 512), (4096, 512), (0, 64), (-5, 64)],
 )
 def test_smallest_sharp_size_is_chosen(requested: int | None, size: int) -> None:
-    assert nearest_size(requested) == size
+    assert nearest_avatar_size(requested) == size
 
 
 def test_avatar_path_round_trips() -> None:
-    for size in SIZES:
+    for size in AVATAR_SIZES:
         folder, _, file = avatar_path(NAME, size).rpartition("/")
         assert folder == "/media/avatars"
-        assert read_file_name(file) == (NAME, size)
+        assert read_avatar_file(file) == (NAME, size)
 
 
 @pytest.mark.parametrize(
@@ -38,4 +43,4 @@ def test_avatar_path_round_trips() -> None:
     ],
 )
 def test_other_paths_are_no_avatar(file: str) -> None:
-    assert read_file_name(file) is None
+    assert read_avatar_file(file) is None

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.domain.accounts.users import User
-from app.domain.accounts.visibility import account_readers, sees_account
+from app.domain.accounts.users import User, account_readers, sees_account
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 

@@ -6,18 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.apps.app_tokens import (
-    RANDOM_LENGTH,
-    digest_of,
+from app.domain.apps.apps import (
+    TOKEN_RANDOM_LENGTH,
     is_app_token,
     last_four,
     make_app_token,
+    token_digest,
 )
 
 LETTERS = st.text(
-    string.ascii_letters + string.digits, min_size=RANDOM_LENGTH, max_size=RANDOM_LENGTH
+    string.ascii_letters + string.digits,
+    min_size=TOKEN_RANDOM_LENGTH,
+    max_size=TOKEN_RANDOM_LENGTH,
 )
-TOKEN = make_app_token("a" * RANDOM_LENGTH)
+TOKEN = make_app_token("a" * TOKEN_RANDOM_LENGTH)
 
 
 @given(LETTERS)
@@ -62,9 +64,9 @@ def test_token_has_a_fixed_number_of_letters_and_digits(random: str) -> None:
 
 def test_stored_and_shown_forms_do_not_reveal_the_token() -> None:
     assert last_four(TOKEN) == TOKEN[45:]
-    assert len(digest_of(TOKEN)) == 64
-    assert TOKEN[6:20] not in digest_of(TOKEN)
+    assert len(token_digest(TOKEN)) == 64
+    assert TOKEN[6:20] not in token_digest(TOKEN)
 
 
 def test_any_text_has_a_digest() -> None:
-    assert digest_of("\ud800") != digest_of("")
+    assert token_digest("\ud800") != token_digest("")

@@ -9,6 +9,8 @@ from app.domain.apps.apps import (
     App,
     AppToken,
     AppType,
+    Extension,
+    extension_permissions,
     grantable_problem,
     narrowing_problem,
     overlap_problem,
@@ -17,7 +19,6 @@ from app.domain.apps.apps import (
     successor_end,
     token_permissions,
 )
-from app.domain.apps.extensions import Extension, extension_permissions
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 
 APPS, ORDERS, PAGES = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS, Permission.MANAGE_PAGES

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.apps.manifests import read_manifest
-from app.domain.apps.version_ranges import is_within
+from app.domain.apps.manifests import is_version_within, read_manifest
 from app.domain.values.errors import Refused
 from tests.domain.apps.test_manifests import document, extension, refused, webhook
 
@@ -54,7 +53,7 @@ HERE = "3.23"
     ],
 )
 def test_range_follows_npm_semantics(text: str, fits: bool) -> None:
-    assert is_within(HERE, text) is fits
+    assert is_version_within(HERE, text) is fits
 
 
 @pytest.mark.parametrize(
@@ -69,7 +68,7 @@ def test_range_follows_npm_semantics(text: str, fits: bool) -> None:
     ],
 )
 def test_caret_range_below_version_1(version: str, text: str, fits: bool) -> None:
-    assert is_within(version, text) is fits
+    assert is_version_within(version, text) is fits
 
 
 @pytest.mark.parametrize(
@@ -77,13 +76,13 @@ def test_caret_range_below_version_1(version: str, text: str, fits: bool) -> Non
 )
 def test_text_that_is_not_a_range_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a version range"):
-        is_within(HERE, text)
+        is_version_within(HERE, text)
 
 
 @given(st.text(alphabet="0123xX*v=<>~^|-+. a", max_size=40))
 def test_any_text_is_a_range_or_refused(text: str) -> None:
     try:
-        assert is_within(HERE, text) in (True, False)
+        assert is_version_within(HERE, text) in (True, False)
     except ValueError as error:
         assert "is not a version range" in str(error)  # noqa: PT017 - most texts are no ranges
 

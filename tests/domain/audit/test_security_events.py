@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.audit.security_events import SecurityEvent, security_event_of
+from app.domain.audit import SecurityEvent, security_event_of
 
 
 @pytest.mark.parametrize(

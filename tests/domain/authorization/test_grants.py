@@ -1,7 +1,9 @@
 """Nobody gives what they do not hold."""
 
-from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
-from app.domain.authorization.grants import (
+from app.domain.authorization.actor import (
+    OPERATOR,
+    Actor,
+    ActorKind,
     grant_problem,
     holds_all_permissions,
     is_manageable,

@@ -1,7 +1,6 @@
 """Every permission belongs to one area."""
 
-from app.domain.authorization.permission_areas import AREAS
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import AREAS, Permission
 
 
 def test_every_permission_is_in_one_area() -> None:

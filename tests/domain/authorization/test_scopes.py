@@ -2,8 +2,9 @@
 
 import pytest
 
-from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
-from app.domain.authorization.scopes import (
+from app.domain.authorization.permissions import (
+    ALL_PERMISSIONS,
+    Permission,
     ScopeGrant,
     granted_scopes,
     read_grant,

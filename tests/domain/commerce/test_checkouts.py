@@ -7,7 +7,9 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
-from app.domain.commerce.checkouts import (
+from app.domain.commerce.money import of_units
+from app.domain.commerce.products import Product
+from app.domain.commerce.sales import (
     MAX_LINES,
     MAX_QUANTITY,
     Checkout,
@@ -19,8 +21,6 @@ from app.domain.commerce.checkouts import (
     quantity_problem,
     size_problem,
 )
-from app.domain.commerce.money import of_units
-from app.domain.commerce.products import Product
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BOWL = Product(1, "Bowl", "bowl", "", of_units(1250), True, NOON, NOON)  # noqa: FBT003

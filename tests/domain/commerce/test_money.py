@@ -17,7 +17,7 @@ from app.domain.commerce.money import (
     total,
     units_within,
 )
-from app.domain.values.ranges import Range
+from app.domain.values.pages import Range
 
 PIECES = 100_000
 """What fits in the largest cart, and more than anybody orders."""

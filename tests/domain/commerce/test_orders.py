@@ -10,7 +10,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.money import of_units
-from app.domain.commerce.orders import (
+from app.domain.commerce.sales import (
     Order,
     OrderLine,
     OrderStatus,

@@ -2,7 +2,12 @@
 
 import pytest
 
-from app.domain.deliveries.causes import MAX_DETAIL, failure_cause, response_detail, status_line
+from app.domain.deliveries.deliveries import (
+    MAX_DETAIL,
+    failure_cause,
+    response_detail,
+    status_line,
+)
 
 
 @pytest.mark.parametrize(

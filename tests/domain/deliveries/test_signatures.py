@@ -10,7 +10,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from app.adapters.clock import SystemClock
 from app.domain.deliveries.signatures import Envelope, headers_of, hex_signature, secret_bytes
-from app.domain.values.service_headers import HeaderNames
+from app.domain.values.installation import HeaderNames
 
 BODY = b'{"product":{"id":"UHJvZHVjdDox"}}'
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef0123456789abcdef").decode()

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from app.domain.deliveries.webhook_statistics import (
+from app.domain.deliveries.statistics import (
     ChartPeriod,
     DeliverySpan,
     all_durations,

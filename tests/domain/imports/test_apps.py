@@ -8,8 +8,8 @@ import pytest
 from app.domain.apps.apps import AppType
 from app.domain.authorization.permissions import Permission
 from app.domain.imports.apps import AppSurroundings, convert_app, convert_token
-from app.domain.imports.findings import Outcome
 from app.domain.imports.fitting import LONG_AGO
+from app.domain.imports.runs import Outcome
 
 CREATED = datetime(2021, 2, 3, tzinfo=UTC)
 APP: Mapping[str, object] = {

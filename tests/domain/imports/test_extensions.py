@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from app.domain.authorization.permissions import Permission
-from app.domain.imports.extensions import convert_extension
+from app.domain.imports.apps import convert_extension
 
 APP_URL = "https://post.example.com/app"
 EXTENSION: Mapping[str, object] = {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.domain.imports.findings import Outcome
-from app.domain.imports.linked_identities import convert_identity, has_subject, subject_key
+from app.domain.imports.provider import convert_identity, has_subject, subject_key
+from app.domain.imports.runs import Outcome
 
 KEY = subject_key("https://id.example/authorize")
 

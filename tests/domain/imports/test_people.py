@@ -4,9 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.domain.imports.addresses import AddressLink, convert_address
-from app.domain.imports.findings import Outcome
-from app.domain.imports.people import Rights, convert_group, convert_person
+from app.domain.imports.people import (
+    AddressLink,
+    Rights,
+    convert_address,
+    convert_group,
+    convert_person,
+)
+from app.domain.imports.runs import Outcome
 
 ROW = {
     "id": 7,

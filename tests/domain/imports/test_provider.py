@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import pytest
 
-from app.domain.imports.findings import Converted, Outcome
 from app.domain.imports.provider import (
     DefaultGroup,
     ImportedProvider,
@@ -13,6 +12,7 @@ from app.domain.imports.provider import (
     default_group_name,
     stated_authorization_url,
 )
+from app.domain.imports.runs import Converted, Outcome
 
 STORED: Mapping[str, object] = {
     "client_id": "shop",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from app.domain.imports.findings import Outcome
+from app.domain.imports.runs import Outcome
 from app.domain.imports.shop_settings import IMPORTED_SETTINGS, convert_settings
 from app.domain.values.errors import Problem
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.imports.findings import Outcome
+from app.domain.imports.runs import Outcome
 from app.domain.imports.webhooks import WebhookSurroundings, convert_webhook
 from app.domain.values.errors import Problem
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers
 
-from app.domain.mails.accent_color import (
+from app.domain.mails.design import (
     DEFAULT_ACCENT,
     MIN_CONTRAST,
     color_problem,

@@ -4,9 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.passwords.firebase_hashes import firebase_hash
-from app.domain.passwords.hash_formats import UnusableHash, parse_hash
-from app.domain.passwords.imported_hashes import ImportedPasswordState, classify
+from app.domain.passwords.imported_hashes import (
+    ImportedPasswordState,
+    UnusableHash,
+    classify,
+    firebase_hash,
+    parse_hash,
+)
 from app.domain.values.text import text
 from tests.fixtures.foreign_hashes import (
     FIREBASE,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.second_factors.one_time_codes import (
+from app.domain.second_factors import (
     accepted_steps,
     encode_secret,
     find_step,

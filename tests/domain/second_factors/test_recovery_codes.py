@@ -4,10 +4,10 @@ import secrets
 
 import pytest
 
-from app.domain.second_factors.recovery_codes import (
-    ALPHABET,
-    NUMBER,
-    RANDOM_BYTES,
+from app.domain.second_factors import (
+    RECOVERY_ALPHABET,
+    RECOVERY_BYTES,
+    RECOVERY_CODES,
     make_recovery_codes,
     read_recovery_code,
     selector_of,
@@ -17,19 +17,21 @@ from app.domain.second_factors.recovery_codes import (
 
 def test_ten_codes_have_different_first_characters() -> None:
     for _ in range(50):
-        codes = make_recovery_codes(secrets.token_bytes(RANDOM_BYTES))
+        codes = make_recovery_codes(secrets.token_bytes(RECOVERY_BYTES))
         selectors = [selector_of(code) for code in codes]
-        assert len(set(selectors)) == NUMBER
+        assert len(set(selectors)) == RECOVERY_CODES
         assert selectors == sorted(selectors)
         assert all(read_recovery_code(code) == code for code in codes)
 
 
 def test_every_character_occurs_in_every_place() -> None:
     codes = [
-        code for _ in range(200) for code in make_recovery_codes(secrets.token_bytes(RANDOM_BYTES))
+        code
+        for _ in range(200)
+        for code in make_recovery_codes(secrets.token_bytes(RECOVERY_BYTES))
     ]
     for place in range(8):
-        assert {code[place] for code in codes} == set(ALPHABET)
+        assert {code[place] for code in codes} == set(RECOVERY_ALPHABET)
 
 
 def test_code_is_shown_in_two_halves() -> None:

@@ -5,8 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.domain.shop.second_factor_rule import changes_second_factor, with_second_factor
-from app.domain.shop.settings import ShopSettings, ShopUpdate, StaffSecondFactor
+from app.domain.shop.settings import (
+    ShopSettings,
+    ShopUpdate,
+    StaffSecondFactor,
+    changes_second_factor,
+    with_second_factor,
+)
 from tests.builders.shop import shop_settings
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from app.domain.authorization.actor import Actor, ActorKind, anonymous
-from app.domain.shop.traffic import TrafficKind, bucket_of, traffic_kind
+from app.domain.shop.settings import TrafficKind, bucket_of, traffic_kind
 from app.domain.values.errors import TokenFault
 
 

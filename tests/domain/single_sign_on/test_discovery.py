@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.single_sign_on.discovery import read_description
+from app.domain.single_sign_on.provider_settings import read_description
 
 ISSUER = "https://id.example"
 WHOLE = {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.domain.single_sign_on.provider_errors import (
-    MAX_LENGTH,
+from app.domain.single_sign_on.providers import (
+    MAX_ERROR_LENGTH,
     ProviderError,
     read_provider_error,
 )
@@ -44,6 +44,6 @@ def test_no_error_is_none(code: str | None) -> None:
 def test_what_a_provider_says_is_one_short_line_that_can_be_stored() -> None:
     error = read_provider_error("x" * 10_000, "a\0b\ud800c\u202e{provider}" + "y" * 10_000)
     assert error is not None
-    assert len(error.code) == len(error.description) == MAX_LENGTH
+    assert len(error.code) == len(error.description) == MAX_ERROR_LENGTH
     assert error.description.startswith("abc{provider}yyy")
     assert "{provider}yyy" in error.problem("Acme").message

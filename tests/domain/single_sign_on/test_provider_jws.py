@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from app.domain.single_sign_on.provider_jws import (
+from app.domain.sign_in.jws import (
     MAX_PROVIDER_TOKEN_LENGTH,
     peek,
     read_foreign_token,

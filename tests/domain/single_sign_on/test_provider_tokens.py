@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.authorization.permissions import Permission
-from app.domain.authorization.scopes import ScopeGrant
+from app.domain.authorization.permissions import Permission, ScopeGrant
 from app.domain.single_sign_on.provider_tokens import (
     ProviderTokenRejected,
     SignedToken,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.domain.second_factors.methods import MAX_STORED_LENGTH, read_methods, write_methods
+from app.domain.second_factors import MAX_STORED_LENGTH, read_methods, write_methods
+from app.domain.single_sign_on.provider_tokens import read_session_methods
 from app.domain.single_sign_on.providers import Provider
-from app.domain.single_sign_on.second_factor_claims import read_session_methods
 
 ACR = "urn:example:2fa"
 

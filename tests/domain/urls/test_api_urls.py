@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.urls.api_urls import is_unencrypted, key_set_url, parse_api_url
+from app.domain.urls.web_urls import is_unencrypted, key_set_url, parse_api_url
 
 API = "https://shop.example.com/graphql/"
 

@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from app.domain.urls.delivery_targets import is_private_target, target_problem
+from app.domain.urls.web_urls import is_private_target, target_problem
 
 INTERNAL = (
     "http://127.0.0.1/",

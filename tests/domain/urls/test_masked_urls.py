@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.urls.masked_urls import masked_url
+from app.domain.urls.web_urls import masked_url
 
 SLACK = "https://hooks.slack.com/services"
 TELEGRAM = "https://api.telegram.org"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.urls.relying_party import RelyingParty, is_within, relying_party
+from app.domain.urls.web_urls import RelyingParty, is_host_within, relying_party
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_no_passkeys_on_an_ip_address(host: str) -> None:
     ],
 )
 def test_domain_covers_itself_and_its_subdomains(origin: str, within: bool) -> None:
-    assert is_within("example.com", origin) is within
+    assert is_host_within("example.com", origin) is within

@@ -7,8 +7,8 @@ from string import Formatter
 
 import pytest
 
-from app.domain.values.failures import SENTENCES, WHOLE, find_sentence
 from app.domain.values.json_values import NoJsonObject, read_json_object
+from app.domain.values.text import REASONS, WHOLE_REASONS, find_reason
 
 APP = Path(__file__).parents[3] / "app"
 FAILING = (
@@ -48,7 +48,7 @@ FAILING = (
 def test_reason_is_a_sentence_with_values(
     reason: str, sentence: str, values: dict[str, str]
 ) -> None:
-    assert find_sentence(reason) == (sentence, values)
+    assert find_reason(reason) == (sentence, values)
 
 
 @pytest.mark.parametrize("path", FAILING)
@@ -65,15 +65,15 @@ def test_every_fault_of_a_json_response_is_listed(body: bytes) -> None:
     assert is_listed(refused.value.sentence("The app"))
 
 
-@pytest.mark.parametrize("sentence", SENTENCES)
+@pytest.mark.parametrize("sentence", REASONS)
 def test_each_sentence_is_found_with_its_values(sentence: str) -> None:
     names = [name for _, name, _, _ in Formatter().parse(sentence) if name]
     values = {name: f"value-of-{name}" for name in names}
-    assert find_sentence(sentence.format_map(values)) == (sentence, values)
+    assert find_reason(sentence.format_map(values)) == (sentence, values)
 
 
 def is_listed(text: str) -> bool:
-    return text in WHOLE or find_sentence(text)[0] in SENTENCES
+    return text in WHOLE_REASONS or find_reason(text)[0] in REASONS
 
 
 def texts_of(path: str) -> Iterator[str]:

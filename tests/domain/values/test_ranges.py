@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from app.domain.values.ranges import Range, days, moments
+from app.domain.values.pages import Range, day_range, moment_range
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 AHEAD = timezone(timedelta(hours=5))
@@ -22,13 +22,13 @@ BEHIND = timezone(timedelta(hours=-5))
     ],
 )
 def test_time_without_a_zone_is_utc(time: datetime, meant: datetime) -> None:
-    assert moments(time, None) == Range(meant, None)
-    assert moments(None, time) == Range(None, meant)
+    assert moment_range(time, None) == Range(meant, None)
+    assert moment_range(None, time) == Range(None, meant)
 
 
 def test_day_range_includes_the_whole_last_day() -> None:
     day = date(2026, 3, 1)
     midnight = datetime(2026, 3, 1, tzinfo=UTC)
-    assert days(day, day) == Range(midnight, midnight + timedelta(days=1, microseconds=-1))
-    assert days(None, None) == Range(None, None)
-    assert days(date.min, date.max).lte == datetime.max.replace(tzinfo=UTC)
+    assert day_range(day, day) == Range(midnight, midnight + timedelta(days=1, microseconds=-1))
+    assert day_range(None, None) == Range(None, None)
+    assert day_range(date.min, date.max).lte == datetime.max.replace(tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.values.spreadsheets import safe_cell
+from app.domain.values.text_rules import safe_cell
 
 
 @pytest.mark.parametrize(

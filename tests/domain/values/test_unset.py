@@ -1,6 +1,6 @@
 """Left out is not the same as null."""
 
-from app.domain.values.unset import ABSENT, present
+from app.domain.values.inputs import ABSENT, present
 
 
 def test_absent_value_is_replaced() -> None:

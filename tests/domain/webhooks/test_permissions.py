@@ -7,7 +7,7 @@ import pytest
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
-from app.domain.webhooks.permissions import (
+from app.domain.webhooks import (
     UNKNOWN_SAVER,
     Saver,
     is_within_limit,

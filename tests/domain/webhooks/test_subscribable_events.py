@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.events import EVENTS
-from app.domain.webhooks.subscribable_events import (
+from app.domain.webhooks import (
     not_permitted,
     receives_nothing,
     required_permission,

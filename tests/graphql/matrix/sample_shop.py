@@ -8,12 +8,12 @@ from string import Template
 
 from sqlalchemy import select, update
 
-from app.domain.apps.installations import JobStatus
+from app.domain.apps.apps import JobStatus
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.domain.values.uploads import Upload
+from app.domain.values.inputs import Upload
 from app.models import (
     AppExtensionRecord,
     AppInstallationRecord,

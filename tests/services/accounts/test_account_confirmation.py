@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.passwords.email_links import LinkPurpose
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused
 from app.ports import Ports

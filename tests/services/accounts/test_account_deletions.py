@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused, TokenFault
 from app.ports import Ports

@@ -10,7 +10,7 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS, Caller, Permis
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.unset import ABSENT
+from app.domain.values.inputs import ABSENT
 from app.ports import Ports
 from app.services.accounts.account_details import Details, update_account
 from app.services.metadata.user_metadata import public_metadata_of_users

@@ -6,10 +6,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from sqlalchemy import select
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.passwords.email_links import LinkPurpose
-from app.domain.second_factors.challenges import ChallengePurpose
+from app.domain.second_factors import ChallengePurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused
 from app.models import (

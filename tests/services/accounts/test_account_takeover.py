@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.permissions import Permission
-from app.domain.passwords.email_links import LinkPurpose
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import make_link

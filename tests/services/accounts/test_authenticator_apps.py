@@ -9,8 +9,7 @@ from sqlalchemy import select, update
 
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.mails.mail import MailKind
-from app.domain.second_factors.methods import SecondFactorType
-from app.domain.second_factors.recovery_codes import NUMBER
+from app.domain.second_factors import RECOVERY_CODES, SecondFactorType
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
 from app.models import AuthenticatorAppRecord
 from app.ports import Ports
@@ -40,7 +39,7 @@ APP, RECOVERY = SecondFactorType.AUTHENTICATOR_APP, SecondFactorType.RECOVERY_CO
 ORIGINS = (SessionOrigin.PASSWORD, SessionOrigin.OIDC)
 WRONG = [("code", "INVALID_SECOND_FACTOR")]
 ENDED = [(None, "INVALID")]
-ONLY_APP = FactorCounts(has_authenticator_app=True, recovery_codes=NUMBER)
+ONLY_APP = FactorCounts(has_authenticator_app=True, recovery_codes=RECOVERY_CODES)
 
 
 def secret_shown(ports: Ports, actor: Actor) -> str:
@@ -79,7 +78,7 @@ def test_app_counts_once_its_code_was_entered(ports: Ports, clock: FakeClock) ->
 
     added = confirm_app_setup(ports, actor, code=one_time_code(ports, secret))
     assert factors_of(ports, user) == ONLY_APP
-    assert len(added.recovery_codes) == NUMBER
+    assert len(added.recovery_codes) == RECOVERY_CODES
     assert check_code(ports, NOBODY, user, added.recovery_codes[0]) is RECOVERY
     clock.pass_(seconds=30)
     assert check_code(ports, NOBODY, user, one_time_code(ports, secret)) is APP
@@ -255,10 +254,10 @@ def test_recovery_codes_are_replaced(ports: Ports) -> None:
     make_authenticator_app(ports, user)
     old = make_recovery_codes(ports, user)
     new = replace_own_recovery_codes(ports, actor)
-    assert len(new) == NUMBER
+    assert len(new) == RECOVERY_CODES
     assert check_code(ports, NOBODY, user, old[0]) is None
     assert check_code(ports, NOBODY, user, new[0]) is RECOVERY
-    assert trail(ports, "recovery_codes.replace")[-1].after == {"count": NUMBER}
+    assert trail(ports, "recovery_codes.replace")[-1].after == {"count": RECOVERY_CODES}
     assert len(mails(ports, MailKind.RECOVERY_CODES_REPLACED)) == 1
 
 

@@ -6,12 +6,12 @@ import pytest
 from PIL import Image
 from sqlalchemy import select
 
-from app.domain.accounts.avatars import MAX_FILE_SIZE, SIZES
+from app.domain.accounts.users import AVATAR_SIZES, MAX_AVATAR_SIZE
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused
-from app.domain.values.uploads import Upload
+from app.domain.values.inputs import Upload
 from app.models import AvatarRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -32,7 +32,7 @@ def test_avatar_is_stored_in_every_size_under_a_new_name(ports: Ports) -> None:
     ann = actor_of(ports, make_user(ports))
     name = update_avatar(ports, ann, picture()).avatar
     assert len(name) == 32
-    for size in SIZES:
+    for size in AVATAR_SIZES:
         data = show_avatar(ports, NOBODY, name, size)
         assert data is not None
         with Image.open(BytesIO(data)) as image:
@@ -93,7 +93,7 @@ def test_account_changes_are_published(ports: Ports) -> None:
     [
         (b"<svg onload='alert(1)'/>", "INVALID"),
         (b"", "INVALID"),
-        (b"\0" * (MAX_FILE_SIZE + 1), "FILE_SIZE_LIMIT_EXCEEDED"),
+        (b"\0" * (MAX_AVATAR_SIZE + 1), "FILE_SIZE_LIMIT_EXCEEDED"),
     ],
     ids=["svg", "empty", "large"],
 )

@@ -6,8 +6,8 @@ from threading import Barrier
 
 import pytest
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import Actor
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.services.accounts.email_changes import confirm_email_change

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports

@@ -9,8 +9,7 @@ import pytest
 
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.mails.mail import MailKind
-from app.domain.second_factors.challenges import LIFETIME
-from app.domain.second_factors.recovery_codes import NUMBER
+from app.domain.second_factors import CHALLENGE_LIFETIME, RECOVERY_CODES
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
 from app.models import PasskeyRecord
 from app.ports import Ports
@@ -80,8 +79,8 @@ def test_passkey_counts_once_the_browser_made_it(ports: Ports, clock: FakeClock)
         ports, actor, challenge=begun.challenge, credential=answer, name="  Laptop "
     )
 
-    assert factors_of(ports, user) == FactorCounts(passkeys=1, recovery_codes=NUMBER)
-    assert len(added.recovery_codes) == NUMBER
+    assert factors_of(ports, user) == FactorCounts(passkeys=1, recovery_codes=RECOVERY_CODES)
+    assert len(added.recovery_codes) == RECOVERY_CODES
     (passkey,) = list_passkeys(ports, actor)
     assert (passkey.name, passkey.device, passkey.is_synced) == (
         "Laptop",
@@ -140,7 +139,7 @@ def test_answer_works_once_in_its_own_session_and_in_time(ports: Ports, clock: F
     assert refused(lambda: send(mine)) == [("challenge", "INVALID")]
     begun = begin_passkey(ports, mine)
     answer = SoftwareAuthenticator().create(begun.options)
-    clock.pass_(seconds=LIFETIME.total_seconds())
+    clock.pass_(seconds=CHALLENGE_LIFETIME.total_seconds())
     assert refused(lambda: send(mine)) == [("challenge", "INVALID")]
     assert len(list_passkeys(ports, mine)) == 1
 
@@ -249,7 +248,7 @@ def test_last_passkey_takes_the_recovery_codes_along(ports: Ports) -> None:
     add(ports, actor, name="Key")
     first, second = (passkey.id for passkey in list_passkeys(ports, actor))
     delete_passkey(ports, actor, passkey_id=first)
-    assert factors_of(ports, user) == FactorCounts(1, recovery_codes=NUMBER)
+    assert factors_of(ports, user) == FactorCounts(1, recovery_codes=RECOVERY_CODES)
     delete_passkey(ports, actor, passkey_id=second)
     assert factors_of(ports, user) == FactorCounts()
     assert [entry.before["name"] for entry in trail(ports, "second_factor.remove")] == [

@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import select
 from typing_extensions import override
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected

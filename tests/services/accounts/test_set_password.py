@@ -7,10 +7,10 @@ from threading import Barrier
 
 import pytest
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import WORKER, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused, TokenFault
 from app.models import UserRecord

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.apps.app_tokens import is_app_token
+from app.domain.apps.apps import is_app_token
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.apps.installations import JobStatus
+from app.domain.apps.apps import JobStatus
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied

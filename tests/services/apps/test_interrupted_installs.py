@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.apps.installations import MAX_ATTEMPTS
+from app.domain.apps.apps import MAX_INSTALLATION_ATTEMPTS
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Refused
 from app.domain.values.pages import PageRequest
@@ -73,7 +73,7 @@ def test_another_worker_completes_an_interrupted_installation(
 def test_installation_fails_after_several_killed_workers(ports: Ports, clock: FakeClock) -> None:
     with app_server() as app:
         want(ports, app)
-        for _ in range(MAX_ATTEMPTS):
+        for _ in range(MAX_INSTALLATION_ATTEMPTS):
             with pytest.raises(Killed):
                 work(dying(ports, "/register"))
             pass_lease(clock)

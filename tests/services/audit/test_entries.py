@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import insert
 
 from app import services
-from app.domain.audit.entries import MAX_TEXT_LENGTH, AuditFilter, Topic
+from app.domain.audit import MAX_TEXT_LENGTH, AuditFilter, Topic
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from app.domain.audit.security_events import SecurityEvent
+from app.domain.audit import SecurityEvent
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
-from app.domain.sign_in.sign_in_events import mask_email
+from app.domain.sign_in.sign_in_log import mask_email
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.keys.rotation import rotate_keys

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import delete, update
 
-from app.domain.apps.app_tokens import RANDOM_LENGTH, make_app_token
+from app.domain.apps.apps import TOKEN_RANDOM_LENGTH, make_app_token
 from app.domain.authorization.actor import ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, admits
@@ -71,7 +71,7 @@ def test_unknown_or_revoked_app_token_is_anonymous(
     ports: Ports,
 ) -> None:
     _, token = make_app(ports)
-    unknown = make_app_token("x" * RANDOM_LENGTH)
+    unknown = make_app_token("x" * TOKEN_RANDOM_LENGTH)
     assert who(ports, token).actor.is_app
     with ports.database.transaction() as session:
         session.execute(delete(AppTokenRecord))

@@ -8,7 +8,7 @@ from sqlalchemy import delete, func, select, update
 
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
-from app.domain.commerce.checkouts import MAX_LINES, MAX_QUANTITY
+from app.domain.commerce.sales import MAX_LINES, MAX_QUANTITY
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord

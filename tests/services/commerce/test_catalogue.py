@@ -10,8 +10,7 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.products import ProductSortField
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import PageRequest, read_cursor
-from app.domain.values.ranges import Range, moments
+from app.domain.values.pages import PageRequest, Range, moment_range, read_cursor
 from app.ports import Ports
 from app.services.commerce.catalogue import (
     ALL_PRODUCTS,
@@ -141,11 +140,11 @@ def test_products_are_filtered_by_change_time(ports: Ports, clock: FakeClock) ->
     make_product(ports, "Cup")
     changed_at = clock.now()
     for span, found in (
-        (moments(None, early), ["Bowl"]),
-        (moments(changed_at, None), ["Cup"]),
-        (moments(early, changed_at), ["Bowl", "Cup"]),
-        (moments(changed_at, early), []),
-        (moments(datetime.min, datetime.max), ["Bowl", "Cup"]),  # noqa: DTZ901 - as sent
+        (moment_range(None, early), ["Bowl"]),
+        (moment_range(changed_at, None), ["Cup"]),
+        (moment_range(early, changed_at), ["Bowl", "Cup"]),
+        (moment_range(changed_at, early), []),
+        (moment_range(datetime.min, datetime.max), ["Bowl", "Cup"]),  # noqa: DTZ901 - as sent
     ):
         assert names(ports, ProductFilter(updated_at=span)) == found
 

@@ -10,7 +10,7 @@ from sqlalchemy import delete, func, select, update
 
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
-from app.domain.commerce.orders import OrderStatus
+from app.domain.commerce.sales import OrderStatus
 from app.domain.values.errors import Refused
 from app.models import CheckoutRecord, OrderRecord, ProductRecord, UserRecord
 from app.ports import Ports

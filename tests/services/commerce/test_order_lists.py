@@ -6,11 +6,10 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
-from app.domain.commerce.orders import OrderSortField, OrderStatus, PaymentStatus
+from app.domain.commerce.sales import OrderSortField, OrderStatus, PaymentStatus
 from app.domain.values.errors import PermissionDenied, Refused, TokenFault, TokenRejected
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import PageRequest, read_cursor
-from app.domain.values.ranges import moments
+from app.domain.values.pages import PageRequest, moment_range, read_cursor
 from app.ports import Ports
 from app.services.commerce.checkout_completion import complete_checkout
 from app.services.commerce.checkout_lists import checkouts_of_users, show_checkout
@@ -190,11 +189,11 @@ def test_orders_are_found_by_number_by_id_and_by_time(
     first = make_order(ports, ann)
     clock.pass_(seconds=60)
     make_order(ports, bob)
-    since = moments(early + timedelta(seconds=1), None)
+    since = moment_range(early + timedelta(seconds=1), None)
     assert emails(ports, OrderFilter(search=first.number)) == ["ann@example.com"]
     assert emails(ports, OrderFilter(ids=(order_id(first),))) == ["ann@example.com"]
     assert emails(ports, OrderFilter(created_at=since)) == ["bob@example.com"]
-    assert emails(ports, OrderFilter(updated_at=moments(None, early))) == ["ann@example.com"]
+    assert emails(ports, OrderFilter(updated_at=moment_range(None, early))) == ["ann@example.com"]
     with pytest.raises(Refused) as refused:
         emails(ports, OrderFilter(ids=(to_global_id("User", 1),)))
     assert refused.value.problems[0].field == "ids"

@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
-from app.domain.commerce.orders import Order, OrderStatus
+from app.domain.commerce.sales import Order, OrderStatus
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.models import OrderRecord

@@ -14,7 +14,7 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.money import Money
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.unset import ABSENT
+from app.domain.values.inputs import ABSENT
 from app.models import ProductRecord
 from app.ports import Ports
 from app.services.commerce.products import (

@@ -9,12 +9,10 @@ import pytest
 from app.adapters.activity import SqlActivity
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.daily_statistics import SlowestEndpoint
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.mails.mail import MailKind
-from app.domain.mails.senders import LINK_EVENTS
-from app.domain.shop.settings import PasswordLoginMode
-from app.domain.shop.traffic import TrafficKind
+from app.domain.deliveries.statistics import SlowestEndpoint
+from app.domain.mails.mail import LINK_EVENTS, MailKind
+from app.domain.shop.settings import PasswordLoginMode, TrafficKind
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
 from app.ports.provider_cache import CachedProviderKeys

@@ -11,7 +11,7 @@ from app.adapters.throttle_sql import SqlThrottle
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.login_throttle import MAX_GUESSES
-from app.domain.sign_in.sign_in_events import SignInReason
+from app.domain.sign_in.sign_in_log import SignInReason
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
 from app.ports.throttle import AccountBlocks, ThrottleUnavailable

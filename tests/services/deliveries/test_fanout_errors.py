@@ -11,7 +11,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType, Occurrence, ProductUpdated
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.retries import FAULT_DELAYS
+from app.domain.values.times import FAULT_DELAYS
 from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from app.domain.audit.entries import AuditFilter
+from app.domain.audit import AuditFilter
 from app.domain.authorization.actor import OPERATOR
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.shop.settings import ShopUpdate

@@ -12,8 +12,7 @@ from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import PageRequest, read_cursor
-from app.domain.values.ranges import Range
+from app.domain.values.pages import PageRequest, Range, read_cursor
 from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries import search as delivery_search

@@ -7,7 +7,7 @@ from sqlalchemy import insert
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
-from app.domain.deliveries.webhook_statistics import ChartPeriod
+from app.domain.deliveries.statistics import ChartPeriod
 from app.domain.values.errors import PermissionDenied
 from app.models import DeliveryAttemptRecord
 from app.ports import Ports

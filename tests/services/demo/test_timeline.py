@@ -7,10 +7,10 @@ from sqlalchemy import func, select
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import ALL_PERMISSIONS
-from app.domain.commerce.orders import OrderStatus
+from app.domain.commerce.sales import OrderStatus
 from app.domain.deliveries.deliveries import DISABLE_AFTER, SCHEDULE
-from app.domain.shop.traffic import TrafficKind
-from app.domain.sign_in.sign_in_events import SignInFilter, SignInReason, SignInResult
+from app.domain.shop.settings import TrafficKind
+from app.domain.sign_in.sign_in_log import SignInFilter, SignInReason, SignInResult
 from app.domain.values.pages import PageRequest
 from app.models import (
     CheckoutRecord,

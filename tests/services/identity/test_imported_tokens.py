@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import delete, select, update
 from typing_extensions import override
 
-from app.domain.apps.app_tokens import digest_of
+from app.domain.apps.apps import token_digest
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.rate_limits import IMPORTED_TOKEN, RateLimitPolicy, parse_rates
-from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
 from app.domain.values.errors import TokenFault, TooManyRequests
 from app.models import AppTokenRecord
 from app.ports import Ports
@@ -67,7 +67,7 @@ def test_first_use_replaces_the_hash_and_later_ones_take_one_statement(
 
     assert (first.actor.app_id, first.app_token_id) == (app_id, token_id)
     assert first.actor.permissions == {Permission.MANAGE_PRODUCTS}
-    assert stored(ports, token_id) == (digest_of(TOKEN), None)
+    assert stored(ports, token_id) == (token_digest(TOKEN), None)
     assert hasher.verifications == 1
     with recorded_statements() as statements:
         assert who(ports, TOKEN) == first
@@ -220,7 +220,7 @@ def test_first_requests_of_an_app_come_together(
         processes = (ports, second_process) * 3
         found = list(pool.map(lambda process: who(process, TOKEN).app_token_id, processes))
     assert found == [token_id] * 6
-    assert stored(ports, token_id) == (digest_of(TOKEN), None)
+    assert stored(ports, token_id) == (token_digest(TOKEN), None)
     assert hasher.verifications <= 1
 
 
@@ -252,7 +252,7 @@ def test_token_that_was_imported_twice_works(ports: Ports, app_id: int) -> None:
     second = import_token(ports, app_id, TOKEN)
 
     def convert_the_second() -> None:
-        _change_token(ports, second, digest=digest_of(TOKEN), imported_hash=None)
+        _change_token(ports, second, digest=token_digest(TOKEN), imported_hash=None)
 
     meanwhile = replace(ports, passwords=InterruptedHasher(ports.database, convert_the_second))
     assert who(meanwhile, TOKEN).app_token_id == second

@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import select
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import OPERATOR, ActorKind, SessionOrigin
-from app.domain.passwords.email_links import LinkPurpose
 from app.domain.values.errors import TokenFault
 from app.models import UserRecord
 from app.ports import Ports

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.inspector.token_inspection import (
+from app.domain.inspector import (
     CheckName,
     CheckOutcome,
     Inspection,
@@ -18,7 +18,7 @@ from app.domain.inspector.token_inspection import (
     TokenKind,
 )
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.single_sign_on.provider_jws import MAX_PROVIDER_TOKEN_LENGTH
+from app.domain.sign_in.jws import MAX_PROVIDER_TOKEN_LENGTH
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
 from app.services.identity.identify import Visitor, identify

@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.inspector.token_inspection import (
+from app.domain.inspector import (
     CheckName,
     CheckOutcome,
     Inspection,

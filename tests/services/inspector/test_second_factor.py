@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.inspector.token_inspection import CheckName, CheckOutcome, LossReason
+from app.domain.inspector import CheckName, CheckOutcome, LossReason
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.inspector.inspect import inspect_token

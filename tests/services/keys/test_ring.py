@@ -12,10 +12,10 @@ from sqlalchemy import delete, select
 from app.adapters.keys import RsaKeyStore
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
-from app.domain.keys.ring import KeyState, Ring
+from app.domain.keys import KeyState, Ring
 from app.domain.sign_in.tokens import Claims
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
-from app.domain.values.installation_errors import KeyUnreadable, SchemaBehind
+from app.domain.values.installation import KeyUnreadable, SchemaBehind
 from app.models import AuditRecord, ShopRecord, SigningKeyRecord
 from app.ports import Ports, ProcessCache
 from app.ports.process_cache import CachedKeyRing, VerifiedToken

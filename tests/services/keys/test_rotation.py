@@ -15,7 +15,7 @@ from typing_extensions import override
 from app.adapters.keys import RsaKeyStore
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
-from app.domain.keys.ring import KeyState, SigningKey
+from app.domain.keys import KeyState, SigningKey
 from app.domain.values.errors import PermissionDenied, Refused
 from app.models import AuditRecord, SigningKeyRecord
 from app.ports import Ports

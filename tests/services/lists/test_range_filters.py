@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.domain.accounts.directory import UserFilter
+from app.domain.accounts.search import UserFilter
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.pages import Page, PageRequest
 from app.ports import Ports

@@ -5,15 +5,15 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import delete, update
 
+from app.domain.accounts.email_links import LIFETIMES, LinkPurpose
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
+from app.domain.mails.mail import MAX_WAIT, MailSender
 from app.domain.mails.mail_log import MailFilter, MailStatus
-from app.domain.mails.senders import MAX_WAIT, MailSender
-from app.domain.passwords.email_links import LIFETIMES, LinkPurpose
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.pages import PageRequest
-from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
+from app.domain.webhooks import TEMPORARY_URL
 from app.models import AppRecord, OutboxMailRecord, WebhookRecord
 from app.ports import Ports
 from app.services.accounts.password_changes import set_password

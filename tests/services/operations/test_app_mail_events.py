@@ -8,9 +8,8 @@ import pytest
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, AccountSetPasswordRequested
-from app.domain.mails.mail import MailKind
+from app.domain.mails.mail import LINK_EVENTS, MailKind, MailSender
 from app.domain.mails.mail_log import MailStatus
-from app.domain.mails.senders import LINK_EVENTS, MailSender
 from app.ports import Ports
 from app.services.accounts.email_changes import request_email_change
 from app.services.accounts.registration import NewAccount, register_account

@@ -9,9 +9,9 @@ from sqlalchemy import func, insert, select
 from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
 from app.domain.events import EventType, ProductUpdated
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.second_factors.challenges import ChallengePurpose
+from app.domain.second_factors import ChallengePurpose
 from app.domain.values.errors import PermissionDenied
-from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
+from app.domain.webhooks import TEMPORARY_URL
 from app.models import (
     AppRecord,
     KnownDeviceRecord,

@@ -16,7 +16,7 @@ from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import OwnTemplate
-from app.domain.values.check_results import Finding, State
+from app.domain.values.installation import CheckResult, CheckState
 from app.models import ForwardingRecord, MailTemplateRecord
 from app.ports import Ports
 from app.services.operations.health_checks import run_checks
@@ -47,7 +47,7 @@ def at(ports: Ports) -> Later:
     return Later(ports)
 
 
-def found(ports: Ports, subject: str) -> list[Finding]:
+def found(ports: Ports, subject: str) -> list[CheckResult]:
     return [check for check in run_checks(ports, OPERATOR) if check.subject == subject]
 
 
@@ -58,40 +58,40 @@ def deliver_later(ports: Ports) -> None:
 
 def test_worker_that_never_ran_is_a_warning(at: Later) -> None:
     [finding] = found(at(), "worker")
-    assert finding.state is State.WARNING
+    assert finding.state is CheckState.WARNING
     assert "flask worker" in finding.remedy
 
 
 def test_recent_heartbeat_is_healthy(at: Later) -> None:
     assert record_heartbeat(at(), WORKER) == 0
     [finding] = found(at(), "worker")
-    assert finding == Finding("worker", State.FINE, "Running; the queue is empty.")
+    assert finding == CheckResult("worker", CheckState.FINE, "Running; the queue is empty.")
 
 
 def test_stopped_worker_is_reported_with_the_time(at: Later) -> None:
     record_heartbeat(at(minutes=-30), WORKER)
     [finding] = found(at(), "worker")
-    assert finding.state is State.FAILED
+    assert finding.state is CheckState.FAILED
     assert finding.message == "Last heartbeat: 30 minutes ago."
 
 
 @pytest.mark.parametrize(
     ("waiting", "state"),
-    [(0.5, State.FINE), (5.0, State.WARNING), (150.0, State.FAILED)],
+    [(0.5, CheckState.FINE), (5.0, CheckState.WARNING), (150.0, CheckState.FAILED)],
 )
-def test_worker_backlog_is_reported(at: Later, waiting: float, state: State) -> None:
+def test_worker_backlog_is_reported(at: Later, waiting: float, state: CheckState) -> None:
     deliver_later(at(minutes=-waiting))
     record_heartbeat(at(), WORKER)
     [finding] = found(at(), "worker")
     assert finding.state is state
-    if state is not State.FINE:
+    if state is not CheckState.FINE:
         assert "A delivery has been waiting for" in finding.message
 
 
 def test_overdue_work_is_a_failure(at: Later) -> None:
     deliver_later(at(hours=-72))
     [finding] = found(at(), "worker")
-    assert finding.state is State.FAILED
+    assert finding.state is CheckState.FAILED
     assert finding.message.endswith("A delivery has been waiting for 3 days.")
 
 
@@ -104,22 +104,25 @@ def test_configured_mail_server_is_checked(at: Later) -> None:
     with smtp_server() as (mailbox, host):
         posting = replace(at(), mailer=SmtpMailer(f"smtp://{host}", "noreply@shop.example.com"))
         [finding] = found(posting, "mail")
-    assert finding.state is State.FINE
+    assert finding.state is CheckState.FINE
     assert mailbox.messages == [], "looking sends nothing"
 
 
 def test_unreachable_mail_server_is_reported(at: Later) -> None:
     posting = replace(at(), mailer=SmtpMailer("smtp://127.0.0.1:1", "noreply@shop.example.com"))
     [finding] = found(posting, "mail")
-    assert finding.state is State.FAILED
+    assert finding.state is CheckState.FAILED
     assert "MAIL_URL" in finding.remedy
 
 
 def test_production_without_mail_server_is_a_warning(at: Later) -> None:
-    assert found(at(), "mail")[0].state is State.FINE
+    assert found(at(), "mail")[0].state is CheckState.FINE
     configuration = replace(at().configuration, development=False)
     [finding] = found(replace(at(), configuration=configuration), "mail")
-    assert (finding.state, finding.remedy) == (State.WARNING, "Set MAIL_URL to a mail server.")
+    assert (finding.state, finding.remedy) == (
+        CheckState.WARNING,
+        "Set MAIL_URL to a mail server.",
+    )
 
 
 def test_broken_email_templates_are_reported(at: Later, tmp_path: Path) -> None:
@@ -131,14 +134,14 @@ def test_broken_email_templates_are_reported(at: Later, tmp_path: Path) -> None:
     (tmp_path / "invitation.txt").write_text("Welcome")
     with_folder = replace(at(), own_templates=JinjaOwnTemplates(str(tmp_path)))
     unknown, broken = found(with_folder, "email templates")
-    assert {unknown.state, broken.state} == {State.WARNING}
+    assert {unknown.state, broken.state} == {CheckState.WARNING}
     assert unknown.message.startswith(f"{tmp_path}/invitation.txt: No email has this name.")
     assert broken.message.startswith(f"{tmp_path}/staff_invitation.html:2: ")
     assert broken.remedy == "Fix the file. Until then, the default is sent."
     with at().database.transaction() as session:
         session.execute(update(MailTemplateRecord).values(html="<p>{{ gone }}</p>"))
     [stored] = found(at(), "email templates")
-    assert stored.state is State.WARNING
+    assert stored.state is CheckState.WARNING
     assert stored.message == (
         "Password reset (Deutsch): html, line 1: There is no value gone in this email."
     )
@@ -150,9 +153,9 @@ def test_emails_that_no_app_can_send_are_reported(at: Later) -> None:
     mailing = make_mailing_shop(at())
     mailing.make_listener(Permission.MANAGE_USERS)
     [finding] = found(at(), "emails from apps")
-    assert finding == Finding(
+    assert finding == CheckResult(
         "emails from apps",
-        State.WARNING,
+        CheckState.WARNING,
         "No active app gets the links of: Staff invitation. This shop sends these emails.",
         "Subscribe an app to their events, or run flask shop set staff-invitation-sender OURS.",
     )
@@ -162,14 +165,14 @@ def test_emails_that_no_app_can_send_are_reported(at: Later) -> None:
 
 def test_redis_with_eviction_is_reported(at: Later, redis_url: str) -> None:
     there = replace(at(), throttle=connect_redis_throttle(redis_url))
-    assert found(there, "login throttle")[0].state is State.FINE
+    assert found(there, "login throttle")[0].state is CheckState.FINE
     with Redis.from_url(redis_url) as redis:
         redis.config_set("maxmemory-policy", "allkeys-lru")
         try:
             [finding] = found(there, "login throttle")
         finally:
             redis.config_set("maxmemory-policy", "noeviction")
-    assert finding.state is State.FAILED
+    assert finding.state is CheckState.FAILED
     assert "allkeys-lru" in finding.message
     assert finding.remedy == "In Redis: maxmemory-policy noeviction"
 
@@ -179,10 +182,10 @@ def test_every_active_provider_is_checked(at: Later, provider: OwnProvider) -> N
     for page in ("/authorize", "/logout"):
         provider.server.answer(page, Reply(400))
     [finding] = found(at(), "provider default")
-    assert finding.state is State.FINE
+    assert finding.state is CheckState.FINE
     provider.server.answer("/keys", Reply(503))
     [finding] = found(at(), "provider default")
-    assert finding.state is State.FAILED
+    assert finding.state is CheckState.FAILED
     assert finding.message.startswith("json_web_key_set_url: ")
 
 
@@ -199,7 +202,7 @@ def test_untrusted_proxies_are_reported_for_a_day(at: Later) -> None:
             seen = at(hours=-age).clock.now()
             session.add(ForwardingRecord(peer=peer, requests=3, last_seen_at=seen))
     [finding] = found(at(), "forwarded headers")
-    assert finding.state is State.WARNING
+    assert finding.state is CheckState.WARNING
     assert "198.51.100.9," in finding.message
     assert "198.51.100.10" not in finding.message
     assert "TRUSTED_PROXIES" in finding.remedy

@@ -11,9 +11,14 @@ from app.adapters.keys import RsaKeyStore
 from app.adapters.schema import AlembicSchema
 from app.adapters.throttle_redis import connect_redis_throttle
 from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
-from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import PermissionDenied
-from app.domain.values.installation_errors import KeyUnreadable, SchemaBehind, Unreachable
+from app.domain.values.installation import (
+    CheckResult,
+    CheckState,
+    KeyUnreadable,
+    SchemaBehind,
+    Unreachable,
+)
 from app.ports import Ports, ProcessCache
 from app.services.keys.ring import ring
 from app.services.operations.health_checks import require_ready, run_checks
@@ -31,7 +36,7 @@ def ports(ports: Ports) -> Ports:
     return replace(ports, clock=SystemClock())
 
 
-def found(ports: Ports, subject: str) -> Finding:
+def found(ports: Ports, subject: str) -> CheckResult:
     [finding] = [check for check in run_checks(ports, OPERATOR) if check.subject == subject]
     return finding
 
@@ -51,7 +56,7 @@ def test_healthy_installation_passes_all_checks(ports: Ports) -> None:
     assert subjects == [
         *("database", "signing keys", "login throttle", "clock", "worker", "mail", "sign-in")
     ]
-    assert {finding.state for finding in findings} == {State.FINE}
+    assert {finding.state for finding in findings} == {CheckState.FINE}
 
 
 def test_database_without_tables_is_unhealthy_with_a_remedy(
@@ -61,7 +66,7 @@ def test_database_without_tables_is_unhealthy_with_a_remedy(
     with pytest.raises(SchemaBehind, match="has no tables yet"):
         require_ready(bare, OPERATOR)
     [finding] = run_checks(bare, OPERATOR)
-    assert (finding.subject, finding.state) == ("database", State.FAILED)
+    assert (finding.subject, finding.state) == ("database", CheckState.FAILED)
     assert finding.remedy == "flask db upgrade"
 
 
@@ -70,7 +75,7 @@ def test_unreachable_database_is_reported_without_its_password(ports: Ports) -> 
     with pytest.raises(Unreachable):
         require_ready(lost, OPERATOR)
     [finding] = run_checks(lost, OPERATOR)
-    assert finding.state is State.FAILED
+    assert finding.state is CheckState.FAILED
     assert "port 1 failed" in finding.message
     assert "DATABASE_URL" in finding.remedy
     assert "geheim" not in repr(finding)
@@ -81,14 +86,14 @@ def test_undecryptable_keys_are_reported(ports: Ports) -> None:
     with pytest.raises(KeyUnreadable):
         require_ready(locked, OPERATOR)
     finding = found(locked, "signing keys")
-    assert finding.state is State.FAILED
+    assert finding.state is CheckState.FAILED
     assert "flask keys rotate --force" in finding.remedy
 
 
 def test_unreachable_throttle_is_reported(ports: Ports) -> None:
     deaf = replace(ports, throttle=connect_redis_throttle("redis://127.0.0.1:1/0"))
     finding = found(deaf, "login throttle")
-    assert finding.state is State.FAILED
+    assert finding.state is CheckState.FAILED
     assert "REDIS_URL" in finding.remedy
 
 
@@ -96,7 +101,7 @@ def test_unreachable_throttle_is_reported(ports: Ports) -> None:
 def test_clock_difference_to_the_database_is_reported(ports: Ports, gap: timedelta) -> None:
     adrift = replace(ports, clock=FakeClock(SystemClock().now() + gap))
     finding = found(adrift, "clock")
-    assert finding.state is State.FAILED
+    assert finding.state is CheckState.FAILED
     assert "NTP" in finding.remedy
 
 
@@ -104,7 +109,7 @@ def test_clock_set_back_is_reported(ports: Ports) -> None:
     ahead = replace(ports, clock=FakeClock(SystemClock().now() + timedelta(hours=1)))
     create_group(ahead, OPERATOR, NewGroup("made in the future"))
     finding = found(ports, "clock")
-    assert finding.state is State.FAILED
+    assert finding.state is CheckState.FAILED
     assert "a record has the time" in finding.message
 
 

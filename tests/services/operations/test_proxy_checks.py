@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.values.check_results import Finding, State
+from app.domain.values.installation import CheckResult, CheckState
 from app.ports import Ports
 from app.services.operations.proxy_checks import ProxySettings, check_proxies
 from tests.builders.sign_in_events import make_sign_in
@@ -19,7 +19,7 @@ PROXY, CLIENT = "10.0.0.5", "203.0.113.7"
 BODY_MAX = 1024 * 1024
 
 
-def found(ports: Ports, subject: str, body_max: int = BODY_MAX) -> list[Finding]:
+def found(ports: Ports, subject: str, body_max: int = BODY_MAX) -> list[CheckResult]:
     findings = check_proxies(ports, OPERATOR, ProxySettings(PROXIES, body_max))
     return [finding for finding in findings if finding.subject == subject]
 
@@ -33,7 +33,7 @@ def test_trusted_proxy_that_forwards_no_client_addresses_is_a_warning(ports: Por
     for _ in range(3):
         make_sign_in(ports, address=PROXY)
     [finding] = found(ports, "proxies")
-    assert finding.state is State.WARNING
+    assert finding.state is CheckState.WARNING
     assert PROXY in finding.message
     assert "X-Forwarded-For" in finding.remedy
 
@@ -43,7 +43,9 @@ def test_forwarded_addresses_are_healthy(ports: Ports, addresses: list[str]) -> 
     for address in addresses:
         make_sign_in(ports, address=address)
     [finding] = found(ports, "proxies")
-    assert finding == Finding("proxies", State.FINE, "X-Forwarded-For is trusted from 10.0.0.0/8.")
+    assert finding == CheckResult(
+        "proxies", CheckState.FINE, "X-Forwarded-For is trusted from 10.0.0.0/8."
+    )
 
 
 def test_proxy_with_a_smaller_limit_than_ours_fails(ports: Ports) -> None:
@@ -53,10 +55,10 @@ def test_proxy_with_a_smaller_limit_than_ours_fails(ports: Ports) -> None:
     with http_server() as server:
         server.routes["/graphql/"] = nginx
         [finding] = found(in_production(ports, server.url), "request size")
-        assert finding.state is State.FAILED
+        assert finding.state is CheckState.FAILED
         assert "1,048,576 bytes" in finding.message
         [finding] = found(in_production(ports, server.url), "request size", body_max=1000)
-        assert finding.state is State.FINE
+        assert finding.state is CheckState.FINE
 
 
 def test_largest_request_is_accepted_without_a_proxy(
@@ -64,14 +66,14 @@ def test_largest_request_is_accepted_without_a_proxy(
 ) -> None:
     with running(tmp_path, database_url) as shop:
         [finding] = found(in_production(ports, shop.url), "request size")
-        assert finding == Finding(
-            "request size", State.FINE, "PUBLIC_URL accepts 1,048,576 bytes."
+        assert finding == CheckResult(
+            "request size", CheckState.FINE, "PUBLIC_URL accepts 1,048,576 bytes."
         )
         [finding] = found(in_production(ports, shop.url), "request size", body_max=BODY_MAX + 1)
-        assert finding.state is State.FAILED
+        assert finding.state is CheckState.FAILED
 
 
 def test_public_url_that_cannot_be_reached_from_here_is_a_warning(ports: Ports) -> None:
     [finding] = found(in_production(ports, "http://127.0.0.1:1"), "request size")
-    assert finding.state is State.WARNING
+    assert finding.state is CheckState.WARNING
     assert "Can't connect to 127.0.0.1:1." in finding.message

@@ -13,8 +13,7 @@ from app.adapters.clock import SystemClock
 from app.adapters.encryption import AesEncryption
 from app.adapters.keys import RsaKeyStore
 from app.domain.authorization.actor import OPERATOR
-from app.domain.values.check_results import Finding, State
-from app.domain.values.installation_errors import KeyUnreadable
+from app.domain.values.installation import CheckResult, CheckState, KeyUnreadable
 from app.models import SigningKeyRecord, WebhookRecord
 from app.ports import Ports, ProcessCache
 from app.services.keys.ring import ring
@@ -112,7 +111,7 @@ def stored(ports: Ports) -> list[object]:
         return [session.scalars(select(column)).all() for column in columns]
 
 
-def finding(ports: Ports) -> Finding:
+def finding(ports: Ports) -> CheckResult:
     [found] = [row for row in run_checks(ports, OPERATOR) if row.subject == "stored secrets"]
     return found
 
@@ -134,12 +133,12 @@ def test_former_keys_read_until_everything_is_encrypted_anew(first: Ports) -> No
     both = with_keys(first, NEW, SECRET)
     require_ready(both, OPERATOR)
     outdated = finding(both)
-    assert (outdated.state, outdated.remedy) == (State.WARNING, "flask keys reseal")
+    assert (outdated.state, outdated.remedy) == (CheckState.WARNING, "flask keys reseal")
     assert f"webhook secrets: {ROWS}" in outdated.message
 
     counts = reseal_secrets(both, OPERATOR)
     assert all(count.checked == count.resealed > 0 == count.unreadable for count in counts)
-    assert finding(both).state is State.FINE
+    assert finding(both).state is CheckState.FINE
     assert "Remove SECRET_KEY_FALLBACKS" in finding(both).remedy
 
     alone = with_keys(first, NEW)
@@ -154,7 +153,7 @@ def test_secrets_without_their_key_are_reported_and_kept(first: Ports) -> None:
     with pytest.raises(KeyUnreadable, match="SECRET_KEY_FALLBACKS"):
         require_ready(alone, OPERATOR)
     lost = finding(alone)
-    assert lost.state is State.FAILED
+    assert lost.state is CheckState.FAILED
     assert f"webhook secrets: {ROWS}" in lost.message
     assert all(count.unreadable for count in reseal_secrets(alone, OPERATOR))
     assert stored(first) == before

@@ -8,8 +8,7 @@ from typing import Any
 
 from app.domain.accounts.users import Group, User
 from app.domain.apps.apps import App, AppType
-from app.domain.authorization.groups import PermissionGroup
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import Permission, PermissionGroup
 from app.domain.commerce.money import of_units
 from app.domain.commerce.products import Product
 from app.domain.commerce.products import snapshot_of as product_snapshot

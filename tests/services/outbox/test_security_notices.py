@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from sqlalchemy import select
 
+from app.domain.accounts.email_links import LinkPurpose, digest_of
 from app.domain.authorization.actor import OPERATOR, Actor, anonymous
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.passwords.email_links import LinkPurpose, digest_of
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.outbox.security_notices import notify, notify_email_change

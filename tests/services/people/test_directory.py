@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import select
 
-from app.domain.accounts.directory import UserFilter, UserSort
+from app.domain.accounts.search import UserFilter, UserSort
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission

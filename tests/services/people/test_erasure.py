@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from app.domain.accounts.erasure import ERASED, without_texts
+from app.domain.accounts.users import ERASED, without_texts
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused

@@ -10,7 +10,7 @@ from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.unset import ABSENT
+from app.domain.values.inputs import ABSENT
 from app.ports import Ports
 from app.services.people.customers import (
     NewCustomer,

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.accounts.addresses import MAX_ADDRESSES, AddressChange, AddressKind
-from app.domain.accounts.directory import UserFilter
+from app.domain.accounts.search import UserFilter
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied

@@ -9,8 +9,7 @@ import psycopg
 import pytest
 from sqlalchemy import Engine, event
 
-from app.domain.accounts.directory import UserFilter
-from app.domain.accounts.search import words_of
+from app.domain.accounts.search import UserFilter, words_of
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.pages import Page, PageRequest, read_cursor

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
-from app.domain.second_factors.challenges import ChallengePurpose
+from app.domain.second_factors import ChallengePurpose
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
 from app.domain.values.ids import to_global_id
 from app.models import RecoveryCodeRecord, SecondFactorChallengeRecord

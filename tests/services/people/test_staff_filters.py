@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
+from app.domain.accounts.search import SignInMethod, UserFilter, UserSort
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.pages import PageRequest, read_cursor

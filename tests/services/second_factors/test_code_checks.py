@@ -9,8 +9,7 @@ from sqlalchemy import update
 from typing_extensions import override
 
 from app.domain.mails.mail import MailKind
-from app.domain.second_factors.methods import SecondFactorType
-from app.domain.second_factors.recovery_codes import write_recovery_code
+from app.domain.second_factors import SecondFactorType, write_recovery_code
 from app.models import AuthenticatorAppRecord, RecoveryCodeRecord
 from app.ports import Ports
 from app.ports.passwords import Match

@@ -8,8 +8,7 @@ from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import MailKind
-from app.domain.second_factors.challenges import LIFETIME, ChallengePurpose
-from app.domain.second_factors.methods import AuthenticationMethod
+from app.domain.second_factors import CHALLENGE_LIFETIME, AuthenticationMethod, ChallengePurpose
 from app.domain.values.errors import Refused
 from app.models import AuditRecord, PasskeyRecord, SecondFactorChallengeRecord
 from app.ports import Ports
@@ -239,6 +238,6 @@ def test_options_need_a_challenge_that_can_still_be_answered(
         with pytest.raises(Refused) as refused:
             options_of(ports, text, purpose)
         assert refused.value.problems == (CHALLENGE_ENDED,)
-    clock.pass_(seconds=LIFETIME.total_seconds())
+    clock.pass_(seconds=CHALLENGE_LIFETIME.total_seconds())
     with pytest.raises(Refused):
         options_of(ports, token)

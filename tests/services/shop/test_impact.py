@@ -9,8 +9,7 @@ from app.adapters.activity import SqlActivity
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import LockoutReason
-from app.domain.shop.settings import PasswordLoginMode, ShopUpdate, Switches
-from app.domain.shop.traffic import TrafficKind
+from app.domain.shop.settings import PasswordLoginMode, ShopUpdate, Switches, TrafficKind
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
 from app.services.shop import sign_in_counts

@@ -9,10 +9,10 @@ from PIL import Image
 from app.adapters.mailer import SmtpMailer
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
-from app.domain.mails.logo import MAX_FILE_SIZE, Logo
+from app.domain.mails.design import MAX_LOGO_SIZE, Logo
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.values.errors import PermissionDenied, Refused
-from app.domain.values.uploads import Upload
+from app.domain.values.inputs import Upload
 from app.ports import Ports
 from app.services.operations.mail_sending import send_due_mail
 from app.services.outbox.publisher import add_mail
@@ -80,7 +80,7 @@ def test_logo_needs_the_permission(ports: Ports) -> None:
     [
         (b"<svg onload='alert(1)'/>", "INVALID"),
         (b"", "INVALID"),
-        (b"\0" * (MAX_FILE_SIZE + 1), "FILE_SIZE_LIMIT_EXCEEDED"),
+        (b"\0" * (MAX_LOGO_SIZE + 1), "FILE_SIZE_LIMIT_EXCEEDED"),
     ],
     ids=["svg", "empty", "large"],
 )

@@ -8,10 +8,10 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.mails.senders import MailSender
+from app.domain.mails.mail import MailSender
 from app.domain.shop.settings import PasswordLoginMode, ShopSettings, ShopUpdate, StaffSecondFactor
 from app.domain.values.errors import PermissionDenied, Problem, Refused
-from app.domain.values.unset import ABSENT
+from app.domain.values.inputs import ABSENT
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.shop.settings import show_settings, update_shop

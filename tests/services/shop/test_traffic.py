@@ -8,7 +8,7 @@ import pytest
 
 from app.adapters.activity import SqlActivity
 from app.domain.authorization.actor import OPERATOR, WORKER
-from app.domain.shop.traffic import TrafficKind
+from app.domain.shop.settings import TrafficKind
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
 from app.services.operations.cleanup import clean_up

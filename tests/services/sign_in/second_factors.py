@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor
-from app.domain.second_factors.challenges import Challenge
+from app.domain.second_factors import Challenge
 from app.domain.values.errors import Problem, Refused
 from app.models import SecondFactorChallengeRecord
 from app.ports import Ports

@@ -12,8 +12,8 @@ from typing_extensions import override
 from app.adapters.foreign_hashes import matches
 from app.adapters.passwords import Argon2Hasher
 from app.domain.authorization.actor import OPERATOR, Actor
-from app.domain.imports.digests import digest_of_text
-from app.domain.passwords.hash_formats import parse_hash
+from app.domain.imports.runs import digest_of_text
+from app.domain.passwords.imported_hashes import parse_hash
 from app.domain.values.errors import Refused
 from app.models import ImportedPasswordRecord, UserRecord
 from app.ports import Ports

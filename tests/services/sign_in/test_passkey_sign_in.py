@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.second_factors.challenges import LIFETIME, MAX_FAILURES
+from app.domain.second_factors import CHALLENGE_LIFETIME, MAX_CHALLENGE_FAILURES
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.sign_in.sign_in_events import SignInMethod
+from app.domain.sign_in.sign_in_log import SignInMethod
 from app.domain.values.errors import Refused
 from app.models import SignInEventRecord
 from app.ports import Ports
@@ -141,11 +141,11 @@ def test_challenge_ends_in_time_and_after_wrong_answers(ports: Ports, clock: Fak
     make_owner(ports, authenticator)
     old, guessed = ask(ports), ask(ports)
     wrong = SoftwareAuthenticator(user_handle="h" * 64)
-    for _ in range(MAX_FAILURES):
+    for _ in range(MAX_CHALLENGE_FAILURES):
         assert refusal_of(ports, guessed, wrong) == REFUSED
         clock.pass_(seconds=50)
     assert refusal_of(ports, guessed, authenticator) == ENDED
-    clock.pass_(seconds=LIFETIME.total_seconds())
+    clock.pass_(seconds=CHALLENGE_LIFETIME.total_seconds())
     assert refusal_of(ports, old, authenticator) == ENDED
     assert stored_sessions(ports) == []
     assert answer(ports, ask(ports), authenticator).user.email

@@ -4,10 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import SessionOrigin
-from app.domain.passwords.email_links import LinkPurpose
-from app.domain.second_factors.challenges import MAX_FAILURES
-from app.domain.second_factors.methods import SecondFactorType
+from app.domain.second_factors import MAX_CHALLENGE_FAILURES, SecondFactorType
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
 from app.services.accounts.password_changes import set_password
@@ -174,7 +173,7 @@ def test_wrong_code_says_how_many_attempts_are_left(ports: Ports, clock: FakeClo
     make_protected(ports)
     challenge = challenged(ports)
     messages = []
-    for failure in range(MAX_FAILURES):
+    for failure in range(MAX_CHALLENGE_FAILURES):
         messages.append(problem_of_code(ports, challenge.token, WRONG_CODE).message)
         clock.pass_(seconds=2**failure)
     assert messages[0] == "Incorrect code. 4 attempts left."

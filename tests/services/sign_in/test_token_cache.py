@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import delete, update
 
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
-from app.domain.keys.ring import CACHE_TIME
+from app.domain.keys import CACHE_TIME
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused, TokenFault
 from app.models import SessionRecord, ShopRecord, SigningKeyRecord, UserRecord

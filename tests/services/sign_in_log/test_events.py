@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
-from app.domain.sign_in.sign_in_events import (
+from app.domain.sign_in.sign_in_log import (
     EMAIL_PURPOSE,
     MAX_TEXT_LENGTH,
     AccountType,

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.passwords.email_links import LinkPurpose
-from app.domain.sign_in.sign_in_events import SignInMethod
+from app.domain.sign_in.sign_in_log import SignInMethod
 from app.domain.values.errors import Refused
 from app.models import KnownDeviceRecord, UserRecord
 from app.ports import Ports

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason, SignInRefusal
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason, SignInRefusal
 from app.domain.values.errors import TokenFault
 from app.ports import Ports
 from app.services.sign_in.tokens import deactivate_all_tokens

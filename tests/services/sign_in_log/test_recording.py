@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy.orm import Session
 from typing_extensions import override
 
-from app.domain.apps.app_tokens import digest_of, last_four
+from app.domain.accounts.email_links import LinkPurpose
+from app.domain.apps.apps import last_four, token_digest
 from app.domain.authorization.actor import Actor
-from app.domain.passwords.email_links import LinkPurpose
-from app.domain.second_factors.challenges import Challenge
+from app.domain.second_factors import Challenge
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.sign_in.sign_in_events import (
+from app.domain.sign_in.sign_in_log import (
     AccountType,
     SignInMethod,
     SignInReason,
@@ -237,7 +237,7 @@ def test_refused_app_token_is_counted(ports: Ports, log: FakeSignInLog) -> None:
         SignInMethod.APP_TOKEN,
         SignInReason.TOKEN_INVALID,
         ADDRESS,
-        token_digest=digest_of(token),
+        token_digest=token_digest(token),
         token_end=last_four(token),
     )
     assert log.user_agents == ["ledgerly-sync/3.1"]

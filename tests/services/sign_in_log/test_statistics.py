@@ -7,8 +7,13 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
-from app.domain.sign_in.sign_in_events import SignInFilter, SignInReason, SignInResult
-from app.domain.sign_in.sign_in_statistics import Period, SignInSpan
+from app.domain.sign_in.sign_in_log import (
+    Period,
+    SignInFilter,
+    SignInReason,
+    SignInResult,
+    SignInSpan,
+)
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import Counts
 from app.ports import Ports

@@ -5,7 +5,7 @@ from sqlalchemy import func, select
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.single_sign_on.attribute_mapping import MappedKind, MappedTo, MappingPreview
+from app.domain.single_sign_on.provider_users import MappedKind, MappedTo, MappingPreview
 from app.domain.values.errors import PermissionDenied, Refused
 from app.models import AuditRecord, UserRecord
 from app.ports import Ports

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import delete, event, text
 from sqlalchemy.orm import Session
 
-from app.domain.values.installation_errors import DatabaseBusy
+from app.domain.values.installation import DatabaseBusy
 from app.models import SessionRecord
 from app.ports import Ports
 from app.services.sign_in.tokens import refresh_token

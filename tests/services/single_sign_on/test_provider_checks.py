@@ -3,8 +3,8 @@
 import pytest
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.values.check_results import State
 from app.domain.values.errors import Refused
+from app.domain.values.installation import CheckState
 from app.ports import Ports
 from app.services.identity.providers import known_providers
 from app.services.single_sign_on.provider_checks import check_provider, discover_provider
@@ -16,7 +16,7 @@ from tests.servers.http import Received, Reply
 from tests.servers.own_provider import CONFIGURATION, OwnProvider, as_json
 
 
-def states(ports: Ports) -> dict[str, State]:
+def states(ports: Ports) -> dict[str, CheckState]:
     return {
         finding.subject: finding.state for finding in check_provider(ports, OPERATOR, "default")
     }
@@ -89,7 +89,7 @@ def test_working_provider_passes_every_check(ports: Ports, provider: OwnProvider
         provider.server.answer(page, Reply(400))
     found = states(ports)
     assert len(found) == 7
-    assert set(found.values()) == {State.FINE}
+    assert set(found.values()) == {CheckState.FINE}
 
 
 def test_each_failed_check_has_its_remedy(ports: Ports, provider: OwnProvider) -> None:
@@ -100,25 +100,25 @@ def test_each_failed_check_has_its_remedy(ports: Ports, provider: OwnProvider) -
     provider.server.answer("/authorize", Reply(500))
     provider.server.answer("/logout", Reply(200))
     assert states(ports) == {
-        "active": State.FINE,
-        "issuer": State.WARNING,
-        "json_web_key_set_url": State.FAILED,
-        "user_info_url": State.FAILED,
-        "oauth_token_url": State.FAILED,
-        "oauth_authorization_url": State.WARNING,
-        "oauth_logout_url": State.FINE,
+        "active": CheckState.FINE,
+        "issuer": CheckState.WARNING,
+        "json_web_key_set_url": CheckState.FAILED,
+        "user_info_url": CheckState.FAILED,
+        "oauth_token_url": CheckState.FAILED,
+        "oauth_authorization_url": CheckState.WARNING,
+        "oauth_logout_url": CheckState.FINE,
     }
     wrong = [
         finding
         for finding in check_provider(ports, OPERATOR, "default")
-        if finding.state != State.FINE
+        if finding.state != CheckState.FINE
     ]
     assert all(finding.remedy for finding in wrong)
 
 
 def test_ineffective_scopes_are_a_warning(ports: Ports, provider: OwnProvider) -> None:
     set_up(ports, provider, use_oauth_scope_permissions="true")
-    assert states(ports)["audience"] is State.WARNING
+    assert states(ports)["audience"] is CheckState.WARNING
 
 
 def test_provider_without_refresh_tokens_is_a_warning(ports: Ports, provider: OwnProvider) -> None:
@@ -126,7 +126,7 @@ def test_provider_without_refresh_tokens_is_a_warning(ports: Ports, provider: Ow
 
     set_up(ports, provider, enable_refresh_token="false")
 
-    assert states(ports)["enable_refresh_token"] is State.WARNING
+    assert states(ports)["enable_refresh_token"] is CheckState.WARNING
 
 
 def test_provider_that_issues_no_refresh_tokens_is_a_warning(
@@ -147,7 +147,7 @@ def test_provider_that_issues_no_refresh_tokens_is_a_warning(
         for finding in check_provider(ports, OPERATOR, "default")
         if finding.subject == "enable_refresh_token"
     ]
-    assert finding.state is State.WARNING
+    assert finding.state is CheckState.WARNING
     assert finding.message.startswith(
         "Open sessions for which the provider issued no refresh token: 1."
     )
@@ -166,10 +166,10 @@ def test_provider_that_is_not_set_up_fails_and_a_disabled_one_warns(
 ) -> None:
     provider.describe()
     save_provider(ports, OPERATOR, "default", ProviderUpdate({}, active=False))
-    assert states(ports)["active"] is State.WARNING
+    assert states(ports)["active"] is CheckState.WARNING
     save_provider(ports, OPERATOR, "new", ProviderUpdate({"client_id": "shop"}))
     [finding] = check_provider(ports, OPERATOR, "new")
-    assert (finding.state, finding.remedy) == (State.FAILED, "flask oidc discover ISSUER")
+    assert (finding.state, finding.remedy) == (CheckState.FAILED, "flask oidc discover ISSUER")
 
 
 @pytest.mark.parametrize("suffix", ["", "?p=sign_in", "\n"])

@@ -10,8 +10,8 @@ from sqlalchemy import select
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
-from app.domain.single_sign_on.provider_errors import ProviderError
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
+from app.domain.single_sign_on.providers import ProviderError
 from app.domain.values.errors import Refused
 from app.models import OidcStateRecord, SessionRecord
 from app.ports import Ports

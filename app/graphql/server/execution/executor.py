@@ -29,7 +29,7 @@ from graphql.pyutils import Path
 from typing_extensions import override
 
 from app.domain.values.errors import TokenFault, TokenRejected, TooManyRequests, TrafficClosed
-from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.installation import DatabaseUnavailable
 from app.domain.values.unchanging import unchanging
 from app.graphql.context import RequestContext
 from app.graphql.server.operations import Operation

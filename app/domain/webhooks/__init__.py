@@ -1,4 +1,0 @@
-"""Webhooks: subscribable events, and what is refused.
-
-Events themselves are in ``events``.
-"""
