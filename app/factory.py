@@ -13,7 +13,7 @@ from app.graphql.server.endpoint import GraphqlEndpoint
 from app.graphql.view import create_endpoint
 from app.health import make_health
 from app.ports import Ports
-from app.settings import Settings, load_settings
+from app.settings import Settings, environment_names, load_settings
 from app.web.access_log import make_access_log
 from app.web.converters import register_converters
 from app.web.cors import cors_headers
@@ -34,7 +34,7 @@ from app.web.request_hooks import (
 )
 from app.web.request_metrics import make_request_metrics
 from app.web.request_traces import make_request_traces
-from app.web.server import THREADS, Server
+from app.web.server import THREADS, BodyLimits, BufferedServer, Server
 from app.web.sessions import ConsoleSessions, cookie_settings
 from app.web.translation import set_up_translation
 from app.wiring import (
@@ -103,17 +103,22 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     return app
 
 
-def create_server(app: Flask) -> Server:
+def create_server(app: Flask) -> Server | BufferedServer:
     """Return ``app`` for granian, with the sizes of bodies that its installation allows."""
     installation = installation_of(app)
     max_size = installation.graphql_body_max
-    return Server(
-        app,
-        max_size=max_size,
-        max_marked_size=max_size + installation.upload_max,
-        on_refusal=request_hooks(app).refused,
-        connection_limits=installation.connection_limits,
-    )
+    body_limits = BodyLimits(max_size, max_size + installation.upload_max)
+    on_refusal = request_hooks(app).refused
+    limits = installation.connection_limits
+    if installation.requests_are_buffered:
+        return BufferedServer(
+            app,
+            body_limits,
+            on_refusal=on_refusal,
+            environment_names=environment_names(),
+            connection_limits=limits,
+        )
+    return Server(app, body_limits, on_refusal=on_refusal, connection_limits=limits)
 
 
 def _mount_graphql(app: Flask, installation: Installation, endpoint: GraphqlEndpoint) -> None:

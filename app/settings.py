@@ -120,6 +120,7 @@ class Settings:
         IDENTITY_HEADERS, values.identity_headers
     )
     connections_per_client: int = _setting(512, values.not_negative)
+    requests_are_buffered: bool = _setting(default=False, read=values.flag)
     response_timeout: int = _setting(30, values.positive)
     log_level: str = _setting("INFO", values.one_of(*_LOG_LEVELS))
     access_log: bool = _setting(default=False, read=values.flag)
@@ -217,6 +218,11 @@ class Settings:
 def add_to_environment(settings: Mapping[str, str]) -> None:
     """Give this process ``settings`` by name, which ``load_settings`` finds from now on."""
     os.environ.update(settings)
+
+
+def environment_names() -> tuple[str, ...]:
+    """Return the names of this process's environment variables."""
+    return tuple(os.environ)
 
 
 def load_settings(environment: Mapping[str, str] | None = None) -> Settings:

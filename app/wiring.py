@@ -222,6 +222,7 @@ def make_installation(ports: Ports, settings: Settings) -> Installation:
             settings.response_timeout,
             exempt=(*settings.trusted_proxies, *settings.rate_limit_trusted_clients),
         ),
+        requests_are_buffered=settings.requests_are_buffered,
         operations_host=settings.operations_host,
         operations_port=settings.operations_port,
     )

@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from app.web.server import Server
+from app.web.server import BodyLimits, Server
 
 app = Flask(__name__)
 
@@ -12,4 +12,4 @@ def nothing() -> str:
     return ""
 
 
-server = Server(app, max_size=1024, max_marked_size=1024, on_refusal=lambda *_: ())
+server = Server(app, BodyLimits(1024, 1024), on_refusal=lambda *_: ())

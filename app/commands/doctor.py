@@ -69,4 +69,4 @@ def _secret_files() -> Iterator[CheckResult]:
 
 def _proxy_settings() -> ProxySettings:
     web = installation()
-    return ProxySettings(web.trusted_proxies, web.graphql_body_max)
+    return ProxySettings(web.trusted_proxies, web.graphql_body_max, web.requests_are_buffered)

@@ -32,6 +32,7 @@ from app.services.operations.capacity import database_capacity
 from app.services.operations.health_checks import require_ready
 from app.services.outbox.base_url import save_base_url
 from app.web.installation import installation
+from app.web.server import THREADS
 from app.web.sessions import CONSOLE
 
 EXTENSION = "latchkey.load_server"
@@ -112,7 +113,9 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     ports.database.close()  # from here on, the processes below have connections of their own
     announcement = _StartMessage(out, host, port)
     # Imported before the processes are forked, which then share it.
-    server = partial(_serve, current_app.extensions[EXTENSION](), host, port, count)
+    make_server = current_app.extensions[EXTENSION]()
+    buffered = installation().requests_are_buffered
+    server = partial(_serve, make_server, host, port, count, buffered=buffered)
     work, serve_operations = (
         partial(run_until_stopped, current_app.extensions[module.EXTENSION])
         for module in (worker, operations)
@@ -184,14 +187,23 @@ def _server_processes(ports: Ports, out: Output, asked: int | None, *, own_worke
 
 
 def _serve(
-    make_server: Callable[[], Callable[..., object]], host: str, port: int, workers: int
+    make_server: Callable[[], Callable[..., object]],
+    host: str,
+    port: int,
+    workers: int,
+    *,
+    buffered: bool,
 ) -> None:
-    """Answer requests in ``workers`` processes until SIGTERM; one that crashes is restarted."""
+    """Answer requests in ``workers`` processes until SIGTERM; one that crashes is restarted.
+
+    ``buffered`` is whether a proxy reads whole requests first (``BufferedServer``).
+    """
     Granian(
         "wsgi",
         host,
         port,
-        interface=Interfaces.RSGI,
+        interface=Interfaces.WSGI if buffered else Interfaces.RSGI,
+        blocking_threads=THREADS if buffered else None,
         loop=Loops.asyncio,
         workers=workers,
         # HTTP/1 alone: its headers have a deadline from a connection's first byte on.

@@ -70,6 +70,7 @@ class Installation:
     graphql_body_max: int
     upload_max: int
     connection_limits: ConnectionLimits = NO_CONNECTION_LIMITS
+    requests_are_buffered: bool = False
     settings_files: tuple[Path, ...] = ()
     operations_host: str = ""
     operations_port: int = 0

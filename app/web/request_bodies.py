@@ -14,13 +14,14 @@ from flask import request
 from typing_extensions import override
 from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 
+from app.web.response_bodies import Quota
 from app.web.rsgi import Exchange
 
 SMALL_BODY = 64 * 1024
 LARGE_BODIES = 256 * 1024 * 1024
 """What all bodies over ``SMALL_BODY`` may take of a process's memory together."""
 
-_MAX_DISCARDED = 16 * 1024 * 1024
+MAX_DISCARDED = 16 * 1024 * 1024
 """How much of a refused body is read and thrown away, so that its sender sees the answer."""
 
 
@@ -94,19 +95,9 @@ class TooLarge:
     readline = readlines = read
 
 
-class Room:
-    """Memory for the large bodies of a process; small ones are bounded by their connections."""
-
-    def __init__(self, max_size: int) -> None:
-        self._free = max_size
-
-    def take(self, size: int) -> None:
-        if size > self._free:
-            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, ("Retry-After", "5"))
-        self._free -= size
-
-    def give_back(self, size: int) -> None:
-        self._free += size
+def no_room() -> Refused:
+    """Return the refusal of a large body for which the process has no memory left."""
+    return Refused(HTTPStatus.SERVICE_UNAVAILABLE, ("Retry-After", "5"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +151,8 @@ class Incoming:
         elif self._small_pieces > _SMALL_PIECES_AT_ONCE:
             await asyncio.sleep(_PIECE_SECONDS)
 
-    async def read(self, max_size: int, room: Room) -> BytesIO | TooLarge:
-        """Return the whole body, or ``TooLarge`` when it has more than ``most`` bytes.
+    async def read(self, max_size: int, room: Quota) -> BytesIO | TooLarge:
+        """Return the whole body, or ``TooLarge`` when it has more than ``max_size`` bytes.
 
         Raises ``Refused`` when a deadline passes, ``room`` has no memory left, or the connection
         ends before the announced length: half a form is a form with other values.
@@ -175,7 +166,8 @@ class Incoming:
                     if self.size > max_size:
                         return TooLarge()
                     if self.size > SMALL_BODY:
-                        room.take(len(chunk))
+                        if not room.take(len(chunk)):
+                            raise no_room()
                         self.taken += len(chunk)
                     chunks.append(chunk)
         except TimeoutError:
@@ -186,7 +178,7 @@ class Incoming:
 
     async def discard(self) -> None:
         """Read on for a while: a connection closed at once is reset, and the answer lost."""
-        max_size = self.size + _MAX_DISCARDED
+        max_size = self.size + MAX_DISCARDED
         with suppress(Refused, TimeoutError):
             async with asyncio.timeout(self._deadlines.whole):
                 while self.size < max_size and await self.chunk():

@@ -26,18 +26,35 @@ def _shared_shop(
 
 
 @pytest.fixture(scope="session")
-def _shared_server(
+def _unbuffered_server(
     tmp_path_factory: pytest.TempPathFactory, _shared_shop: RecordedShop
 ) -> Iterator[Server]:
     with running(tmp_path_factory.mktemp("server"), _shared_shop.database_url) as server:
         yield server
 
 
+@pytest.fixture(scope="session")
+def _buffered_server(
+    tmp_path_factory: pytest.TempPathFactory, _shared_shop: RecordedShop
+) -> Iterator[Server]:
+    folder, url = tmp_path_factory.mktemp("buffered"), _shared_shop.database_url
+    with running(folder, url, REQUESTS_ARE_BUFFERED="true") as server:
+        yield server
+
+
+@pytest.fixture(params=["_unbuffered_server", "_buffered_server"], ids=["", "buffered"])
+def interface(request: pytest.FixtureRequest) -> str:
+    """The name of the fixture with the server, which has either of granian's interfaces."""
+    name: str = request.param
+    return name
+
+
 @pytest.fixture
-def server(_shared_server: Server) -> Iterator[Server]:
+def server(request: pytest.FixtureRequest, interface: str) -> Iterator[Server]:
     """The running server; the test fails if the server logs a traceback."""
-    yield _shared_server
-    faults = _shared_server.new_errors()
+    shared: Server = request.getfixturevalue(interface)
+    yield shared
+    faults = shared.new_errors()
     if faults:
         pytest.fail(f"The server logged a fault:\n{faults}", pytrace=False)
 

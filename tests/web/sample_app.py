@@ -7,9 +7,10 @@ from typing import Any
 import orjson
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from app.settings import environment_names
 from app.web.dispatch import StartResponse
 from app.web.request_bodies import Deadlines
-from app.web.server import Server
+from app.web.server import BodyLimits, BufferedServer, Server
 
 PIECE = b"0123456789abcdef" * 4096
 PIECES = 100
@@ -59,8 +60,14 @@ def _note_refusal(environ: dict[str, Any], status: int) -> list[tuple[str, str]]
 
 server = Server(
     application,
-    max_size=MOST,
+    BodyLimits(MOST, 2 * MOST),
     on_refusal=_note_refusal,
-    max_marked_size=2 * MOST,
     deadlines=Deadlines(whole=WHOLE, silence=2.0),
+)
+
+buffered = BufferedServer(
+    application,
+    BodyLimits(MOST, 2 * MOST),
+    on_refusal=_note_refusal,
+    environment_names=environment_names(),
 )

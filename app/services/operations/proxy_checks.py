@@ -25,10 +25,14 @@ _SUBJECT = "proxies"
 
 @dataclass(frozen=True, slots=True)
 class ProxySettings:
-    """Networks of TRUSTED_PROXIES, and the largest request that the server reads, in bytes."""
+    """Networks of TRUSTED_PROXIES, the largest request that the server reads, in bytes.
+
+    ``requests_are_buffered`` is whether they are expected from a proxy that reads them whole.
+    """
 
     trusted: Sequence[Network]
     body_max: int
+    requests_are_buffered: bool = False
 
 
 @internal
@@ -38,7 +42,7 @@ def check_proxies(ports: Ports, actor: Actor, settings: ProxySettings) -> tuple[
         findings = [_untrusted(ports)]
     else:
         findings = [_forwarding(ports, settings.trusted)]
-    return (*findings, *_body_limits(ports, settings.body_max))
+    return (*findings, *_buffering(settings), *_body_limits(ports, settings.body_max))
 
 
 def _untrusted(ports: Ports) -> CheckResult:
@@ -50,6 +54,18 @@ def _untrusted(ports: Ports) -> CheckResult:
         "X-Forwarded-For is ignored. Behind a proxy, all clients share one IP address.",
         "If there is a proxy, add its network to TRUSTED_PROXIES.",
     )
+
+
+def _buffering(settings: ProxySettings) -> Iterator[CheckResult]:
+    """Check that a proxy is in front where slow clients would each hold a thread."""
+    if settings.requests_are_buffered and not settings.trusted:
+        yield CheckResult(
+            _SUBJECT,
+            CheckState.WARNING,
+            "REQUESTS_ARE_BUFFERED is on without TRUSTED_PROXIES. Each slow client that reaches "
+            "the port holds a thread, so a few of them stop the server.",
+            "Add the proxy's network to TRUSTED_PROXIES, or turn REQUESTS_ARE_BUFFERED off.",
+        )
 
 
 def _forwarding(ports: Ports, trusted: Sequence[Network]) -> CheckResult:

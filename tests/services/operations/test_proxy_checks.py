@@ -48,6 +48,16 @@ def test_forwarded_addresses_are_healthy(ports: Ports, addresses: list[str]) -> 
     )
 
 
+def test_buffered_requests_without_a_trusted_proxy_are_a_warning(ports: Ports) -> None:
+    def warned(settings: ProxySettings) -> bool:
+        findings = check_proxies(ports, OPERATOR, settings)
+        return any("REQUESTS_ARE_BUFFERED" in finding.message for finding in findings)
+
+    assert warned(ProxySettings((), BODY_MAX, requests_are_buffered=True))
+    assert not warned(ProxySettings(PROXIES, BODY_MAX, requests_are_buffered=True))
+    assert not warned(ProxySettings((), BODY_MAX))
+
+
 def test_proxy_with_a_smaller_limit_than_ours_fails(ports: Ports) -> None:
     def nginx(received: Received) -> Reply:
         return Reply(413 if len(received.body) > 1000 else 200)
