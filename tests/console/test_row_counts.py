@@ -23,7 +23,7 @@ LISTS = [
     (customers.COUNT, "customer", "customers"),
     (staff_pages.COUNT, "person", "people"),
     (groups.COUNT, "group", "groups"),
-    (mails.COUNT, "email", "emails"),
+    (mails.MAILS.count, "email", "emails"),
     (sign_ins.COUNT, "entry", "entries"),
     (audit.COUNT, "entry", "entries"),
 ]

@@ -1,10 +1,20 @@
-"""What the parts of pages show: pills, facts, consequences and questions.
+"""What the parts of pages show: pills, facts, consequences and questions; and cells of lists.
 
-Each is drawn by the macro of its name in ``templates/console/_parts.html``.
+Each is drawn by the macro of its name in ``templates/console/_parts.html``, but for the cells of
+lists, which the columns of a ``ListPage`` return as markup.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from flask import url_for
+from markupsafe import Markup
+
+from app.console.frame.formatting import time_element
+from app.console.frame.session import now
+from app.web.translation import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +60,34 @@ class Question:
     detail: str = ""
     hidden: Sequence[tuple[str, str]] = ()
     is_harmless: bool = False
+
+
+def link(label: str, endpoint: str, style: str = "", /, **arguments: Any) -> Markup:
+    """Return a link to a page of the console."""
+    classes = Markup(' class="{}"').format(style) if style else ""
+    address = url_for(endpoint, **arguments)
+    return Markup('<a{} href="{}">{}</a>').format(classes, address, label)
+
+
+def pill(shown: Pill) -> Markup:
+    """Return a pill in a cell."""
+    state = f" is-{shown.state}" if shown.state else ""
+    return Markup('<span class="lk-pill{}">{}</span>').format(state, shown.words)
+
+
+def lines(first: str, *others: str) -> Markup:
+    """Return a cell with smaller lines below the first, without those that are empty."""
+    small = Markup().join(Markup("<small>{}</small>").format(one) for one in others if one)
+    return Markup("<span>{}{}</span>").format(first, small)
+
+
+def moment(at: datetime | None, never: str = "") -> Markup:
+    """Return how long ago a moment was, or ``never`` for none."""
+    if at is not None:
+        return time_element(at, now())
+    return muted(never or text("never"))
+
+
+def muted(words: str) -> Markup:
+    """Return a cell's text in grey."""
+    return Markup('<span class="lk-muted">{}</span>').format(words)

@@ -1,18 +1,24 @@
-"""Lists whose filters, sorting and page are in the URL, and the same lists as CSV files."""
+"""Lists whose filters, sorting and page are in the URL, and the same lists as files.
+
+A ``ListPage`` declares a list once: what narrows and sorts it, the columns of its page and of its
+file, and its sentences. ``show`` returns the page, ``export`` the file; ``ARCHITECTURE.md`` has an
+example.
+"""
 
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from itertools import chain, islice
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 import orjson
 from flask import Response, request, stream_with_context, url_for
 
 from app.console.frame.formatting import amount, capitalize_first, time_zone
+from app.console.frame.page_layout import page
 from app.domain.urls.redirects import with_query
 from app.domain.values.errors import Refused
 from app.domain.values.pages import (
@@ -27,8 +33,12 @@ from app.domain.values.pages import (
 )
 from app.domain.values.text import translatable
 from app.domain.values.text_rules import safe_cell
-from app.web.converters import day
-from app.web.translation import text, translated
+from app.web.converters import day, one_of
+from app.web.translation import text, texts, translated
+
+Item = TypeVar("Item")
+Columns = Mapping[str, Callable[[Item], object]]
+"""The values of an item by the name of their column; secrets are in none."""
 
 PAGE = 25
 """Rows of a page."""
@@ -207,14 +217,315 @@ def tags(
     ]
 
 
+class Control(Enum):
+    """What a filter is entered in."""
+
+    SEARCH = "search"
+    CHOICE = "choice"
+    DAY = "date"
+    TEXT = "text"
+    HIDDEN = "hidden"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter of a list, the query parameter ``name`` of its page.
+
+    ``label`` is what chips call it, and its control unless that has a ``title``. A ``choice`` is
+    among ``words`` by value; they can also be passed to ``show``. The list's ``read`` gets what
+    ``convert`` returns as ``argument``, by default ``name``. ``convert`` raises ``ValueError`` for
+    an invalid value, which isn't applied, and the page says so.
+    """
+
+    name: str
+    label: str
+    convert: Callable[[str], object] = str
+    control: Control = Control.TEXT
+    argument: str = ""
+    title: str = ""
+    words: Mapping[str, str] = field(default_factory=dict)
+    any: str = translatable("Any")
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The ID of the control in the page."""
+        return f"by-{self.name}"
+
+
+def search(label: str, title: str = "", *, longest: int = 0, argument: str = "search") -> Filter:
+    """Return the search ``q`` of a list; a text is cut off after ``longest`` characters."""
+    return Filter(
+        "q",
+        label,
+        convert=(lambda value: value[:longest]) if longest else str,
+        control=Control.SEARCH,
+        argument=argument,
+        title=title,
+        attributes={"maxlength": str(longest or _MAX_SEARCH)},
+    )
+
+
+def choice(
+    name: str,
+    label: str,
+    words: Mapping[str, str],
+    convert: Callable[[str], object] | Mapping[str, object] | None = None,
+    *,
+    argument: str = "",
+    any: str = translatable("Any"),  # noqa: A002 - the label of no choice
+) -> Filter:
+    """Return a filter that is chosen among ``words``.
+
+    ``convert`` can be the values by word in the URL; by default they are the words themselves.
+    """
+    if convert is None:
+        convert = one_of(words)
+    elif isinstance(convert, Mapping):
+        convert = _value_in(convert)
+    return Filter(name, label, convert, Control.CHOICE, argument, words=words, any=any)
+
+
+def _value_in(values: Mapping[str, object]) -> Callable[[str], object]:
+    word = one_of(values)
+    return lambda value: values[word(value)]
+
+
+def day_filters(since: str = "since", until: str = "until") -> tuple[Filter, Filter]:
+    """Return the filters for a first and a last day: moments, both of them inclusive."""
+    return (
+        Filter("from", translatable("From"), _first_moment, Control.DAY, since),
+        Filter("to", translatable("To"), _last_moment, Control.DAY, until),
+    )
+
+
+def _first_moment(value: str) -> datetime | None:
+    return day_range(day(value), None, time_zone()).gte
+
+
+def _last_moment(value: str) -> datetime | None:
+    return day_range(None, day(value), time_zone()).lte
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """An order of a list; ``values`` are what its ``read`` gets for it.
+
+    ``name`` is the query parameter's value. ``order`` gives the pager its labels.
+    """
+
+    name: str
+    label: str
+    values: Mapping[str, object] = field(default_factory=dict)
+    order: ListOrder = ListOrder.OTHER
+
+
+@dataclass(frozen=True)
+class Column(Generic[Item]):
+    """A column of a list's page.
+
+    ``cell`` returns text, or markup as ``link``, ``lines``, ``pill`` and ``moment`` of
+    ``frame.parts`` make it. ``style`` are classes, such as ``is-num`` (right-aligned),
+    ``is-extra`` (on wide screens only) or ``is-tight``. On phones the ``short`` label is beside
+    each value. The column that ``is_title`` has the headings of rows; the label of one that
+    ``has_buttons`` is only read out.
+    """
+
+    label: str
+    cell: Callable[[Item], str]
+    style: str = ""
+    short: str = ""
+    is_title: bool = False
+    has_buttons: bool = False
+
+    @property
+    def heading_style(self) -> str:
+        return " ".join(name for name in self.style.split() if name in ("is-num", "is-extra"))
+
+
+@dataclass(frozen=True)
+class Table(Generic[Item]):
+    """A few items in a table, outside their list."""
+
+    columns: Sequence[Column[Item]]
+    items: Sequence[Item]
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyState:
+    """What a list without items says; ``endpoint`` is where the first one is made."""
+
+    icon: str
+    title: str
+    detail: str
+    command: str = ""
+    endpoint: str = ""
+    action: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """What the URL asks of a list.
+
+    ``params`` are its filters and order as they are there, ``applied`` those that are valid, and
+    ``values`` what the list's ``read`` gets for them.
+    """
+
+    params: Mapping[str, str]
+    applied: Mapping[str, str]
+    values: Mapping[str, Any]
+    invalid: tuple[str, ...]
+    sort: Sort | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownList:
+    """A list as ``templates/console/list.html`` shows it; sentences are translated."""
+
+    title: str
+    intro: str
+    label: str
+    filter_label: str
+    caption: str
+    controls: Sequence[tuple[Filter, str, Mapping[str, str]]]
+    params: Mapping[str, str]
+    sorts: Mapping[str, str]
+    default_sort: str
+    tags: Sequence[tuple[str, str]]
+    problems: Sequence[str]
+    columns: Sequence[Column[Any]]
+    items: Sequence[Any]
+    summary: str
+    turns: Turns
+    files: Sequence[tuple[str, str]]
+    no_match: str
+    hint: str
+    empty: EmptyState
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListPage(Generic[Item]):
+    """A list of the console; its views are the endpoints ``index`` and ``export`` of a page group.
+
+    ``read`` returns a page of the list. Besides the ``PageRequest`` it gets the valid filters by
+    their ``argument``, and the ``values`` of the sort order, of which the first is the default; a
+    list with a single one has an ``order`` instead.
+    ``label`` says what is listed, ``hint`` what to do when nothing matches. ``file`` is the name
+    of the exported file without its extension, and ``file_columns`` are its columns.
+    """
+
+    title: str
+    intro: str = ""
+    label: str
+    filter_label: str
+    caption: str
+    count: RowCount
+    read: Callable[..., Page[Item]]
+    filters: Sequence[Filter]
+    sorts: Sequence[Sort] = ()
+    order: ListOrder = ListOrder.OTHER
+    columns: Sequence[Column[Item]] = ()
+    file: str
+    file_columns: Columns[Item]
+    forms: Sequence[str] = ("csv",)
+    empty: EmptyState
+    hint: str = translatable("Try removing a filter.")
+
+    def requested(self) -> Requested:
+        """Return what the URL asks for."""
+        params = query_params(*(one.name for one in self.filters), *(["sort"] * bool(self.sorts)))
+        values: dict[str, object] = {}
+        applied: dict[str, str] = {}
+        invalid: list[str] = []
+        for one in self.filters:
+            if one.name not in params:
+                continue
+            try:
+                values[one.argument or one.name] = one.convert(params[one.name])
+            except ValueError:
+                invalid.append(one.name)
+            else:
+                applied[one.name] = params[one.name]
+        sort = next((one for one in self.sorts if one.name == params.get("sort")), None)
+        if sort is None and self.sorts:
+            sort = self.sorts[0]
+        if sort is not None:
+            values |= sort.values
+        return Requested(params, applied, values, tuple(invalid), sort)
+
+    def show(
+        self,
+        found: Page[Item] | None = None,
+        *,
+        template: str = "list.html",
+        items: Sequence[object] | None = None,
+        columns: Sequence[Column[Any]] = (),
+        words: Mapping[str, Mapping[str, str]] | None = None,
+        summary: str = "",
+        **values: object,
+    ) -> Response:
+        """Return the list's page, with more ``values`` for its template.
+
+        It is read as the URL says unless a page was ``found`` already. ``items`` are the page's
+        own values for its columns, by default what was found; ``words`` are labels of filters'
+        values by parameter, besides those that are declared.
+        """
+        requested = self.requested()
+        found = found or self.found(requested)
+        named = {
+            one.name: {**texts(one.words), **(words or {}).get(one.name, {})}
+            for one in self.filters
+        }
+        names = {one.name: text(one.label) for one in self.filters}
+        applied = {name: names[name] for name in requested.applied}
+        shown = ShownList(
+            title=text(self.title),
+            intro=text(self.intro) if self.intro else "",
+            label=text(self.label),
+            filter_label=text(self.filter_label),
+            caption=text(self.caption),
+            controls=[
+                (one, text(one.title or one.label), named[one.name]) for one in self.filters
+            ],
+            params=requested.params,
+            sorts={one.name: text(one.label) for one in self.sorts[1:]},
+            default_sort=text(self.sorts[0].label) if self.sorts else "",
+            tags=tags(applied, named),
+            problems=invalid_filter_messages(names, requested.invalid),
+            columns=columns or self.columns,
+            items=found.items if items is None else items,
+            summary=summary or self.count.of(found.counts),
+            turns=turns(found, requested.sort.order if requested.sort else self.order),
+            files=[(text(_FILES[form]), self._file_url(form, requested)) for form in self.forms],
+            no_match=text(self.count.no_match),
+            hint=text(self.hint),
+            empty=self.empty,
+        )
+        return page(template, list=shown, **values)
+
+    def found(self, requested: Requested) -> Page[Item]:
+        """Read the page of the list that the URL asks for."""
+        return self.read(requested_page(), **requested.values)
+
+    def export(self) -> Response:
+        """Return the CSV file of every matching item, streamed while it is read."""
+        values = self.requested().values
+        return export_list(self.file, self.file_columns, lambda page: self.read(page, **values))
+
+    def _file_url(self, form: str, requested: Requested) -> str:
+        values: dict[str, Any] = dict(requested.params)
+        if len(self.forms) > 1:
+            values["form"] = form
+        return url_for(".export", **values)
+
+
+_FILES = {"csv": translatable("Export CSV"), "json": translatable("Export JSON")}
+_MAX_SEARCH = 256
+
 MAX_ROWS = 100_000
 """Rows of a CSV file of a list; the last line says if there are more."""
 
 _ROWS_AT_ONCE = 500
-
-Item = TypeVar("Item")
-Columns = Mapping[str, Callable[[Item], object]]
-"""The values of an item by the name of their column; secrets are in none."""
 
 
 def export_list(

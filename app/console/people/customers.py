@@ -386,5 +386,5 @@ def _values(
             is_manageable=viewer.is_manageable,
         ),
         "form": form_of(person),
-        "mails": newest_mails(user.id) if may(actor(), list_mails) else (),
+        "mails": newest_mails(user.id) if may(actor(), list_mails) else None,
     }

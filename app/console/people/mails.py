@@ -1,26 +1,27 @@
 """The mail log: each email with its result; filtered, exported, and sent again."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 
-from flask import abort
+from flask import abort, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.frame.formatting import breakable
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import done, not_done, page, set_password_url
-from app.console.frame.parts import Pill
+from app.console.frame.parts import Pill, lines, link, moment, pill
 from app.console.frame.session import actor, ports
 from app.console.lists.list_page import (
-    Columns,
+    Column,
+    EmptyState,
     ListOrder,
+    ListPage,
     RowCount,
-    active_filters,
-    export_list,
-    query_params,
-    requested_days,
-    requested_page,
-    turns,
+    Table,
+    choice,
+    day_filters,
+    search,
 )
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import KIND_LABELS, MailKind
@@ -33,12 +34,11 @@ from app.domain.mails.mail_log import (
     kind_label,
 )
 from app.domain.values.errors import Refused
-from app.domain.values.pages import PageRequest
+from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.services.operations.mail_log import list_mails, show_mail
 from app.services.operations.mail_resends import resend_mail, resend_problem
-from app.web.converters import day, one_of
-from app.web.translation import problem_text, text, texts
+from app.web.translation import problem_text, text
 
 STATUSES: Mapping[str, str] = {
     MailStatus.QUEUED: translatable("Queued"),
@@ -48,28 +48,6 @@ STATUSES: Mapping[str, str] = {
     MailStatus.DEFERRED: translatable("Deferred"),
     MailStatus.FAILED: translatable("Failed"),
 }
-
-COUNT = RowCount(
-    none="No emails",
-    no_match="No matching emails",
-    one="1 email",
-    many="{count} emails",
-    some="{matching} of {total} emails",
-)
-COLUMNS: Columns[MailEntry] = {
-    "created_at": lambda mail: mail.created_at,
-    "recipient": lambda mail: mail.recipient,
-    "name": lambda mail: f"{mail.first_name} {mail.last_name}".strip(),
-    "email": lambda mail: mail.kind,
-    "result": lambda mail: mail.status.lower(),
-    "sent_by": lambda mail: mail.sent_by,
-    "error": lambda mail: mail.error,
-    "attempts": lambda mail: mail.attempts,
-    "last_attempt_at": lambda mail: mail.attempted_at,
-    "next_attempt_at": lambda mail: mail.next_attempt_at,
-    "sent_at": lambda mail: mail.sent_at,
-}
-"""The columns of the list as a file."""
 
 _STATES = {
     MailStatus.QUEUED: "info",
@@ -101,63 +79,42 @@ _NEEDED = translatable("To send this email again, you need the permission “{pe
 
 
 @dataclass(frozen=True, slots=True)
-class MailRow:
-    """An email in a list; ``endpoint`` is the page of its account, empty without one.
+class MailPage:
+    """One email in words; ``account_url`` is the page of its account, empty without one.
 
-    ``app`` is the name of the app that sent it, or that it waits for.
+    ``app`` is the name of the app that sent it, or that it waits for. ``action`` is the label of
+    the button that sends it again, empty without one.
     """
 
-    id: int
+    mail: MailEntry
     kind: str
-    recipient: str
+    title: str
     name: str
-    endpoint: str
-    key: int
+    account_url: str
     result: Pill
     app: str
     error: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class MailPage:
-    """One email; ``action`` is the label of the button that sends it again, empty without one.
-
-    ``next_label`` and ``sent_label`` say what the two times are.
-    """
-
-    row: MailRow
-    title: str
-    attempts: int
-    attempted_at: datetime | None
     next_label: str
-    next_attempt_at: datetime | None
     sent_label: str
-    sent_at: datetime | None
     resend_note: str
     action: str
-
-
-def make_mail_rows(
-    mails: Iterable[MailEntry], permissions: frozenset[Permission]
-) -> tuple[MailRow, ...]:
-    """Return the rows of a list for a reader with ``permissions``."""
-    return tuple(_row(mail, permissions) for mail in mails)
 
 
 def make_mail_page(mail: MailEntry, permissions: frozenset[Permission]) -> MailPage:
     """Return the page of one email for a reader with ``permissions``."""
     note, action = _resend(mail, permissions)
-    row = _row(mail, permissions)
+    kind = text(kind_label(mail.kind))
     return MailPage(
-        row=row,
-        title=text("{kind} to {recipient}", kind=row.kind, recipient=row.recipient),
-        attempts=mail.attempts,
-        attempted_at=mail.attempted_at,
+        mail=mail,
+        kind=kind,
+        title=text("{kind} to {recipient}", kind=kind, recipient=mail.recipient),
+        name=_name(mail),
+        account_url=_account_url(mail, permissions),
+        result=_result(mail),
+        app=_app(mail),
+        error=_error(mail),
         next_label=text(_WAITS if mail.status is MailStatus.WAITING else _NEXT),
-        next_attempt_at=mail.next_attempt_at,
         sent_label=text(_APP_ACCEPTED if mail.sent_by else _ACCEPTED),
-        sent_at=mail.sent_at,
         resend_note=note,
         action=action,
     )
@@ -170,27 +127,23 @@ def resent_message(sent: MailEntry, key: int) -> str:
     return text("A new email was queued for {recipient}.", recipient=sent.recipient)
 
 
-def _row(mail: MailEntry, permissions: frozenset[Permission]) -> MailRow:
-    endpoint, key = _account_page(mail, permissions)
-    return MailRow(
-        id=mail.id,
-        kind=text(kind_label(mail.kind)),
-        recipient=mail.recipient,
-        name=_name(mail),
-        endpoint=endpoint,
-        key=key,
-        result=Pill(_STATES[mail.status], text(STATUSES[mail.status])),
-        app=mail.sent_by or mail.waits_for or "",
-        error=problem_text(error_problem(mail.error)) if mail.error else "",
-        at=mail.created_at,
-    )
+def _result(mail: MailEntry) -> Pill:
+    return Pill(_STATES[mail.status], text(STATUSES[mail.status]))
 
 
-def _account_page(mail: MailEntry, permissions: frozenset[Permission]) -> tuple[str, int]:
+def _app(mail: MailEntry) -> str:
+    return mail.sent_by or mail.waits_for or ""
+
+
+def _error(mail: MailEntry) -> str:
+    return problem_text(error_problem(mail.error)) if mail.error else ""
+
+
+def _account_url(mail: MailEntry, permissions: frozenset[Permission]) -> str:
     if mail.is_staff is None or mail.user_id is None:
-        return "", 0
+        return ""
     endpoint, permission = _PAGES[mail.is_staff]
-    return (endpoint, mail.user_id) if permission in permissions else ("", 0)
+    return url_for(endpoint, key=mail.user_id) if permission in permissions else ""
 
 
 def _name(mail: MailEntry) -> str:
@@ -214,15 +167,73 @@ def _resend(mail: MailEntry, permissions: frozenset[Permission]) -> tuple[str, s
     return text(_ANEW), text("Resend")
 
 
-_NAMES = {
-    "q": translatable("Search"),
-    "result": translatable("Result"),
-    "kind": translatable("Email"),
-    "from": translatable("From"),
-    "to": translatable("To"),
-}
-_WORDS = {"result": STATUSES, "kind": KIND_LABELS}
-_CONVERTERS = {"result": one_of(STATUSES), "kind": one_of(KIND_LABELS), "from": day, "to": day}
+def _read(request: PageRequest, **values: Any) -> Page[MailEntry]:
+    return list_mails(ports(), actor(), request, MailFilter(**values))
+
+
+_KIND = Column[MailEntry](
+    translatable("Email"),
+    lambda mail: link(text(kind_label(mail.kind)), "console.mails.show", key=mail.id),
+    is_title=True,
+)
+_RECIPIENT = translatable("Recipient")
+_OUTCOME = Column[MailEntry](
+    translatable("Result"), lambda mail: lines(pill(_result(mail)), _error(mail) or _app(mail))
+)
+_TIME = Column[MailEntry](translatable("Time"), lambda mail: moment(mail.created_at), "is-num")
+
+MAILS = ListPage[MailEntry](
+    title=translatable("Mail log"),
+    label=translatable("Emails"),
+    filter_label=translatable("Filter emails"),
+    caption=translatable("Emails, newest first"),
+    count=RowCount(
+        none="No emails",
+        no_match="No matching emails",
+        one="1 email",
+        many="{count} emails",
+        some="{matching} of {total} emails",
+    ),
+    read=_read,
+    filters=(
+        search(
+            translatable("Search"),
+            translatable("Name or email"),
+            longest=MAX_TEXT_LENGTH,
+            argument="text",
+        ),
+        choice("result", translatable("Result"), STATUSES, MailStatus, argument="status"),
+        choice("kind", translatable("Email"), KIND_LABELS, MailKind),
+        *day_filters(),
+    ),
+    order=ListOrder.NEWEST_FIRST,
+    columns=(
+        _KIND,
+        Column(_RECIPIENT, lambda mail: lines(breakable(mail.recipient), breakable(_name(mail)))),
+        _OUTCOME,
+        _TIME,
+    ),
+    file="emails",
+    file_columns={
+        "created_at": lambda mail: mail.created_at,
+        "recipient": lambda mail: mail.recipient,
+        "name": lambda mail: f"{mail.first_name} {mail.last_name}".strip(),
+        "email": lambda mail: mail.kind,
+        "result": lambda mail: mail.status.lower(),
+        "sent_by": lambda mail: mail.sent_by,
+        "error": lambda mail: mail.error,
+        "attempts": lambda mail: mail.attempts,
+        "last_attempt_at": lambda mail: mail.attempted_at,
+        "next_attempt_at": lambda mail: mail.next_attempt_at,
+        "sent_at": lambda mail: mail.sent_at,
+    },
+    hint=translatable("Try removing a filter or choosing other dates."),
+    empty=EmptyState(
+        "envelope",
+        translatable("No emails yet"),
+        translatable("Invitations, password resets and notices appear here."),
+    ),
+)
 
 _NEWEST = 5
 
@@ -243,27 +254,18 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List emails, newest first, with the filters of the URL."""
-    found = list_mails(ports(), actor(), requested_page(), _filter())
-    words = {name: texts(labels) for name, labels in _WORDS.items()}
-    return page(
-        "mails/index.html",
-        rows=make_mail_rows(found.items, actor().permissions),
-        summary=COUNT.of(found.counts),
-        turns=turns(found, ListOrder.NEWEST_FIRST),
-        params=query_params(*_NAMES),
-        filters=active_filters(texts(_NAMES), _CONVERTERS, words),
-        words=words,
-        kept_days=ports().configuration.mail_log_days,
-        is_sent=ports().configuration.sends_mail,
-        longest=MAX_TEXT_LENGTH,
+    configuration = ports().configuration
+    return MAILS.show(
+        template="mails/index.html",
+        kept_days=configuration.mail_log_days,
+        is_sent=configuration.sends_mail,
     )
 
 
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
-    """Export every matching email, streamed while it is read."""
-    filter_ = _filter()
-    return export_list("emails", COLUMNS, lambda page: list_mails(ports(), actor(), page, filter_))
+    """Export every matching email."""
+    return MAILS.export()
 
 
 @blueprint.get("/<key:key>")
@@ -287,19 +289,8 @@ def resend(key: int) -> BaseResponse:
     return done(resent_message(sent, key), "console.mails.show", key=sent.id)
 
 
-def newest_mails(user_id: int) -> tuple[MailRow, ...]:
+def newest_mails(user_id: int) -> Table[MailEntry]:
     """Return the newest emails to a person, for their page."""
     found = list_mails(ports(), actor(), PageRequest(_NEWEST), MailFilter(user_id=user_id))
-    return make_mail_rows(found.items, actor().permissions)
-
-
-def _filter() -> MailFilter:
-    values = query_params("q", "result", "kind")
-    days = requested_days()
-    return MailFilter(
-        kind=MailKind(values["kind"]) if values.get("kind") in KIND_LABELS else None,
-        status=MailStatus(values["result"]) if values.get("result") in STATUSES else None,
-        since=days.gte,
-        until=days.lte,
-        text=values.get("q", "")[:MAX_TEXT_LENGTH],
-    )
+    recipient = Column[MailEntry](_RECIPIENT, lambda mail: lines(breakable(mail.recipient)))
+    return Table((_KIND, recipient, _OUTCOME, _TIME), found.items)
