@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 
 from app.domain.keys import CACHE_TIME, PublicKey
 from app.domain.sign_in.jws import ALGORITHM
-from app.services.keys.ring import published_keys
+from app.services.keys import published_keys
 from app.web.cors import cors_headers, preflight_headers
 from app.web.installation import installation
 

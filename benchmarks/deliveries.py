@@ -21,7 +21,7 @@ from app.adapters.migrations import upgrade
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.keys.ring import ring
+from app.services.keys import ring
 from app.services.webhooks.stored_webhooks import encrypted_secret
 from app.settings import Settings
 from app.web.logs import set_up_logs

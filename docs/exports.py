@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from app.domain.imports.user_files import COLUMNS
-from app.services.imports.export_tables import TABLES
-from app.services.imports.exported_table import ExportedTable
+from app.services.imports.export_tables import TABLES, ExportedTable
 from docs.parts import table, with_printed_parts
 
 PAGE = Path(__file__).parent / "operations/export.md"

@@ -13,9 +13,8 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from app.services.apps.app_changes import NewApp, create_app
-from app.services.commerce.cart_lines import LineInput
-from app.services.commerce.checkout_completion import complete_checkout
-from app.services.commerce.checkouts import create_checkout
+from app.services.commerce.checkouts import LineInput, create_checkout
+from app.services.commerce.orders import complete_checkout
 from app.services.commerce.products import ProductInput, create_product
 from app.services.people.customers import NewCustomer, create_customer
 from app.services.people.group_lists import NewGroup, create_group

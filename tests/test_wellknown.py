@@ -10,8 +10,7 @@ from flask.testing import FlaskClient
 from app.domain.authorization.actor import OPERATOR
 from app.factory import create_app
 from app.ports import Ports
-from app.services.keys.ring import ring
-from app.services.keys.rotation import rotate_keys
+from app.services.keys import ring, rotate_keys
 from app.settings import Settings
 from tests.fakes.clock import FakeClock
 from tests.fakes.known_keys import KnownKeyStore

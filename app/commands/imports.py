@@ -20,8 +20,7 @@ from app.commands.terminal.prompts import confirm_action, yes_option
 from app.commands.terminal.text_options import FilePath, is_read, read_text, warn_of_exposure
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.runs import DEFAULT_BATCH, DEFAULT_RESERVE, Part, RunOptions
-from app.services.imports.finishing import FinishedImport, finish_import
-from app.services.imports.platform import import_platform
+from app.services.imports.platform import FinishedImport, finish_import, import_platform
 from app.web.installation import installation
 
 _MAX_BATCH = 5_000

@@ -10,8 +10,7 @@ from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.keys import SigningKey
-from app.services.keys.ring import list_keys
-from app.services.keys.rotation import rotate_keys
+from app.services.keys import list_keys, rotate_keys
 from app.services.operations.stored_secrets import SecretCount, reseal_secrets
 from app.web.installation import installation
 

@@ -19,7 +19,7 @@ from app.models import SessionRecord, UserRecord, WebhookRecord
 from app.ports import NamedRow
 from app.ports.passwords import Match
 from app.services.authorization.live_sessions import find_session
-from app.services.commerce.order_lists import list_orders
+from app.services.commerce.orders import list_orders
 from app.services.commerce.products import ProductInput, update_product
 from app.services.console.search import search_everything
 from app.services.deliveries.dispatch import lease_due_deliveries

@@ -14,9 +14,8 @@ from app.models import (
     WebhookRecord,
 )
 from app.ports import Ports
-from app.services.demo.orders import SALES
+from app.services.demo.commerce import GOODS, SALES
 from app.services.demo.people import PEOPLE
-from app.services.demo.products import GOODS
 from app.services.demo.shop import SignIn, fill_shop
 
 DEMO_ROWS = {

@@ -7,9 +7,8 @@ from app.domain.commerce.sales import Checkout, Order, OrderStatus
 from app.domain.values.ids import to_global_id
 from app.models import OrderRecord
 from app.ports import Ports
-from app.services.commerce.cart_lines import LineInput
-from app.services.commerce.checkout_completion import complete_checkout
-from app.services.commerce.checkouts import create_checkout
+from app.services.commerce.checkouts import LineInput, create_checkout
+from app.services.commerce.orders import complete_checkout
 from tests.builders.people import NOBODY
 from tests.builders.products import make_product, product_id
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.services.keys.ring import ring
+from app.services.keys import ring
 
 
 def claims_in(ports: Ports, token: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from app.adapters.keys import RsaKeyStore
 from app.commands.keys import command
 from app.domain.authorization.actor import OPERATOR
 from app.ports import Ports
-from app.services.keys.ring import list_keys, ring
+from app.services.keys import list_keys, ring
 from app.settings import Settings
 from app.web.installation import install
 from app.wiring import make_installation

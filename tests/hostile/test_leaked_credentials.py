@@ -6,7 +6,7 @@ from app.domain.apps.apps import TOKEN_PREFIX, TOKEN_RANDOM_LENGTH, make_app_tok
 from app.domain.authorization.actor import OPERATOR
 from app.domain.single_sign_on.provider_users import MappedTo
 from app.ports import Ports
-from app.services.single_sign_on.attribute_mapping import preview_mapping
+from app.services.single_sign_on.provider_checks import preview_mapping
 from tests.builders.people import make_user, sign_in
 from tests.servers.own_provider import OwnProvider
 from tests.services.provider_bearers import EMAIL, calls, fault, who

@@ -14,12 +14,12 @@ from app.models import ExternalIdentityRecord, IdentityProviderRecord, SessionRe
 from app.ports import Ports
 from app.services.identity.providers import known_providers
 from app.services.single_sign_on.provider_changes import confirm_provider
+from app.services.single_sign_on.provider_sessions import refresh_external_session
 from app.services.single_sign_on.provider_settings import (
     ProviderUpdate,
     save_provider,
     update_plugin,
 )
-from app.services.single_sign_on.refresh import refresh_external_session
 from tests.builders.apps import make_app
 from tests.builders.people import (
     NOBODY,

@@ -20,8 +20,7 @@ from app.models import CheckoutRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind, account
 from app.services.accounts.account_details import Details, update_account
-from app.services.commerce.cart_lines import LineInput
-from app.services.commerce.checkouts import update_checkout_lines
+from app.services.commerce.checkouts import LineInput, update_checkout_lines
 from app.services.commerce.products import ProductInput, create_product
 from app.services.identity.identify import identify
 from app.services.sign_in.password_login import create_token

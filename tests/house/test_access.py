@@ -56,7 +56,7 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
         "console.console_sessions.finish_console_sign_in",
         "console.console_sessions.set_password_at_console",
         "console.console_sessions.sign_in_to_console",
-        "single_sign_on.refresh.refresh_external_session",
+        "single_sign_on.provider_sessions.refresh_external_session",
         "single_sign_on.provider_sessions.end_sessions_by_provider",
         "single_sign_on.provider_sessions.log_out_external",
         "single_sign_on.sign_in.begin_sign_in",

@@ -24,18 +24,18 @@ from app.domain.authorization.actor import OPERATOR
 from app.services.apps import extensions
 from app.services.audit import entries
 from app.services.authorization import app_rights, live_sessions, shop_state
-from app.services.commerce import stored_checkouts, stored_orders, stored_products
+from app.services.commerce import checkouts, orders, products
 from app.services.console import home, sign_in_diagnosis, sign_in_methods
 from app.services.deliveries import daily_statistics, search, sending
 from app.services.deliveries import lists as delivery_lists
 from app.services.identity import stored_apps
-from app.services.inspector import sessions as inspected_sessions
+from app.services.inspector import own_tokens as inspected_sessions
 from app.services.operations import mail_log
 from app.services.people import stored_groups, user_sessions
 from app.services.second_factors import stored_factors
 from app.services.shop import lockout_guard, sign_in_counts
 from app.services.sign_in_log import events as sign_in_events
-from app.services.sign_in_log import statistics as sign_in_statistics
+from app.services.sign_in_log import events as sign_in_statistics
 from app.services.webhooks import lists as webhook_lists
 from app.services.webhooks import stored_webhooks
 
@@ -70,45 +70,47 @@ class Reader:
 
 
 READERS = {
-    "shop_state.read_shop_state": Reader(
+    "authorization.shop_state.read_shop_state": Reader(
         lambda row: shop_state.read_shop_state(row, NOW), shop_state.SHOP_STATE_COLUMNS
     ),
-    "live_sessions.read_user": Reader(live_sessions.read_user, live_sessions.USER_COLUMNS),
-    "live_sessions.read_session": Reader(
+    "authorization.live_sessions.read_user": Reader(
+        live_sessions.read_user, live_sessions.USER_COLUMNS
+    ),
+    "authorization.live_sessions.read_session": Reader(
         live_sessions.read_session,
         live_sessions.SESSION_COLUMNS,
         arguments={"app": (None, live_sessions.ExtensionApp(1, frozenset()))},
         empty=frozenset({"provider_token"}),
     ),
-    "app_rights._read_app": Reader(
+    "authorization.app_rights._read_app": Reader(
         lambda row: app_rights._read_app(PORTS, row),
         app_rights._APP.selected_columns,
         values={"token_expires_at": (NOW + timedelta(days=1), NOW + timedelta(days=2))},
     ),
-    "app_rights._read_extension": Reader(
+    "authorization.app_rights._read_extension": Reader(
         lambda row: app_rights._read_extension(PORTS, row),
         app_rights._EXTENSION.selected_columns,
         empty=frozenset({"found.provider_token"}),
         read_elsewhere=frozenset({"app_created_at"}),
     ),
-    "sessions._session_in": Reader(
+    "inspector.own_tokens._session_in": Reader(
         inspected_sessions._session_in,
         inspected_sessions._SESSION,
         read_elsewhere=frozenset({"session_scope", "session_amr"}),
     ),
-    "sessions._app_in": Reader(
+    "inspector.own_tokens._app_in": Reader(
         inspected_sessions._app_in,
         inspected_sessions._APP,
         empty=frozenset({"last_four", "token_name"}),
         read_elsewhere=frozenset({"app_permissions"}),
     ),
-    "stored_apps.to_app": Reader(stored_apps.to_app, stored_apps.APP_COLUMNS),
-    "extensions._of_its_app": Reader(
+    "identity.stored_apps.to_app": Reader(stored_apps.to_app, stored_apps.APP_COLUMNS),
+    "apps.extensions._of_its_app": Reader(
         extensions._of_its_app,
         extensions._OF_ACTIVE_APPS.selected_columns,
         values={"permissions": ("MANAGE_ORDERS", "MANAGE_USERS")},
     ),
-    "user_sessions.make_person": Reader(
+    "people.user_sessions.make_person": Reader(
         user_sessions.make_person,
         [
             *(one for one in live_sessions.USER_COLUMNS if one.name == "user_permissions"),
@@ -118,36 +120,34 @@ READERS = {
         arguments={"user": ("a", "b"), "sessions": ((), ("a session",)), "session_count": (1, 2)},
         empty=frozenset({"public_metadata"}),
     ),
-    "stored_groups.to_group": Reader(
+    "people.stored_groups.to_group": Reader(
         stored_groups.to_group,
         stored_groups.GROUPS.selected_columns,
         values={"permissions": ('["MANAGE_ORDERS"]', '["MANAGE_USERS"]')},
     ),
-    "stored_products.to_product": Reader(
-        stored_products.to_product, stored_products.PRODUCT_COLUMNS
-    ),
-    "stored_checkouts.to_checkout": Reader(
-        stored_checkouts.to_checkout,
-        stored_checkouts.CHECKOUTS.selected_columns,
+    "commerce.products.to_product": Reader(products.to_product, products.PRODUCT_COLUMNS),
+    "commerce.checkouts.to_checkout": Reader(
+        checkouts.to_checkout,
+        checkouts.CHECKOUTS.selected_columns,
         arguments={"lines": ((), ("a line",))},
     ),
-    "stored_orders.to_summary": Reader(
-        stored_orders.to_summary,
-        stored_orders.ORDERS.selected_columns,
+    "commerce.orders.to_summary": Reader(
+        orders.to_summary,
+        orders.ORDERS.selected_columns,
         values={"status": ("UNCONFIRMED", "FULFILLED")},
     ),
-    "stored_orders.to_order": Reader(
-        stored_orders.to_order,
-        stored_orders.ORDERS.selected_columns,
+    "commerce.orders.to_order": Reader(
+        orders.to_order,
+        orders.ORDERS.selected_columns,
         arguments={"lines": ((), ("a line",)), "user": (None, "a buyer")},
         values={"status": ("UNCONFIRMED", "FULFILLED")},
     ),
-    "statistics.to_span": Reader(
+    "sign_in_log.events.to_span": Reader(
         sign_in_statistics.to_span,
         sign_in_statistics.FIGURES,
         arguments={"began": (NOW, NOW + timedelta(days=1))},
     ),
-    "sign_in_diagnosis._state": Reader(
+    "console.sign_in_diagnosis._state": Reader(
         sign_in_diagnosis._state,
         sign_in_diagnosis._STATE,
         values={
@@ -155,7 +155,7 @@ READERS = {
             "providers": ('["North ID"]', '["South ID"]'),
         },
     ),
-    "sign_in_diagnosis._attempt": Reader(
+    "console.sign_in_diagnosis._attempt": Reader(
         sign_in_diagnosis._attempt,
         [
             one
@@ -168,7 +168,7 @@ READERS = {
             "attempt_account_type": ("STAFF", "CUSTOMER"),
         },
     ),
-    "events.to_event": Reader(
+    "sign_in_log.events.to_event": Reader(
         sign_in_events.to_event,
         sign_in_events.COLUMNS,
         values={
@@ -177,22 +177,24 @@ READERS = {
             "account_type": ("STAFF", "CUSTOMER"),
         },
     ),
-    "stored_factors.factors_in": Reader(stored_factors.factors_in, stored_factors.FACTOR_COLUMNS),
-    "mail_log.to_entry": Reader(mail_log.to_entry, mail_log.COLUMNS),
-    "entries._entry": Reader(entries._entry, entries._COLUMNS),
-    "lists.to_delivery": Reader(
+    "second_factors.stored_factors.factors_in": Reader(
+        stored_factors.factors_in, stored_factors.FACTOR_COLUMNS
+    ),
+    "operations.mail_log.to_entry": Reader(mail_log.to_entry, mail_log.COLUMNS),
+    "audit.entries._entry": Reader(entries._entry, entries._COLUMNS),
+    "deliveries.lists.to_delivery": Reader(
         delivery_lists.to_delivery,
         delivery_lists.DELIVERY_COLUMNS,
         empty=frozenset({"lacking"}),
         values={"status": ("PENDING", "FAILED")},
     ),
-    "lists.to_attempt": Reader(
+    "deliveries.lists.to_attempt": Reader(
         delivery_lists.to_attempt,
         delivery_lists.ATTEMPT_COLUMNS,
         empty=frozenset({"lacking"}),
         values={"status": ("PENDING", "FAILED")},
     ),
-    "search.to_line": Reader(
+    "deliveries.search.to_line": Reader(
         lambda row: search.to_line(OPERATOR, row),
         search.LINE_COLUMNS,
         empty=frozenset({"lacking"}),
@@ -202,7 +204,7 @@ READERS = {
             "event": ("PRODUCT_UPDATED", "CHECKOUT_UPDATED"),
         },
     ),
-    "lists._webhook": Reader(
+    "webhooks.lists._webhook": Reader(
         partial(webhook_lists._webhook, OPERATOR),
         webhook_lists._COLUMNS,
         empty=frozenset({"lacking"}),
@@ -211,13 +213,15 @@ READERS = {
             "health": (webhook_lists.Health(1, 1, 1), webhook_lists.Health(2, 2, 2)),
         },
     ),
-    "lists._subscriber": Reader(webhook_lists._subscriber, webhook_lists._SUBSCRIBER_COLUMNS),
-    "sign_in_methods._to_methods": Reader(
+    "webhooks.lists._subscriber": Reader(
+        webhook_lists._subscriber, webhook_lists._SUBSCRIBER_COLUMNS
+    ),
+    "console.sign_in_methods._to_methods": Reader(
         sign_in_methods._to_methods,
         sign_in_methods._methods(PORTS).selected_columns,
         read_elsewhere=frozenset({"id"}),
     ),
-    "sign_in_counts.read_sign_in_counts": Reader(
+    "shop.sign_in_counts.read_sign_in_counts": Reader(
         sign_in_counts.read_sign_in_counts,
         sign_in_counts.sign_in_count_columns(PORTS),
         values=dict.fromkeys(
@@ -231,42 +235,42 @@ READERS = {
             (1, sign_in_counts.MAX_COUNTED + 1),
         ),
     ),
-    "lockout_guard.read_settings_managers": Reader(
+    "shop.lockout_guard.read_settings_managers": Reader(
         lockout_guard.read_settings_managers, lockout_guard.settings_manager_columns(PORTS)
     ),
-    "sending._delivery": Reader(
+    "deliveries.sending._delivery": Reader(
         sending._delivery, sending._COLUMNS, values={"note_id": (None, 7)}
     ),
-    "daily_statistics._hour": Reader(
+    "deliveries.daily_statistics._hour": Reader(
         daily_statistics._hour,
         (SPANS.c.began, *daily_statistics.delivery_columns(SPANS)),
     ),
-    "home._people": Reader(
+    "console.home._people": Reader(
         home._people,
         home._people_columns(PORTS),
     ),
-    "stored_webhooks.read_saver": Reader(
+    "webhooks.stored_webhooks.read_saver": Reader(
         stored_webhooks.read_saver, stored_webhooks.SAVER_COLUMNS
     ),
 }
 """Every function of the use cases that makes a record of a row."""
 
 OTHERS = {
-    "account_origins.read_origin": "reads a part of what make_person reads",
-    "link_recipients._sent_link": "decides about what other readers read",
-    "app_tokens._inspection": "decides about what to_app reads",
-    "extensions._extension": "reads a part of what _of_its_app reads",
-    "sending._receiver": "joins what endpoint_of and read_saver read",
-    "stored_checkouts.visible_product": "decides about what to_product reads",
-    "traffic.read_traffic_hour": "reads a number for each member of TrafficKind",
-    "setup.read_setup": "makes no record of a dismissed checklist",
-    "closing.read_closing": "makes no record while the storefront is open",
-    "search._listed": "masks what to_line reads",
-    "search._to_hit": "masks what a search found",
-    "lists._lacking": "decides about what to_delivery and to_attempt read",
-    "lists._delivery": "decides about what to_delivery reads",
-    "details._seen": "decides about what to_webhook reads",
-    "records.record_from": "names the columns by the fields",
+    "people.account_origins.read_origin": "reads a part of what make_person reads",
+    "webhooks.link_recipients._sent_link": "decides about what other readers read",
+    "inspector.inspect._inspection": "decides about what to_app reads",
+    "apps.extensions._extension": "reads a part of what _of_its_app reads",
+    "deliveries.sending._receiver": "joins what endpoint_of and read_saver read",
+    "commerce.checkouts.visible_product": "decides about what to_product reads",
+    "shop.traffic.read_traffic_hour": "reads a number for each member of TrafficKind",
+    "console.setup.read_setup": "makes no record of a dismissed checklist",
+    "shop.closing.read_closing": "makes no record while the storefront is open",
+    "deliveries.search._listed": "masks what to_line reads",
+    "console.search._to_hit": "masks what a search found",
+    "deliveries.lists._lacking": "decides about what to_delivery and to_attempt read",
+    "deliveries.lists._delivery": "decides about what to_delivery reads",
+    "webhooks.details._seen": "decides about what to_webhook reads",
+    "lists.records.record_from": "names the columns by the fields",
 }
 """Functions of a row that make no record of their own, and why."""
 
@@ -358,4 +362,4 @@ def _row_readers() -> Iterator[str]:
 
 
 def _name(function: Callable[..., object]) -> str:
-    return f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+    return f"{function.__module__.removeprefix('app.services.')}.{function.__name__}"

@@ -15,8 +15,7 @@ from app.domain.imports.exports import Section, is_secret_header
 from app.models import AuthenticatorAppRecord, RecoveryCodeRecord
 from app.ports import Ports
 from app.services.imports import export_tables
-from app.services.imports.export_tables import TABLES
-from app.services.imports.exported_table import ExportedTable
+from app.services.imports.export_tables import TABLES, ExportedTable
 from app.services.imports.exports import export_installation
 from tests.builders.audit import trail
 from tests.builders.people import make_user, user_as_stored

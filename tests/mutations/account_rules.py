@@ -275,7 +275,7 @@ SINGLE_SIGN_ON = (
     ),
     Mutant(
         "A sign-in at a provider takes 10 minutes at most, and is that provider's",
-        "app/services/single_sign_on/pending_sign_ins.py",
+        "app/services/single_sign_on/sign_in.py",
         "row.expires_at <= ports.clock.now() or row.provider_id != provider.id:",
         "row.provider_id != provider.id:",
         "services/single_sign_on/test_sign_in.py",

@@ -187,14 +187,14 @@ TOKENS = (
     ),
     Mutant(
         "A key is not rotated before verifiers have seen the next",
-        "app/services/keys/rotation.py",
+        "app/services/keys.py",
         "if wait > 0 and not force:",
         "if wait > 600 and not force:",
         "services/keys/test_rotation.py",
     ),
     Mutant(
         "A rotation that was overtaken changes nothing",
-        "app/services/keys/rotation.py",
+        "app/services/keys.py",
         "if not increment_version(session, before.version):\n            raise Refused(_CHANGED)",
         "increment_version(session, before.version)",
         "services/keys/test_rotation.py",

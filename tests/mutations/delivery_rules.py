@@ -211,7 +211,7 @@ VALUES = (
     ),
     Mutant(
         "A rotation is in the audit log",
-        "app/services/keys/rotation.py",
+        "app/services/keys.py",
         "            after=kids,\n        )\n        record(ports, actor, session, change)\n",
         "            after=kids,\n        )\n",
         "services/keys/test_rotation.py",

@@ -82,7 +82,7 @@ IMPORTS = (
     ),
     Mutant(
         "A row that was edited here is kept",
-        "app/services/imports/section_runs.py",
+        "app/services/imports/platform.py",
         "        if here == entry.written:\n",
         "        if here:\n",
         _LATER,
@@ -166,7 +166,7 @@ IMPORTS = (
     ),
     Mutant(
         "What belongs to an app that was deleted here is left out",
-        "app/services/imports/app_references.py",
+        "app/services/imports/apps.py",
         "            and app_id not in self.missing\n",
         "",
         _RUNS,

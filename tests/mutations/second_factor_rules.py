@@ -89,14 +89,14 @@ SECOND_FACTORS = (
     ),
     Mutant(
         "A known device isn't mailed again",
-        "app/services/sign_in_log/known_devices.py",
+        "app/services/sign_in_log/recording.py",
         "return added is not None",
         "return True",
         "services/sign_in_log/test_known_devices.py",
     ),
     Mutant(
         "The first device isn't mailed",
-        "app/services/sign_in_log/known_devices.py",
+        "app/services/sign_in_log/recording.py",
         "if devices > 1 and",
         "if devices > 0 and",
         "services/sign_in_log/test_known_devices.py",

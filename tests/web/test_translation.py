@@ -8,7 +8,7 @@ from markupsafe import Markup
 from app.domain.values.errors import Problem
 from app.domain.values.text import Phrase, Phrases
 from app.ports.http import CallFailed, CallFault
-from app.services.single_sign_on.token_requests import unavailable
+from app.services.single_sign_on.sign_in import unavailable
 from app.web.translation import (
     browser_language,
     enumeration,

@@ -38,7 +38,7 @@ from app.services.deliveries.lists import (
     deliveries_of_webhooks,
 )
 from app.services.deliveries.replays import replay_deliveries, retry_delivery
-from app.services.keys.ring import published_keys
+from app.services.keys import published_keys
 from app.services.webhooks.changes import (
     WebhookInput,
     create_webhook,

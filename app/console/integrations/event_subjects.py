@@ -16,8 +16,8 @@ from app.domain.values.ids import parse_global_id, to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.values.text import translatable
 from app.ports import Ports
-from app.services.commerce.catalogue import ProductFilter, list_products
-from app.services.commerce.order_lists import OrderFilter, list_orders
+from app.services.commerce.orders import OrderFilter, list_orders
+from app.services.commerce.products import ProductFilter, list_products
 from app.services.console.search import HitKind, search_everything
 from app.services.deliveries.dry_runs import trigger_webhook
 from app.services.deliveries.object_names import ObjectName

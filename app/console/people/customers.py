@@ -58,7 +58,7 @@ from app.domain.values.pages import PageRequest
 from app.domain.values.text import translatable
 from app.services.accounts.addresses import addresses_of_users
 from app.services.authorization.register import may
-from app.services.commerce.order_lists import list_newest_orders_of
+from app.services.commerce.orders import list_newest_orders_of
 from app.services.console.sign_in_diagnosis import SignInDiagnosis, diagnose_sign_in
 from app.services.metadata.user_metadata import public_metadata_of_users
 from app.services.operations.mail_log import list_mails

@@ -17,8 +17,7 @@ from app.console.lists.list_page import Columns, export_items
 from app.domain.keys import CACHE_TIME, KeyState, SigningKey
 from app.domain.values.errors import Refused
 from app.domain.values.text import translatable
-from app.services.keys.ring import list_keys
-from app.services.keys.rotation import rotate_keys
+from app.services.keys import list_keys, rotate_keys
 from app.web.translation import problem_text, text
 
 COLUMNS: Columns[SigningKey] = {

@@ -23,8 +23,11 @@ from app.domain.single_sign_on.providers import is_slug, names_default
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
 from app.services.shop.sign_in_counts import BoundedCount
-from app.services.single_sign_on.attribute_mapping import preview_mapping
-from app.services.single_sign_on.provider_checks import check_provider, discover_provider
+from app.services.single_sign_on.provider_checks import (
+    check_provider,
+    discover_provider,
+    preview_mapping,
+)
 from app.services.single_sign_on.provider_coverage import show_provider_coverage
 from app.services.single_sign_on.provider_settings import (
     Plugin,

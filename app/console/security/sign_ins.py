@@ -48,8 +48,12 @@ from app.domain.sign_in.sign_in_log import (
 )
 from app.domain.values.pages import Counts
 from app.domain.values.text import translatable
-from app.services.sign_in_log.events import export_sign_ins, list_sign_ins
-from app.services.sign_in_log.statistics import chart_sign_ins, count_sign_ins
+from app.services.sign_in_log.events import (
+    chart_sign_ins,
+    count_sign_ins,
+    export_sign_ins,
+    list_sign_ins,
+)
 from app.web.converters import one_of
 from app.web.translation import reason_text, text, texts
 

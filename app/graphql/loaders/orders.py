@@ -13,8 +13,8 @@ from app.graphql.loaders.accounts import AccountLoader
 from app.graphql.loaders.lists import ListedKeys, Place, place
 from app.graphql.loaders.pages import PageLoader
 from app.ports import Ports
-from app.services.commerce.checkout_lists import checkouts_of_users
-from app.services.commerce.order_lists import (
+from app.services.commerce.checkouts import checkouts_of_users
+from app.services.commerce.orders import (
     buyers_of_orders,
     lines_of_orders,
     orders_of_users,

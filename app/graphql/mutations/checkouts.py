@@ -8,9 +8,8 @@ from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
-from app.services.commerce.cart_lines import LineInput
-from app.services.commerce.checkout_completion import complete_checkout
 from app.services.commerce.checkouts import (
+    LineInput,
     add_checkout_lines,
     attach_checkout,
     create_checkout,
@@ -18,6 +17,7 @@ from app.services.commerce.checkouts import (
     update_checkout_email,
     update_checkout_lines,
 )
+from app.services.commerce.orders import complete_checkout
 
 _ID = graphene.NonNull(graphene.ID)
 

@@ -9,8 +9,11 @@ from graphql import GraphQLResolveInfo
 from app.domain.single_sign_on.providers import read_provider_error
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, TokenPayload, answers
-from app.services.single_sign_on.provider_sessions import log_out_external, verify_external_token
-from app.services.single_sign_on.refresh import refresh_external_session
+from app.services.single_sign_on.provider_sessions import (
+    log_out_external,
+    refresh_external_session,
+    verify_external_token,
+)
 from app.services.single_sign_on.sign_in import begin_sign_in, finish_sign_in
 
 _USER = "app.graphql.types.users.User"

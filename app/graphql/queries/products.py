@@ -16,7 +16,7 @@ from app.graphql.types.lists import (
     moments_in,
     prices_in,
 )
-from app.services.commerce.catalogue import ProductFilter, list_products, show_product
+from app.services.commerce.products import ProductFilter, list_products, show_product
 
 _PRODUCT = "app.graphql.types.products.Product"
 _UNUSED = "Accepted but ignored."

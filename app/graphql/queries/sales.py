@@ -16,8 +16,8 @@ from app.graphql.types.lists import (
     days_in,
     moments_in,
 )
-from app.services.commerce.checkout_lists import show_checkout
-from app.services.commerce.order_lists import OrderFilter, list_orders, show_order
+from app.services.commerce.checkouts import show_checkout
+from app.services.commerce.orders import OrderFilter, list_orders, show_order
 
 _ID = graphene.NonNull(graphene.ID)
 _UNUSED = "Accepted but ignored."

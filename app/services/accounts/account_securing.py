@@ -37,7 +37,7 @@ from app.services.outbox.security_notices import notify, notify_email_change
 from app.services.second_factors.reported_factors import list_reported, stop_reported
 from app.services.sign_in.imported_passwords import leave_imported_password
 from app.services.sign_in.sessions import end_sessions
-from app.services.sign_in_log.known_devices import forget_device
+from app.services.sign_in_log.recording import forget_device
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.email_links import require_redirect
 from app.services.accounts.reset_links import claim_reset, create_link
-from app.services.audit.requesters import requester, store_requester
+from app.services.audit.log import requester, store_requester
 from app.services.authorization.live_sessions import switches_of
 from app.services.authorization.rate_limits import within_rate
 from app.services.authorization.register import input_decides, internal

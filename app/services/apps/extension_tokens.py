@@ -12,7 +12,7 @@ from app.models import SessionRecord
 from app.ports import Ports
 from app.services.authorization.register import staff_and_apps
 from app.services.authorization.shop_state import moment
-from app.services.keys.ring import ring
+from app.services.keys import ring
 
 _SESSION: Select[*tuple[object, ...]] = select(
     SessionRecord.token, SessionRecord.expires_at

@@ -14,8 +14,7 @@ from app.domain.values.text_rules import line_problem
 from app.models import AppInstallationRecord
 from app.ports import Ports
 from app.services.apps.manifests import manifest_url_problem
-from app.services.audit.log import Change, record
-from app.services.audit.requesters import store_requester
+from app.services.audit.log import Change, record, store_requester
 from app.services.authorization.register import fresh_proof, part, requires_person
 
 _MAX_NAME_LENGTH = 256

@@ -23,8 +23,7 @@ from app.ports import Ports
 from app.services.apps.app_creation import store_app
 from app.services.apps.handshakes import Handshake, HandshakeRefused, shake_hands
 from app.services.apps.manifests import load_manifest
-from app.services.audit.log import Change, record
-from app.services.audit.requesters import requester, requesting_saver, require_requester
+from app.services.audit.log import Change, record, requester, requesting_saver, require_requester
 from app.services.authorization.register import internal
 from app.services.outbox.publisher import add_event
 

@@ -1,16 +1,28 @@
-"""Write the audit log in the transaction of the change."""
+"""Write the audit log in the transaction of the change, and store who requested deferred work."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.audit import SHOWN_FIELDS, security_event_of
-from app.domain.authorization.actor import Actor, describe_actor
-from app.models import AuditRecord
+from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin, describe_actor
+from app.domain.authorization.permissions import Permission, known, read_grant, write_grant
+from app.domain.second_factors import read_methods, write_methods
+from app.domain.values.errors import Problem, Refused
+from app.domain.webhooks import Saver, saver_of
+from app.models import AuditRecord, ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.after_commit import after_commit
+from app.services.authorization.live_sessions import (
+    USER_COLUMNS,
+    read_user,
+    switches_of,
+    with_effective_rights,
+)
 from app.services.authorization.register import part
 
 
@@ -69,3 +81,80 @@ def _write_security_event(ports: Ports, actor: Actor, session: Session, change: 
         "after": {name: after[name] for name in after if name in SHOWN_FIELDS and name in changed},
     }
     after_commit(session, partial(ports.security_log.write, event, **fields))
+
+
+_LOST = Problem(
+    "OUT_OF_SCOPE_PERMISSION",
+    "The person who asked for this app doesn't have the permissions to install it anymore.",
+)
+
+
+@part
+def store_requester(actor: Actor) -> dict[str, object]:
+    """Return the stored form of the actor who requests something."""
+    return {
+        "kind": actor.kind.value,
+        "user_id": actor.user_id,
+        "app_id": actor.app_id,
+        "name": actor.name,
+        "address": actor.address,
+        "issuer": actor.issuer,
+        "permissions": sorted(permission.value for permission in actor.permissions),
+        "origin": actor.origin.value,
+        "amr": write_methods(actor.amr),
+        "grant": write_grant(actor.grant),
+    }
+
+
+@part
+def requester(stored: Mapping[str, object]) -> Actor:
+    """Return the stored requester as an actor for audit and events, without permissions.
+
+    An earlier version may have stored less.
+    """
+    user_id, app_id, address = stored.get("user_id"), stored.get("app_id"), stored.get("address")
+    return Actor(
+        ActorKind(str(stored.get("kind", ActorKind.ANONYMOUS.value))),
+        user_id=user_id if isinstance(user_id, int) else None,
+        app_id=app_id if isinstance(app_id, int) else None,
+        name=str(stored.get("name", "")),
+        address=None if address is None else str(address),
+        issuer=str(stored.get("issuer", "")),
+    )
+
+
+@part
+def requesting_saver(stored: Mapping[str, object], *, granted: frozenset[Permission]) -> Saver:
+    """Return the stored requester as the saver of the webhooks that are created.
+
+    If their permissions weren't stored, ``granted`` counts: no one can grant more than they hold.
+    """
+    permissions = known(stored["permissions"]) if "permissions" in stored else granted
+    return saver_of(replace(requester(stored), permissions=permissions))
+
+
+@part
+def require_requester(
+    ports: Ports,
+    session: Session,
+    stored: Mapping[str, object],
+    granted: frozenset[Permission],
+) -> None:
+    """Refuse OUT_OF_SCOPE_PERMISSION unless the person who asked could still grant ``granted``.
+
+    They are active and hold it, and MANAGE_APPS, in the current login mode. Whether the session in
+    which they asked goes on doesn't matter: people sign out while an app is being installed.
+    """
+    if stored.get("kind", ActorKind.USER.value) != ActorKind.USER.value:
+        return
+    is_asker = UserRecord.id == stored.get("user_id"), UserRecord.is_active
+    row = session.execute(select(*USER_COLUMNS).where(*is_asker)).one_or_none()
+    if row is None:
+        raise Refused(_LOST)
+    switches = switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
+    origin = SessionOrigin(str(stored.get("origin", SessionOrigin.NONE.value)))
+    amr = read_methods(str(stored.get("amr", "")))
+    grant = read_grant(stored.get("grant"))
+    user = with_effective_rights(read_user(row), origin, amr, switches, grant)
+    if not granted | {Permission.MANAGE_APPS} <= user.permissions:
+        raise Refused(_LOST)

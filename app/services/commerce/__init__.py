@@ -1,5 +1,4 @@
 """Products, carts and orders: the sample objects that webhooks are about.
 
-Reads: ``catalogue``, ``checkout_lists``, ``order_lists``. Writes: ``products``, ``checkouts``,
-``checkout_completion``, ``orders``. The ``stored_*`` modules load and lock records.
+``products``, ``checkouts`` and ``orders`` each read and write one kind, with its rows.
 """

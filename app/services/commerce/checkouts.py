@@ -1,24 +1,251 @@
-"""Create and change carts."""
+"""Carts: created, changed and listed for their owners."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
-from app.domain.commerce.sales import CHECKOUT_TOKEN_LENGTH, Checkout, lines_problem
+from app.domain.commerce.money import of_units
+from app.domain.commerce.products import Product, sees_unpublished
+from app.domain.commerce.sales import (
+    CHECKOUT_TOKEN_LENGTH,
+    Checkout,
+    CheckoutLine,
+    lines_problem,
+    manages_checkouts,
+    may_open,
+    product_problem,
+    quantity_problem,
+    size_problem,
+)
 from app.domain.events import CheckoutCreated, CheckoutUpdated
 from app.domain.values.errors import PermissionDenied, Problem, Refused
-from app.domain.values.ids import key_of
-from app.models import CheckoutLineRecord, CheckoutRecord, UserRecord
-from app.ports import Ports
+from app.domain.values.ids import key_of, parse_global_id
+from app.domain.values.pages import Page, PageRequest, with_items
+from app.domain.values.text_rules import is_storable
+from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord, UserRecord
+from app.ports import NamedRow, Ports
+from app.ports.database import Subject, SubjectKind
 from app.services.audit.log import Change, record
-from app.services.authorization.register import public, users_or
-from app.services.commerce.cart_lines import LineInput, put_lines, read_quantities, refuse
-from app.services.commerce.stored_checkouts import cart_in, gone, load_checkout, open_checkout
+from app.services.authorization.register import part, public, users_or
+from app.services.commerce.products import PRODUCT_COLUMNS, PRODUCTS, to_product
+from app.services.lists.paging import Order, Parents, read_rows_by_parent
+from app.services.lists.records import record_from
 from app.services.outbox.publisher import add_event
+
+CHECKOUTS: Select[*tuple[object, ...]] = select(
+    CheckoutRecord.id,
+    CheckoutRecord.token,
+    CheckoutRecord.user_id,
+    CheckoutRecord.email,
+    CheckoutRecord.created_at,
+    CheckoutRecord.updated_at,
+)
+"""What ``to_checkout`` expects."""
+
+_LINES = (
+    select(
+        CheckoutLineRecord.checkout_id,
+        CheckoutLineRecord.id,
+        CheckoutLineRecord.product_name,
+        CheckoutLineRecord.quantity,
+        CheckoutLineRecord.unit_price,
+        CheckoutLineRecord.currency,
+        *PRODUCT_COLUMNS,
+    )
+    .outerjoin(ProductRecord, ProductRecord.id == CheckoutLineRecord.product_id)
+    .order_by(CheckoutLineRecord.id)
+)
+
+
+@part
+def to_checkout(row: NamedRow, lines: tuple[CheckoutLine, ...]) -> Checkout:
+    """The cart in a row of ``CHECKOUTS``, with these lines."""
+    return record_from(Checkout, row, lines=lines)
+
+
+@part
+def lines_of(
+    session: Session, actor: Actor, checkout_ids: Iterable[int]
+) -> Mapping[int, tuple[CheckoutLine, ...]]:
+    """The lines of many carts in one statement, in the order they were put in.
+
+    A product that ``actor`` does not get to see counts as gone.
+    """
+    found: dict[int, tuple[CheckoutLine, ...]] = {}
+    query = _LINES.where(CheckoutLineRecord.checkout_id.in_(list(checkout_ids)))
+    for row in session.execute(query):
+        line = record_from(
+            CheckoutLine,
+            row,
+            product=visible_product(row, actor),
+            unit_price=of_units(row.unit_price, row.currency),
+        )
+        found[row.checkout_id] = (*found.get(row.checkout_id, ()), line)
+    return found
+
+
+@part
+def to_checkouts(
+    session: Session, actor: Actor, rows: Sequence[Row[*tuple[object, ...]]]
+) -> tuple[Checkout, ...]:
+    """The carts in rows of ``CHECKOUTS`` with their lines: one statement for all of them."""
+    lines = lines_of(session, actor, [row.id for row in rows])
+    return tuple(to_checkout(row, lines.get(row.id, ())) for row in rows)
+
+
+@part
+def visible_product(row: NamedRow, actor: Actor) -> Product | None:
+    """The product in a row of an outer join, unless it is gone, or hidden from ``actor``."""
+    if row.product_id is None:
+        return None
+    product = to_product(row)
+    return product if product.is_published or sees_unpublished(actor) else None
+
+
+@part
+def load_checkout(session: Session, actor: Actor, checkout_id: int) -> Checkout | None:
+    """Return any person's cart of that key, with its lines."""
+    row = session.execute(CHECKOUTS.where(CheckoutRecord.id == checkout_id)).one_or_none()
+    if row is None:
+        return None
+    (checkout,) = to_checkouts(session, actor, [row])
+    return checkout
+
+
+@part
+def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutRecord:
+    """Lock and return the cart of that global id, ordered or not.
+
+    Refuses NOT_FOUND on ``id``, for other people's carts too.
+    """
+    token = token_in(checkout_id)
+    query = select(CheckoutRecord).where(CheckoutRecord.token == token).with_for_update()
+    stored = session.scalars(query).one_or_none()
+    if stored is None or not may_open(actor, stored.user_id):
+        raise gone()
+    return stored
+
+
+@part
+def open_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutRecord:
+    """The same, which has not become an order; refuses NOT_FOUND on ``id``."""
+    stored = locked_checkout(session, actor, checkout_id)
+    if stored.completed_at is not None:
+        raise gone()
+    return stored
+
+
+@part
+def token_in(checkout_id: str) -> str:
+    """The token in the global id of a cart, or one that no cart has."""
+    parsed = parse_global_id(checkout_id)
+    if parsed is None or parsed[0] != "Checkout" or not is_storable(parsed[1]):
+        return ""
+    return parsed[1]
+
+
+@part
+def cart_in(checkout_id: str) -> Subject:
+    """Return what changes of the cart of that global id queue for."""
+    return Subject(SubjectKind.CART, token_in(checkout_id))
+
+
+@part
+def gone() -> Refused:
+    """Return the refusal for a cart that is missing, another person's or ordered."""
+    return Refused(Problem("NOT_FOUND", "There is no such checkout.", "id"))
+
+
+@dataclass(frozen=True, slots=True)
+class LineInput:
+    """So many of the product of that global id."""
+
+    product_id: str
+    quantity: int
+
+
+@part
+def read_quantities(lines: Sequence[LineInput], *, is_total: bool) -> dict[int, int]:
+    """How many of which product, by key.
+
+    Without ``is_total`` they are more of what the cart holds, and a product may be named twice.
+    Refuses what no cart can hold.
+    """
+    refuse(size_problem(len(lines)))
+    quantities: dict[int, int] = {}
+    for line in lines:
+        key = key_of(line.product_id, "Product", field="productId")
+        refuse(quantity_problem(line.quantity, minimum=0 if is_total else 1))
+        if is_total and key in quantities:
+            message = "Name each product once."
+            raise Refused(Problem("DUPLICATED_INPUT_ITEM", message, "lines"))
+        quantities[key] = quantities.get(key, 0) + line.quantity
+    return quantities
+
+
+@part
+def put_lines(
+    session: Session,
+    actor: Actor,
+    cart: CheckoutRecord,
+    quantities: Mapping[int, int],
+    *,
+    is_total: bool,
+) -> None:
+    """Make ``cart``, which is locked, hold ``quantities`` of each product at its present price."""
+    lines = {
+        line.product_id: line
+        for line in session.scalars(
+            select(CheckoutLineRecord).where(CheckoutLineRecord.checkout_id == cart.id)
+        )
+    }
+    if is_total:
+        for key in quantities.keys() & lines.keys():
+            if not quantities[key]:
+                session.delete(lines.pop(key))
+        quantities = {key: quantity for key, quantity in quantities.items() if quantity}
+        session.flush()
+    refuse(size_problem(len(lines.keys() | quantities.keys())))
+    products = _products(session, quantities)
+    for key, quantity in quantities.items():
+        product = products.get(key)
+        refuse(product_problem(product, actor))
+        line = lines.get(key)
+        already = 0 if line is None or is_total else line.quantity
+        refuse(quantity_problem(already + quantity))
+        if line is None:
+            line = CheckoutLineRecord(checkout_id=cart.id, product_id=key)
+            session.add(line)
+        _write(line, product, already + quantity)
+    session.flush()
+
+
+@part
+def refuse(problem: Problem | None) -> None:
+    """Raise ``problem`` unless it is ``None``."""
+    if problem is not None:
+        raise Refused(problem)
+
+
+def _products(session: Session, keys: Iterable[int]) -> dict[int, Product]:
+    """The products of these keys, none of which is deleted until this transaction is done."""
+    query = PRODUCTS.where(ProductRecord.id.in_(list(keys))).order_by(ProductRecord.id)
+    rows = session.execute(query.with_for_update(read=True, key_share=True))
+    return {product.id: product for product in map(to_product, rows)}
+
+
+def _write(line: CheckoutLineRecord, product: Product | None, quantity: int) -> None:
+    if product is None or product.price is None:
+        raise TypeError("only a product with a price can be put in")
+    line.product_name = product.name
+    line.quantity = quantity
+    line.unit_price = product.price.units
+    line.currency = product.price.currency
 
 
 @public
@@ -199,3 +426,43 @@ def _loaded(session: Session, actor: Actor, stored: CheckoutRecord) -> Checkout:
     if checkout is None:
         raise gone()
     return checkout
+
+
+_OPEN = CHECKOUTS.where(CheckoutRecord.completed_at.is_(None))
+_NEWEST_FIRST = Order((CheckoutRecord.id,), descending=True)
+
+
+@public
+def show_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout | None:
+    """Return the cart of that global id (`checkout`).
+
+    ``None`` for another person's, an ordered or an unknown one.
+    """
+    query = _OPEN.where(CheckoutRecord.token == token_in(checkout_id))
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+        if row is None or not may_open(actor, row.user_id):
+            return None
+        (found,) = to_checkouts(session, actor, [row])
+        return found
+
+
+@users_or(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
+def checkouts_of_users(
+    ports: Ports, actor: Actor, user_ids: Collection[int], page: PageRequest
+) -> Mapping[int, Page[Checkout]]:
+    """Return the page of each person's carts that aren't ordered yet (`User.checkouts`).
+
+    The newest first; two statements. Other people's need MANAGE_CHECKOUTS or HANDLE_CHECKOUTS.
+    """
+    if set(user_ids) - {actor.user_id} and not manages_checkouts(actor):
+        raise PermissionDenied(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
+    with ports.database.reading() as session:
+        found = read_rows_by_parent(
+            ports, session, _OPEN, Parents(CheckoutRecord.user_id, user_ids), _NEWEST_FIRST, page
+        )
+        rows = [row for rows in found.values() for row in rows.items]
+        carts = {cart.id: cart for cart in to_checkouts(session, actor, rows)}
+    return {
+        key: with_items(rows, [carts[row.id] for row in rows.items]) for key, rows in found.items()
+    }

@@ -1,24 +1,253 @@
-"""The steps that staff take with orders, each allowed in some states only."""
+"""Orders: made from carts, changed by staff step by step, and listed.
 
+A cart becomes an order once, however often that is asked for.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.emails import normalize_email
+from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.commerce.sales import Order, OrderStatus, OrderStep, take_step
+from app.domain.commerce.money import of_units, total
+from app.domain.commerce.sales import (
+    CheckoutLine,
+    Order,
+    OrderLine,
+    OrderSortField,
+    OrderStatus,
+    OrderStep,
+    OrderSummary,
+    PaymentStatus,
+    completion_problems,
+    sees_buyer,
+    sees_order,
+    take_step,
+)
 from app.domain.events import (
     Event,
     OrderCancelled,
     OrderConfirmed,
+    OrderCreated,
     OrderFulfilled,
     OrderPaid,
     OrderUpdated,
 )
-from app.domain.values.errors import Problem, Refused
-from app.domain.values.ids import key_of
-from app.models import OrderRecord
-from app.ports import Ports
+from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
+from app.domain.values.ids import key_of, parse_key
+from app.domain.values.pages import Page, PageRequest, Range, empty_page
+from app.models import (
+    CheckoutLineRecord,
+    CheckoutRecord,
+    OrderLineRecord,
+    OrderRecord,
+    ProductRecord,
+    UserRecord,
+)
+from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import requires
-from app.services.commerce.stored_orders import load_order
+from app.services.authorization.live_sessions import USER_COLUMNS, read_user
+from app.services.authorization.register import (
+    lists_from_replica,
+    part,
+    public,
+    requires,
+    users_or,
+)
+from app.services.commerce.checkouts import (
+    cart_in,
+    gone,
+    lines_of,
+    locked_checkout,
+    token_in,
+    visible_product,
+)
+from app.services.commerce.products import PRODUCT_COLUMNS
+from app.services.lists import paging
+from app.services.lists.range_filters import can_match, in_range, keys_of
+from app.services.lists.records import record_from
 from app.services.outbox.publisher import add_event
+
+ORDERS: Select[*tuple[object, ...]] = select(
+    OrderRecord.id,
+    OrderRecord.status,
+    OrderRecord.is_paid,
+    OrderRecord.user_id,
+    OrderRecord.user_email,
+    OrderRecord.total,
+    OrderRecord.currency,
+    OrderRecord.created_at,
+    OrderRecord.updated_at,
+)
+"""What ``to_order`` and ``to_summary`` expect."""
+
+_LINES = (
+    select(
+        OrderLineRecord.order_id,
+        OrderLineRecord.id,
+        OrderLineRecord.product_name,
+        OrderLineRecord.quantity,
+        OrderLineRecord.unit_price,
+        OrderLineRecord.currency,
+        *PRODUCT_COLUMNS,
+    )
+    .outerjoin(ProductRecord, ProductRecord.id == OrderLineRecord.product_id)
+    .order_by(OrderLineRecord.id)
+)
+
+
+@part
+def to_summary(row: NamedRow) -> OrderSummary:
+    """The order in a row of ``ORDERS``, without its lines."""
+    total = of_units(row.total, row.currency)
+    return record_from(OrderSummary, row, status=OrderStatus(row.status), total=total)
+
+
+@part
+def to_order(row: NamedRow, lines: tuple[OrderLine, ...], user: User | None) -> Order:
+    """The order in a row of ``ORDERS``, with these lines and its buyer."""
+    total = of_units(row.total, row.currency)
+    return record_from(
+        Order, row, status=OrderStatus(row.status), total=total, lines=lines, user=user
+    )
+
+
+@part
+def load_order(session: Session, actor: Actor, order_id: int) -> Order | None:
+    """Return any person's order of that key, with everything that belongs to it.
+
+    The caller's own person is left out: they know themselves.
+    """
+    row = session.execute(ORDERS.where(OrderRecord.id == order_id)).one_or_none()
+    if row is None:
+        return None
+    lines = load_lines(session, actor, OrderLineRecord.order_id == order_id)
+    buyers = load_buyers(session, actor, {row.user_id} - {None, actor.user_id})
+    return to_order(row, lines.get(order_id, ()), buyers.get(row.user_id))
+
+
+@part
+def load_lines(
+    session: Session, actor: Actor, condition: ColumnElement[bool]
+) -> Mapping[int, tuple[OrderLine, ...]]:
+    """Return the lines that meet ``condition`` by order, in one statement."""
+    found: dict[int, tuple[OrderLine, ...]] = {}
+    for row in session.execute(_LINES.where(condition)):
+        line = record_from(
+            OrderLine,
+            row,
+            product=visible_product(row, actor),
+            unit_price=of_units(row.unit_price, row.currency),
+        )
+        found[row.order_id] = (*found.get(row.order_id, ()), line)
+    return found
+
+
+@part
+def load_buyers(session: Session, actor: Actor, user_ids: Collection[int]) -> Mapping[int, User]:
+    """Return those of the users whom ``actor`` can see, in one statement."""
+    if not user_ids:
+        return {}
+    rows = session.execute(select(*USER_COLUMNS).where(UserRecord.id.in_(user_ids)))
+    return {user.id: user for user in map(read_user, rows) if sees_buyer(actor, user)}
+
+
+@public
+def complete_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Order:
+    """Order the contents of a cart (`checkoutComplete`) at the prices it shows.
+
+    Repeated calls return the same order. Refuses NOT_FOUND on ``id``, NO_LINES and
+    PRODUCT_UNAVAILABLE_FOR_PURCHASE on ``lines``, EMAIL_NOT_SET on ``email``.
+    """
+    with ports.database.transaction(cart_in(checkout_id)) as session:
+        _keep_owner(session, checkout_id)
+        cart = locked_checkout(session, actor, checkout_id)
+        if cart.completed_at is not None:
+            return _ordered(session, actor, cart)
+        _keep_products(session, cart)
+        lines = lines_of(session, actor, [cart.id]).get(cart.id, ())
+        problems = completion_problems(lines, cart.email)
+        refuse_any(*problems)
+        order = _store(ports, session, cart, lines)
+        add_event(ports, actor, session, OrderCreated(order.id))
+        return _loaded(session, actor, order.id)
+
+
+def _keep_owner(session: Session, checkout_id: str) -> None:
+    """Lock the cart's owner against deletion.
+
+    Before the cart itself, in the order that deletions of people use.
+    """
+    owner = select(CheckoutRecord.user_id).where(CheckoutRecord.token == token_in(checkout_id))
+    session.execute(
+        select(UserRecord.id)
+        .where(UserRecord.id == owner.scalar_subquery())
+        .with_for_update(read=True, key_share=True)
+    )
+
+
+def _keep_products(session: Session, cart: CheckoutRecord) -> None:
+    """Lock the cart's products against deletion."""
+    query = select(CheckoutLineRecord.product_id).where(CheckoutLineRecord.checkout_id == cart.id)
+    session.execute(
+        select(ProductRecord.id)
+        .where(ProductRecord.id.in_(query))
+        .order_by(ProductRecord.id)
+        .with_for_update(read=True, key_share=True)
+    )
+
+
+def _store(
+    ports: Ports, session: Session, cart: CheckoutRecord, lines: Sequence[CheckoutLine]
+) -> OrderRecord:
+    now = ports.clock.now()
+    costs = total(line.total for line in lines)
+    order = OrderRecord(
+        checkout_id=cart.id,
+        user_id=cart.user_id,
+        user_email=cart.email,
+        status=OrderStatus.UNCONFIRMED.value,
+        total=costs.units,
+        currency=costs.currency,
+        created_at=now,
+        updated_at=now,
+    )
+    session.add(order)
+    session.flush()
+    session.add_all(
+        OrderLineRecord(
+            order_id=order.id,
+            product_id=None if line.product is None else line.product.id,
+            product_name=line.product_name,
+            quantity=line.quantity,
+            unit_price=line.unit_price.units,
+            currency=line.unit_price.currency,
+        )
+        for line in lines
+    )
+    cart.completed_at = now
+    session.flush()
+    return order
+
+
+def _ordered(session: Session, actor: Actor, cart: CheckoutRecord) -> Order:
+    order_id = session.scalar(select(OrderRecord.id).where(OrderRecord.checkout_id == cart.id))
+    if order_id is None:
+        raise gone()
+    return _loaded(session, actor, order_id)
+
+
+def _loaded(session: Session, actor: Actor, order_id: int) -> Order:
+    order = load_order(session, actor, order_id)
+    if order is None:
+        raise gone()
+    return order
+
 
 _EVENTS: dict[OrderStep, type[Event]] = {
     OrderStep.CONFIRM: OrderConfirmed,
@@ -98,3 +327,144 @@ def _differing(*sides: dict[str, object]) -> list[dict[str, object]]:
     """Return the fields that differ."""
     before, after = sides
     return [{name: side[name] for name in before if before[name] != after[name]} for side in sides]
+
+
+_NEWEST_FIRST = paging.Order((OrderRecord.id,), descending=True)
+_COLUMNS = {
+    OrderSortField.NUMBER: (OrderRecord.id,),
+    OrderSortField.CREATED_AT: (OrderRecord.created_at, OrderRecord.id),
+    OrderSortField.LAST_MODIFIED_AT: (OrderRecord.updated_at, OrderRecord.id),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFilter:
+    """Conditions on orders.
+
+    ``search`` is a number or the beginning of an email, ``customer`` the beginning of an email,
+    ``ids`` are global ids.
+    """
+
+    search: str = ""
+    customer: str = ""
+    ids: tuple[str, ...] | None = None
+    statuses: tuple[OrderStatus, ...] | None = None
+    payments: tuple[PaymentStatus, ...] | None = None
+    created_at: Range[datetime] | None = None
+    updated_at: Range[datetime] | None = None
+
+
+ALL_ORDERS = OrderFilter()
+
+
+def _orders(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[OrderSummary, ...]:
+    return paging.read_by_keys(ports, ORDERS, OrderRecord.id, keys, to_summary)
+
+
+@lists_from_replica(_orders)
+@requires(Permission.MANAGE_ORDERS)
+def list_orders(
+    ports: Ports,
+    actor: Actor,
+    page: PageRequest,
+    filter_: OrderFilter = ALL_ORDERS,
+    sort_by: OrderSortField | None = None,
+    *,
+    descending: bool = False,
+) -> Page[OrderSummary]:
+    """List all orders (`orders`), the newest first unless sorted: one statement.
+
+    Refuses ids that aren't an order's.
+    """
+    if not can_match(filter_.search) or not can_match(filter_.customer):
+        return empty_page()
+    order = _NEWEST_FIRST if sort_by is None else paging.Order(_COLUMNS[sort_by], descending)
+    return _page(ports, paging.with_conditions(ORDERS, _conditions(filter_)), order, page)
+
+
+@users_or(Permission.MANAGE_ORDERS)
+def orders_of_users(
+    ports: Ports, actor: Actor, user_ids: Collection[int], page: PageRequest
+) -> Mapping[int, Page[OrderSummary]]:
+    """Return the page of each person's orders (`User.orders`), the newest first, in one statement.
+
+    Other people's take MANAGE_ORDERS.
+    """
+    if not all(sees_order(actor, user_id) for user_id in user_ids):
+        raise PermissionDenied(Permission.MANAGE_ORDERS)
+    with ports.database.reading() as session:
+        parents = paging.Parents(OrderRecord.user_id, user_ids)
+        found = paging.read_rows_by_parent(ports, session, ORDERS, parents, _NEWEST_FIRST, page)
+    return paging.pages_by_parent(found, to_summary)
+
+
+@requires(Permission.MANAGE_ORDERS)
+def list_newest_orders_of(
+    ports: Ports, _actor: Actor, user_id: int, page: PageRequest
+) -> Page[OrderSummary]:
+    """The orders of a person for those who manage orders, the newest first."""
+    return _page(ports, ORDERS.where(OrderRecord.user_id == user_id), _NEWEST_FIRST, page)
+
+
+@users_or(Permission.MANAGE_ORDERS)
+def lines_of_orders(
+    ports: Ports, actor: Actor, order_ids: Collection[int]
+) -> Mapping[int, tuple[OrderLine, ...]]:
+    """Return the lines of those of several orders that the caller can see, in one statement."""
+    condition: ColumnElement[bool] = OrderLineRecord.order_id.in_(order_ids)
+    if not actor.holds(Permission.MANAGE_ORDERS):
+        own = select(OrderRecord.id).where(OrderRecord.user_id == actor.user_id)
+        condition &= OrderLineRecord.order_id.in_(own)
+    with ports.database.reading() as session:
+        return load_lines(session, actor, condition)
+
+
+@users_or(Permission.MANAGE_ORDERS)
+def buyers_of_orders(ports: Ports, actor: Actor, user_ids: Collection[int]) -> Mapping[int, User]:
+    """Return those of several buyers whom the caller can see, in one statement."""
+    with ports.database.reading() as session:
+        return load_buyers(session, actor, user_ids)
+
+
+@users_or(Permission.MANAGE_ORDERS)
+def show_order(ports: Ports, actor: Actor, order_id: str) -> Order | None:
+    """The order of that global id (`order`); ``None`` when it is not the caller's to see.
+
+    Refuses NOT_FOUND for what is no id of an order.
+    """
+    key = key_of(order_id, "Order")
+    with ports.database.reading() as session:
+        order = load_order(session, actor, key)
+    return order if order is not None and sees_order(actor, order.user_id) else None
+
+
+def _page(
+    ports: Ports, query: Select[*tuple[object, ...]], order: paging.Order, page: PageRequest
+) -> Page[OrderSummary]:
+    with ports.database.reading() as session:
+        return paging.read_page(ports, session, query, order, page, to_summary)
+
+
+def _conditions(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:
+    if filter_.search:
+        number = parse_key(filter_.search.strip())
+        named = _begins_email(filter_.search)
+        yield named if number is None else named | (OrderRecord.id == number)
+    if filter_.customer:
+        yield _begins_email(filter_.customer)
+    if filter_.ids is not None:
+        yield OrderRecord.id.in_(keys_of(filter_.ids, "Order"))
+    if filter_.statuses is not None:
+        yield OrderRecord.status.in_([status.value for status in filter_.statuses])
+    if filter_.payments is not None:
+        yield OrderRecord.is_paid.in_(
+            [payment is PaymentStatus.FULLY_CHARGED for payment in filter_.payments]
+        )
+    if filter_.created_at is not None:
+        yield from in_range(OrderRecord.created_at, filter_.created_at)
+    if filter_.updated_at is not None:
+        yield from in_range(OrderRecord.updated_at, filter_.updated_at)
+
+
+def _begins_email(text: str) -> ColumnElement[bool]:
+    return OrderRecord.user_email.startswith(normalize_email(text), autoescape=True)

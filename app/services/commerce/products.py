@@ -1,20 +1,26 @@
-"""Products, as those manage them who may."""
+"""Products: read by shoppers, staff and apps, changed by those who manage them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
+from operator import attrgetter
+from typing import Any
 
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.search import fold
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.commerce.money import CURRENCY, Money, price, price_problem
+from app.domain.commerce.money import CURRENCY, Money, of_units, price, price_problem, units_within
 from app.domain.commerce.products import (
     MAX_DESCRIPTION_LENGTH,
     Product,
+    ProductSortField,
     name_problem,
+    sees_unpublished,
     slug_of,
     slug_problem,
     snapshot_of,
@@ -23,14 +29,93 @@ from app.domain.events import ProductCreated, ProductDeleted, ProductUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.domain.values.inputs import ABSENT, Absent
+from app.domain.values.pages import Page, PageRequest, Range, empty_page
 from app.domain.values.text_rules import prose_problem
 from app.models import ProductRecord
 from app.models.commerce import NO_PRICE
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import requires
-from app.services.commerce.stored_products import free_slug, locked_product, product_of
+from app.services.authorization.register import lists_from_replica, part, public, requires
+from app.services.lists.paging import (
+    Order,
+    Query,
+    read_by_keys,
+    read_page,
+    with_conditions,
+)
+from app.services.lists.range_filters import can_match, in_range, keys_of, limit_values
 from app.services.outbox.publisher import add_event
+
+_FIELDS = (
+    "id",
+    "name",
+    "slug",
+    "description",
+    "price",
+    "currency",
+    "is_published",
+    "created_at",
+    "updated_at",
+)
+PRODUCT_COLUMNS = tuple(getattr(ProductRecord, name).label(f"product_{name}") for name in _FIELDS)
+"""What ``to_product`` expects in a row."""
+
+_values_in = attrgetter(*(column.name for column in PRODUCT_COLUMNS))
+_fields_of = attrgetter(*_FIELDS)
+
+PRODUCTS: Select[*tuple[object, ...]] = select(*PRODUCT_COLUMNS)
+
+_NUMBERED = 10
+_RANDOM_LENGTH = 8
+
+
+@part
+def to_product(row: NamedRow) -> Product:
+    """The product in a row that has ``PRODUCT_COLUMNS``."""
+    return _product(*_values_in(row))
+
+
+@part
+def product_of(stored: ProductRecord) -> Product:
+    """The product in its record."""
+    return _product(*_fields_of(stored))
+
+
+def _product(
+    id_: int, name: str, slug: str, description: str, units: int, currency: str, *others: Any
+) -> Product:
+    price = None if units == NO_PRICE else of_units(units, currency)
+    return Product(id_, name, slug, description, price, *others)
+
+
+@part
+def locked_product(session: Session, product_id: int) -> ProductRecord:
+    """Lock and return the product of that key.
+
+    Refuses NOT_FOUND on ``id``.
+    """
+    stored = session.get(ProductRecord, product_id, with_for_update=True)
+    if stored is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such product.", "id"))
+    return stored
+
+
+@part
+def free_slug(ports: Ports, session: Session, preferred: str, *, is_contested: bool) -> str:
+    """Return ``preferred``, with a number or random letters if a product has that slug.
+
+    Another transaction can still take it first; when it has (``is_contested``), only random
+    letters end the race.
+    """
+    candidates = [preferred, *(f"{preferred}-{number}" for number in range(2, _NUMBERED))]
+    taken = set(
+        session.scalars(select(ProductRecord.slug).where(ProductRecord.slug.in_(candidates)))
+    )
+    free = [slug for slug in candidates if slug not in taken]
+    if free and not is_contested:
+        return free[0]
+    return f"{preferred}-{ports.randomness.token(_RANDOM_LENGTH).lower()}"
+
 
 _AUDITED = ("name", "slug", "price", "is_published")
 _UNIQUE = Problem("UNIQUE", "This slug is already in use.", "slug")
@@ -207,3 +292,101 @@ def _audit_values(product: Product | None) -> Mapping[str, object]:
         "price": None if price is None else f"{price.amount} {price.currency}",
         "is_published": product.is_published,
     }
+
+
+_COLUMNS = {
+    None: (ProductRecord.id,),
+    ProductSortField.NAME: (ProductRecord.name, ProductRecord.id),
+    ProductSortField.PRICE: (ProductRecord.price, ProductRecord.id),
+    ProductSortField.CREATED_AT: (ProductRecord.created_at, ProductRecord.id),
+    ProductSortField.LAST_MODIFIED_AT: (ProductRecord.updated_at, ProductRecord.id),
+}
+_PUBLISHED = PRODUCTS.where(ProductRecord.is_published.is_(True))
+
+
+@dataclass(frozen=True, slots=True)
+class ProductFilter:
+    """Conditions on products; ``search`` is a part of the name, ignoring case and accents.
+
+    ``ids`` are global ids; a price range excludes products without a price.
+    """
+
+    search: str = ""
+    ids: tuple[str, ...] | None = None
+    slugs: tuple[str, ...] | None = None
+    is_published: bool | None = None
+    price: Range[Decimal] | None = None
+    updated_at: Range[datetime] | None = None
+
+
+ALL_PRODUCTS = ProductFilter()
+
+
+def _visible(actor: Actor) -> Query:
+    return PRODUCTS if sees_unpublished(actor) else _PUBLISHED
+
+
+def _products(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[Product, ...]:
+    return read_by_keys(ports, _visible(actor), ProductRecord.id, keys, to_product)
+
+
+@lists_from_replica(_products)
+@public
+def list_products(
+    ports: Ports,
+    actor: Actor,
+    page: PageRequest,
+    filter_: ProductFilter = ALL_PRODUCTS,
+    sort_by: ProductSortField | None = None,
+    *,
+    descending: bool = False,
+) -> Page[Product]:
+    """The published products (`products`), and for those who manage them all the others.
+
+    Without ``sort_by`` in the order they were made. Refuses what is no id of a product.
+    """
+    if not all(map(can_match, (filter_.search, *(filter_.slugs or ())))):
+        return empty_page()
+    query = with_conditions(_visible(actor), _conditions(filter_))
+    order = Order(_COLUMNS[sort_by], descending)
+    with ports.database.reading() as session:
+        return read_page(ports, session, query, order, page, to_product)
+
+
+@public
+def show_product(
+    ports: Ports, actor: Actor, *, product_id: str | None = None, slug: str | None = None
+) -> Product | None:
+    """The product of that global id, or of that slug (`product`); ``None`` for none to be seen.
+
+    Refuses GRAPHQL_ERROR unless exactly one of the two is given, NOT_FOUND for what is no id of a
+    product.
+    """
+    if (product_id is None) is (slug is None):
+        message = "Pass either `id` or `slug`."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "id"))
+    if product_id is not None:
+        query = PRODUCTS.where(ProductRecord.id == key_of(product_id, "Product"))
+    else:
+        query = PRODUCTS.where(ProductRecord.slug == (slug if can_match(slug or "") else ""))
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+    product = None if row is None else to_product(row)
+    if product is None or not (product.is_published or sees_unpublished(actor)):
+        return None
+    return product
+
+
+def _conditions(filter_: ProductFilter) -> Iterator[ColumnElement[bool]]:
+    if filter_.search:
+        yield ProductRecord.folded.contains(fold(filter_.search), autoescape=True)
+    if filter_.ids is not None:
+        yield ProductRecord.id.in_(keys_of(filter_.ids, "Product"))
+    if filter_.slugs is not None:
+        yield ProductRecord.slug.in_(limit_values(filter_.slugs, "slugs"))
+    if filter_.is_published is not None:
+        yield ProductRecord.is_published.is_(filter_.is_published)
+    if filter_.price is not None:
+        yield from in_range(ProductRecord.price, units_within(filter_.price))
+    if filter_.updated_at is not None:
+        yield from in_range(ProductRecord.updated_at, filter_.updated_at)

@@ -53,11 +53,11 @@ from app.services.sign_in.passkey_sign_in import (
 from app.services.sign_in.password_login import sign_in_with_password
 from app.services.sign_in.reauthentication import own_account, prove_password
 from app.services.sign_in.sessions import OpenedSession
-from app.services.single_sign_on.pending_sign_ins import store_sign_in
 from app.services.single_sign_on.sign_in import (
     SignInTerms,
     provider_login_url,
     sign_in_with_provider,
+    store_sign_in,
 )
 
 LIFETIME = timedelta(hours=12)

@@ -22,7 +22,7 @@ from app.ports.keys import DecryptionError
 from app.services.authorization.register import requires_person
 from app.services.deliveries.lists import ATTEMPT_COLUMNS, to_attempt
 from app.services.deliveries.search import DeliveryLine, select_lines, to_line
-from app.services.keys.ring import published_keys
+from app.services.keys import published_keys
 from app.services.outbox.link_secrets import holds_secret, redacted_payload
 from app.services.webhooks.link_recipients import sent_links
 

@@ -21,7 +21,7 @@ from app.domain.values.ids import parse_global_id, parse_key
 from app.models import AuditRecord
 from app.ports import Ports
 from app.services.authorization.register import requires_person
-from app.services.commerce.stored_checkouts import token_in
+from app.services.commerce.checkouts import token_in
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.event_subjects import SUBJECTS
 

@@ -26,7 +26,7 @@ from app.models import (
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import lists_from_replica, part, requires_person
 from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
-from app.services.commerce.stored_checkouts import token_in
+from app.services.commerce.checkouts import token_in
 from app.services.lists.index_hints import without_index
 from app.services.lists.paging import Column, Order, read_by_keys, read_page
 from app.services.lists.range_filters import can_match, in_range

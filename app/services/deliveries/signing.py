@@ -14,7 +14,7 @@ from app.ports import NamedRow, Ports
 from app.ports.keys import KeyPair
 from app.services.authorization.register import part
 from app.services.deliveries.attempt_results import Delivery
-from app.services.keys.ring import ring
+from app.services.keys import ring
 from app.services.webhooks.stored_webhooks import decrypted_headers
 
 ENDPOINT_COLUMNS = (

@@ -1,23 +1,33 @@
-"""The demo shop's traffic, logins, token uses and a blocked IP."""
+"""The demo shop's traffic, sign-ins, token uses, mail log and a blocked IP address."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from math import pi, sin
 
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
+from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import TRAFFIC_BUCKET, TrafficKind, bucket_of
 from app.domain.sign_in.login_throttle import block_seconds
+from app.domain.sign_in.sign_in_log import (
+    EMAIL_PURPOSE,
+    AccountType,
+    SignInMethod,
+    SignInReason,
+    mask_email,
+)
 from app.models import (
     AppTokenRecord,
     ExternalIdentityRecord,
+    OutboxMailRecord,
+    SignInEventRecord,
     TrafficRecord,
     UserRecord,
 )
 from app.services.authorization.register import part
 from app.services.demo.people import PEOPLE, Person, made_here
-from app.services.demo.timeline import Past
+from app.services.demo.timeline import DAY, Past
 
 ISSUER = "https://id.northlight.example"
 
@@ -119,3 +129,158 @@ def _traffic(past: Past) -> Iterator[dict[str, object]]:
             requests = round(usual * day * unrest)
             if requests:
                 yield {"began_at": began_at, "kind": kind.value, "requests": requests}
+
+
+_DAYS = 20
+_PROVIDER = "Northlight ID"
+_DEVICES = ("Safari on iPhone", "Chrome on Android", "Firefox on Windows", "Edge on Windows")
+_MISTYPED = "amara.dialo@example.com"
+FORGETFUL = "customer@example.com"
+"""A customer who doesn't get in today."""
+
+Row = dict[str, object]
+
+
+@part
+def write_sign_ins(past: Past, session: Session) -> None:
+    """Write sign-ins of the last weeks, and attempts that failed."""
+    keys = made_here(session, [person.email for person in PEOPLE])
+    known = [person for person in PEOPLE if person.email in keys]
+    rows = [
+        *(row for person in known for row in _visits(past, person, keys)),
+        *_failures(past, keys),
+    ]
+    if rows:
+        session.execute(insert(SignInEventRecord), rows)
+
+
+def _visits(past: Past, person: Person, keys: Mapping[str, int]) -> Iterator[Row]:
+    """Yield a person's successful sign-ins: every few days, some after a mistyped password."""
+    place = keys[person.email]
+    if person.last_seen is not None:
+        yield _visit(past, person, keys, person.last_seen)
+    for number in range(_DAYS):
+        ago = DAY * number + 2.0 + (place * 7 + number * 5) % 19 / 1.6
+        if (number + place) % (2 + place % 5) or not _is_here(person, ago):
+            continue
+        row = _visit(past, person, keys, ago)
+        if not person.subject and (number * 3 + place) % 7 == 0:
+            yield row | _failed(SignInReason.INCORRECT_PASSWORD, 1 + place % 3)
+        yield row
+
+
+def _visit(past: Past, person: Person, keys: Mapping[str, int], ago: float) -> Row:
+    row = _of_person(past, person, keys, ago)
+    if not person.subject:
+        return row
+    return row | {"method": SignInMethod.SSO.value, "provider": _PROVIDER}
+
+
+def _is_here(person: Person, ago: float) -> bool:
+    return person.last_seen is not None and person.last_seen < ago < person.joined
+
+
+def _failures(past: Past, keys: Mapping[str, int]) -> Iterator[Row]:
+    """Yield attempts that failed: one customer's of today, and some of the days before."""
+    by_email = {person.email: person for person in PEOPLE if person.email in keys}
+    forgetful = by_email.get(FORGETFUL)
+    if forgetful is not None:
+        address = {"address": GUESSER}
+        row = _of_person(past, forgetful, keys, 0.1) | address
+        yield row | _failed(SignInReason.INCORRECT_PASSWORD, 4) | {"first_at": past.moment(0.12)}
+        row = _of_person(past, forgetful, keys, 0.05) | address
+        yield row | _failed(SignInReason.BLOCKED_IP, 2)
+    inactive = next((user for user in by_email.values() if not user.is_active), None)
+    if inactive is not None:
+        row = _of_person(past, inactive, keys, 3.2 * DAY) | {"in_console": True}
+        yield row | _failed(SignInReason.INACTIVE, 2)
+    unknown = past.ports.encryption.fingerprint(EMAIL_PURPOSE, _MISTYPED)
+    yield {
+        **_entry(past, 1.4 * DAY, AccountType.UNKNOWN, mask_email(_MISTYPED)),
+        **_failed(SignInReason.UNKNOWN_EMAIL, 3),
+        "email_digest": unknown,
+    }
+
+
+def _of_person(past: Past, person: Person, keys: Mapping[str, int], ago: float) -> Row:
+    place = keys[person.email]
+    is_staff = bool(person.group or person.subject or person.is_superuser)
+    kind = AccountType.STAFF if is_staff else AccountType.CUSTOMER
+    return _entry(past, ago, kind, person.email) | {
+        "user_id": place,
+        "in_console": is_staff,
+        "address": f"203.0.113.{place % 60 + 100}",
+        "device": _DEVICES[place % len(_DEVICES)],
+    }
+
+
+def _entry(past: Past, ago: float, kind: AccountType, name: str) -> Row:
+    at = past.moment(ago)
+    return {
+        "at": at,
+        "first_at": at,
+        "attempts": 1,
+        "method": SignInMethod.PASSWORD.value,
+        "reason": "",
+        "account_type": kind.value,
+        "user_id": None,
+        "name": name,
+        "email_digest": "",
+        "provider": "",
+        "address": "203.0.113.99",
+        "device": _DEVICES[0],
+        "in_console": False,
+    }
+
+
+def _failed(reason: SignInReason, attempts: int) -> Row:
+    return {"reason": reason.value, "attempts": attempts}
+
+
+_KEPT = 80 * DAY
+_UNKNOWN = "The mail server rejected the recipient with 550: 5.1.1 Mailbox does not exist."
+_SECONDS = 1 / 3600
+
+MAIL_APP = "Newsletter"
+"""The app that sent some confirmations."""
+
+
+@part
+def write_mails(past: Past, session: Session) -> None:
+    """Write emails of the last weeks, all sent or failed: the worker sends none of them."""
+    keys = made_here(session, [person.email for person in PEOPLE])
+    known = [person for person in PEOPLE if person.email in keys]
+    rows = sorted(_mails(past, known, keys), key=lambda row: str(row["created_at"]))
+    if rows:
+        session.execute(insert(OutboxMailRecord), rows)
+
+
+def _mails(past: Past, people: list[Person], keys: Mapping[str, int]) -> Iterator[Row]:
+    for place, person in enumerate(people):
+        key = keys[person.email]
+        if person.joined < _KEPT:
+            welcome = MailKind.STAFF_INVITATION if person.group else MailKind.ACCOUNT_CONFIRMATION
+            sender = MAIL_APP if place % 5 == 0 and not person.group else ""
+            yield _mail(past, person, key, welcome, person.joined) | {"sent_by": sender}
+        if person.last_seen is not None and place % 4 == 1:
+            yield _mail(past, person, key, MailKind.PASSWORD_RESET, person.last_seen + 0.2)
+            yield _mail(past, person, key, MailKind.PASSWORD_CHANGED, person.last_seen + 0.1)
+        if person.email == FORGETFUL:
+            failed = {"sent_at": None, "last_error": _UNKNOWN}
+            yield _mail(past, person, key, MailKind.PASSWORD_RESET, 0.1) | failed
+
+
+def _mail(past: Past, person: Person, key: int, kind: MailKind, ago: float) -> Row:
+    sent_at = past.moment(ago - 2 * _SECONDS)
+    return {
+        "kind": kind.value,
+        "recipient": person.email,
+        "user_id": key,
+        "sealed": "",
+        "created_at": past.moment(ago),
+        "attempts": 1,
+        "attempted_at": sent_at,
+        "sent_at": sent_at,
+        "sent_by": "",
+        "last_error": "",
+    }

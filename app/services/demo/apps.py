@@ -1,4 +1,4 @@
-"""The demo shop's apps: made here with tokens and webhooks, or installed with extensions."""
+"""The demo shop's apps: created here with tokens and webhooks, or installed from a manifest."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,15 +6,20 @@ from functools import partial
 
 from sqlalchemy import String, cast, select
 
-from app.domain.authorization.permissions import Permission
-from app.domain.events import EventType
-from app.models import AppRecord, AppTokenRecord, AuditRecord, WebhookRecord
+from app.domain.apps.manifests import Manifest, ManifestExtension, ManifestWebhook
+from app.domain.authorization.permissions import Permission, joined_names
+from app.domain.events import AppInstalled, EventType
+from app.domain.webhooks import saver_of
+from app.models import AppInstallationRecord, AppRecord, AppTokenRecord, AuditRecord, WebhookRecord
 from app.services.apps.app_changes import NewApp, create_app
+from app.services.apps.app_creation import store_app
 from app.services.apps.app_status import deactivate_app
 from app.services.apps.app_tokens import TokenOptions, create_app_token
+from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.demo.people import MANAGER
 from app.services.demo.timeline import DAY, MAKER, Happening, Past
+from app.services.outbox.publisher import add_event
 from app.services.webhooks.changes import WebhookInput, create_webhook
 
 WAREHOUSE = "Demo warehouse"
@@ -222,3 +227,91 @@ def _deactivate(app: _App, past: Past) -> None:
     app_id = app_made_here(past, app.name)
     if app_id is not None and app.deactivated is not None:
         deactivate_app(past.at(app.deactivated), past.staff(MANAGER), app_id)
+
+
+NAME, IDENTIFIER, WEBHOOK = "Parcel Post", "example.parcel-post", "Parcels to send"
+
+_INSTALLED = 24 * DAY
+_HOME = "https://parcelpost.example"
+_PERMISSIONS = frozenset({Permission.MANAGE_ORDERS})
+_QUERY = """subscription {
+  event {
+    ... on OrderPaid { order { id number userEmail } }
+    ... on OrderFulfilled { order { id number status } }
+  }
+}"""
+
+
+def _extension(
+    label: str, path: str, mount: str, target: str, identifier: str
+) -> ManifestExtension:
+    return ManifestExtension(label, path, mount, target, identifier, _PERMISSIONS, {})
+
+
+_EXTENSIONS = (
+    _extension("Parcels", "/parcels", "NAVIGATION_ORDERS", "APP_PAGE", "parcels"),
+    _extension("Print a label", "/label", "ORDER_DETAILS_MORE_ACTIONS", "POPUP", "label"),
+    _extension("Where is it?", "/tracking", "ORDER_DETAILS_WIDGETS", "WIDGET", "tracking"),
+)
+
+
+@part
+def installations() -> Iterator[Happening]:
+    """Yield the installation of the app."""
+    yield Happening(_INSTALLED, _install)
+
+
+def _install(past: Past) -> None:
+    """Install the app without calling it."""
+    ports, manager = past.at(_INSTALLED), past.staff(MANAGER)
+    manifest = _manifest(past)
+    with ports.database.transaction() as session:
+        taken = select(AppRecord.id).where(AppRecord.identifier == IDENTIFIER)
+        if session.scalar(taken) is not None:
+            return
+        installation = AppInstallationRecord(
+            app_name=NAME,
+            manifest_url=f"{_HOME}/api/manifest",
+            permissions=joined_names(_PERMISSIONS),
+        )
+        created = store_app(ports, session, installation, manifest, saver_of(manager))
+        app = session.get_one(AppRecord, created.app_id)
+        app.is_installed = app.is_active = True
+        add_event(ports, manager, session, AppInstalled(app.id))
+        after = {
+            "identifier": app.identifier,
+            "manifest_url": app.manifest_url,
+            "is_active": True,
+            "permissions": sorted(permission.value for permission in _PERMISSIONS),
+        }
+        change = Change("app.install", "App", app.id, app.name, after=after)
+        record(ports, manager, session, change)
+
+
+def _manifest(past: Past) -> Manifest:
+    webhook = ManifestWebhook(
+        name=WEBHOOK,
+        identifier="parcels",
+        target_url=f"{_HOME}/api/webhooks/orders",
+        query=_QUERY,
+        events=past.ports.payloads.check(_QUERY).events,
+        is_active=False,
+        custom_headers={},
+        place="webhooks[0]",
+    )
+    return Manifest(
+        identifier=IDENTIFIER,
+        name=NAME,
+        version="2.4.1",
+        about="Labels, pick-ups and tracking for parcels of every size.",
+        author="Parcel Post Cooperative",
+        audience="",
+        permissions=_PERMISSIONS,
+        app_url=_HOME,
+        token_target_url=f"{_HOME}/api/register",
+        data_privacy_url=f"{_HOME}/privacy",
+        homepage_url=_HOME,
+        support_url=f"{_HOME}/help",
+        extensions=_EXTENSIONS,
+        webhooks=(webhook,),
+    )

@@ -4,9 +4,10 @@ Payloads and signatures are real; only the endpoints' responses are made up.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from email.utils import format_datetime
+from itertools import accumulate
 from urllib.parse import urlsplit
 
 from sqlalchemy import Select, select
@@ -14,7 +15,10 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.permissions import split_names
 from app.domain.deliveries.deliveries import (
+    DISABLE_AFTER,
     MESSAGE_RANDOM_LENGTH,
+    SCHEDULE,
+    TIMEOUT,
     DeliveryStatus,
     failure_cause,
     make_message_id,
@@ -33,12 +37,66 @@ from app.services.deliveries.attempt_results import FAILING_REASON, Delivery
 from app.services.deliveries.fanout import make_missing_deliveries
 from app.services.deliveries.signing import Endpoint, endpoint_of, sign_delivery
 from app.services.deliveries.stored_deliveries import NewDelivery
+from app.services.demo.apps import NAME as PARCELS
+from app.services.demo.apps import WEBHOOK as PARCELS_WEBHOOK
 from app.services.demo.apps import demo_webhooks
-from app.services.demo.installed_apps import NAME as PARCELS
-from app.services.demo.installed_apps import WEBHOOK as PARCELS_WEBHOOK
-from app.services.demo.responses import Answer, answers, refusals
 from app.services.demo.timeline import DAY, Past
 from app.services.webhooks.subscribers import Subscriber
+
+_OK = (200, '{"ok":true}')
+_BUSY = (503, "Service Unavailable")
+_BROKEN = (502, "<html><title>502 Bad Gateway</title></html>")
+_ENDED = (402, '{"error":"Your plan has ended. Renew it to go on receiving contacts."}')
+_EVERY_BUSY, _EVERY_LATE = 19, 41
+_FIRST = timedelta(seconds=0.3)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An attempt ``at`` some time, its duration (seconds) and response.
+
+    Without ``status`` there was none, and ``body`` says why.
+    """
+
+    at: datetime
+    duration: float
+    status: int | None
+    body: str = field(repr=False)
+
+
+@part
+def answers(host: str, issued_at: datetime, place: int, now: datetime) -> tuple[Answer, ...]:
+    """Those of an endpoint that works: once in a while it is busy, or does not answer in time.
+
+    ``place`` counts the deliveries.
+    """
+    began = issued_at + _FIRST
+    quick = 0.04 + place * 37 % 160 / 1000
+    if place % _EVERY_LATE == _EVERY_LATE // 2:
+        timed_out = Answer(
+            began, TIMEOUT, None, f"{host} didn't respond within {TIMEOUT:g} seconds."
+        )
+        retried_at = began + timedelta(seconds=TIMEOUT + 5.2)
+        well = retried_at + timedelta(seconds=SCHEDULE[2] * 1.06)
+        if well < now:
+            return (timed_out, Answer(retried_at, quick, *_BROKEN), Answer(well, quick, *_OK))
+    if place % _EVERY_BUSY == _EVERY_BUSY // 2:
+        return (
+            Answer(began, quick, *_BUSY),
+            Answer(began + timedelta(seconds=5.3), quick, *_OK),
+        )
+    return (Answer(began, quick, *_OK),)
+
+
+@part
+def refusals(issued_at: datetime, failing_since: datetime) -> Iterator[Answer]:
+    """Those of an endpoint that only failed from a time on, until it was switched off for it."""
+    disabled_at = failing_since + DISABLE_AFTER
+    for waited in accumulate(SCHEDULE):
+        at = issued_at + _FIRST + timedelta(seconds=waited * 1.03)
+        if at < disabled_at:
+            yield Answer(at, 0.09, *_ENDED)
+
 
 _TOLD = 3 * DAY
 _FAILING_RESPONSE = 9 * DAY

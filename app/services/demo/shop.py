@@ -14,18 +14,20 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import internal, part
-from app.services.demo.activity import block_guesser, write_traces
-from app.services.demo.apps import APP_NAMES, WAREHOUSE, app_made_here, made_apps
+from app.services.demo.activity import (
+    FORGETFUL,
+    block_guesser,
+    write_mails,
+    write_sign_ins,
+    write_traces,
+)
+from app.services.demo.apps import APP_NAMES, WAREHOUSE, app_made_here, installations, made_apps
+from app.services.demo.apps import NAME as PARCELS
+from app.services.demo.commerce import assortment, new_prices, sales
 from app.services.demo.deliveries import past_deliveries, write_deliveries
-from app.services.demo.installed_apps import NAME as PARCELS
-from app.services.demo.installed_apps import installations
-from app.services.demo.mails import write_mails
-from app.services.demo.orders import sales
 from app.services.demo.people import OPENED, PEOPLE, Person, comings, made_here
-from app.services.demo.products import assortment, new_prices
-from app.services.demo.sign_ins import FORGETFUL, write_sign_ins
 from app.services.demo.timeline import MAKER, Past
-from app.services.keys.ring import ring
+from app.services.keys import ring
 
 SHOP_NAME = "Northlight Ceramics"
 

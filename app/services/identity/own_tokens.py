@@ -13,7 +13,7 @@ from app.services.authorization.app_rights import find_extension
 from app.services.authorization.live_sessions import LiveSession, find_session, session_exists
 from app.services.authorization.register import part
 from app.services.authorization.shop_state import Found, Lookup, ShopState
-from app.services.keys.ring import ring
+from app.services.keys import ring
 
 
 @unchanging

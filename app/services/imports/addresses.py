@@ -23,11 +23,10 @@ from app.domain.imports.runs import Converted, Finding, Outcome, Part
 from app.models import AddressRecord
 from app.models.user_words import write_user_words
 from app.ports.import_source import TableRow
-from app.services.imports.bulk import insert_rows
+from app.services.imports.bulk import insert_rows, update_rows
+from app.services.imports.groups import number
 from app.services.imports.ledger import find_marker, set_marker
-from app.services.imports.row_updates import update_rows
 from app.services.imports.sections import Row, Run, Section, State
-from app.services.imports.source_permissions import number
 from app.services.imports.users import wanted_staff
 
 _BASE = "address_copies"

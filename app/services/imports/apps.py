@@ -1,40 +1,154 @@
-"""Import the platform's apps with their permissions."""
+"""Import the platform's apps with their permissions, tokens and dashboard extensions."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 from typing_extensions import override
 
-from app.domain.imports.apps import APPS, TOKENS, AppSurroundings, ImportedApp, convert_app
-from app.domain.imports.runs import Converted, Finding, Part
+from app.domain.authorization.permissions import joined_names
+from app.domain.imports.apps import (
+    APPS,
+    EXTENSIONS,
+    TOKENS,
+    AppSurroundings,
+    ImportedApp,
+    ImportedExtension,
+    convert_app,
+    convert_extension,
+    convert_token,
+)
+from app.domain.imports.runs import Converted, Finding, Outcome, Part
 from app.domain.imports.webhooks import WEBHOOKS
-from app.models import AppPermissionRecord, AppRecord, AppWordRecord, ImportedRowRecord
+from app.domain.passwords.imported_hashes import ImportedPasswordState, classify
+from app.domain.urls.web_urls import is_web_url
+from app.models import (
+    AppExtensionRecord,
+    AppPermissionRecord,
+    AppRecord,
+    AppTokenRecord,
+    AppWordRecord,
+    ImportedRowRecord,
+    WebhookRecord,
+)
 from app.models.app_words import app_word_rows
 from app.models.record import Record
 from app.ports.import_source import TableRow
-from app.services.imports.app_references import (
-    APP_KIND,
-    SourceApps,
-    find_source_apps,
-    identifier_conflicts,
-)
-from app.services.imports.bulk import insert_rows
-from app.services.imports.row_updates import update_rows
-from app.services.imports.sections import Row, Run, Section, State
-from app.services.imports.source_permissions import (
+from app.services.authorization.register import part
+from app.services.imports.bulk import insert_rows, update_rows
+from app.services.imports.groups import (
     APP_PERMISSIONS,
+    EXTENSION_PERMISSIONS,
     find_codenames,
     load_codenames,
     number,
 )
+from app.services.imports.sections import Row, Run, Section, State
 
+APP_KIND = "app"
 _PAGE = 5_000
-_COLUMNS = AppRecord.__table__.c
-_STATE_COLUMNS = tuple(column for column in _COLUMNS if column.name != "id")
+
+
+@dataclass(slots=True)
+class SourceApps:
+    """The source's apps: ``live`` weren't removed there; ``missing`` aren't here."""
+
+    live: set[int] = field(default_factory=set)
+    missing: set[int] = field(default_factory=set)
+
+    def has(self, run: Run, app_id: int) -> bool:
+        """Whether that app is imported."""
+        return (
+            app_id in self.live
+            and app_id not in self.missing
+            and not run.is_left_out(APP_KIND, app_id)
+        )
+
+    def left_out(self, table: str, source: TableRow) -> Converted[Row]:
+        """Return a row whose app isn't imported: with a finding, unless the app has one."""
+        app_id, key = number(source["app_id"]), number(source["id"])
+        if app_id not in self.missing:
+            return Converted(None)
+        template = "Its app {app} was deleted here, or hasn't been imported."
+        values: dict[str, object] = {"app": app_id}
+        finding = Finding(table, key, "APP_MISSING", template, Outcome.LEFT_OUT, values)
+        return Converted(None, (finding,))
+
+
+class AppOwned(Section):
+    """Rows that belong to an app and have an identifier in it."""
+
+    record: ClassVar[type[AppExtensionRecord] | type[WebhookRecord]]
+
+    def __init__(self) -> None:
+        self._apps = SourceApps()
+        self._codenames: Mapping[int, str] = {}
+        self._identifiers: dict[int, set[str]] = {}
+
+    @override
+    def prepare(self, run: Run) -> None:
+        self._apps = find_source_apps(run)
+        self._codenames = load_codenames(run.source)
+
+    @override
+    def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
+        return identifier_conflicts(session, self.record, self.table, rows)
+
+
+@part
+def find_source_apps(run: Run) -> SourceApps:
+    """Look up the apps of the source, and those that this run doesn't import either."""
+    found = SourceApps()
+    for batch in run.source.batches(APPS, ("removed_at",), _PAGE):
+        found.live.update(number(row["id"]) for row in batch if row.get("removed_at") is None)
+    imported = select(ImportedRowRecord.row_id).where(
+        ImportedRowRecord.kind == APP_KIND, ImportedRowRecord.import_id == run.import_id
+    )
+    with run.ports.database.reading() as session:
+        here = set(session.scalars(select(AppRecord.id)))
+        expected = set(session.scalars(imported)) if Part.APPS in run.options.parts else found.live
+    found.missing = expected - here
+    return found
+
+
+@part
+def identifier_conflicts(
+    session: Session,
+    record: type[AppRecord] | type[AppExtensionRecord] | type[WebhookRecord],
+    table: str,
+    rows: Iterable[Row],
+) -> Mapping[int, Finding]:
+    """Return the rows whose identifier another row here has, in the same app if it has one."""
+    wanted = {row.key: row.state for row in rows if row.state["identifier"]}
+    scope = None if record is AppRecord else record.__table__.c.app_id
+    columns = record.__table__.c
+    query = select(columns.id, columns.identifier, *([] if scope is None else [scope])).where(
+        columns.identifier.in_({str(state["identifier"]) for state in wanted.values()})
+    )
+    holders = {tuple(row[1:]): row.id for row in session.execute(query)}
+    found: dict[int, Finding] = {}
+    for key, state in wanted.items():
+        holder = holders.setdefault(_scoped(state, has_scope=scope is not None), key)
+        if holder != key:
+            found[key] = _conflict(table, key, holder, state)
+    return found
+
+
+def _scoped(state: State, *, has_scope: bool) -> tuple[object, ...]:
+    return (state["identifier"], state["app_id"]) if has_scope else (state["identifier"],)
+
+
+def _conflict(table: str, key: int, holder: int, state: State) -> Finding:
+    template = "Row {holder} here already has the identifier {identifier}."
+    values = {"holder": holder, "identifier": state["identifier"]}
+    return Finding(table, key, "IDENTIFIER_TAKEN", template, Outcome.LEFT_OUT, values)
+
+
+_APP = AppRecord.__table__.c
+_APP_STATE = tuple(column for column in _APP if column.name != "id")
 
 
 class Apps(Section):
@@ -99,7 +213,7 @@ class Apps(Section):
                 run.leave_out(APP_KIND, key)
                 yield Converted(None, converted.findings)
             else:
-                yield Converted(_row(converted.value), converted.findings)
+                yield Converted(_app_row(converted.value), converted.findings)
 
     @override
     def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
@@ -109,10 +223,10 @@ class Apps(Section):
         )
         for app_id, permission in session.execute(held):
             permissions.setdefault(app_id, []).append(permission)
-        query = select(_COLUMNS.id, *_STATE_COLUMNS).where(_COLUMNS.id.in_(keys))
+        query = select(_APP.id, *_APP_STATE).where(_APP.id.in_(keys))
         return {
             row["id"]: {
-                **{column.name: row[column.name] for column in _STATE_COLUMNS},
+                **{column.name: row[column.name] for column in _APP_STATE},
                 "permissions": sorted(permissions.get(row["id"], ())),
             }
             for row in session.execute(query).mappings()
@@ -142,7 +256,7 @@ class Apps(Section):
         return identifier_conflicts(session, AppRecord, APPS, rows)
 
 
-def _row(app: ImportedApp) -> Row:
+def _app_row(app: ImportedApp) -> Row:
     state = {**asdict(app), "type": app.type.value, "is_installed": True}
     del state["id"]
     state["permissions"] = sorted(permission.value for permission in app.permissions)
@@ -192,3 +306,163 @@ def _counts(run: Run, table: str, app_ids: Collection[object]) -> Counter[object
     return Counter(
         row["app_id"] for row in run.source.matching(table, ("app_id",), "app_id", app_ids)
     )
+
+
+_MAX_HASH_LENGTH = 255
+_VERIFIABLE = (ImportedPasswordState.IMPORTED, ImportedPasswordState.REPLACED)
+
+
+class AppTokens(Section):
+    """Tokens by their password hashes; the first use of one here replaces its hash.
+
+    The source doesn't know when a token was created, so it counts as created when it is imported.
+    """
+
+    part = Part.APPS
+    kind = "app_token"
+    title = "App tokens"
+    table = TOKENS
+    required = ("app_id", "auth_token", "token_last_4")
+    optional = ("name",)
+    record = AppTokenRecord
+
+    def __init__(self) -> None:
+        self._apps = SourceApps()
+
+    @override
+    def prepare(self, run: Run) -> None:
+        self._apps = find_source_apps(run)
+
+    @override
+    def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
+        for row in rows:
+            if not self._apps.has(run, number(row["app_id"])):
+                yield self._apps.left_out(TOKENS, row)
+                continue
+            converted = convert_token(row, _is_verifiable)
+            token = converted.value
+            if token is None:
+                yield Converted(None, converted.findings)
+                continue
+            state = {"app_id": token.app_id, "name": token.name, "last_four": token.last_four}
+            extra = {"imported_hash": token.imported_hash}
+            yield Converted(Row(token.id, state, extra), converted.findings)
+
+    @override
+    def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
+        """Return tokens as they are here; that one was used doesn't count as a change."""
+        columns = (AppTokenRecord.app_id, AppTokenRecord.name, AppTokenRecord.last_four)
+        query = select(AppTokenRecord.id, *columns).where(AppTokenRecord.id.in_(keys))
+        return {
+            row.id: {"app_id": row.app_id, "name": row.name, "last_four": row.last_four}
+            for row in session.execute(query)
+            if self._apps.has(run, row.app_id)
+        }
+
+    @override
+    def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        now = run.ports.clock.now()
+        values = [
+            {
+                "id": row.key,
+                "digest": f"imported-{row.key}",
+                "created_at": now,
+                **row.state,
+                **row.extra,
+            }
+            for row in rows
+        ]
+        insert_rows(session, AppTokenRecord, values)
+
+    @override
+    def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        """Write names; a token keeps its hash, or the SHA-256 that replaced it."""
+        names: dict[int, State] = {row.key: {"name": row.state["name"]} for row in rows}
+        update_rows(session, AppTokenRecord, names)
+
+    @override
+    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
+        """Revoke tokens."""
+        session.execute(delete(AppTokenRecord).where(AppTokenRecord.id.in_(keys)))
+
+
+def _is_verifiable(encoded: str) -> bool:
+    return len(encoded) <= _MAX_HASH_LENGTH and classify(encoded).state in _VERIFIABLE
+
+
+_EXTENSION = AppExtensionRecord.__table__.c
+_EXTENSION_STATE = tuple(column for column in _EXTENSION if column.name != "id")
+
+
+class AppExtensions(AppOwned):
+    """Dashboard extensions."""
+
+    part = Part.APPS
+    kind = "app_extension"
+    title = "App extensions"
+    table = EXTENSIONS
+    required = ("app_id", "label", "url", "mount", "target")
+    optional = ("http_target_method", "settings", "identifier")
+    record = AppExtensionRecord
+
+    @override
+    def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
+        keys = [number(row["id"]) for row in rows]
+        codenames = find_codenames(run.source, self._codenames, EXTENSION_PERMISSIONS, keys)
+        urls = _app_urls(run, {number(row["app_id"]) for row in rows})
+        for key, row in zip(keys, rows, strict=True):
+            app_id = number(row["app_id"])
+            if not self._apps.has(run, app_id):
+                yield self._apps.left_out(EXTENSIONS, row)
+                continue
+            taken = self._identifiers.setdefault(app_id, set())
+            converted = convert_extension(row, codenames.get(key, ()), urls.get(app_id, ""), taken)
+            extension = converted.value
+            if extension is None:
+                yield Converted(None, converted.findings)
+                continue
+            taken.add(extension.identifier)
+            yield Converted(_extension_row(extension), converted.findings)
+
+    @override
+    def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
+        query = select(_EXTENSION.id, *_EXTENSION_STATE).where(_EXTENSION.id.in_(keys))
+        return {
+            row["id"]: {column.name: row[column.name] for column in _EXTENSION_STATE}
+            for row in session.execute(query).mappings()
+            if self._apps.has(run, row["app_id"])
+        }
+
+    @override
+    def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        values = [{"id": row.key, **row.state} for row in rows]
+        insert_rows(session, AppExtensionRecord, values)
+
+    @override
+    def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        update_rows(session, AppExtensionRecord, {row.key: row.state for row in rows})
+
+    @override
+    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
+        session.execute(delete(AppExtensionRecord).where(AppExtensionRecord.id.in_(keys)))
+
+
+def _extension_row(extension: ImportedExtension) -> Row:
+    state = {
+        "app_id": extension.app_id,
+        "label": extension.label,
+        "url": extension.url,
+        "mount": extension.mount,
+        "target": extension.target,
+        "identifier": extension.identifier,
+        "permissions": joined_names(extension.permissions),
+        "settings": dict(extension.settings),
+    }
+    return Row(extension.id, state)
+
+
+def _app_urls(run: Run, app_ids: Collection[int]) -> Mapping[int, str]:
+    """Return the URLs of apps that are imported with them."""
+    rows = run.source.matching(APPS, ("app_url",), "id", app_ids)
+    urls = {number(row["id"]): str(row.get("app_url") or "").strip() for row in rows}
+    return {key: url for key, url in urls.items() if is_web_url(url)}

@@ -18,25 +18,21 @@ from app.domain.values.errors import Problem, Refused
 from app.models import IdentityProviderRecord, ImportedRowRecord, ShopRecord
 from app.ports import Ports
 from app.services.authorization.register import internal
-from app.services.imports.export_tables import TABLES, tables_of
-from app.services.imports.export_values import (
+from app.services.imports.export_tables import TABLES, ExportedTable, tables_of
+from app.services.imports.export_writing import (
+    UNUSED_PROVIDERS,
     InvalidField,
     Values,
+    holders_of,
+    insert_exported,
     is_known_permission,
     is_usable_key,
+    missing_owners,
     read_lists,
     read_row,
 )
-from app.services.imports.export_writing import (
-    UNUSED_PROVIDERS,
-    holders_of,
-    insert_exported,
-    missing_owners,
-)
-from app.services.imports.exported_table import ExportedTable
-from app.services.imports.id_ranges import raise_sequence
 from app.services.imports.ledger import Entry, add_entries, find_entries
-from app.services.imports.runs import begin_run, end_run
+from app.services.imports.runs import begin_run, end_run, raise_sequence
 from app.services.imports.sections import OnFinding, OnRows
 
 OpenLines = Callable[[], Iterable[bytes]]

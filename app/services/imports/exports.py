@@ -20,8 +20,7 @@ from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.services.audit.log import Change, record
 from app.services.authorization.register import internal
-from app.services.imports.export_tables import tables_of
-from app.services.imports.exported_table import ExportedTable, ListOf
+from app.services.imports.export_tables import ExportedTable, ListOf, tables_of
 from app.services.webhooks.stored_webhooks import decrypted_headers
 
 _ALL = frozenset(Section)

@@ -1,6 +1,7 @@
 """Import permission groups and their permissions; members come with the people."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
@@ -9,15 +10,57 @@ from typing_extensions import override
 from app.domain.imports.people import GROUPS, convert_group, is_restricted, state_of
 from app.domain.imports.runs import Converted, Finding, Outcome, Part
 from app.models import GroupPermissionRecord, GroupRecord
-from app.ports.import_source import TableRow
+from app.ports.import_source import ImportSource, TableRow
+from app.services.authorization.register import part
 from app.services.imports.bulk import insert_rows
 from app.services.imports.sections import Row, Run, Section, State
-from app.services.imports.source_permissions import (
-    GROUP_PERMISSIONS,
-    find_codenames,
-    load_codenames,
-    number,
-)
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionLinks:
+    """A table that links rows to permissions: its name, and the column of the row's ID."""
+
+    table: str
+    column: str
+
+
+USER_PERMISSIONS = PermissionLinks("account_user_user_permissions", "user_id")
+GROUP_PERMISSIONS = PermissionLinks("account_group_permissions", "group_id")
+APP_PERMISSIONS = PermissionLinks("app_app_permissions", "app_id")
+EXTENSION_PERMISSIONS = PermissionLinks("app_appextension_permissions", "appextension_id")
+
+
+@part
+def load_codenames(source: ImportSource) -> Mapping[int, str]:
+    """Return the names of all permissions of the source by ID: ``manage_products``."""
+    pages = source.batches("permission_permission", ("codename",), 1_000)
+    return {number(row["id"]): str(row["codename"]) for rows in pages for row in rows}
+
+
+@part
+def find_codenames(
+    source: ImportSource,
+    codenames: Mapping[int, str],
+    links: PermissionLinks,
+    keys: Collection[int],
+) -> Mapping[int, tuple[str, ...]]:
+    """Return the names of the permissions that each of these rows has."""
+    found: dict[int, tuple[str, ...]] = {}
+    columns = (links.column, "permission_id")
+    for row in source.matching(links.table, columns, links.column, keys):
+        key, permission = number(row[links.column]), number(row["permission_id"])
+        found[key] = (*found.get(key, ()), codenames.get(permission, f"permission {permission}"))
+    return found
+
+
+@part
+def number(value: object) -> int:
+    """Return an ID; raises ``TypeError`` if it isn't one."""
+    if not isinstance(value, int):
+        message = f"An ID must be an integer, got {type(value).__name__}."
+        raise TypeError(message)
+    return value
+
 
 RESTRICTED = "restricted group"
 """Under this name a run notes the groups that get no members."""

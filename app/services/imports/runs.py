@@ -1,17 +1,21 @@
-"""Begin and end the runs of imports, from platforms and from files."""
+"""Begin and end runs of imports, with room for the source's IDs."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
-from sqlalchemy import select
+from sqlalchemy import column, func, insert, select, table, text, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.imports.runs import ImportKind, RunReport
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.models import ImportRecord
+from app.models.record import Record
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
+from app.services.imports.ledger import find_marker, foreign_rows, set_marker
+from app.services.imports.sections import Run, Section
 
 
 @part
@@ -57,3 +61,124 @@ def end_run(ports: Ports, actor: Actor, import_id: int, result: RunReport) -> No
     change = Change("import.run", "Import", import_id, result.source, after=after)
     with ports.database.transaction() as session:
         record(ports, actor, session, change)
+
+
+_SEQUENCES = table("sqlite_sequence", column("name"), column("seq"))
+
+
+@part
+def require_free_ids(run: Run, sections: Iterable[Section]) -> None:
+    """Refuse ID_TAKEN if a row that wasn't imported has an ID that the source can have."""
+    with run.ports.database.reading() as session:
+        problems = [_problem(run, section, session) for section in sections]
+        if any(problems) and not run.import_id:
+            problems.append(_other_name(session))
+    refuse_any(*problems)
+
+
+def _other_name(session: Session) -> Problem | None:
+    """Return a hint if another import goes on: it may be of the same platform."""
+    going_on = select(ImportRecord.source).where(ImportRecord.finished_at.is_(None))
+    sources = session.scalars(going_on).all()
+    if not sources:
+        return None
+    template = "If this platform was imported as {sources}, pass that as --source."
+    return Problem("ID_TAKEN", template, values={"sources": ", ".join(sources)})
+
+
+def _problem(run: Run, section: Section, session: Session) -> Problem | None:
+    if section.record is None:
+        return None
+    highest = section.highest_id(run)
+    count, first = foreign_rows(session, run.import_id, section.kind, section.record, highest)
+    if not count:
+        return None
+    template = (
+        "{title}: {count} row here has an ID up to {highest}, which the source can use: {ids}. "
+        "Import into an empty database, or delete what was created here."
+    )
+    plural = (
+        "{title}: {count} rows here have IDs up to {highest}, which the source can use: {ids}. "
+        "Import into an empty database, or delete what was created here."
+    )
+    ids = ", ".join(map(str, first)) + (", …" if count > len(first) else "")
+    values = {"title": section.title, "count": count, "highest": highest, "ids": ids}
+    return Problem("ID_TAKEN", template, values=values, plural=plural)
+
+
+@part
+def reserve_ids(run: Run, sections: Sequence[Section]) -> None:
+    """Keep IDs above the source's highest free for rows that the source will have later."""
+    if run.options.dry_run:
+        return
+    with run.ports.database.transaction() as session:
+        for section in sections:
+            if section.record is not None:
+                _reserve(session, run, section, section.record)
+
+
+@part
+def raise_sequence(session: Session, record: type[Record], least: int) -> int:
+    """Give new rows IDs above ``least``, every ID that is there, and every one given before.
+
+    Returns the ID after which they begin.
+    """
+    highest = session.scalar(select(func.max(record.__table__.columns.id))) or 0
+    wanted = max(least, highest, _last(session, record))
+    _set_last(session, record, wanted)
+    return wanted
+
+
+@part
+def release_ids(session: Session, import_id: int, section: Section) -> None:
+    """Give new rows the IDs after the highest one, unless some were created above the reserve.
+
+    An ID that a deleted row had is never given again.
+    """
+    if section.record is None:
+        return
+    bound, floor = (find_marker(session, import_id, _name(section, of)) for of in _MARKERS)
+    if bound is not None and bound == _last(session, section.record):
+        highest = session.scalar(select(func.max(section.record.__table__.columns.id))) or 0
+        _set_last(session, section.record, max(highest, floor or 0))
+
+
+_MARKERS = ("bound", "floor")
+"""What is remembered of a sequence: its value when IDs were last reserved, and the highest ID that
+was given here before."""
+
+
+def _name(section: Section, of: str) -> str:
+    return f"{of}.{section.kind}"
+
+
+def _reserve(session: Session, run: Run, section: Section, record: type[Record]) -> None:
+    bound, floor = (find_marker(session, run.import_id, _name(section, of)) for of in _MARKERS)
+    last = _last(session, record)
+    if bound is None or last != bound:
+        floor = last
+    wanted = raise_sequence(session, record, section.reserved_until(run))
+    for of, key in zip(_MARKERS, (wanted, floor or 0), strict=True):
+        set_marker(session, run.import_id, _name(section, of), key)
+
+
+def _last(session: Session, record: type[Record]) -> int:
+    """Return the ID that was given last, 0 for none."""
+    if session.get_bind().dialect.name == "sqlite":
+        of_table = _SEQUENCES.c.name == record.__tablename__
+        return session.scalar(select(_SEQUENCES.c.seq).where(of_table)) or 0
+    name = session.scalar(select(func.pg_get_serial_sequence(record.__tablename__, "id")))
+    query = text(f"SELECT last_value, is_called FROM {name}")  # noqa: S608 - the database's own name
+    row = session.execute(query).one()
+    return int(row.last_value) if row.is_called else 0
+
+
+def _set_last(session: Session, record: type[Record], last: int) -> None:
+    if session.get_bind().dialect.name != "sqlite":
+        name = func.pg_get_serial_sequence(record.__tablename__, "id")
+        session.execute(select(func.setval(name, max(last, 1), last > 0)))
+        return
+    of_table = _SEQUENCES.c.name == record.__tablename__
+    changed = update(_SEQUENCES).where(of_table).values(seq=last)
+    if not session.execute(changed.returning(_SEQUENCES.c.seq)).all():
+        session.execute(insert(_SEQUENCES).values(name=record.__tablename__, seq=last))

@@ -1,4 +1,4 @@
-"""Import people: customers and staff, with their rights and passwords."""
+"""Import people: customers and staff, with their rights, passwords and avatars."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,15 +9,29 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 from typing_extensions import override
 
-from app.domain.accounts.emails import normalize_email
+from app.domain.accounts.emails import email_spellings, normalize_email
+from app.domain.accounts.users import AVATAR_NAME_LENGTH, AVATAR_SIZES, MAX_AVATAR_SIZE
 from app.domain.imports.people import USERS, Rights, convert_person, state_of
 from app.domain.imports.runs import Converted, Finding, Outcome, Part, digest_of_text
 from app.domain.passwords.imported_hashes import ImportedPasswordState, classify
-from app.models import AddressRecord, ImportedPasswordRecord, UserRecord
-from app.ports.import_source import TableRow
+from app.models import (
+    AddressRecord,
+    AvatarRecord,
+    ImportedPasswordRecord,
+    ImportedRowRecord,
+    UserRecord,
+)
+from app.ports.images import InvalidImage
+from app.ports.import_source import MediaFolder, TableRow, UnreadableFile
 from app.services.authorization.register import part
-from app.services.imports.email_owners import find_losers
-from app.services.imports.groups import RESTRICTED
+from app.services.imports.bulk import insert_rows
+from app.services.imports.groups import (
+    RESTRICTED,
+    USER_PERMISSIONS,
+    find_codenames,
+    load_codenames,
+    number,
+)
 from app.services.imports.ledger import forget_entries
 from app.services.imports.people_writing import (
     NewPerson,
@@ -28,12 +42,59 @@ from app.services.imports.people_writing import (
     update_people,
 )
 from app.services.imports.sections import Row, Run, Section, State
-from app.services.imports.source_permissions import (
-    USER_PERMISSIONS,
-    find_codenames,
-    load_codenames,
-    number,
-)
+
+
+@part
+def find_losers(run: Run) -> Mapping[int, int]:
+    """Return the people whose email goes to another one, with that one's ID.
+
+    The one who was imported with it before keeps it, else the first active one who has confirmed
+    it, else the first active one, else the first.
+    """
+    groups = [list(ids) for ids in run.source.alike(USERS, "email")]
+    groups += _unusual_spellings(run)
+    losers: dict[int, int] = {}
+    for ids in groups:
+        owner = _owner(run, ids)
+        losers |= {key: owner for key in ids if key != owner}
+    # Of overlapping groups, someone could lose to a loser.
+    return {key: losers.get(owner, owner) for key, owner in losers.items()}
+
+
+def _unusual_spellings(run: Run) -> list[list[int]]:
+    """Return groups of people whose emails become equal by more than case: ``ﬁ`` and ``fi``."""
+    spelled: dict[str, list[int]] = {}
+    for key, email in run.source.beyond_ascii(USERS, "email"):
+        spelled.setdefault(normalize_email(email), []).append(key)
+    plain = [each for email in spelled for each in email_spellings(email) if each.isascii()]
+    for key, email in run.source.spelled_alike(USERS, "email", plain):
+        spelled[normalize_email(email)].append(key)
+    return [sorted(set(ids)) for ids in spelled.values() if len(ids) > 1]
+
+
+def _owner(run: Run, ids: list[int]) -> int:
+    rows = run.source.matching(USERS, ("email", "is_active", "is_confirmed"), "id", ids)
+    emails = {normalize_email(str(row["email"])) for row in rows}
+    imported = (
+        select(UserRecord.id)
+        .join(ImportedRowRecord, ImportedRowRecord.row_id == UserRecord.id)
+        .where(
+            ImportedRowRecord.kind == "user",
+            ImportedRowRecord.import_id == run.import_id,
+            UserRecord.email.in_(emails),
+            UserRecord.id.in_(ids),
+        )
+    )
+    with run.ports.database.reading() as session:
+        before = session.scalar(imported)
+    return before or number(min(rows, key=_trust)["id"])
+
+
+def _trust(row: TableRow) -> tuple[bool, bool, int]:
+    """Sort first who is active, then who has proven that the email is theirs."""
+    is_unconfirmed = row.get("is_confirmed", True) is not True
+    return not row["is_active"], is_unconfirmed, number(row["id"])
+
 
 REFERENCE_TAKEN = "REFERENCE_TAKEN"
 
@@ -283,4 +344,140 @@ def _replace_password(session: Session, import_id: int, new: NewPerson, key: int
         update(ImportedPasswordRecord)
         .where(ImportedPasswordRecord.user_id == key)
         .values(**values, replaced_at=None)
+    )
+
+
+_BATCH = 100
+"""Avatars in one transaction: their pictures are in memory until then."""
+
+_PURPOSE = "imported avatar"
+
+Pictures = Mapping[int, bytes]
+
+
+class Avatars(Section):
+    """Avatars by their owner's ID; their names here are made from the file's, keyed and new."""
+
+    part = Part.PEOPLE
+    kind = "avatar"
+    title = "Avatars"
+    table = USERS
+    required = ("id",)
+    optional = ("avatar", "is_staff")
+    removes_left_out = False
+
+    def __init__(self) -> None:
+        self._folder: MediaFolder | None = None
+
+    @override
+    def is_wanted(self, parts: Collection[Part]) -> bool:
+        return Part.PEOPLE in parts or Part.STAFF in parts
+
+    @override
+    def prepare(self, run: Run) -> None:
+        if run.options.media is not None:
+            self._folder = run.ports.import_sources.open_media(run.options.media)
+            return
+        count = run.source.count_filled(USERS, "avatar")
+        if count:
+            template = "{count} people have avatars. Pass --media to import them."
+            values = {"count": count}
+            run.report(Finding(USERS, "", "AVATARS_SKIPPED", template, Outcome.LEFT_OUT, values))
+
+    @override
+    def batches(self, run: Run) -> Iterator[Sequence[TableRow]]:
+        if self._folder is None:
+            return
+        wanted = wanted_staff(run)
+        found: list[TableRow] = []
+        for rows in super().batches(run):
+            found += [row for row in rows if row.get("avatar") and bool(row["is_staff"]) in wanted]
+            while len(found) >= _BATCH:
+                yield found[:_BATCH]
+                found = found[_BATCH:]
+        if found:
+            yield found
+
+    @override
+    def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
+        with run.ports.database.reading() as session:
+            here = self.current(run, session, [number(row["id"]) for row in rows])
+        for row in rows:
+            key = number(row["id"])
+            if run.is_left_out("user", key):
+                yield Converted(None)
+            else:
+                yield self._convert(run, key, str(row["avatar"]), here.get(key, {}))
+
+    @override
+    def keys_at_source(self, run: Run, keys: Collection[int]) -> set[int]:
+        if self._folder is None:
+            return set(keys)
+        rows = run.source.matching(USERS, ("avatar",), "id", keys)
+        return {number(row["id"]) for row in rows if row.get("avatar")}
+
+    @override
+    def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
+        query = select(UserRecord.id, UserRecord.avatar).where(UserRecord.id.in_(keys))
+        return {row.id: {"avatar": row.avatar} for row in session.execute(query)}
+
+    @override
+    def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        _write(session, rows)
+
+    @override
+    def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        _write(session, rows)
+
+    @override
+    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
+        session.execute(delete(AvatarRecord).where(AvatarRecord.user_id.in_(keys)))
+        session.execute(update(UserRecord).where(UserRecord.id.in_(keys)).values(avatar=""))
+
+    @override
+    def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
+        """Return those whose owner has chosen an avatar here before the first import of it."""
+        known = self.known_keys(run, session, [row.key for row in rows])
+        here = self.current(run, session, [row.key for row in rows if row.key not in known])
+        template = "An avatar was set here before. Ours was kept."
+        return {
+            key: Finding(USERS, key, "AVATAR_SET_HERE", template, Outcome.KEPT)
+            for key, state in here.items()
+            if state["avatar"]
+        }
+
+    def _convert(self, run: Run, key: int, path: str, here: State) -> Converted[Row]:
+        if self._folder is None:
+            return Converted(None)
+        try:
+            version = self._folder.version(path)
+            text = f"{key}\n{path}\n{version}"
+            name = run.ports.encryption.fingerprint(_PURPOSE, text)[:AVATAR_NAME_LENGTH]
+            pictures: Pictures = {}
+            if here.get("avatar") != name:
+                data = self._folder.read(path, MAX_AVATAR_SIZE)
+                pictures = run.ports.images.crop_squares(data, AVATAR_SIZES)
+        except (UnreadableFile, InvalidImage) as error:
+            template = "The avatar {path} can't be used: {reason}"
+            values = {"path": path[:200], "reason": str(error)}
+            finding = Finding(USERS, key, "AVATAR_UNUSABLE", template, Outcome.LEFT_OUT, values)
+            return Converted(None, (finding,))
+        return Converted(Row(key, {"avatar": name}, value=pictures))
+
+
+def _write(session: Session, rows: Sequence[Row]) -> None:
+    keys = [row.key for row in rows]
+    session.execute(delete(AvatarRecord).where(AvatarRecord.user_id.in_(keys)))
+    for row in rows:
+        change = update(UserRecord).where(UserRecord.id == row.key)
+        session.execute(change.values(avatar=row.state["avatar"]))
+    insert_rows(
+        session,
+        AvatarRecord,
+        [
+            {"name": row.state["avatar"], "size": size, "user_id": row.key, "data": data}
+            for row in rows
+            if isinstance(row.value, Mapping)
+            for size, data in row.value.items()
+        ],
     )

@@ -1,16 +1,30 @@
-"""Inspect a pasted token of any kind."""
+"""Inspect a pasted token of any kind; app tokens and identity providers' tokens are read here.
+
+No one is signed in, created or changed, and the token is sent to no one.
+"""
 
 from dataclasses import replace
 
-from app.domain.apps.apps import TOKEN_PREFIX
-from app.domain.authorization.actor import Actor
+from sqlalchemy import ColumnElement, select, true
+
+from app.domain.apps.apps import TOKEN_PREFIX, App, has_foreign_form, is_app_token, token_digest
+from app.domain.authorization.actor import Actor, SessionOrigin
+from app.domain.authorization.permissions import in_order, split_names
 from app.domain.inspector import (
+    Check,
     CheckName,
+    CheckOutcome,
     Inspection,
     KeyStatus,
+    NamedKey,
+    TokenApp,
     TokenKind,
+    app_rights,
     failed,
+    passed,
+    person_rights,
 )
+from app.domain.shop.settings import lacks_second_factor
 from app.domain.sign_in.jws import (
     MAX_PROVIDER_TOKEN_LENGTH,
     claimed_key,
@@ -18,12 +32,280 @@ from app.domain.sign_in.jws import (
     peek_header,
 )
 from app.domain.sign_in.tokens import is_loopback_issuer
-from app.domain.single_sign_on.provider_tokens import claimed_issuer, is_signed
-from app.ports import Ports
-from app.services.authorization.register import staff_only
-from app.services.inspector.app_tokens import inspect_app_token, inspect_imported_token
-from app.services.inspector.own_tokens import find_named_key, inspect_own_token
-from app.services.inspector.provider_tokens import inspect_provider_token
+from app.domain.single_sign_on.provider_tokens import (
+    ProviderTokenRejected,
+    claimed_issuer,
+    is_signed,
+    read_bearer_token,
+    serves_staff_with,
+)
+from app.domain.single_sign_on.provider_users import ExternalPerson
+from app.domain.single_sign_on.providers import Provider
+from app.domain.values.errors import TokenFault, TokenRejected
+from app.models import AppRecord, AppTokenRecord, ExternalIdentityRecord, ShopRecord, UserRecord
+from app.ports import NamedRow, Ports
+from app.ports.http import CallFailed
+from app.services.authorization.live_sessions import USER_COLUMNS, read_user, switches_of
+from app.services.authorization.provider_rights import is_signed_out
+from app.services.authorization.register import part, staff_only
+from app.services.identity.imported_tokens import match_imported_token
+from app.services.identity.own_tokens import digest_of_token
+from app.services.identity.provider_assertions import (
+    ProviderPerson,
+    assert_person,
+    waiting_problem,
+)
+from app.services.identity.provider_keys import verify_with
+from app.services.identity.providers import known_providers
+from app.services.identity.stored_apps import ALL_APPS, to_app
+from app.services.inspector.own_tokens import (
+    bearer_of,
+    find_named_key,
+    inspect_own_token,
+    may_see_rights,
+    second_factor_check,
+)
+
+_OF_TOKEN = (
+    AppTokenRecord.name.label("token_name"),
+    AppTokenRecord.last_four.label("token_last_four"),
+    AppTokenRecord.expires_at.label("token_expires_at"),
+    AppTokenRecord.permissions.label("token_permissions"),
+    AppRecord.is_installed,
+)
+
+
+@part
+def inspect_app_token(ports: Ports, token: str) -> Inspection:
+    """Inspect a text that begins as app tokens do; one statement. Never raises."""
+    if not is_app_token(token):
+        text = "It starts like an app token, but its checksum is wrong."
+        return Inspection(TokenKind.APP, (failed(CheckName.FORM, text),))
+    check = passed(CheckName.FORM, "A complete app token: its checksum is valid.")
+    row = _find(ports, AppTokenRecord.digest == token_digest(token))
+    if row is None:
+        text = "No app has this token: it was revoked or belongs to another installation."
+        return Inspection(TokenKind.APP, (check, failed(CheckName.SESSION, text)))
+    return _inspection(ports, row, check)
+
+
+@part
+def inspect_imported_token(ports: Ports, actor: Actor, token: str) -> Inspection | None:
+    """Inspect a token that an app brought along; ``None`` if no app here has it.
+
+    It is compared with the hashes of imported tokens, and stays one that wasn't used here yet.
+    Raises ``TooManyRequests`` if it can't be compared right now.
+    """
+    if not has_foreign_form(token):
+        return None
+    text = "An app token from another installation."
+    row = _find(ports, AppTokenRecord.digest == token_digest(token))
+    if row is None:
+        match = match_imported_token(ports, token, digest_of_token(token), actor.address)
+        row = None if match is None else _find(ports, AppTokenRecord.id == match.id)
+        text = "An app token from another installation. It hasn't been used here yet."
+    return None if row is None else _inspection(ports, row, passed(CheckName.FORM, text))
+
+
+def _find(ports: Ports, condition: ColumnElement[bool]) -> NamedRow | None:
+    query = (
+        ALL_APPS.add_columns(*_OF_TOKEN)
+        .join(AppTokenRecord, AppTokenRecord.app_id == AppRecord.id)
+        .where(condition)
+    )
+    with ports.database.reading() as session:
+        return session.execute(query).one_or_none()
+
+
+def _inspection(ports: Ports, row: NamedRow, check: Check) -> Inspection:
+    app = to_app(row)
+    expires_at, limit = row.token_expires_at, row.token_permissions
+    ends = failed(CheckName.TIME, "It has expired.")
+    if expires_at is None or expires_at > ports.clock.now():
+        ends = passed(
+            CheckName.TIME, "It never expires." if expires_at is None else "Not expired."
+        )
+    return Inspection(
+        TokenKind.APP,
+        (
+            check,
+            passed(CheckName.SESSION, "The app has this token."),
+            ends,
+            _active(app, is_installed=row.is_installed),
+        ),
+        app=TokenApp(app.id, app.name, app.is_active, row.token_last_four, row.token_name),
+        rights=app_rights(app.permissions, None if limit is None else split_names(limit)),
+    )
+
+
+def _active(app: App, *, is_installed: bool) -> Check:
+    if app.is_active:
+        return passed(CheckName.APP, "The app is active.")
+    if not is_installed:
+        # It calls back before it has become active.
+        return passed(CheckName.APP, "The app is being installed.")
+    return failed(CheckName.APP, "The app is deactivated.")
+
+
+_SWITCHED_OFF = "The provider is disabled."
+_NOT_SET_UP = "Access tokens need the provider's key set URL and user info URL."
+_BROKEN = {
+    TokenFault.UNDECODABLE: "It can't be decoded: a part is missing or was changed.",
+    TokenFault.ALGORITHM: "Its signing algorithm isn't accepted.",
+    TokenFault.INVALID: "Its header requires an unknown extension (crit).",
+}
+
+
+@part
+def inspect_provider_token(ports: Ports, actor: Actor, token: str) -> Inspection | None:
+    """Inspect a provider's signed token; ``None`` if no configured provider can have issued it.
+
+    Never raises.
+    """
+    issuer = claimed_issuer(token)
+    providers = known_providers(ports)
+    named = [
+        candidate for candidate in providers if candidate.issuer and candidate.issuer == issuer
+    ]
+    candidates = named or [
+        candidate
+        for candidate in providers
+        if not candidate.issuer and candidate.json_web_key_set_url
+    ]
+    inspection = None
+    for provider in candidates:
+        inspection = _inspect(ports, actor, token, provider)
+        if inspection.is_valid or named:
+            return inspection
+    return inspection
+
+
+def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Inspection:
+    kid = claimed_key(token)
+    inspection = Inspection(
+        TokenKind.PROVIDER,
+        (),
+        key=None if kid is None else NamedKey(kid, KeyStatus.UNKNOWN),
+        provider=provider.name or provider.slug,
+    )
+    if not (provider.active and provider.takes_tokens):
+        text = _SWITCHED_OFF if not provider.active else _NOT_SET_UP
+        return replace(inspection, checks=(failed(CheckName.ISSUER, text),))
+    check = passed(CheckName.ISSUER, "Issued by a configured provider.")
+    try:
+        signed = verify_with(ports, provider, token)
+    except CallFailed:
+        text = "The provider isn't responding, so its keys are unknown."
+        return replace(
+            inspection, checks=(check, Check(CheckName.KEY, CheckOutcome.UNKNOWN, text))
+        )
+    except TokenRejected as rejected:
+        return replace(inspection, checks=(check, _broken(rejected)))
+    if kid is not None:
+        inspection = replace(inspection, key=NamedKey(kid, KeyStatus.PROVIDER))
+    checks = (check, passed(CheckName.SIGNATURE, "Signed by the provider."))
+    try:
+        access = read_bearer_token(
+            signed,
+            provider,
+            now=ports.clock.timestamp(),
+            shop=ports.configuration.scope_prefix,
+        )
+        serves_staff = serves_staff_with(signed, provider)
+    except ProviderTokenRejected as rejected:
+        name = CheckName.CLAIMS
+        if rejected.fault in (TokenFault.EXPIRED, TokenFault.IMMATURE):
+            name = CheckName.TIME
+        return replace(inspection, checks=(*checks, failed(name, rejected.reason)))
+    read = passed(CheckName.CLAIMS, "An access token for this audience, not expired.")
+    inspection = replace(inspection, checks=(*checks, read))
+    if access.subject is None:
+        text = "The token has no subject. Its owner is known only from the user info."
+        check = Check(CheckName.PERSON, CheckOutcome.UNKNOWN, text)
+        return replace(inspection, checks=(*inspection.checks, check))
+    said = ProviderPerson(
+        provider,
+        access.issuer,
+        ExternalPerson(access.subject),
+        access.grant,
+        serves_staff,
+        access.amr,
+    )
+    return _with_person(ports, actor, inspection, assert_person(ports, said), access.issued)
+
+
+def _broken(rejected: TokenRejected) -> Check:
+    if rejected.fault is TokenFault.SIGNATURE:
+        return failed(CheckName.SIGNATURE, "It isn't signed with a key of the provider.")
+    return failed(CheckName.FORM, _BROKEN.get(rejected.fault, rejected.fault.message))
+
+
+def _with_person(
+    ports: Ports,
+    actor: Actor,
+    inspection: Inspection,
+    provider_person: ProviderPerson,
+    issued: float | None,
+) -> Inspection:
+    """Add the person known by that subject, and their permissions, to ``inspection``."""
+    identity, provider = ExternalIdentityRecord, provider_person.provider
+    exact, imported = provider.issuers_here(provider_person.issuer)
+    counts = true() if provider.waits else identity.waiting_mark == ""
+    query = (
+        select(
+            ShopRecord,
+            identity.waiting_mark,
+            identity.tokens_valid_after.label("signed_out_there"),
+            UserRecord.tokens_valid_after.label("signed_out_here"),
+            *USER_COLUMNS,
+        )
+        .select_from(ShopRecord)
+        .join(identity, identity.issuer.in_((exact, imported)))
+        .join(UserRecord, UserRecord.id == identity.user_id)
+        .where(identity.subject == provider_person.person.subject, counts)
+        .order_by(identity.issuer != exact)
+        .limit(1)
+    )
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+    if row is None:
+        text = "No account is linked yet. The first sign-in creates or links one."
+        check = Check(CheckName.PERSON, CheckOutcome.UNKNOWN, text)
+        return replace(inspection, checks=(*inspection.checks, check))
+    user = read_user(row)
+    checks = [*inspection.checks, _alive(active=user.is_active)]
+    problem = waiting_problem(ports, provider, user, row.waiting_mark)
+    if problem is not None:
+        checks.append(failed(CheckName.PERSON, problem.message))
+    if issued is not None and is_signed_out(issued, row.signed_out_here, row.signed_out_there):
+        text = "It was issued before this person signed out everywhere."
+        checks.append(failed(CheckName.SESSION, text))
+    inspection = replace(inspection, checks=tuple(checks), bearer=bearer_of(user))
+    if not may_see_rights(actor, user):
+        return replace(inspection, rights_hidden=True)
+    granted = provider_person.rights
+    scopes = None if granted is None else granted.permissions
+    switches = switches_of(row.ShopRecord, ports.clock.now())
+    missing = lacks_second_factor(provider_person.amr, required=switches.second_factor_required)
+    if switches.second_factor_required and user.is_staff:
+        checks.append(second_factor_check(missing=missing))
+        inspection = replace(inspection, checks=tuple(checks))
+    rights = person_rights(
+        user.permissions,
+        mode=switches.password_login_mode,
+        origin=SessionOrigin.OIDC,
+        second_factor_missing=missing,
+        scopes=scopes,
+    )
+    permissions = in_order(user.permissions if scopes is None else scopes)
+    return replace(inspection, rights=rights, by_sign_on=permissions)
+
+
+def _alive(*, active: bool) -> Check:
+    if active:
+        return passed(CheckName.PERSON, "The account is active.")
+    return failed(CheckName.PERSON, "The account is deactivated.")
+
 
 _SCHEMES = ("bearer", "jwt")
 

@@ -28,7 +28,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.authorization.register import internal
-from app.services.keys.rotation import delete_old_keys
+from app.services.keys import delete_old_keys
 from app.services.operations.temporary_endpoints import delete_expired_endpoints
 from app.services.shop.traffic import delete_old_traffic
 

@@ -18,7 +18,7 @@ from app.domain.values.installation import (
 from app.models import AuditRecord
 from app.ports import Ports
 from app.services.authorization.register import internal
-from app.services.keys.ring import ring
+from app.services.keys import ring
 from app.services.operations.environment_checks import (
     forwarding_findings,
     mail_finding,

@@ -15,7 +15,7 @@ from app.domain.values.installation import (
 from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import internal
-from app.services.keys.ring import ring
+from app.services.keys import ring
 from app.services.operations.environment_checks import replica_findings
 
 _REVISION = text("SELECT version_num FROM alembic_version")

@@ -1,7 +1,7 @@
 """Count who could undo a change of the two switches.
 
 The console refuses a change that no one could undo, though the contract lets GraphQL and the
-command line make it. ``provider_lockout_guard`` does the same for providers.
+command line make it. ``provider_coverage`` does the same for providers.
 """
 
 from dataclasses import fields

@@ -28,7 +28,7 @@ from app.models import SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.live_sessions import with_effective_rights
 from app.services.authorization.register import part
-from app.services.keys.ring import ring
+from app.services.keys import ring
 from app.services.second_factors.challenges import drop_challenges
 from app.services.second_factors.stored_factors import read_factors
 

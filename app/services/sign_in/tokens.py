@@ -20,7 +20,7 @@ from app.services.identity.own_tokens import (
     verify_own_token,
     verify_own_token_alive,
 )
-from app.services.keys.ring import ring
+from app.services.keys import ring
 from app.services.sign_in.password_sessions import require_password_login
 from app.services.sign_in.reauthentication import own_id
 from app.services.sign_in.refresh_tokens import SESSION_ENDED, use_up

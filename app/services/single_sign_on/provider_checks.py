@@ -1,24 +1,65 @@
-"""Setting a provider up from its own description, and trying whether it works."""
+"""Set a provider up from its own description, try it, and preview whom its token would sign in."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 from sqlalchemy import select
 
+from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import Permission, in_order, known
 from app.domain.single_sign_on.provider_settings import discovery_url, issuer_in, read_description
-from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
+from app.domain.single_sign_on.provider_tokens import (
+    ProviderTokenRejected,
+    SignedToken,
+    is_id_token,
+    is_opaque,
+    is_signed,
+    read_bearer_token,
+    read_id_token,
+    reason_of,
+    serves_staff_with,
+)
+from app.domain.single_sign_on.provider_users import (
+    MappedKind,
+    MappedTo,
+    MappingPreview,
+    read_person,
+)
 from app.domain.single_sign_on.providers import Provider, serves_any_client
 from app.domain.single_sign_on.waiting_changes import ANY_CLIENT, read_waiting
-from app.domain.values.errors import Problem, Refused, refuse_any
+from app.domain.values.errors import Problem, Refused, TokenRejected, refuse_any
 from app.domain.values.installation import CheckResult, CheckState
 from app.domain.values.text import Phrase, Phrases, text, translatable
+from app.models import ExternalIdentityRecord, GroupPermissionRecord, GroupRecord, UserRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused
+from app.ports.provider_cache import CallPurpose
+from app.services.authorization.live_sessions import USER_COLUMNS, read_user
+from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import fresh_proof, requires
+from app.services.identity.linked_accounts import (
+    INACTIVE,
+    SIGNED_OUT,
+    TWINS,
+    linked_identity_problem,
+    new_identity_problem,
+)
+from app.services.identity.provider_assertions import (
+    ProviderPerson,
+    assert_person,
+    require_honoured,
+    require_issued_since,
+    require_opaque_allowed,
+    waiting_problem,
+)
+from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import known_providers, secret_for_token_url
+from app.services.identity.user_info import fetch_user_info, unusable_response
+from app.services.identity.users import has_email
+from app.services.inspector.own_tokens import may_see_rights
 from app.services.shop.sign_in_counts import sessions_without_refresh_token
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 
@@ -225,3 +266,229 @@ def _page(ports: Ports, name: str, url: str) -> CheckResult:
     refuses = "Responding; rejects an empty request with HTTP {status}."
     answers = "Responding with HTTP {status}."
     return _found(name, CheckState.FINE, refuses if status >= _REFUSED else answers, status=status)
+
+
+_SCHEME = "bearer "
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The claims of a token; ``issued`` in Unix seconds, ``tells_rights`` if it can grant."""
+
+    kind: MappedKind
+    provider_person: ProviderPerson
+    issued: float | None = None
+    tells_rights: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Account:
+    """The account of a token's person, if there is one.
+
+    ``is_signed_out``: the token is older than a sign-out everywhere. ``is_verified`` is whether
+    its identity is, ``None`` where none is linked; ``is_linkable``: it could be linked.
+    ``waiting_mark`` is the identity's. ``problem`` is why none could be chosen.
+    """
+
+    user: User | None = None
+    is_signed_out: bool = False
+    is_verified: bool | None = None
+    is_linkable: bool = False
+    waiting_mark: str | None = None
+    problem: Problem | None = None
+
+
+@requires(Permission.MANAGE_PLUGINS)
+def preview_mapping(ports: Ports, actor: Actor, slug: str, token: str) -> MappingPreview:
+    """Preview the account and permissions for a provider's ``token``; nothing changes.
+
+    An access token is sent to the provider's user-info endpoint, as in any request; an ID token is
+    read here. The provider may be inactive. ``token`` is neither logged nor stored. Refuses
+    NOT_FOUND on ``provider`` and REQUIRED on ``token``; other problems are the reason in the
+    result.
+    """
+    provider = next(
+        (provider for provider in known_providers(ports) if provider.slug == slug), None
+    )
+    if provider is None:
+        raise Refused(
+            Problem("NOT_FOUND", "Unknown provider {slug}.", "provider", values={"slug": slug})
+        )
+    text = token.strip()
+    text = text[len(_SCHEME) :].strip() if text.lower().startswith(_SCHEME) else text
+    if not text:
+        raise Refused(Problem("REQUIRED", "Paste a token of this provider.", "token"))
+    kind = MappedKind.ACCESS if is_signed(text) else MappedKind.OPAQUE
+    try:
+        read = _read(ports, provider, text)
+    except CallFailed as failed:
+        return MappingPreview(kind, MappedTo.NOBODY, unusable_response(failed))
+    except TokenRejected as rejected:
+        return MappingPreview(kind, MappedTo.NOBODY, reason_of(rejected))
+    said = read.provider_person
+    return _mapped(ports, actor, replace(read, provider_person=assert_person(ports, said)))
+
+
+def _read(ports: Ports, provider: Provider, token: str) -> _Read:
+    if not is_signed(token):
+        if not is_opaque(token):
+            raise ProviderTokenRejected("This is not an access token of an identity provider.")
+        require_opaque_allowed(provider)
+        person = read_person(_ask(ports, provider, token), provider)
+        serves_staff = provider.serves_staff_of_any_client
+        said = ProviderPerson(provider, "", person, serves_staff=serves_staff)
+        return _Read(MappedKind.OPAQUE, said)
+    if not provider.json_web_key_set_url:
+        raise ProviderTokenRejected("Its signature can't be verified without a key set URL.")
+    signed = verify_with(ports, provider, token)
+    if is_id_token(signed, provider):
+        return _read_id(ports, provider, signed)
+    return _read_access(ports, provider, token, signed)
+
+
+def _read_access(ports: Ports, provider: Provider, token: str, signed: SignedToken) -> _Read:
+    shop, now = ports.configuration.scope_prefix, ports.clock.timestamp()
+    access = read_bearer_token(signed, provider, now=now, shop=shop)
+    serves_staff = serves_staff_with(signed, provider)
+    require_issued_since(provider, access.issued, now)
+    require_honoured(ports, provider, access.issuer, access.subject)
+    person = read_person(_ask(ports, provider, token), provider, access.subject)
+    said = ProviderPerson(provider, access.issuer, person, access.grant, serves_staff)
+    return _Read(MappedKind.ACCESS, said, access.issued)
+
+
+def _read_id(ports: Ports, provider: Provider, signed: SignedToken) -> _Read:
+    if not provider.client_id:
+        raise ProviderTokenRejected("ID tokens can't be read without a client ID.")
+    identity = read_id_token(signed, provider, nonce=None, now=ports.clock.timestamp())
+    provider_person = ProviderPerson(
+        provider, identity.issuer, read_person(identity.claims, provider)
+    )
+    has_rights = not provider.use_oauth_scope_permissions
+    return _Read(MappedKind.ID, provider_person, tells_rights=has_rights)
+
+
+def _ask(ports: Ports, provider: Provider, token: str) -> Mapping[str, object]:
+    return fetch_user_info(ports, provider, token, CallPurpose.VERIFIED)
+
+
+def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
+    """Return what ``find_or_create_account`` would do, without writing."""
+    person = read.provider_person.person
+    found = _account(ports, read)
+    user, verified = found.user, found.is_verified
+    linked = verified is not None
+    preview = MappingPreview(
+        read.kind,
+        MappedTo.KNOWN if linked else MappedTo.MADE if user is None else MappedTo.LINKED,
+        person=person,
+        user_id=None if user is None else user.id,
+        email=person.email if user is None else user.email,
+        provider_rules=read.provider_person.provider.use_oauth_scope_permissions,
+    )
+    problem = _problem(ports, read.provider_person, found)
+    if problem is not None or found.is_signed_out:
+        reason = SIGNED_OUT if problem is None else problem.message
+        return replace(preview, outcome=MappedTo.NOBODY, reason=reason)
+    return _with_rights(ports, actor, read, preview, user)
+
+
+def _problem(ports: Ports, provider_person: ProviderPerson, found: _Account) -> Problem | None:
+    if found.problem is not None:
+        return found.problem
+    user, is_verified = found.user, found.is_verified
+    waits = waiting_problem(ports, provider_person.provider, user, found.waiting_mark)
+    if waits is not None:
+        return waits
+    if user is None or is_verified is None:
+        problem = new_identity_problem(
+            provider_person.person, is_known=user is not None, is_linkable=found.is_linkable
+        )
+    else:
+        problem = linked_identity_problem(provider_person, user, is_verified=is_verified)
+    if problem is None and user is not None and not user.is_active:
+        return INACTIVE
+    return problem
+
+
+def _account(ports: Ports, read: _Read) -> _Account:
+    provider_person, identity = read.provider_person, ExternalIdentityRecord
+    exact, imported = provider_person.provider.issuers_here(provider_person.issuer)
+    query = (
+        select(
+            identity.is_verified,
+            identity.waiting_mark,
+            identity.tokens_valid_after.label("signed_out_there"),
+            UserRecord.tokens_valid_after.label("signed_out_here"),
+            *USER_COLUMNS,
+        )
+        .join(UserRecord, UserRecord.id == identity.user_id)
+        .where(
+            identity.issuer.in_((exact, imported)),
+            identity.subject == provider_person.person.subject,
+        )
+        .order_by(identity.issuer != exact)
+        .limit(1)
+    )
+    has_no_password = UserRecord.password_hash.is_(None).label("has_no_password")
+    by_email = select(*USER_COLUMNS, has_no_password).where(
+        has_email(provider_person.person.email)
+    )
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+        counts = provider_person.provider.waits or (row is not None and not row.waiting_mark)
+        if row is not None and counts:
+            signed_out = row.signed_out_here, row.signed_out_there
+            ended = read.issued is not None and is_signed_out(read.issued, *signed_out)
+            return _Account(
+                read_user(row),
+                is_signed_out=ended,
+                is_verified=row.is_verified,
+                waiting_mark=row.waiting_mark,
+            )
+        found = session.execute(by_email).all() if provider_person.person.email else ()
+    if len(found) != 1:
+        return _Account(problem=TWINS if found else None)
+    user = read_user(found[0])
+    return _Account(user, is_linkable=user.is_confirmed or found[0].has_no_password)
+
+
+def _with_rights(
+    ports: Ports, actor: Actor, read: _Read, preview: MappingPreview, user: User | None
+) -> MappingPreview:
+    provider_person = read.provider_person
+    was_staff = user is not None and user.is_staff
+    becomes = provider_person.is_staff and not was_staff
+    joins = provider_person.provider.default_group_name_for_new_staff_users if becomes else ""
+    name = f"{provider_person.person.first_name} {provider_person.person.last_name}".strip()
+    preview = replace(
+        preview,
+        name=name or ("" if user is None else f"{user.first_name} {user.last_name}".strip()),
+        is_staff=was_staff or becomes,
+        becomes_staff=becomes,
+        groups=() if user is None else tuple(group.name for group in user.groups),
+        joins=joins,
+    )
+    if not read.tells_rights:
+        return replace(preview, permissions=None)
+    rights = provider_person.rights
+    if rights is not None:
+        is_staff = preview.is_staff and provider_person.serves_staff
+        return replace(preview, is_staff=is_staff, permissions=in_order(rights.permissions))
+    if user is not None and not may_see_rights(actor, user):
+        return replace(preview, permissions=None, rights_hidden=True, groups=())
+    permissions = frozenset[Permission]() if user is None else user.permissions
+    return replace(preview, permissions=in_order(permissions | _of_group(ports, joins)))
+
+
+def _of_group(ports: Ports, name: str) -> frozenset[Permission]:
+    """Return the permissions of the group ``name``; none if it doesn't exist."""
+    if not name:
+        return frozenset()
+    query = (
+        select(GroupPermissionRecord.permission)
+        .join(GroupRecord, GroupRecord.id == GroupPermissionRecord.group_id)
+        .where(GroupRecord.name == name)
+    )
+    with ports.database.reading() as session:
+        return known(tuple(session.scalars(query)))

@@ -1,13 +1,21 @@
-"""Sessions that began at a provider: verified, and ended from here or from there."""
+"""Sessions that began at a provider: verified, refreshed there and here, and ended."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import delete, select, update
 
 from app.domain.authorization.actor import Actor
-from app.domain.sign_in.tokens import is_access
-from app.domain.single_sign_on.provider_tokens import LogoutToken, read_logout_token
+from app.domain.authorization.permissions import ScopeGrant, write_grant
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
+from app.domain.sign_in.tokens import Claims, TokenType, is_access, successor_of
+from app.domain.single_sign_on.provider_tokens import (
+    LogoutToken,
+    ProviderTokenRejected,
+    read_logout_token,
+    reason_of,
+)
 from app.domain.single_sign_on.providers import Provider
 from app.domain.single_sign_on.waiting_changes import waits_for
 from app.domain.urls.redirects import (
@@ -17,16 +25,43 @@ from app.domain.urls.redirects import (
     redirect_problem,
     with_query,
 )
-from app.domain.values.errors import Problem, Refused, refuse_any
+from app.domain.values.errors import Problem, Refused, TokenRejected, refuse_any
 from app.domain.values.text_rules import has_control_characters
 from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
+from app.ports.database import account
+from app.ports.http import CallFailed
+from app.ports.identity_provider import Client, GrantRefused, TokenResponse
+from app.ports.provider_cache import CallPurpose
 from app.services.audit.log import Change, record
-from app.services.authorization.live_sessions import effective_user
+from app.services.authorization.live_sessions import LiveSession, effective_user
 from app.services.authorization.register import input_decides, public
+from app.services.identity.own_tokens import VerifiedSession, owner_of
+from app.services.identity.provider_assertions import WAITS
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import provider_of
+from app.services.sign_in.refresh_tokens import (
+    SESSION_ENDED,
+    is_current,
+    replace_token,
+    use_up,
+    was_just_used,
+)
+from app.services.sign_in.sessions import (
+    OpenedSession,
+    load_refresh_token,
+    sign_pair,
+    store_refresh_token,
+)
 from app.services.sign_in.tokens import Verified, verify_argument_token
+from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
+from app.services.single_sign_on.sign_in import (
+    ExternalTokens,
+    ask_for_tokens,
+    read_identity,
+    read_rights,
+    unavailable,
+)
 
 _MAX_QUERY_LENGTH = 16 * 1024
 """Characters; providers take ID tokens in the URL, and servers no URL that is much longer."""
@@ -169,3 +204,224 @@ def _end_at(ports: Ports, actor: Actor, provider: Provider, logout: LogoutToken)
             }
             record(ports, actor, session, Change("session.end", "User", user_id, after=after))
     return len(ended)
+
+
+_TURN = timedelta(seconds=30)
+"""How long a refresh may take before another may begin: longer than any call."""
+
+_FIELD = "refreshToken"
+_OVER = "invalid_grant"
+"""RFC 6749, 5.2: the grant has expired, was revoked, or was used twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """The right to refresh a session, and what that needs."""
+
+    refresh_token: str = field(repr=False)
+    issuer: str
+    subject: str
+
+
+@input_decides
+def refresh_external_session(
+    ports: Ports, actor: Actor, *, plugin_id: str | None, token: str | None
+) -> ExternalTokens | None:
+    """New tokens of ours, after the provider has refreshed its own (`externalRefresh`).
+
+    The answer's refresh token is the next one; the one before stays usable, unless
+    ``SINGLE_USE_REFRESH_TOKENS`` is on. No more scope is asked for than was granted. ``None`` for
+    a plugin that is unknown or inactive.
+
+    Refuses on ``refreshToken``: JWT_MISSING_TOKEN, JWT_SIGNATURE_EXPIRED, JWT_DECODE_ERROR,
+    JWT_INVALID_TOKEN (no refresh token, or of a session that did not begin at this provider, or of
+    one that the provider has ended: it ends here, too); on no field JWT_INVALID_TOKEN for a
+    session that has ended, and INVALID when the provider does not answer, or its settings wait for
+    confirmation, which ends nothing.
+    """
+    provider = provider_of(ports, plugin_id)
+    if provider is None:
+        return None
+    entry = SignInEntry(
+        SignInMethod.REFRESH, provider=provider.name, reason=SignInReason.SSO_REFUSED
+    )
+    with logged_sign_in(ports, actor, entry):
+        try:
+            return _refresh_session(ports, actor, provider, token)
+        except Refused:
+            entry.user_id = owner_of(ports, token)
+            raise
+
+
+def _refresh_session(
+    ports: Ports, actor: Actor, provider: Provider, token: str | None
+) -> ExternalTokens:
+    if not token:
+        raise Refused(Problem("JWT_MISSING_TOKEN", "A refresh token is needed.", _FIELD))
+    verified = verify_argument_token(ports, actor, token, _FIELD)
+    claims, live_session = verified.claims, verified.found
+    if claims.type != TokenType.REFRESH:
+        raise Refused(_invalid("This is no refresh token."))
+    if live_session is None:
+        raise Refused(SESSION_ENDED)
+    if live_session.provider_id != provider.id or not provider.enable_refresh_token:
+        raise Refused(_invalid("This session can't be refreshed with this provider."))
+    turn = _take_turn(ports, actor, provider, claims, live_session.user.email)
+    if turn is None:
+        return _follow(ports, actor, token, verified, live_session)
+    return _refresh(ports, actor, provider, verified, live_session, turn)
+
+
+def _follow(
+    ports: Ports, actor: Actor, token: str, verified: VerifiedSession, live_session: LiveSession
+) -> ExternalTokens:
+    """Another tab is at it, or has just been: this one goes on with the session as it is."""
+    claims = verified.claims
+    now, successor = ports.clock.timestamp(), successor_of(claims.csrf_token)
+    going_on = OpenedSession(
+        claims.session,
+        live_session.origin,
+        now,
+        claims.exp,
+        successor,
+        live_session.grant,
+        live_session.amr,
+    )
+    pair = sign_pair(ports, actor, going_on, live_session.user, verified.shop_state.switches)
+    follows = ports.configuration.single_use_refresh_tokens
+    return ExternalTokens(pair.access, pair.refresh if follows else token, pair.user)
+
+
+def _refresh(
+    ports: Ports,
+    actor: Actor,
+    provider: Provider,
+    verified: VerifiedSession,
+    live_session: LiveSession,
+    turn: _Turn,
+) -> ExternalTokens:
+    claims = verified.claims
+    before = live_session.grant or ScopeGrant()
+
+    def refresh(client: Client) -> TokenResponse:
+        return ports.identity_provider.refresh(client, turn.refresh_token)
+
+    try:
+        tokens = ask_for_tokens(ports, provider, CallPurpose.VERIFIED, refresh)
+        _require_same_person(ports, provider, tokens, turn)
+        granted = read_rights(ports, provider, tokens, unsaid=before)
+    except (GrantRefused, TokenRejected) as refused:
+        if isinstance(refused, GrantRefused) and refused.error != _OVER:
+            _give_up(ports, claims)
+            raise Refused(
+                Problem("INVALID", "{refused}.", values={"refused": refused})
+            ) from refused
+        reason = str(refused) if isinstance(refused, GrantRefused) else reason_of(refused)
+        _end(ports, actor, claims, live_session.user.email, reason)
+        raise Refused(_invalid(reason)) from refused
+    except (CallFailed, Refused) as failed:
+        _give_up(ports, claims)
+        raise unavailable(failed) if isinstance(failed, CallFailed) else failed from failed
+    grant = None if granted is None else granted.within(before)
+    going_on = _keep(ports, claims, live_session, tokens.refresh_token, grant)
+    pair = sign_pair(ports, actor, going_on, live_session.user, verified.shop_state.switches)
+    return ExternalTokens(pair.access, pair.refresh, pair.user)
+
+
+def _invalid(message: str) -> Problem:
+    return Problem("JWT_INVALID_TOKEN", message, _FIELD)
+
+
+def _take_turn(
+    ports: Ports, actor: Actor, provider: Provider, claims: Claims, email: str
+) -> _Turn | None:
+    """Take the turn to refresh; ``None`` while another request has it or just had it.
+
+    Providers that rotate tokens treat two concurrent uses as theft. While the provider's settings
+    wait for confirmation, the refresh tokens of confirmed sessions don't go there.
+    """
+    now = ports.shared_clock.now()
+    with ports.database.transaction(account(claims.user_id)) as session:
+        row = session.execute(
+            select(SessionRecord, ExternalIdentityRecord)
+            .join(ExternalIdentityRecord, ExternalIdentityRecord.id == SessionRecord.identity_id)
+            .where(SessionRecord.token == claims.session, SessionRecord.user_id == claims.user_id)
+            .with_for_update(of=SessionRecord)
+        ).one_or_none()
+        if row is None:
+            raise Refused(SESSION_ENDED)
+        stored, identity = row
+        if provider.waits and identity.waiting_mark != provider.link_mark:
+            raise Refused(WAITS)
+        used = ports.configuration.single_use_refresh_tokens and not is_current(stored, claims)
+        if used and was_just_used(ports, stored, claims):
+            return None
+        if not used:
+            until = stored.refreshing_until
+            # No turn ends later than twice its length: the clock has been put back since.
+            if until is not None and now < until <= now + 2 * _TURN:
+                return None
+            refresh_token = load_refresh_token(ports, stored)
+            if not refresh_token:
+                raise Refused(
+                    _invalid("The provider didn't issue a refresh token for this session.")
+                )
+            stored.refreshing_until = now + _TURN
+            return _Turn(refresh_token, identity.issuer, identity.subject)
+    use_up(ports, actor, claims, email)
+    raise Refused(SESSION_ENDED)
+
+
+def _require_same_person(
+    ports: Ports, provider: Provider, tokens: TokenResponse, turn: _Turn
+) -> None:
+    """OpenID Connect Core, 12.2: a refresh may bring an ID token, of the same person."""
+    if not tokens.id_token:
+        return
+    identity = read_identity(ports, provider, tokens, nonce=None)
+    if (provider.issuer_here(identity.issuer), identity.subject) != (turn.issuer, turn.subject):
+        raise ProviderTokenRejected("The provider's response is about another person.")
+
+
+def _give_up(ports: Ports, claims: Claims) -> None:
+    with ports.database.transaction(account(claims.user_id)) as session:
+        session.execute(
+            update(SessionRecord)
+            .where(SessionRecord.token == claims.session)
+            .values(refreshing_until=None)
+        )
+
+
+def _end(ports: Ports, actor: Actor, claims: Claims, email: str, reason: str) -> None:
+    with ports.database.transaction(account(claims.user_id)) as session:
+        session_record = session.scalar(
+            select(SessionRecord).where(SessionRecord.token == claims.session)
+        )
+        if session_record is not None:
+            session.delete(session_record)
+            change = Change(
+                "session.end", "User", session_record.user_id, email, after={"reason": reason}
+            )
+            record(ports, actor, session, change)
+
+
+def _keep(
+    ports: Ports,
+    claims: Claims,
+    live_session: LiveSession,
+    refresh_token: str,
+    grant: ScopeGrant | None,
+) -> OpenedSession:
+    with ports.database.transaction(account(claims.user_id)) as session:
+        stored = session.scalar(
+            select(SessionRecord).where(SessionRecord.token == claims.session).with_for_update()
+        )
+        if stored is None:
+            raise Refused(SESSION_ENDED)
+        store_refresh_token(ports, stored, refresh_token)
+        stored.refreshing_until = None
+        stored.scope = write_grant(grant)
+        successor = replace_token(ports, stored, claims)
+    now = ports.clock.timestamp()
+    origin, amr = live_session.origin, live_session.amr
+    return OpenedSession(claims.session, origin, now, claims.exp, successor, grant, amr)

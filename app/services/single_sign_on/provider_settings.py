@@ -47,7 +47,7 @@ from app.services.single_sign_on.provider_changes import (
     next_settings,
     store_settings,
 )
-from app.services.single_sign_on.provider_lockout_guard import prevent_lockout
+from app.services.single_sign_on.provider_coverage import prevent_lockout
 
 _MAX_NAME_LENGTH = 256
 _RESERVED = Problem(

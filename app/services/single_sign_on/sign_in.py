@@ -4,19 +4,35 @@ Authorization code with PKCE S256, a nonce, and a single-use state (RFC 9700, 2.
 Core, 3.1). Contract, "Operations" and "What existing clients hold us to".
 """
 
+import hashlib
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.authorization.permissions import ScopeGrant
+from app.domain.authorization.permissions import ScopeGrant, granted_scopes
+from app.domain.keys import PENDING_SIGN_IN
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
-from app.domain.single_sign_on.provider_tokens import reason_of
+from app.domain.single_sign_on.provider_tokens import (
+    IdToken,
+    ProviderTokenRejected,
+    is_signed,
+    read_access_token,
+    read_id_token,
+    reason_of,
+)
+from app.domain.single_sign_on.provider_users import ExternalPerson, email_verified, read_person
 from app.domain.single_sign_on.providers import Provider, ProviderError, requested_scope
+from app.domain.single_sign_on.waiting_changes import waits_for
 from app.domain.urls.redirects import redirect_problem
-from app.domain.values.errors import Problem, Refused, TokenRejected
+from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
+from app.domain.values.text import Phrase
+from app.models import OidcStateRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenResponse
@@ -30,7 +46,10 @@ from app.services.identity.provider_assertions import (
     require_codes_allowed,
     require_honoured,
 )
-from app.services.identity.providers import provider_of
+from app.services.identity.provider_calls import calling
+from app.services.identity.provider_keys import verify_with
+from app.services.identity.providers import provider_of, secret_for_token_url
+from app.services.identity.user_info import fetch_user_info
 from app.services.identity.users import load_user
 from app.services.sign_in.password_sessions import NO_STAFF
 from app.services.sign_in.sessions import (
@@ -41,14 +60,160 @@ from app.services.sign_in.sessions import (
     sign_pair,
 )
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, record_sign_in
-from app.services.single_sign_on.pending_sign_ins import StartedSignIn, store_sign_in, take_sign_in
-from app.services.single_sign_on.token_requests import (
-    ask_for_tokens,
-    read_details,
-    read_identity,
-    read_rights,
-    unavailable,
+
+LIFETIME = timedelta(minutes=10)
+"""For how long somebody may be at the provider's login."""
+
+_LENGTH = 43
+"""Letters and digits of each secret: 256 bits; RFC 7636, 4.1, asks for 43 characters at least."""
+
+_WORTHLESS = Problem(
+    "INVALID", "This sign-in has expired, was already used or wasn't started here.", "state"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class StartedSignIn:
+    """A sign-in, and its secrets: the ``state`` that names it, the nonce, the PKCE verifier."""
+
+    redirect_uri: str
+    state: str = field(repr=False)
+    nonce: str = field(repr=False)
+    verifier: str = field(repr=False)
+
+
+@part
+def store_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> StartedSignIn:
+    """A new sign-in at ``provider`` that ends at ``redirect_uri``, stored."""
+    state, nonce, verifier = (ports.randomness.token(_LENGTH) for _ in range(3))
+    settings = provider.trust_version
+    secrets = json.dumps({"nonce": nonce, "verifier": verifier, "settings": settings})
+    with ports.database.transaction() as session:
+        session.add(
+            OidcStateRecord(
+                digest=_digest(state),
+                provider_id=provider.id,
+                redirect_uri=redirect_uri,
+                sealed=ports.encryption.encrypt(PENDING_SIGN_IN, secrets),
+                expires_at=ports.clock.now() + LIFETIME,
+            )
+        )
+    return StartedSignIn(redirect_uri, state, nonce, verifier)
+
+
+@part
+def take_sign_in(ports: Ports, provider: Provider, state: str) -> StartedSignIn:
+    """Delete and return the pending sign-in of ``state``, which works once.
+
+    Refuses INVALID on ``state`` for one that is unknown, used, too old, or of another provider, or
+    of other settings: a code goes only to the token URL for which its sign-in began.
+    """
+    record = OidcStateRecord
+    take = (
+        delete(record)
+        .where(record.digest == _digest(state))
+        .returning(record.provider_id, record.redirect_uri, record.sealed, record.expires_at)
+    )
+    with ports.database.transaction() as session:
+        row = session.execute(take).one_or_none()
+    if row is None or row.expires_at <= ports.clock.now() or row.provider_id != provider.id:
+        raise Refused(_WORTHLESS)
+    secrets = json.loads(ports.encryption.decrypt(PENDING_SIGN_IN, row.sealed))
+    if secrets.get("settings", provider.trust_version) != provider.trust_version:
+        raise Refused(_WORTHLESS)
+    return StartedSignIn(row.redirect_uri, state, secrets["nonce"], secrets["verifier"])
+
+
+def _digest(state: str) -> str:
+    return hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@part
+def ask_for_tokens(
+    ports: Ports,
+    provider: Provider,
+    purpose: CallPurpose,
+    ask: Callable[[Client], TokenResponse],
+) -> TokenResponse:
+    """Call ``ask`` at the token endpoint as this service's client.
+
+    Refuses INVALID when the provider doesn't respond; raises ``GrantRefused`` when it refuses.
+    """
+    client = Client(
+        provider.oauth_token_url, provider.client_id, secret_for_token_url(ports, provider)
+    )
+    try:
+        with calling(ports, provider.oauth_token_url, purpose):
+            return ask(client)
+    except CallFailed as failed:
+        raise unavailable(failed) from failed
+
+
+@part
+def unavailable(failed: CallFailed) -> Refused:
+    """Return the refusal for sign-ins while the provider doesn't respond."""
+    return Refused(
+        Problem(
+            "INVALID",
+            "The identity provider gave no usable answer. {failed}",
+            values={"failed": Phrase(failed)},
+        )
+    )
+
+
+@part
+def read_identity(
+    ports: Ports, provider: Provider, tokens: TokenResponse, nonce: str | None
+) -> IdToken:
+    """Return the person of the ID token; raises ``TokenRejected`` or ``CallFailed``.
+
+    ``nonce`` is that of the sign-in, ``None`` for a refresh.
+    """
+    if not tokens.id_token:
+        raise ProviderTokenRejected("The provider returned no ID token.")
+    signed = verify_with(ports, provider, tokens.id_token)
+    return read_id_token(signed, provider, nonce=nonce, now=ports.clock.timestamp())
+
+
+@part
+def read_details(
+    ports: Ports, provider: Provider, tokens: TokenResponse, identity: IdToken
+) -> ExternalPerson:
+    """Return the person by the ID token, or by user-info if that has no verified email.
+
+    The token may be worth something elsewhere, so it isn't sent to a URL that waits.
+    """
+    is_asked = provider.user_info_url and not waits_for(provider, "user_info_url")
+    if email_verified(identity.claims) or not is_asked:
+        return read_person(identity.claims, provider)
+    claims = fetch_user_info(ports, provider, tokens.access_token, CallPurpose.VERIFIED)
+    return read_person({**identity.claims, **claims}, provider, identity.subject)
+
+
+@part
+def read_rights(
+    ports: Ports, provider: Provider, tokens: TokenResponse, unsaid: ScopeGrant
+) -> ScopeGrant | None:
+    """Return the permissions in the access token; ``None`` where they are kept here.
+
+    An opaque token was made for another reader: then the token response's scope counts, else
+    ``unsaid``. Raises ``TokenRejected`` for another audience.
+    """
+    if not provider.use_oauth_scope_permissions:
+        return None
+    shop = ports.configuration.scope_prefix
+    prefix = provider.prefix_of_scopes(shop)
+    if is_signed(tokens.access_token):
+        try:
+            signed = verify_with(ports, provider, tokens.access_token)
+        except TokenRejected as rejected:
+            if rejected.fault not in (TokenFault.SIGNATURE, TokenFault.ALGORITHM):
+                raise
+        else:
+            read_access_token(signed, provider, now=ports.clock.timestamp(), shop=shop)
+            claims = signed.claims
+            return granted_scopes(claims.get("scope"), claims.get("permissions"), prefix)
+    return unsaid if tokens.scope is None else granted_scopes(tokens.scope, None, prefix)
 
 
 @dataclass(frozen=True, slots=True)

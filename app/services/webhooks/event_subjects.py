@@ -36,9 +36,9 @@ from app.models import (
 from app.ports import Ports
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part, staff_and_apps
-from app.services.commerce.stored_checkouts import load_checkout, token_in
-from app.services.commerce.stored_orders import load_order
-from app.services.commerce.stored_products import PRODUCTS, to_product
+from app.services.commerce.checkouts import load_checkout, token_in
+from app.services.commerce.orders import load_order
+from app.services.commerce.products import PRODUCTS, to_product
 from app.services.identity.stored_apps import APPS, app_snapshot, stored_app, to_app
 from app.services.identity.users import load_user
 from app.services.identity.users import snapshot_of as user_snapshot

@@ -13,7 +13,7 @@ from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.services.keys.ring import published_keys
+from app.services.keys import published_keys
 from app.settings import Settings
 from app.web.remote_instances import RemoteAccess
 from app.wiring import connect

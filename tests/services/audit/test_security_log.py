@@ -9,7 +9,7 @@ from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.sign_in.sign_in_log import mask_email
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.keys.rotation import rotate_keys
+from app.services.keys import rotate_keys
 from tests.builders.people import ADDRESS, make_user
 from tests.services.logins import EMAIL, GHOST, WRONG, code_of, log_in
 

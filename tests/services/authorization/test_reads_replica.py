@@ -19,8 +19,8 @@ from app.services.authorization.register import REGISTER, Rule
 
 LISTS = {
     "audit.entries.list_entries",
-    "commerce.catalogue.list_products",
-    "commerce.order_lists.list_orders",
+    "commerce.products.list_products",
+    "commerce.orders.list_orders",
     "deliveries.search.search_deliveries",
     "operations.mail_log.list_mails",
     "people.directory.list_customers",
@@ -30,8 +30,8 @@ LISTS = {
 FIGURES = {
     "deliveries.webhook_statistics.chart_webhook",
     "shop.traffic.count_traffic",
-    "sign_in_log.statistics.chart_sign_ins",
-    "sign_in_log.statistics.count_sign_ins",
+    "sign_in_log.events.chart_sign_ins",
+    "sign_in_log.events.count_sign_ins",
 }
 
 LATE = LISTS | FIGURES

@@ -6,7 +6,7 @@ from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind, a
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
 from app.services.authorization.register import REGISTER, Declaration, Rule, check, may
-from app.services.keys.rotation import rotate_keys
+from app.services.keys import rotate_keys
 from app.services.shop.settings import show_settings, update_shop
 from app.services.sign_in.password_login import create_token
 from app.services.sign_in.tokens import deactivate_all_tokens

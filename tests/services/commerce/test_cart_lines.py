@@ -13,8 +13,8 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord
 from app.ports import Ports
-from app.services.commerce.cart_lines import LineInput
 from app.services.commerce.checkouts import (
+    LineInput,
     add_checkout_lines,
     create_checkout,
     delete_checkout_lines,

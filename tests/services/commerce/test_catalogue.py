@@ -12,7 +12,7 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest, Range, moment_range, read_cursor
 from app.ports import Ports
-from app.services.commerce.catalogue import (
+from app.services.commerce.products import (
     ALL_PRODUCTS,
     ProductFilter,
     list_products,

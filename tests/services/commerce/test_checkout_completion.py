@@ -14,10 +14,14 @@ from app.domain.commerce.sales import OrderStatus
 from app.domain.values.errors import Refused
 from app.models import CheckoutRecord, OrderRecord, ProductRecord, UserRecord
 from app.ports import Ports
-from app.services.commerce.cart_lines import LineInput
-from app.services.commerce.checkout_completion import complete_checkout
-from app.services.commerce.checkout_lists import show_checkout
-from app.services.commerce.checkouts import add_checkout_lines, attach_checkout, create_checkout
+from app.services.commerce.checkouts import (
+    LineInput,
+    add_checkout_lines,
+    attach_checkout,
+    create_checkout,
+    show_checkout,
+)
+from app.services.commerce.orders import complete_checkout
 from app.services.commerce.products import delete_product
 from tests.builders.orders import EMAIL, checkout_id, make_cart
 from tests.builders.outbox import events

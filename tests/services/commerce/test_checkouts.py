@@ -15,8 +15,8 @@ from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.commerce.cart_lines import LineInput
 from app.services.commerce.checkouts import (
+    LineInput,
     add_checkout_lines,
     attach_checkout,
     create_checkout,

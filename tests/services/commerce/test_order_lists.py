@@ -11,12 +11,12 @@ from app.domain.values.errors import PermissionDenied, Refused, TokenFault, Toke
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest, moment_range, read_cursor
 from app.ports import Ports
-from app.services.commerce.checkout_completion import complete_checkout
-from app.services.commerce.checkout_lists import checkouts_of_users, show_checkout
-from app.services.commerce.order_lists import (
+from app.services.commerce.checkouts import checkouts_of_users, show_checkout
+from app.services.commerce.orders import (
     ALL_ORDERS,
     OrderFilter,
     buyers_of_orders,
+    complete_checkout,
     lines_of_orders,
     list_orders,
     orders_of_users,

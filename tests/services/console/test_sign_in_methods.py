@@ -7,7 +7,7 @@ from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import PageRequest
 from app.models import ExternalIdentityRecord, IdentityProviderRecord
 from app.ports import Ports
-from app.services.commerce.order_lists import list_newest_orders_of
+from app.services.commerce.orders import list_newest_orders_of
 from app.services.console.sign_in_methods import show_own_sign_in_methods, sign_in_methods_of_staff
 from app.services.people.user_sessions import show_person
 from tests.builders.orders import make_order

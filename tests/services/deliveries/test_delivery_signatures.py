@@ -15,8 +15,7 @@ from app.ports import Ports
 from app.ports.http import HttpRequest, HttpResponse
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.sending import send_deliveries
-from app.services.keys.ring import published_keys
-from app.services.keys.rotation import rotate_keys
+from app.services.keys import published_keys, rotate_keys
 from app.services.webhooks.changes import WebhookInput, update_webhook
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook

@@ -17,7 +17,7 @@ from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
 from app.ports.keys import KeyPair
 from app.services.deliveries.dispatch import BATCH_SIZE, lease_due_deliveries
 from app.services.deliveries.sending import send_deliveries
-from app.services.keys.ring import published_keys
+from app.services.keys import published_keys
 from tests.builders.apps import make_app
 from tests.builders.deliveries import stored_delivery, stored_webhook, work_off
 from tests.builders.people import ISSUER

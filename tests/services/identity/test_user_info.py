@@ -7,7 +7,7 @@ import pytest
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import TokenFault
 from app.ports import Ports
-from app.services.single_sign_on.attribute_mapping import preview_mapping
+from app.services.single_sign_on.provider_checks import preview_mapping
 from tests.builders.people import make_user
 from tests.builders.providers import set_up
 from tests.servers.http import Received, Reply

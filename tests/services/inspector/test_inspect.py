@@ -23,7 +23,7 @@ from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
 from app.services.identity.identify import Visitor, identify
 from app.services.inspector.inspect import inspect_token
-from app.services.keys.rotation import rotate_keys
+from app.services.keys import rotate_keys
 from tests.builders.apps import change_app, import_token, make_app, make_extension_app
 from tests.builders.people import (
     ISSUER,

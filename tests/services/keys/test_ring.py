@@ -20,8 +20,7 @@ from app.models import AuditRecord, ShopRecord, SigningKeyRecord
 from app.ports import Ports, ProcessCache
 from app.ports.process_cache import CachedKeyRing, VerifiedToken
 from app.services.identity.own_tokens import verify_own_token
-from app.services.keys.ring import list_keys, published_keys, ring
-from app.services.keys.rotation import rotate_keys
+from app.services.keys import list_keys, published_keys, ring, rotate_keys
 from tests.builders.people import ISSUER, make_user, sign_in
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET

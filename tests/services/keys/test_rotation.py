@@ -21,8 +21,7 @@ from app.models import AuditRecord, SigningKeyRecord
 from app.ports import Ports
 from app.ports.keys import KeyPair
 from app.services.identity.identify import identify
-from app.services.keys.ring import list_keys, published_keys, ring
-from app.services.keys.rotation import delete_old_keys, rotate_keys
+from app.services.keys import delete_old_keys, list_keys, published_keys, ring, rotate_keys
 from tests.builders.people import make_user, sign_in, visit
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET

@@ -10,8 +10,8 @@ from app.domain.values.pages import Page, PageRequest
 from app.ports import Ports
 from app.services.apps.app_lists import AppFilter, list_apps
 from app.services.apps.extensions import ExtensionFilter, list_extensions
-from app.services.commerce.catalogue import ProductFilter, list_products
-from app.services.commerce.order_lists import OrderFilter, list_orders
+from app.services.commerce.orders import OrderFilter, list_orders
+from app.services.commerce.products import ProductFilter, list_products
 from app.services.people.directory import list_customers, list_staff, list_users
 from app.services.people.group_lists import GroupFilter, list_groups
 from app.services.single_sign_on.provider_settings import list_plugins

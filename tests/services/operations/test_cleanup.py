@@ -22,9 +22,8 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.apps.app_tokens import TokenOptions, create_app_token, list_app_tokens
-from app.services.commerce.checkout_lists import show_checkout
-from app.services.commerce.checkouts import update_checkout_email
-from app.services.commerce.order_lists import show_order
+from app.services.commerce.checkouts import show_checkout, update_checkout_email
+from app.services.commerce.orders import show_order
 from app.services.operations.cleanup import CleanupResult, clean_up
 from app.services.operations.mail_sending import send_due_mail
 from app.services.outbox.publisher import add_event, add_mail

@@ -20,7 +20,7 @@ from app.domain.values.installation import (
     Unreachable,
 )
 from app.ports import Ports, ProcessCache
-from app.services.keys.ring import ring
+from app.services.keys import ring
 from app.services.operations.health_checks import require_ready, run_checks
 from app.services.operations.worker_heartbeat import record_heartbeat
 from app.services.people.group_lists import NewGroup, create_group

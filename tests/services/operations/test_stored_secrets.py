@@ -16,7 +16,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import CheckResult, CheckState, KeyUnreadable
 from app.models import SigningKeyRecord, WebhookRecord
 from app.ports import Ports, ProcessCache
-from app.services.keys.ring import ring
+from app.services.keys import ring
 from app.services.operations import stored_secrets
 from app.services.operations.health_checks import require_ready, run_checks
 from app.services.operations.stored_secrets import (
@@ -37,12 +37,12 @@ ENCRYPTING = {
     "app/adapters/keys.py": {"private_key"},
     "app/services/accounts/authenticator_apps.py": {"secret", "pending_secret"},
     "app/services/console/submissions.py": {"encrypted_answer", "encrypted_secret"},
-    "app/services/imports/export_values.py": {"client_secret", "secret"},
+    "app/services/imports/export_writing.py": {"client_secret", "secret"},
     "app/services/imports/providers.py": {"client_secret"},
     "app/services/outbox/link_secrets.py": {"payload"},
     "app/services/outbox/publisher.py": {"sealed"},
     "app/services/sign_in/sessions.py": {"provider_refresh_token"},
-    "app/services/single_sign_on/pending_sign_ins.py": {"sealed"},
+    "app/services/single_sign_on/sign_in.py": {"sealed"},
     "app/services/single_sign_on/provider_settings.py": {"client_secret"},
     "app/services/webhooks/stored_webhooks.py": {"secret", "old_secret"},
 }

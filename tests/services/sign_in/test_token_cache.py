@@ -12,7 +12,7 @@ from app.domain.values.errors import Refused, TokenFault
 from app.models import SessionRecord, ShopRecord, SigningKeyRecord, UserRecord
 from app.ports import Ports, ProcessCache
 from app.services.identity.identify import identify
-from app.services.keys.rotation import rotate_keys
+from app.services.keys import rotate_keys
 from app.services.sign_in.tokens import refresh_token, verify_token
 from tests.builders.apps import make_app
 from tests.builders.people import ISSUER, NOBODY, make_user, sign_in, visit

@@ -15,8 +15,7 @@ from app.models import KnownDeviceRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.password_changes import set_password
 from app.services.sign_in.tokens import refresh_token
-from app.services.sign_in_log.known_devices import MAX_NEW_PER_HOUR
-from app.services.sign_in_log.recording import SignInEntry, record_sign_in
+from app.services.sign_in_log.recording import MAX_NEW_PER_HOUR, SignInEntry, record_sign_in
 from tests.builders.links import link_for
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_staff, make_user

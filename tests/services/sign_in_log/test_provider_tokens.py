@@ -9,7 +9,7 @@ from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason, SignInRef
 from app.domain.values.errors import TokenFault
 from app.ports import Ports
 from app.services.sign_in.tokens import deactivate_all_tokens
-from app.services.single_sign_on.attribute_mapping import preview_mapping
+from app.services.single_sign_on.provider_checks import preview_mapping
 from tests.builders.people import ADDRESS, change_user, make_user
 from tests.builders.providers import set_up
 from tests.fakes.clock import FakeClock

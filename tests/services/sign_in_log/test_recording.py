@@ -34,7 +34,7 @@ from app.services.identity.identify import Visitor, identify
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.tokens import refresh_token
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
-from app.services.single_sign_on.refresh import refresh_external_session
+from app.services.single_sign_on.provider_sessions import refresh_external_session
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, NOBODY, PASSWORD, change_user, make_staff, make_user
 from tests.builders.people import sign_in as make_session

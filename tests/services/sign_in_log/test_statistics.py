@@ -17,8 +17,8 @@ from app.domain.sign_in.sign_in_log import (
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import Counts
 from app.ports import Ports
-from app.services.sign_in_log import statistics
-from app.services.sign_in_log.statistics import chart_sign_ins, count_sign_ins
+from app.services.sign_in_log import events
+from app.services.sign_in_log.events import chart_sign_ins, count_sign_ins
 from tests.builders.people import NOBODY, actor_of, make_staff
 from tests.builders.sign_in_events import make_sign_in
 from tests.fakes.clock import FakeClock
@@ -85,7 +85,7 @@ def test_entries_are_counted_within_their_period(ports: Ports, clock: FakeClock)
 
 
 def test_counting_is_bounded(ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statistics, "MAX_COUNTED", 2)
+    monkeypatch.setattr(events, "MAX_COUNTED", 2)
     for _ in range(4):
         make_sign_in(ports)
     assert count_sign_ins(ports, OPERATOR, SignInFilter()) == Counts(3, 3)

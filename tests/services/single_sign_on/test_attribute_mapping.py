@@ -9,7 +9,7 @@ from app.domain.single_sign_on.provider_users import MappedKind, MappedTo, Mappi
 from app.domain.values.errors import PermissionDenied, Refused
 from app.models import AuditRecord, UserRecord
 from app.ports import Ports
-from app.services.single_sign_on.attribute_mapping import preview_mapping
+from app.services.single_sign_on.provider_checks import preview_mapping
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import (
     actor_of,

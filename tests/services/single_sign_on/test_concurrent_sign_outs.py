@@ -14,7 +14,7 @@ from app.domain.values.installation import DatabaseBusy
 from app.models import SessionRecord
 from app.ports import Ports
 from app.services.sign_in.tokens import refresh_token
-from app.services.single_sign_on.refresh import refresh_external_session
+from app.services.single_sign_on.provider_sessions import refresh_external_session
 from tests.builders.people import NOBODY, make_user, sign_in
 from tests.servers.own_provider import OwnProvider
 from tests.services.provider_logins import PLUGIN

@@ -12,7 +12,7 @@ from app.models import SessionRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.sign_in.tokens import refresh_token
-from app.services.single_sign_on.refresh import refresh_external_session
+from app.services.single_sign_on.provider_sessions import refresh_external_session
 from app.services.single_sign_on.sign_in import ExternalTokens
 from tests.builders.people import NOBODY, make_user, visit
 from tests.builders.people import sign_in as sign_in_here

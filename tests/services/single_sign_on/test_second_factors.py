@@ -9,7 +9,7 @@ from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.shop.settings import update_shop
-from app.services.single_sign_on.refresh import refresh_external_session
+from app.services.single_sign_on.provider_sessions import refresh_external_session
 from app.services.single_sign_on.sign_in import ExternalTokens
 from tests.builders.people import NOBODY, make_staff, sessions_of, visit
 from tests.builders.providers import set_up
