@@ -130,6 +130,8 @@ def _operations() -> Iterator[tuple[str, OperationType, GraphQLField, str]]:
     )
     for operation, root, code in parts:
         for name, field in root.fields.items() if root else ():
+            if getattr(field.resolve, "constant", False):
+                continue
             resolver = f"resolve_{_python_name(name)}"
             [module] = {part.__module__ for part in code.__mro__ if resolver in vars(part)}
             yield _SUBJECTS[module.rpartition(".")[2]], operation, field, name

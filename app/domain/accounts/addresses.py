@@ -42,6 +42,9 @@ COUNTRY_NAMES: Mapping[str, str] = dict(
 EUROPEAN_UNION = "EU"
 """A code that Saleor's clients know; no address is in it."""
 
+PHONE_PREFIXES = tuple(map(str, sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE)))
+"""Calling codes of all countries."""
+
 _INPUTS = {
     "street_address": "streetAddress1",
     "city": "city",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import graphene
 from graphql import GraphQLError, GraphQLResolveInfo
@@ -38,7 +38,12 @@ def _problems(error_type: str, *, deprecation_reason: str | None = None) -> grap
         graphene.NonNull(graphene.List(graphene.NonNull(f"app.graphql.types.{error_type}"))),
         description="Why the operation was refused; empty if it succeeded.",
         deprecation_reason=deprecation_reason,
+        resolver=_resolve_errors,
     )
+
+
+def _resolve_errors(payload: Any, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+    return payload.errors or []
 
 
 class MutationPayload(graphene.ObjectType):
@@ -46,9 +51,6 @@ class MutationPayload(graphene.ObjectType):
 
     class Meta:
         abstract = True
-
-    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
 
 
 class AccountPayload(MutationPayload):
@@ -59,9 +61,6 @@ class AccountPayload(MutationPayload):
 
     errors = errors_of("problems.AccountError")
     account_errors = former_errors_of("problems.AccountError")
-
-    def resolve_account_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
 
 
 class TokenPayload(AccountPayload):

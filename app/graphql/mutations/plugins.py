@@ -9,7 +9,12 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.values.errors import Problem, Refused
 from app.graphql.context import RequestContext
-from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
+from app.graphql.mutations.payloads import (
+    MutationPayload,
+    answers,
+    errors_of,
+    former_errors_of,
+)
 from app.services.single_sign_on.provider_settings import ProviderUpdate, update_plugin
 
 
@@ -32,6 +37,7 @@ class PluginUpdate(MutationPayload):
 
     plugin = graphene.Field("app.graphql.types.plugins.Plugin")
     errors = errors_of("problems.PluginError")
+    plugins_errors = former_errors_of("problems.PluginError")
 
 
 class PluginMutations(graphene.ObjectType):

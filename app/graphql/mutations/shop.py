@@ -11,8 +11,9 @@ from app.domain.mails.own_templates import OwnTemplate, TemplatePart
 from app.domain.shop.setting_table import SETTINGS, SettingKind
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.inputs import Upload
+from app.graphql.compatibility import constant_input, without_constants
 from app.graphql.context import RequestContext
-from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
 from app.graphql.types.mail_templates import template_arguments, template_language
 from app.services.shop.logo import delete_logo, update_logo
 from app.services.shop.mail_templates import reset_template, save_template, show_template
@@ -28,6 +29,25 @@ _TYPES = {
     SettingKind.LANGUAGE: "app.graphql.types.languages.LanguageCodeEnum",
 }
 
+_UNAVAILABLE = "app.graphql.types.unavailable."
+_CONSTANTS = {
+    "account_confirm_merge_mode": f"{_UNAVAILABLE}AccountConfirmModeEnum",
+    "charge_taxes_on_shipping": graphene.Boolean,
+    "default_weight_unit": f"{_UNAVAILABLE}WeightUnitsEnum",
+    "display_gross_prices": graphene.Boolean,
+    "fulfillment_allow_unpaid": graphene.Boolean,
+    "fulfillment_auto_approve": graphene.Boolean,
+    "header_text": graphene.String,
+    "include_taxes_in_prices": graphene.Boolean,
+    "limit_quantity_per_checkout": graphene.Int,
+    "preserve_all_address_fields": graphene.Boolean,
+    "reserve_stock_duration_anonymous_user": graphene.Int,
+    "reserve_stock_duration_authenticated_user": graphene.Int,
+    "track_inventory_by_default": graphene.Boolean,
+    "use_legacy_shipping_zone_stock_availability": graphene.Boolean,
+    "use_legacy_update_webhook_emission": graphene.Boolean,
+}
+
 ShopSettingsInput: Any = type(
     "ShopSettingsInput",
     (graphene.InputObjectType,),
@@ -39,6 +59,10 @@ ShopSettingsInput: Any = type(
             )
             for setting in SETTINGS
         },
+        **{
+            name: constant_input(f"ShopSettingsInput.{name}", kind)
+            for name, kind in _CONSTANTS.items()
+        },
     },
 )
 
@@ -48,6 +72,7 @@ class ShopSettingsUpdate(MutationPayload):
 
     shop = graphene.Field("app.graphql.types.shop.Shop")
     errors = errors_of("problems.ShopError")
+    shop_errors = former_errors_of("problems.ShopError")
 
 
 class ShopLogoUpdate(MutationPayload):
@@ -178,7 +203,8 @@ class ShopMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, input: dict[str, Any] | None = None
     ) -> ShopSettingsUpdate:
         context: RequestContext = info.context
-        shop = update_shop(context.ports, context.actor, ShopUpdate(**(input or {})))
+        values = without_constants("ShopSettingsInput", input or {})
+        shop = update_shop(context.ports, context.actor, ShopUpdate(**values))
         return ShopSettingsUpdate(shop=shop)
 
 

@@ -15,7 +15,12 @@ from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import in_utc
 from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
-from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
+from app.graphql.mutations.payloads import (
+    MutationPayload,
+    answers,
+    errors_of,
+    former_errors_of,
+)
 from app.services.deliveries.replays import replay_deliveries, retry_delivery
 from app.services.webhooks.changes import (
     WebhookInput,
@@ -75,6 +80,7 @@ class WebhookPayload(MutationPayload):
         abstract = True
 
     errors = errors_of("webhook_problems.WebhookError")
+    webhook_errors = former_errors_of("webhook_problems.WebhookError")
 
 
 class WebhookCreate(WebhookPayload):

@@ -1,12 +1,13 @@
 """Queries about products."""
 
+from enum import StrEnum
 from typing import Any
 
 import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.commerce.products import Product
-from app.domain.values.pages import Page
+from app.domain.values.pages import Page, empty_page
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 from app.graphql.types.lists import (
@@ -22,6 +23,16 @@ _PRODUCT = "app.graphql.types.products.Product"
 _UNUSED = "Accepted but ignored."
 
 
+class _Stock(StrEnum):
+    IN_STOCK = "IN_STOCK"
+    OUT_OF_STOCK = "OUT_OF_STOCK"
+
+
+StockAvailability = graphene.Enum.from_enum(
+    _Stock, name="StockAvailability", description="Whether a product can be bought."
+)
+
+
 class ProductFilterInput(graphene.InputObjectType):
     """Filters for products."""
 
@@ -31,6 +42,9 @@ class ProductFilterInput(graphene.InputObjectType):
     is_published = graphene.Boolean()
     price = PriceRangeInput()
     updated_at = DateTimeRangeInput()
+    stock_availability = graphene.InputField(
+        StockAvailability, description="Stock isn't kept: all products are IN_STOCK."
+    )
 
 
 class ProductOrder(graphene.InputObjectType):
@@ -80,12 +94,15 @@ class ProductQueries(graphene.ObjectType):
     ) -> Page[Product]:
         context: RequestContext = info.context
         page = page_request("products", arguments)
+        filter_ = arguments.get("filter") or {}
+        if filter_.get("stock_availability") is _Stock.OUT_OF_STOCK:
+            return empty_page()
         sort = arguments.get("sort_by") or {}
         return list_products(
             context.ports,
             context.actor,
             page,
-            _product_filter(arguments.get("filter") or {}, arguments.get("search")),
+            _product_filter(filter_, arguments.get("search")),
             sort.get("field"),
             descending=sort.get("direction") is Direction.DESC,
         )

@@ -7,6 +7,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.commerce.sales import Checkout, Order, OrderSummary
 from app.domain.values.pages import Page
+from app.graphql.compatibility import constant
 from app.graphql.connections import connection_arguments, page_request
 from app.graphql.context import RequestContext
 from app.graphql.types.lists import (
@@ -16,7 +17,7 @@ from app.graphql.types.lists import (
     days_in,
     moments_in,
 )
-from app.services.commerce.checkouts import show_checkout
+from app.services.commerce.checkouts import list_checkouts, show_checkout
 from app.services.commerce.orders import OrderFilter, list_orders, show_order
 
 _ID = graphene.NonNull(graphene.ID)
@@ -68,6 +69,40 @@ class SaleQueries(graphene.ObjectType):
         **connection_arguments(),
         description="All orders, newest first. Requires MANAGE_ORDERS.",
     )
+
+    checkouts = graphene.Field(
+        "app.graphql.types.checkouts.CheckoutCountableConnection",
+        channel=graphene.String(description=_UNUSED),
+        **connection_arguments(),
+        description=(
+            "All open checkouts, newest first. Requires MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
+        ),
+    )
+    homepage_events = constant(
+        "Query.homepageEvents",
+        "app.graphql.types.unavailable.OrderEventCountableConnection",
+        "Saleor will remove it.",
+        **connection_arguments(),
+    )
+    orders_total = constant(
+        "Query.ordersTotal",
+        "app.graphql.types.money.TaxedMoney",
+        "Saleor will remove it.",
+        period=graphene.Argument(
+            "app.graphql.types.unavailable.ReportingPeriod", description=_UNUSED
+        ),
+        channel=graphene.String(description=_UNUSED),
+    )
+    export_file = constant("Query.exportFile", "app.graphql.types.unavailable.ExportFile", id=_ID)
+    page_type = constant("Query.pageType", "app.graphql.types.unavailable.PageType", id=_ID)
+
+    @staticmethod
+    def resolve_checkouts(
+        _root: object, info: GraphQLResolveInfo, **arguments: Any
+    ) -> Page[Checkout]:
+        context: RequestContext = info.context
+        request = page_request("checkouts", arguments)
+        return list_checkouts(context.ports, context.actor, request)
 
     @staticmethod
     def resolve_checkout(_root: object, info: GraphQLResolveInfo, id: str) -> Checkout | None:

@@ -5,6 +5,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.accounts import addresses as domain
 from app.domain.values.ids import to_global_id
+from app.graphql.compatibility import constant
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 _KINDS = {
@@ -32,6 +33,9 @@ class CountryDisplay(graphene.ObjectType):
 
     code = graphene.NonNull(graphene.String, description="Its code of ISO 3166-1.")
     country = graphene.NonNull(graphene.String, description="Its English name.")
+    vat = constant(
+        "CountryDisplay.vat", "app.graphql.types.unavailable.VAT", "Taxes are set elsewhere."
+    )
 
 
 class Address(graphene.ObjectType):

@@ -15,12 +15,14 @@ from app.graphql.app_nodes import (
     extension_node,
     webhook_nodes,
 )
+from app.graphql.compatibility import constant
 from app.graphql.context import RequestContext
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 AppTypeEnum = graphene.Enum.from_enum(domain.AppType, name="AppTypeEnum")
 AppSortField = graphene.Enum.from_enum(domain.AppSortField, name="AppSortField")
 
+_UNAVAILABLE = "app.graphql.types.unavailable."
 _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission"))
 
 
@@ -90,6 +92,10 @@ class App(graphene.ObjectType):
         )
     )
     author = graphene.String()
+    breaker_state = constant(
+        "App.breakerState", graphene.NonNull(f"{_UNAVAILABLE}CircuitBreakerStateEnum")
+    )
+    breaker_last_state_change = constant("App.breakerLastStateChange", graphene.DateTime)
     extensions = graphene.NonNull(
         graphene.List(graphene.NonNull("app.graphql.types.extensions.AppExtension"))
     )

@@ -13,3 +13,10 @@ LanguageCodeEnum = graphene.Enum(
         else f"{LANGUAGE_NAMES[code.value]}."
     ),
 )
+
+
+class LanguageDisplay(graphene.ObjectType):
+    """A language of people and emails."""
+
+    code = graphene.NonNull(LanguageCodeEnum)
+    language = graphene.NonNull(graphene.String, description="Its English name.")

@@ -7,6 +7,7 @@ from app.domain.accounts.users import User
 from app.domain.commerce import products
 from app.domain.commerce import sales as domain
 from app.domain.values.ids import to_global_id
+from app.graphql.compatibility import constant
 from app.graphql.connections import make_connection
 from app.graphql.context import RequestContext
 from app.graphql.line_fields import Line
@@ -45,6 +46,10 @@ class Order(graphene.ObjectType):
     total = graphene.NonNull(_MONEY)
     created = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
+    invoices = constant(
+        "Order.invoices",
+        graphene.NonNull(graphene.List(graphene.NonNull("app.graphql.types.unavailable.Invoice"))),
+    )
 
     def resolve_id(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> str:
         return to_global_id("Order", self.id)

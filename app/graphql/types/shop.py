@@ -2,59 +2,65 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
 
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain.accounts.addresses import COUNTRY_NAMES, PHONE_PREFIXES
+from app.domain.accounts.languages import LANGUAGE_NAMES
 from app.domain.authorization.permissions import Permission, in_order
+from app.domain.commerce.money import CURRENCY
 from app.domain.mails.design import logo_path
 from app.domain.mails.mail import MailSender
-from app.domain.shop import settings as domain
+from app.domain.shop import settings
 from app.domain.shop.setting_table import SETTINGS, SettingKind, SettingValue
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation import SCHEMA_VERSION
+from app.graphql.compatibility import constant
 from app.graphql.context import RequestContext
 from app.services.identity.providers import ExternalAuthentication as ExternalAuthenticationValue
 from app.services.identity.providers import list_external_authentications
 from app.services.shop.settings import show_settings, show_version
 
 _MODES = {
-    domain.PasswordLoginMode.ENABLED: "Anyone with a password can sign in with it.",
-    domain.PasswordLoginMode.CUSTOMERS_ONLY: (
+    settings.PasswordLoginMode.ENABLED: "Anyone with a password can sign in with it.",
+    settings.PasswordLoginMode.CUSTOMERS_ONLY: (
         "Customers can sign in with a password. Staff can too, but such a session has no staff "
         "permissions."
     ),
-    domain.PasswordLoginMode.DISABLED: (
+    settings.PasswordLoginMode.DISABLED: (
         "Password login is off; `tokenRefresh`, `passwordChange`, `setPassword` and "
         "`requestPasswordReset` are refused, too."
     ),
 }
 
 
-def _mode(mode: domain.PasswordLoginMode | None) -> str:
+def _mode(mode: settings.PasswordLoginMode | None) -> str:
     return "Who can sign in with a password." if mode is None else _MODES[mode]
 
 
 PasswordLoginModeEnum = graphene.Enum.from_enum(
-    domain.PasswordLoginMode, name="PasswordLoginModeEnum", description=_mode
+    settings.PasswordLoginMode, name="PasswordLoginModeEnum", description=_mode
 )
 
 
 _SECOND_FACTOR = {
-    domain.StaffSecondFactor.OPTIONAL: "Staff can add a second factor.",
-    domain.StaffSecondFactor.REQUIRED: (
+    settings.StaffSecondFactor.OPTIONAL: "Staff can add a second factor.",
+    settings.StaffSecondFactor.REQUIRED: (
         "Staff need a second factor. After the grace period, sessions without one have the "
         "permissions of a customer."
     ),
 }
 
 
-def _second_factor(rule: domain.StaffSecondFactor | None) -> str:
+def _second_factor(rule: settings.StaffSecondFactor | None) -> str:
     return "Whether staff need a second factor." if rule is None else _SECOND_FACTOR[rule]
 
 
 StaffSecondFactorEnum = graphene.Enum.from_enum(
-    domain.StaffSecondFactor, name="StaffSecondFactorEnum", description=_second_factor
+    settings.StaffSecondFactor, name="StaffSecondFactorEnum", description=_second_factor
 )
 
 
@@ -77,6 +83,12 @@ def _sender(sender: MailSender | None) -> str:
 MailSenderEnum = graphene.Enum.from_enum(MailSender, name="MailSenderEnum", description=_sender)
 
 
+_UNAVAILABLE = "app.graphql.types.unavailable."
+_FLAG = graphene.NonNull(graphene.Boolean)
+_IGNORED = "Ignored."
+_TAXES = "Taxes are set elsewhere."
+
+
 @dataclass(frozen=True, slots=True)
 class _Logo:
     url: str
@@ -88,6 +100,26 @@ class ExternalAuthentication(graphene.ObjectType):
 
     id = graphene.NonNull(graphene.String)
     name = graphene.String()
+
+
+class Domain(graphene.ObjectType):
+    """Where the API is reached."""
+
+    host = graphene.NonNull(graphene.String, description="Its host, and its port if it has one.")
+    ssl_enabled = graphene.NonNull(graphene.Boolean, description="Whether it is HTTPS.")
+    url = graphene.NonNull(graphene.String)
+
+
+class CountryFilterInput(graphene.InputObjectType):
+    """Filters for countries."""
+
+    attached_to_shipping_zones = graphene.Boolean(
+        description="With true, those that are shipped to: none, shipping isn't done here."
+    )
+
+
+def _items(name: str) -> graphene.NonNull:
+    return graphene.NonNull(graphene.List(graphene.NonNull(f"{_UNAVAILABLE}{name}")))
 
 
 _SETTINGS = {setting.name: setting for setting in SETTINGS}
@@ -107,7 +139,7 @@ def _managed(name: str) -> graphene.Field:
     """Return the field of the setting ``name``, which needs MANAGE_SETTINGS."""
     setting = _SETTINGS[name]
 
-    def resolve(_shop: domain.PublicShop, info: GraphQLResolveInfo) -> SettingValue:
+    def resolve(_shop: settings.PublicShop, info: GraphQLResolveInfo) -> SettingValue:
         context: RequestContext = info.context
         return setting.read(show_settings(context.ports, context.actor))
 
@@ -160,22 +192,136 @@ class Shop(graphene.ObjectType):
         graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission")),
         description="All permissions.",
     )
+    countries = graphene.Field(
+        graphene.NonNull(
+            graphene.List(graphene.NonNull("app.graphql.types.addresses.CountryDisplay"))
+        ),
+        description="All countries, by their codes.",
+        language_code=graphene.Argument(
+            "app.graphql.types.languages.LanguageCodeEnum",
+            description="Ignored: names are English.",
+        ),
+        filter=CountryFilterInput(),
+    )
+    languages = graphene.NonNull(
+        graphene.List(graphene.NonNull("app.graphql.types.languages.LanguageDisplay")),
+        description="The languages that people can choose.",
+    )
+    phone_prefixes = graphene.NonNull(
+        graphene.List(graphene.NonNull(graphene.String)),
+        description="The calling codes of all countries.",
+    )
+    channel_currencies = graphene.NonNull(
+        graphene.List(graphene.NonNull(graphene.String)),
+        description="The currencies that the shop sells in.",
+    )
+    domain = graphene.NonNull(Domain, description="Where the API is reached.")
+    announcements = constant("Shop.announcements", _items("Announcement"))
+    available_payment_gateways = constant(
+        "Shop.availablePaymentGateways",
+        _items("PaymentGateway"),
+        currency=graphene.String(description=_IGNORED),
+        channel=graphene.String(description=_IGNORED),
+    )
+    available_shipping_methods = constant(
+        "Shop.availableShippingMethods",
+        graphene.List(graphene.NonNull(f"{_UNAVAILABLE}ShippingMethod")),
+        channel=graphene.Argument(graphene.String, required=True, description=_IGNORED),
+        address=graphene.Argument(
+            "app.graphql.mutations.addresses.AddressInput", description=_IGNORED
+        ),
+    )
+    available_tax_apps = constant(
+        "Shop.availableTaxApps",
+        graphene.NonNull(graphene.List(graphene.NonNull("app.graphql.types.apps.App"))),
+    )
+    staff_notification_recipients = constant(
+        "Shop.staffNotificationRecipients",
+        graphene.List(graphene.NonNull(f"{_UNAVAILABLE}StaffNotificationRecipient")),
+    )
+    translation = constant(
+        "Shop.translation",
+        f"{_UNAVAILABLE}ShopTranslation",
+        language_code=graphene.Argument(
+            "app.graphql.types.languages.LanguageCodeEnum", required=True, description=_IGNORED
+        ),
+    )
+    limits = constant(
+        "Shop.limits", graphene.NonNull(f"{_UNAVAILABLE}LimitInfo"), "Saleor will remove it."
+    )
+    header_text = constant("Shop.headerText", graphene.String)
+    default_weight_unit = constant("Shop.defaultWeightUnit", f"{_UNAVAILABLE}WeightUnitsEnum")
+    track_inventory_by_default = constant("Shop.trackInventoryByDefault", graphene.Boolean)
+    fulfillment_auto_approve = constant("Shop.fulfillmentAutoApprove", _FLAG)
+    fulfillment_allow_unpaid = constant("Shop.fulfillmentAllowUnpaid", _FLAG)
+    reserve_stock_duration_anonymous_user = constant(
+        "Shop.reserveStockDurationAnonymousUser", graphene.Int
+    )
+    reserve_stock_duration_authenticated_user = constant(
+        "Shop.reserveStockDurationAuthenticatedUser", graphene.Int
+    )
+    limit_quantity_per_checkout = constant("Shop.limitQuantityPerCheckout", graphene.Int)
+    preserve_all_address_fields = constant("Shop.preserveAllAddressFields", _FLAG)
+    include_taxes_in_prices = constant("Shop.includeTaxesInPrices", _FLAG, _TAXES)
+    display_gross_prices = constant("Shop.displayGrossPrices", _FLAG, _TAXES)
+    charge_taxes_on_shipping = constant("Shop.chargeTaxesOnShipping", _FLAG, _TAXES)
+    use_legacy_shipping_zone_stock_availability = constant(
+        "Shop.useLegacyShippingZoneStockAvailability", _FLAG
+    )
+    use_legacy_update_webhook_emission = constant(
+        "Shop.useLegacyUpdateWebhookEmission", graphene.Boolean, "Saleor will remove it."
+    )
+    account_confirm_merge_mode = constant(
+        "Shop.accountConfirmMergeMode",
+        graphene.NonNull(f"{_UNAVAILABLE}AccountConfirmModeEnum"),
+    )
     version = graphene.NonNull(
         graphene.String,
         description="The version of the API and, behind `+`, of this service. For staff and apps.",
     )
     schema_version = graphene.NonNull(graphene.String)
 
-    def resolve_id(self: domain.PublicShop, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: settings.PublicShop, _info: GraphQLResolveInfo) -> str:
         return to_global_id("Shop", "1")
 
     def resolve_available_external_authentications(
-        self: domain.PublicShop, info: GraphQLResolveInfo
+        self: settings.PublicShop, info: GraphQLResolveInfo
     ) -> tuple[ExternalAuthenticationValue, ...]:
         context: RequestContext = info.context
         return list_external_authentications(context.ports, context.actor)
 
-    def resolve_logo(self: domain.PublicShop, info: GraphQLResolveInfo) -> _Logo | None:
+    def resolve_countries(
+        self: settings.PublicShop,
+        _info: GraphQLResolveInfo,
+        language_code: object = None,
+        filter: dict[str, Any] | None = None,
+    ) -> list[dict[str, str]]:
+        if (filter or {}).get("attached_to_shipping_zones"):
+            return []
+        return [{"code": code, "country": name} for code, name in COUNTRY_NAMES.items()]
+
+    def resolve_languages(
+        self: settings.PublicShop, _info: GraphQLResolveInfo
+    ) -> list[dict[str, str]]:
+        return [{"code": code, "language": name} for code, name in LANGUAGE_NAMES.items()]
+
+    def resolve_phone_prefixes(
+        self: settings.PublicShop, _info: GraphQLResolveInfo
+    ) -> tuple[str, ...]:
+        return PHONE_PREFIXES
+
+    def resolve_channel_currencies(
+        self: settings.PublicShop, _info: GraphQLResolveInfo
+    ) -> tuple[str, ...]:
+        return (CURRENCY,)
+
+    def resolve_domain(self: settings.PublicShop, info: GraphQLResolveInfo) -> dict[str, object]:
+        context: RequestContext = info.context
+        url = context.visitor.issuer.removesuffix("/graphql/")
+        parts = urlsplit(url)
+        return {"host": parts.netloc, "ssl_enabled": parts.scheme == "https", "url": f"{url}/"}
+
+    def resolve_logo(self: settings.PublicShop, info: GraphQLResolveInfo) -> _Logo | None:
         context: RequestContext = info.context
         shop = show_settings(context.ports, context.actor)
         if not shop.logo:
@@ -184,19 +330,19 @@ class Shop(graphene.ObjectType):
         return _Logo(f"{base_url}{logo_path(shop.logo)}", shop.name)
 
     def resolve_second_factor_required_from(
-        self: domain.PublicShop, info: GraphQLResolveInfo
+        self: settings.PublicShop, info: GraphQLResolveInfo
     ) -> datetime | None:
         context: RequestContext = info.context
         return show_settings(context.ports, context.actor).second_factor_from
 
     def resolve_permissions(
-        self: domain.PublicShop, _info: GraphQLResolveInfo
+        self: settings.PublicShop, _info: GraphQLResolveInfo
     ) -> tuple[Permission, ...]:
         return in_order(frozenset(Permission))
 
-    def resolve_version(self: domain.PublicShop, info: GraphQLResolveInfo) -> str:
+    def resolve_version(self: settings.PublicShop, info: GraphQLResolveInfo) -> str:
         context: RequestContext = info.context
         return show_version(context.ports, context.actor)
 
-    def resolve_schema_version(self: domain.PublicShop, _info: GraphQLResolveInfo) -> str:
+    def resolve_schema_version(self: settings.PublicShop, _info: GraphQLResolveInfo) -> str:
         return SCHEMA_VERSION

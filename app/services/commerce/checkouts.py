@@ -31,9 +31,9 @@ from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord, UserRe
 from app.ports import NamedRow, Ports
 from app.ports.database import Subject, SubjectKind
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part, public, users_or
+from app.services.authorization.register import part, public, requires, users_or
 from app.services.commerce.products import PRODUCT_COLUMNS, PRODUCTS, to_product
-from app.services.lists.paging import Order, Parents, read_rows_by_parent
+from app.services.lists.paging import Order, Parents, read_rows, read_rows_by_parent
 from app.services.lists.records import record_from
 from app.services.outbox.publisher import add_event
 
@@ -445,6 +445,14 @@ def show_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout | No
             return None
         (found,) = to_checkouts(session, actor, [row])
         return found
+
+
+@requires(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
+def list_checkouts(ports: Ports, actor: Actor, page: PageRequest) -> Page[Checkout]:
+    """Return the page of all carts that aren't ordered yet (`checkouts`), the newest first."""
+    with ports.database.reading() as session:
+        found = read_rows(ports, session, _OPEN, _NEWEST_FIRST, page)
+        return with_items(found, to_checkouts(session, actor, found.items))
 
 
 @users_or(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)

@@ -26,6 +26,8 @@ APP_READERS = Rule("- - - + - + - -", (Caller.STAFF, Caller.APP))
 """An app with MANAGE_APPS reads what an extension whose app has it doesn't."""
 OWN = Rule("- o o + - + o +", (Caller.USER,))
 """Users see their own, permission holders everyone's; other callers get ``null``."""
+NOTHING = Rule("o o o o o o o o")
+"""Names without anything behind them (``app/graphql/compatibility``)."""
 
 QUERIES = {
     "shop": Row(EVERYBODY, ""),
@@ -61,6 +63,11 @@ QUERIES = {
     "checkout": Row(EVERYBODY, 'id: "$cart"'),
     "order": Row(OWN, 'id: "$order"', (ORDERS,)),
     "orders": Row(HOLDERS, "first: 1", (ORDERS,)),
+    "checkouts": Row(HOLDERS, "first: 1", (CHECKOUTS, HANDLING)),
+    "homepageEvents": Row(EVERYBODY, "first: 1"),
+    "ordersTotal": Row(NOTHING, ""),
+    "exportFile": Row(NOTHING, 'id: "$product"'),
+    "pageType": Row(NOTHING, 'id: "$product"'),
 }
 
 _CUSTOMER = 'user(id: "$customer")'
@@ -105,6 +112,7 @@ FIELDS = {
             "secondFactorRequiredFrom",
         )
     },
+    "Shop.domain": Row(EVERYBODY, "shop { domain { url } }"),
     "Shop.version": Row(STAFF_AND_APPS, "shop { version }"),
     "Shop.logo": Row(HOLDERS, "shop { logo { url } }", (SETTINGS,)),
     "User.permissionGroups": Row(SIGNED_IN, "me { permissionGroups { name } }"),

@@ -1,0 +1,180 @@
+"""Names that exist so that Saleor's clients work, with the one value that each of them has.
+
+Nothing stands behind them here. ``constant`` declares such a field, ``constant_input`` such an
+input, which accepts that value alone; both are described by the table. A test compares the table
+with the schema.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.commerce.sales import MAX_QUANTITY
+from app.domain.values.errors import Problem, refuse_any
+from app.domain.values.pages import Page, empty_page
+
+_NO_ITEMS: tuple[object, ...] = ()
+_NO_PAGE: Page[object] = empty_page()
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """The ``value`` of a name, why it has no other, and what an input accepts as the same.
+
+    ``shown`` is the value in the schema's descriptions, where it isn't null, empty or a literal.
+    """
+
+    value: object
+    reason: str
+    same: tuple[object, ...] = ()
+    shown: str = ""
+
+    @property
+    def text(self) -> str:
+        """The value as the schema's descriptions have it."""
+        if self.shown:
+            return self.shown
+        if self.value is None:
+            return "null"
+        if self.value is _NO_ITEMS or self.value is _NO_PAGE:
+            return "empty"
+        return f"`{str(self.value).lower() if isinstance(self.value, bool) else self.value}`"
+
+    def accepts(self, given: object) -> bool:
+        """Whether an input with this value changes nothing."""
+        return given is None or any(
+            given == value and type(given) is type(value) for value in (self.value, *self.same)
+        )
+
+
+_STOCK = "Stock isn't kept here."
+_SHIPPING = "Shipping isn't done here."
+_TAXES = "Taxes are calculated elsewhere."
+_PAYMENTS = "Payments are made elsewhere."
+_PRODUCTS = "Products have no weight here."
+_SYNC = "Synchronous webhooks aren't sent."
+_CLOUD = "Saleor Cloud sets it."
+
+FIELDS: Mapping[str, Constant] = {
+    "App.breakerLastStateChange": Constant(None, _SYNC),
+    "App.breakerState": Constant("CLOSED", _SYNC),
+    "CountryDisplay.vat": Constant(None, _TAXES),
+    "Order.invoices": Constant(_NO_ITEMS, "Invoices aren't made here."),
+    "Query.exportFile": Constant(None, "Exports are made in the console."),
+    "Query.homepageEvents": Constant(_NO_PAGE, "Events of orders aren't kept."),
+    "Query.ordersTotal": Constant(None, "Sales aren't added up."),
+    "Query.pageType": Constant(None, "Pages are made elsewhere."),
+    "Shop.accountConfirmMergeMode": Constant("MERGE_DISABLED", "Orders keep their account."),
+    "Shop.announcements": Constant(_NO_ITEMS, _CLOUD),
+    "Shop.availablePaymentGateways": Constant(_NO_ITEMS, _PAYMENTS),
+    "Shop.availableShippingMethods": Constant(_NO_ITEMS, _SHIPPING),
+    "Shop.availableTaxApps": Constant(_NO_ITEMS, _TAXES),
+    "Shop.chargeTaxesOnShipping": Constant(value=True, reason=_TAXES),
+    "Shop.defaultWeightUnit": Constant("KG", _PRODUCTS),
+    "Shop.displayGrossPrices": Constant(value=True, reason=_TAXES),
+    "Shop.fulfillmentAllowUnpaid": Constant(
+        value=True, reason="Orders can be fulfilled before they are paid."
+    ),
+    "Shop.fulfillmentAutoApprove": Constant(value=True, reason="Fulfillments aren't approved."),
+    "Shop.headerText": Constant(None, "The storefront has its own texts."),
+    "Shop.includeTaxesInPrices": Constant(value=True, reason=_TAXES),
+    "Shop.limitQuantityPerCheckout": Constant(
+        MAX_QUANTITY, "It applies to each line of a checkout."
+    ),
+    "Shop.limits": Constant("limits", _CLOUD, shown="without limits and usage"),
+    "Shop.preserveAllAddressFields": Constant(value=True, reason="Addresses keep all fields."),
+    "Shop.reserveStockDurationAnonymousUser": Constant(None, _STOCK),
+    "Shop.reserveStockDurationAuthenticatedUser": Constant(None, _STOCK),
+    "Shop.staffNotificationRecipients": Constant(_NO_ITEMS, "Apps notify staff."),
+    "Shop.trackInventoryByDefault": Constant(value=False, reason=_STOCK),
+    "Shop.translation": Constant(None, "Texts aren't translated here."),
+    "Shop.useLegacyShippingZoneStockAvailability": Constant(value=False, reason=_STOCK),
+    "Shop.useLegacyUpdateWebhookEmission": Constant(
+        value=True, reason="Changes of metadata send the event of the object's update."
+    ),
+}
+"""Fields by type and name."""
+
+_NO_DURATION = (0,)
+
+INPUTS: Mapping[str, Constant] = {
+    "ShopSettingsInput.accountConfirmMergeMode": FIELDS["Shop.accountConfirmMergeMode"],
+    "ShopSettingsInput.chargeTaxesOnShipping": FIELDS["Shop.chargeTaxesOnShipping"],
+    "ShopSettingsInput.defaultWeightUnit": FIELDS["Shop.defaultWeightUnit"],
+    "ShopSettingsInput.displayGrossPrices": FIELDS["Shop.displayGrossPrices"],
+    "ShopSettingsInput.fulfillmentAllowUnpaid": FIELDS["Shop.fulfillmentAllowUnpaid"],
+    "ShopSettingsInput.fulfillmentAutoApprove": FIELDS["Shop.fulfillmentAutoApprove"],
+    "ShopSettingsInput.headerText": Constant(None, FIELDS["Shop.headerText"].reason, ("",)),
+    "ShopSettingsInput.includeTaxesInPrices": FIELDS["Shop.includeTaxesInPrices"],
+    "ShopSettingsInput.limitQuantityPerCheckout": FIELDS["Shop.limitQuantityPerCheckout"],
+    "ShopSettingsInput.preserveAllAddressFields": FIELDS["Shop.preserveAllAddressFields"],
+    "ShopSettingsInput.reserveStockDurationAnonymousUser": Constant(None, _STOCK, _NO_DURATION),
+    "ShopSettingsInput.reserveStockDurationAuthenticatedUser": Constant(
+        None, _STOCK, _NO_DURATION
+    ),
+    "ShopSettingsInput.trackInventoryByDefault": FIELDS["Shop.trackInventoryByDefault"],
+    "ShopSettingsInput.useLegacyShippingZoneStockAvailability": FIELDS[
+        "Shop.useLegacyShippingZoneStockAvailability"
+    ],
+    "ShopSettingsInput.useLegacyUpdateWebhookEmission": FIELDS[
+        "Shop.useLegacyUpdateWebhookEmission"
+    ],
+}
+"""Inputs by type and name. Each accepts null too, which changes nothing."""
+
+
+def constant(name: str, kind: Any, deprecation_reason: str = "", **arguments: Any) -> Any:
+    """Return the field that is listed under ``name``, of the type ``kind``."""
+    entry = FIELDS[name]
+
+    def resolve(_root: object, _info: GraphQLResolveInfo, **_arguments: object) -> object:
+        return entry.value
+
+    resolve.constant = True  # type: ignore[attr-defined]
+    return graphene.Field(
+        kind,
+        description=f"Always {entry.text}. {entry.reason}",
+        deprecation_reason=deprecation_reason or None,
+        resolver=resolve,
+        args=arguments,
+    )
+
+
+def constant_input(name: str, kind: Any) -> graphene.InputField:
+    """Return the input ``name`` of a listed one, in Python's spelling, of the type ``kind``."""
+    entry = INPUTS[_api_name(name)]
+    return graphene.InputField(kind, description=f"Only {entry.text} is accepted. {entry.reason}")
+
+
+def without_constants(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inputs of an object of the type ``kind`` that aren't listed.
+
+    Refuses INVALID on each listed one with another value than that it always has.
+    """
+    listed = {name: INPUTS.get(f"{kind}.{_api_name(name)}") for name in given}
+    refuse_any(
+        *(
+            Problem(
+                "INVALID",
+                "Only {value} is accepted here.",
+                _api_name(name),
+                values={"value": entry.text.strip("`")},
+            )
+            for name, entry in listed.items()
+            if entry is not None and not entry.accepts(_plain(given[name]))
+        )
+    )
+    return {name: value for name, value in given.items() if listed[name] is None}
+
+
+def _plain(value: object) -> object:
+    """Return the value of an enum's member, anything else as it is."""
+    return getattr(value, "value", value)
+
+
+def _api_name(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)

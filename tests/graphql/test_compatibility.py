@@ -1,0 +1,165 @@
+"""Names that exist for clients' sake: what the table says is what the schema says and gives."""
+
+from typing import Any
+
+import pytest
+from graphql import (
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    get_named_type,
+    is_required_argument,
+)
+
+from app.domain.authorization.permissions import Permission
+from app.graphql.compatibility import FIELDS, INPUTS, Constant
+from app.graphql.schema import schema
+from app.graphql.types import unavailable
+from app.ports import Ports
+from app.settings import Settings
+from tests.builders.people import make_staff, sign_in
+from tests.graphql.shop_client import ApiClient
+
+SCHEMA = schema.graphql_schema
+UPDATE = """
+mutation ($input: ShopSettingsInput!) {
+  shopSettingsUpdate(input: $input) {
+    shop { name }
+    errors { field code message }
+    shopErrors { field }
+  }
+}
+"""
+
+
+@pytest.fixture
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports, Settings())
+
+
+@pytest.fixture
+def manager(ports: Ports) -> str:
+    return sign_in(ports, make_staff(ports, "m@example.com", Permission.MANAGE_SETTINGS)).access
+
+
+def described(kind: type, phrase: str) -> dict[str, str]:
+    """Return the descriptions that begin with ``phrase``, by type and name."""
+    return {
+        f"{name}.{field}": entry.description or ""
+        for name, one in SCHEMA.type_map.items()
+        if isinstance(one, kind)
+        for field, entry in getattr(one, "fields", {}).items()
+        if (entry.description or "").startswith(phrase) and getattr(entry, "resolve", True)
+    }
+
+
+def test_each_listed_field_says_what_it_always_is() -> None:
+    for name, entry in FIELDS.items():
+        type_name, field = name.split(".")
+        kind = SCHEMA.type_map[type_name]
+        assert isinstance(kind, GraphQLObjectType)
+        assert kind.fields[field].description == f"Always {entry.text}. {entry.reason}"
+
+
+def test_each_listed_input_says_what_it_accepts() -> None:
+    for name, entry in INPUTS.items():
+        type_name, field = name.split(".")
+        kind = SCHEMA.type_map[type_name]
+        assert isinstance(kind, GraphQLInputObjectType)
+        shown = kind.fields[field].description
+        assert shown == f"Only {entry.text} is accepted. {entry.reason}"
+
+
+def test_every_field_that_has_one_value_is_listed() -> None:
+    by_table = {name for name in FIELDS if not name.startswith("Query.")}
+    shown = {
+        f"{kind.name}.{name}"
+        for kind in SCHEMA.type_map.values()
+        if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType)
+        for name, field in kind.fields.items()
+        if getattr(field.resolve, "constant", False) and kind.name != "Query"
+    }
+    assert shown == by_table
+    inputs = described(GraphQLInputObjectType, "Only ")
+    accepted = {name for name, text in inputs.items() if " is accepted. " in text}
+    assert accepted == INPUTS.keys()
+
+
+def test_types_that_are_never_returned_are_reached_by_listed_fields_alone() -> None:
+    """So no field can return one by mistake, and each of them is named with its reason."""
+    unreturned = {
+        name
+        for name, kind in SCHEMA.type_map.items()
+        if isinstance(kind, GraphQLObjectType)
+        and getattr(kind, "graphene_type", None) in vars(unavailable).values()
+    }
+    assert unreturned
+    reaching = {
+        f"{kind.name}.{name}"
+        for kind in SCHEMA.type_map.values()
+        if isinstance(kind, GraphQLObjectType) and kind.name not in unreturned
+        for name, field in kind.fields.items()
+        if get_named_type(field.type).name in unreturned
+    }
+    edges = {name for name in reaching if name.endswith(("Edge.node", "Connection.edges"))}
+    assert reaching - edges <= FIELDS.keys()
+
+
+def shown_shop() -> dict[str, Constant]:
+    return {
+        name.removeprefix("Shop."): entry
+        for name, entry in FIELDS.items()
+        if name.startswith("Shop.")
+    }
+
+
+def test_shop_answers_with_the_listed_values_for_everyone(api: ApiClient) -> None:
+    kind: Any = SCHEMA.type_map["Shop"]
+    for name, entry in shown_shop().items():
+        field = kind.fields[name]
+        if any(map(is_required_argument, field.args.values())):
+            continue
+        named = get_named_type(field.type)
+        if isinstance(named, GraphQLObjectType):
+            inner = {"LimitInfo": "{ allowedUsage { orders } }"}.get(named.name, "{ __typename }")
+        else:
+            inner = ""
+        value = api.run(f"{{ shop {{ {name} {inner} }} }}")[name]
+        expected = list(entry.value) if isinstance(entry.value, tuple) else entry.value
+        if name == "limits":
+            expected = {"allowedUsage": {"orders": None}}
+        assert value == expected, name
+
+
+def test_lists_and_lookups_at_the_root_are_empty(api: ApiClient) -> None:
+    assert api.run("{ homepageEvents(last: 10) { totalCount edges { node { id } } } }") == {
+        "totalCount": 0,
+        "edges": [],
+    }
+    assert api.run("{ ordersTotal(period: TODAY) { gross { amount } } }") is None
+    assert api.run('{ exportFile(id: "RXhwb3J0RmlsZTox") { status } }') is None
+    assert api.run('{ pageType(id: "UGFnZVR5cGU6MQ==") { attributes { id } } }') is None
+
+
+@pytest.mark.parametrize(("name", "entry"), INPUTS.items())
+def test_input_accepts_its_value_alone(
+    name: str, entry: Constant, api: ApiClient, manager: str
+) -> None:
+    kind: Any = SCHEMA.type_map["ShopSettingsInput"]
+    field = name.removeprefix("ShopSettingsInput.")
+    for accepted in (None, entry.value, *entry.same):
+        changed = api.run(UPDATE, manager, input={field: accepted, "name": "Marigold"})
+        assert changed == {"shop": {"name": "Marigold"}, "errors": [], "shopErrors": []}
+    named = get_named_type(kind.fields[field].type)
+    other: object
+    if isinstance(named, GraphQLEnumType):
+        other = next(value for value in named.values if value != entry.value)
+    else:
+        other = {"Boolean": entry.value is not True, "Int": 7, "String": "text"}[named.name]
+    refused = api.run(UPDATE, manager, input={field: other, "name": "Other"})
+    assert refused["shop"] is None
+    (error,) = refused["errors"]
+    assert (error["field"], error["code"]) == (field, "INVALID")
+    assert refused["shopErrors"] == [{"field": field}]
+    assert api.run("{ shop { name } }") == {"name": "Marigold"}
