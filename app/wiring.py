@@ -42,12 +42,10 @@ from app.ports import (
     Throttle,
     Traces,
 )
-from app.ports.backups import Backups
-from app.ports.demo_provider import DemoProviderKey
-from app.ports.metrics import NO_METRICS
-from app.ports.security_log import NO_SECURITY_LOG
-from app.ports.traces import NO_TRACES
-from app.ports.work_signal import NO_SIGNAL, WorkSignal
+from app.ports.database import Backups
+from app.ports.keys import DemoProviderKey
+from app.ports.monitoring import NO_METRICS, NO_SECURITY_LOG, NO_TRACES
+from app.ports.queue import NO_SIGNAL, WorkSignal
 from app.remote import instance, sign_in
 from app.settings import (
     Settings,

@@ -2,8 +2,7 @@
 
 from alembic import context
 
-from app.models.record import UtcDateTime, complete_metadata
-from app.models.retired_columns import RETIRED_COLUMNS
+from app.models.record import RETIRED_COLUMNS, UtcDateTime, complete_metadata
 
 
 def render_item(kind: str, item: object, _context: object) -> str | bool:

@@ -10,8 +10,8 @@ from app.adapters.flush_thread import INTERVAL, WriteBuffer
 from app.domain.shop.settings import TrafficKind, bucket_of
 from app.models import AppTokenRecord, SessionRecord
 from app.models.record import UtcDateTime
-from app.ports.clock import Clock
 from app.ports.database import Database
+from app.ports.system import Clock
 
 MAX_SEEN = 100_000
 """Sessions, and app tokens, that are remembered while the database does not answer."""

@@ -22,7 +22,7 @@ from typing import IO, BinaryIO
 import pyrage
 
 from app.domain.values.installation import BackupFailed
-from app.ports.backups import BackupFacts, BackupKey, BackupLock
+from app.ports.database import BackupFacts, BackupKey, BackupLock
 
 _IDENTITY = "identity.age"
 _CONTENTS = "contents.age"

@@ -14,7 +14,7 @@ from app.adapters.database_errors import translate_errors
 from app.adapters.private_files import make_private_file
 from app.adapters.schema_revisions import connection_to
 from app.domain.values.installation import BackupFailed
-from app.ports.backups import BackupFacts, BackupKey, BackupLock, OpenBackup
+from app.ports.database import BackupFacts, BackupKey, BackupLock, OpenBackup
 
 _DUMP = "database.dump"
 _SCHEMA = "public"

@@ -9,7 +9,7 @@ from pathlib import Path
 from app.adapters.backup_files import opened_backup, private_temporary_folder, write_backup
 from app.adapters.private_files import make_private_database
 from app.domain.values.installation import BackupFailed
-from app.ports.backups import BackupFacts, BackupKey, BackupLock, OpenBackup
+from app.ports.database import BackupFacts, BackupKey, BackupLock, OpenBackup
 
 _DATABASE = "database.sqlite3"
 _QUEUE = "queue.sqlite3"

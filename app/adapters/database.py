@@ -30,9 +30,15 @@ from app.models import (
 from app.ports import Database, NamedRow, ReadSession
 from app.ports.configuration import Configuration
 from app.ports.database import Subject
-from app.ports.metrics import CONNECTIONS, CONNECTIONS_MAX, Measurement
-from app.ports.traces import NO_TRACES, SpanKind, Traces
-from app.ports.work_signal import NO_SIGNAL, WorkSignal
+from app.ports.monitoring import (
+    CONNECTIONS,
+    CONNECTIONS_MAX,
+    NO_TRACES,
+    Measurement,
+    SpanKind,
+    Traces,
+)
+from app.ports.queue import NO_SIGNAL, WorkSignal
 
 _NOW = select(func.clock_timestamp().label("now"))
 

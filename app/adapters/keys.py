@@ -21,8 +21,8 @@ from app.domain.keys import PublicKey, signing_key_purpose
 from app.domain.sign_in.jws import ALGORITHM, read_members, read_token
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.installation import KeyUnreadable
-from app.ports.bounded_cache import BoundedCache
 from app.ports.keys import DecryptionError, KeyPair
+from app.ports.process_cache import BoundedCache
 
 _BITS = 3072
 _MIN_KEY_BITS = 2048

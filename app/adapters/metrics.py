@@ -28,7 +28,7 @@ from prometheus_client.metrics_core import (
 from prometheus_client.registry import Collector
 from typing_extensions import override
 
-from app.ports.metrics import METRICS, Measurement, Metric, MetricKind
+from app.ports.monitoring import METRICS, Measurement, Metric, MetricKind
 
 MAX_SERIES = 2000
 """Label values of one metric; what goes beyond, which no label should, is "other"."""

@@ -11,7 +11,7 @@ from functools import partial
 import sqlalchemy as sa
 from alembic import op
 
-from app.ports.schema import UpgradeRows
+from app.ports.database import UpgradeRows
 
 BATCH = 5000
 """How many IDs are changed at a time."""

@@ -18,7 +18,7 @@ from app.adapters.schema_revisions import (
     migration_engine,
 )
 from app.domain.values.installation import UpgradeBlocked
-from app.ports.schema import Report, UpgradeStep, UpgradeWait, ignore_progress
+from app.ports.database import Report, UpgradeStep, UpgradeWait, ignore_progress
 
 _STYLE = {
     "fix": "check --fix --quiet REVISION_SCRIPT_FILENAME",

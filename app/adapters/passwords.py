@@ -26,7 +26,7 @@ from app.domain.passwords.imported_hashes import (
 )
 from app.domain.passwords.passwords import normalize_password
 from app.ports.bounded_lane import Lane
-from app.ports.metrics import HASHES_WAITING, Measurement
+from app.ports.monitoring import HASHES_WAITING, Measurement
 from app.ports.passwords import Match, PasswordsBusy
 
 _SIGN_IN_PLACES, _OTHER_PLACES, _TOKEN_PLACES = 10, 3, 2

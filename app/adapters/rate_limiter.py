@@ -19,7 +19,7 @@ from limits.strategies import FixedWindowRateLimiter
 from typing_extensions import override
 
 from app.domain.sign_in.rate_limits import Rates
-from app.ports.clock import Clock
+from app.ports.system import Clock
 
 SCHEME = "counts"
 """What Flask-Limiter finds ``Counts`` by: ``counts://``."""

@@ -25,8 +25,7 @@ from app.domain.values.installation import (
 )
 from app.ports import Metrics, NamedRow, ReadSession, Subject
 from app.ports.database import MAX_LAG
-from app.ports.metrics import REPLICA_READS, Measurement
-from app.ports.traces import Traces
+from app.ports.monitoring import REPLICA_READS, Measurement, Traces
 
 _CHECK_SECONDS = 1.0
 _VALID_SECONDS = 3.0

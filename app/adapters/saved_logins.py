@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.adapters.private_files import make_private_folder
 from app.domain.values.installation import Fault
-from app.ports.saved_logins import Profile
+from app.ports.instance import Profile
 
 _OWNER_READS = 0o600
 

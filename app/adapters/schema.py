@@ -3,8 +3,8 @@
 from app.adapters.database_errors import translate_errors
 from app.adapters.schema_revisions import SchemaRevisions
 from app.deferred import imported_when_used
+from app.ports.database import Report, ignore_progress
 from app.ports.keys import Encryption
-from app.ports.schema import Report, ignore_progress
 
 with imported_when_used():
     from app.adapters import migrations

@@ -22,9 +22,9 @@ from app.domain.sign_in.sign_in_log import (
 )
 from app.domain.values.text_rules import is_storable
 from app.models import AppRecord, AppTokenRecord, SignInEventRecord, UserRecord
-from app.ports.clock import Clock
 from app.ports.database import Database, NamedRow
 from app.ports.keys import Encryption
+from app.ports.system import Clock
 
 MAX_REFUSALS = 500
 """Different refusals that are kept between two writes; more are counted without a person."""

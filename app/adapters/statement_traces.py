@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import Engine, event
 from sqlalchemy.engine import ExceptionContext, ExecutionContext
 
-from app.ports.traces import Attributes, EndSpan, SpanKind, Traces
+from app.ports.monitoring import Attributes, EndSpan, SpanKind, Traces
 
 _MAX_TEXT = 1000
 _OPEN = "_end_latchkey_span"

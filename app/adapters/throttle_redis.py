@@ -33,7 +33,7 @@ from app.domain.sign_in.login_throttle import (
     guess_window,
     wait_seconds,
 )
-from app.ports.clock import Clock
+from app.ports.system import Clock
 from app.ports.throttle import AccountBlocks, Attempt, BlockedIp, Guess, ThrottleUnavailable
 
 _REBASE = """

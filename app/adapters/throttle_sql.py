@@ -35,8 +35,8 @@ from app.domain.sign_in.login_throttle import (
     wait_seconds,
 )
 from app.models import PasswordGuessRecord, ThrottleAddressRecord, ThrottleUserRecord
-from app.ports.clock import Clock
 from app.ports.database import Database, NamedRow
+from app.ports.system import Clock
 from app.ports.throttle import AccountBlocks, Attempt, BlockedIp, Guess
 
 BEGIN = text("""

@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcess
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from app.domain.values.installation import VERSION
-from app.ports.traces import Attributes, EndSpan, Span, SpanKind
+from app.ports.monitoring import Attributes, EndSpan, Span, SpanKind
 
 _KINDS = {
     SpanKind.INTERNAL: trace.SpanKind.INTERNAL,

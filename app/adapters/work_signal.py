@@ -16,7 +16,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.adapters.private_files import make_private_folder
-from app.ports.work_signal import NO_SIGNAL, WorkSignal
+from app.ports.queue import NO_SIGNAL, WorkSignal
 
 _CHANNEL = "latchkey_work"
 _CONNECT_SECONDS = 5

@@ -11,7 +11,7 @@ from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.text_options import FilePath
 from app.domain.authorization.actor import OPERATOR
-from app.ports.backups import BackupFacts, BackupKey, BackupLock
+from app.ports.database import BackupFacts, BackupKey, BackupLock
 from app.services.operations.backups import create_backup, reads_secrets_of, restore_backup
 from app.web.installation import installation
 

@@ -9,7 +9,7 @@ from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.progress import ProgressLines
 from app.domain.values.installation import SchemaAhead, SchemaBehind
-from app.ports.schema import Schema, UpgradeProgress, UpgradeRows, UpgradeStep, UpgradeWait
+from app.ports.database import Schema, UpgradeProgress, UpgradeRows, UpgradeStep, UpgradeWait
 from app.web.installation import installation
 
 command = Group(

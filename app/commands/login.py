@@ -10,7 +10,7 @@ from app.commands.terminal.api_url import ApiAddress
 from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.text_options import read_input
-from app.ports.saved_logins import Profile
+from app.ports.instance import Profile
 from app.web.remote_instances import remote_access
 
 _COLUMNS = (

@@ -5,8 +5,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, String, Text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.metadata import HasMetadata
-from app.models.record import BigKey, Record, partial_index
+from app.models.record import BigKey, HasMetadata, Record, partial_index
 
 
 class AppRecord(HasMetadata, Record):

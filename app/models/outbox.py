@@ -1,8 +1,8 @@
-"""The outbox: events to deliver and mails to send."""
+"""The outbox (events to deliver and emails to send), and heartbeats of the workers on it."""
 
 from datetime import datetime
 
-from sqlalchemy import Index, String, Text
+from sqlalchemy import CheckConstraint, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record, partial_index
@@ -86,3 +86,16 @@ class OutboxMailRecord(Record):
     awaited_event_id: Mapped[int | None] = mapped_column(BigKey)
     sent_by: Mapped[str] = mapped_column(String(256), default="", server_default="")
     last_error: Mapped[str] = mapped_column(String(512), default="", server_default="")
+
+
+HEARTBEAT_ID = 1
+
+
+class HeartbeatRecord(Record):
+    """The one row in which every worker notes that it is alive; empty before the first one."""
+
+    __tablename__ = "worker_pulse"
+    __table_args__ = (CheckConstraint(f"id = {HEARTBEAT_ID}", name="one_row"),)
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True, autoincrement=False)
+    beat_at: Mapped[datetime | None]

@@ -1,4 +1,9 @@
-"""What every record shares: the metadata and its naming convention, column types, an index."""
+"""What records share: the base class, column types, indexes, metadata, and retired columns.
+
+An upgrade first adds what the new release needs, while servers of the previous one keep working.
+Columns that only those need are listed in ``RETIRED_COLUMNS`` until a later release drops them.
+The migration that drops a column is marked ``contract = True``.
+"""
 
 from datetime import UTC, datetime
 from functools import cache
@@ -14,7 +19,7 @@ from sqlalchemy import (
     Table,
     text,
 )
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import JSON, TypeDecorator
 from typing_extensions import override
 
@@ -97,3 +102,22 @@ def complete_metadata() -> MetaData:
         for index in table.indexes:
             tell_where(index)
     return Record.metadata
+
+
+class HasMetadata:
+    """Public and private metadata: texts by key.
+
+    Neither is loaded with the record, because few who read the record need them: select the
+    columns.
+    """
+
+    public_metadata: Mapped[dict[str, object]] = mapped_column(
+        JSON, default=dict, server_default="{}", deferred=True, deferred_raiseload=True
+    )
+    private_metadata: Mapped[dict[str, object]] = mapped_column(
+        JSON, default=dict, server_default="{}", deferred=True, deferred_raiseload=True
+    )
+
+
+RETIRED_COLUMNS = {("sessions", "wrong_passwords")}
+"""Tables and columns: in the database, but in no model."""

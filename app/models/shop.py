@@ -1,8 +1,8 @@
-"""The shop's settings: one row."""
+"""The shop's settings, which are one row, its logo, and its own email templates."""
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, LargeBinary, String, Text, false, true
+from sqlalchemy import CheckConstraint, LargeBinary, String, Text, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
@@ -81,3 +81,26 @@ class LogoRecord(Record):
     width: Mapped[int]
     height: Mapped[int]
     data: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class MailTemplateRecord(Record):
+    """A version of a template that replaces ours for a kind of email and a language.
+
+    ``language_code`` is "" for all languages. At most one version is current; without one, ours is
+    sent. ``fault`` is why the last email couldn't be rendered with it, "" if it could.
+    """
+
+    __tablename__ = "mail_templates"
+    __table_args__ = (UniqueConstraint("kind", "language_code", "version"),)
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    kind: Mapped[str] = mapped_column(String(64))
+    language_code: Mapped[str] = mapped_column(String(35), default="", server_default="")
+    version: Mapped[int]
+    is_current: Mapped[bool]
+    subject: Mapped[str] = mapped_column(String(500))
+    html: Mapped[str] = mapped_column(Text)
+    text: Mapped[str] = mapped_column(Text)
+    saved_at: Mapped[datetime]
+    saved_by: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    fault: Mapped[str] = mapped_column(String(512), default="", server_default="")

@@ -1,4 +1,7 @@
-"""People: customers and staff in one table, and their pictures."""
+"""People (customers and staff in one table) with pictures and addresses, and their groups.
+
+A person holds permissions directly and by groups.
+"""
 
 from datetime import datetime
 
@@ -6,8 +9,7 @@ from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
-from app.models.metadata import HasMetadata
-from app.models.record import BigKey, Record, partial_index
+from app.models.record import BigKey, HasMetadata, Record, partial_index
 
 LOCKED_OUT = "is_active IS FALSE"
 """Whom the partial indexes hold; a query must say it in these very words."""
@@ -96,3 +98,84 @@ class AvatarRecord(Record):
     size: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     data: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class GroupRecord(Record):
+    __tablename__ = "permission_groups"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    name: Mapped[str] = mapped_column(String(150), unique=True)
+
+
+class GroupPermissionRecord(Record):
+    __tablename__ = "permission_group_permissions"
+
+    group_id: Mapped[int] = mapped_column(
+        ForeignKey("permission_groups.id", ondelete="CASCADE"), primary_key=True
+    )
+    permission: Mapped[str] = mapped_column(String(64), primary_key=True)
+
+
+class GroupMemberRecord(Record):
+    """Keyed by user first: the hot path asks for the groups of one user."""
+
+    __tablename__ = "permission_group_members"
+
+    user_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
+    )
+    group_id: Mapped[int] = mapped_column(
+        ForeignKey("permission_groups.id", ondelete="CASCADE"),
+        primary_key=True,
+        index=True,
+    )
+
+
+class UserPermissionRecord(Record):
+    __tablename__ = "user_permissions"
+
+    user_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
+    )
+    permission: Mapped[str] = mapped_column(String(64), primary_key=True)
+
+
+class AddressRecord(HasMetadata, Record):
+    """An address of a user; at most one is the default for each purpose.
+
+    ``country`` is a code of ISO 3166-1. ``validation_skipped``: without the country's rules.
+    """
+
+    __tablename__ = "addresses"
+    __table_args__ = (
+        Index("ix_addresses_user_id_id", "user_id", "id"),
+        partial_index(
+            "uq_addresses_default_shipping",
+            "user_id",
+            unique=True,
+            where="is_default_shipping IS TRUE",
+        ),
+        partial_index(
+            "uq_addresses_default_billing",
+            "user_id",
+            unique=True,
+            where="is_default_billing IS TRUE",
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    first_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    last_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    company_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    street_address_1: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    street_address_2: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    city: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    city_area: Mapped[str] = mapped_column(String(128), default="", server_default="")
+    postal_code: Mapped[str] = mapped_column(String(20), default="", server_default="")
+    country: Mapped[str] = mapped_column(String(2), default="", server_default="")
+    country_area: Mapped[str] = mapped_column(String(128), default="", server_default="")
+    phone: Mapped[str] = mapped_column(String(128), default="", server_default="")
+    validation_skipped: Mapped[bool] = mapped_column(default=False, server_default=false())
+    is_default_shipping: Mapped[bool] = mapped_column(default=False, server_default=false())
+    is_default_billing: Mapped[bool] = mapped_column(default=False, server_default=false())

@@ -1,8 +1,8 @@
-"""Webhooks and their subscribed events."""
+"""Webhooks with their events, their deliveries, and every attempt at one."""
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text, true
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record, partial_index
@@ -72,3 +72,100 @@ class WebhookEventRecord(Record):
     webhook_id: Mapped[int] = mapped_column(
         ForeignKey("webhooks.id", ondelete="CASCADE"), primary_key=True, index=True
     )
+
+
+class DeliveryRecord(Record):
+    """A payload on its way to one webhook.
+
+    ``message_id`` is the ``webhook-id`` of every attempt. ``next_attempt_at`` is empty once
+    nothing more will be tried; ``lease_until`` keeps two workers from making one attempt.
+    ``note_id`` is the outbox event it comes from, empty for one that was triggered by hand.
+    ``has_link``: the payload holds the secret of a link, so its app can mail that to the person.
+    ``response_status`` is what the last attempt was answered with, empty without an answer.
+    """
+
+    __tablename__ = "deliveries"
+    __table_args__ = (
+        UniqueConstraint("note_id", "webhook_id"),
+        partial_index(
+            "ix_deliveries_due",
+            "next_attempt_at",
+            where="next_attempt_at IS NOT NULL",
+        ),
+        partial_index(
+            "ix_deliveries_webhook_due",
+            "webhook_id",
+            "next_attempt_at",
+            "id",
+            where="next_attempt_at IS NOT NULL",
+        ),
+        partial_index(
+            "ix_deliveries_leased",
+            "lease_until",
+            where="lease_until IS NOT NULL",
+        ),
+        Index("ix_deliveries_webhook", "webhook_id", "id"),
+        Index(
+            "ix_deliveries_webhook_time", "webhook_id", "created_at", "id", "status", "attempts"
+        ),
+        Index("ix_deliveries_state", "status", "created_at", "attempts"),
+        Index("ix_deliveries_event", "event", "created_at"),
+        partial_index(
+            "ix_deliveries_answered",
+            "response_status",
+            "created_at",
+            where="response_status IS NOT NULL",
+        ),
+        partial_index(
+            "ix_deliveries_unanswered",
+            "created_at",
+            where="response_status IS NULL AND attempts > 0",
+        ),
+        partial_index(
+            "ix_deliveries_retried",
+            "created_at",
+            where="status = 'SUCCESS' AND attempts > 1",
+        ),
+        partial_index(
+            "ix_deliveries_attempted",
+            "webhook_id",
+            "id",
+            where="attempts > 0",
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    webhook_id: Mapped[int] = mapped_column(ForeignKey("webhooks.id", ondelete="CASCADE"))
+    note_id: Mapped[int | None] = mapped_column(BigKey)
+    event: Mapped[str] = mapped_column(String(64))
+    subject_id: Mapped[int] = mapped_column(BigKey, index=True)
+    message_id: Mapped[str] = mapped_column(String(64), unique=True)
+    payload: Mapped[str] = mapped_column(Text)
+    issuer: Mapped[str] = mapped_column(String(1024))
+    status: Mapped[str] = mapped_column(String(16))
+    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
+    created_at: Mapped[datetime] = mapped_column(index=True)
+    next_attempt_at: Mapped[datetime | None]
+    lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
+    lease_until: Mapped[datetime | None]
+    given_up: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    response_status: Mapped[int | None]
+    has_link: Mapped[bool] = mapped_column(default=False, server_default=false())
+
+
+class DeliveryAttemptRecord(Record):
+    """One attempt: what was sent, what came back, how long it took (seconds)."""
+
+    __tablename__ = "delivery_attempts"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    delivery_id: Mapped[int] = mapped_column(
+        ForeignKey("deliveries.id", ondelete="CASCADE"), index=True
+    )
+    created_at: Mapped[datetime]
+    duration: Mapped[float]
+    status: Mapped[str] = mapped_column(String(16))
+    request_headers: Mapped[dict[str, object]]
+    response_status: Mapped[int | None]
+    response_headers: Mapped[dict[str, object]]
+    response: Mapped[str] = mapped_column(Text)

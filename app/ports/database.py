@@ -1,8 +1,15 @@
-"""Where records are kept, its snapshots, and a replica for reads that may be a little late."""
+"""The database: transactions, snapshots, a replica for reads, its tables, and its backups.
 
-from collections.abc import Mapping, Sequence
+Reads from the replica can be a little late. A backup holds everything that is stored, with the
+queue's file.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import Executable, Row, Select
@@ -127,3 +134,129 @@ class Replica(Protocol):
 
     def close(self) -> None:
         """Give every connection back."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeStep:
+    """A migration that is about to run: the ``number``-th of ``count``."""
+
+    number: int
+    count: int
+    revision: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeWait:
+    """Another process is upgrading the database; it is waited for ``seconds`` at most."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeRows:
+    """How many rows of ``table`` the running migration has done, of ``count`` at its start."""
+
+    table: str
+    done: int
+    count: int
+
+
+UpgradeProgress = UpgradeStep | UpgradeWait | UpgradeRows
+Report = Callable[[UpgradeProgress], None]
+
+
+def ignore_progress(_progress: UpgradeProgress) -> None:
+    """Report to no one."""
+
+
+class Schema(Protocol):
+    """Every method raises ``Unreachable`` when the database does not answer."""
+
+    def upgrade(self, report: Report = ignore_progress) -> int:
+        """Bring the tables to the newest revision, with what is in them; safe to repeat.
+
+        Returns how many migrations ran. One process works at a time, others wait. Raises
+        ``UpgradeBlocked`` when the wait was too long, ``SchemaAhead`` for tables of a newer
+        version.
+        """
+
+    def has_database(self) -> bool:
+        """Whether there is a database; connecting creates a SQLite file that is missing."""
+
+    def current(self) -> str | None:
+        """The revision that the tables are at, ``None`` when there are none yet."""
+
+    def newest(self) -> str | None:
+        """The revision that this version needs."""
+
+    def check_not_ahead(self, current: str | None) -> None:
+        """Raise ``SchemaAhead`` for a revision that this version doesn't know."""
+
+    def check(self) -> None:
+        """Raise ``SchemaBehind`` or ``SchemaAhead`` unless the tables are this version's."""
+
+    def revise(self, message: str, name: str) -> None:
+        """Write the migration from the tables to what the records say (development)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupLock:
+    """What a backup is encrypted with: a passphrase, or age's public keys of ``recipients``."""
+
+    passphrase: str = ""
+    recipients: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BackupKey:
+    """What opens a backup: its passphrase, or the text of a file of private keys (age)."""
+
+    passphrase: str = ""
+    identities: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupFacts:
+    """The metadata of a backup.
+
+    ``secret_key`` is a fingerprint of the SECRET_KEY that encrypted its secrets. ``database`` is
+    ``sqlite`` or ``postgresql``.
+    """
+
+    version: str
+    revision: str
+    database: str
+    created_at: datetime
+    secret_key: str
+
+
+class OpenBackup(Protocol):
+    """A backup that was decrypted and is whole."""
+
+    @property
+    def facts(self) -> BackupFacts:
+        """The metadata of the backup."""
+
+    def restore(self) -> None:
+        """Replace the contents of the database; on an error they stay."""
+
+
+class Backups(Protocol):
+    """Every method raises ``BackupFailed`` with a reason for the operator."""
+
+    @property
+    def database(self) -> str:
+        """The kind of database: ``sqlite`` or ``postgresql``."""
+
+    def write(self, file: Path, facts: BackupFacts, lock: BackupLock) -> int:
+        """Write a backup of this moment while others work; return its size in bytes.
+
+        ``file`` is complete or not there, and only this account can read it.
+        """
+
+    def open(self, file: Path, key: BackupKey) -> AbstractContextManager[OpenBackup]:
+        """Decrypt a backup and check that it is whole, without touching the database."""
+
+    def is_empty(self) -> bool:
+        """Whether the database has no tables yet."""

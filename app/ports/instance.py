@@ -1,8 +1,4 @@
-"""An installation as the webhook commands work on it: this one, or another over its API.
-
-Ids are global ones and events go by their names, so that an instance of another version, which
-knows more of them, can be worked on all the same.
-"""
+"""An installation as commands work on it: this one or another over its API, by a saved login."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -163,3 +159,36 @@ class Instance(Protocol):
 
     def key_set(self) -> bytes:
         """The JSON Web Key Set that its signatures are verified by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A saved login at ``url``.
+
+    An app's token lasts; a person's is renewed by ``refresh_token``. ``email`` is empty for an
+    app.
+    """
+
+    url: str
+    token: str = field(repr=False)
+    refresh_token: str = field(default="", repr=False)
+    email: str = ""
+
+
+class Profiles(Protocol):
+    """Raises ``Fault`` when what is kept cannot be read or written."""
+
+    def every(self) -> tuple[Profile, ...]:
+        """All of them, by their addresses."""
+
+    def find(self, url: str) -> Profile | None:
+        """Return the login for that URL, if any."""
+
+    def check(self) -> None:
+        """Find out beforehand whether one can be kept."""
+
+    def save(self, profile: Profile) -> None:
+        """Save a login, readable by its owner only, replacing an earlier one."""
+
+    def forget(self, url: str) -> bool:
+        """Remove the one for that address; whether there was one."""

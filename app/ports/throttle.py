@@ -8,7 +8,7 @@ from sqlalchemy import Select
 
 from app.domain.sign_in.rate_limits import Rates
 from app.domain.values.installation import Unreachable
-from app.ports.clock import Clock
+from app.ports.system import Clock
 
 
 class RateLimiter(Protocol):

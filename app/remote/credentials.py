@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Protocol
 
-from app.ports.saved_logins import Profile, Profiles
+from app.ports.instance import Profile, Profiles
 
 
 class Credential(Protocol):

@@ -18,9 +18,10 @@ from app.ports.instance import (
     InstanceApp,
     InstanceDelivery,
     InstanceWebhook,
+    Profile,
+    Profiles,
     WebhookDraft,
 )
-from app.ports.saved_logins import Profile, Profiles
 from app.remote import documents
 from app.remote.api import Api, LoginEnded
 from app.remote.credentials import GivenToken, SavedLogin

@@ -23,7 +23,7 @@ from app.domain.values.installation import (
     Unreachable,
 )
 from app.ports import Ports
-from app.ports.metrics import (
+from app.ports.monitoring import (
     BUILD,
     DELIVERIES_DUE,
     EVENTS_OPEN,

@@ -5,12 +5,10 @@ from dataclasses import dataclass, field
 
 from flask import current_app
 
-from app.ports.clock import Clock
 from app.ports.http import Http
-from app.ports.instance import Instance
+from app.ports.instance import Instance, Profile, Profiles
 from app.ports.keys import SignatureCheck
-from app.ports.randomness import Randomness
-from app.ports.saved_logins import Profile, Profiles
+from app.ports.system import Clock, Randomness
 
 EXTENSION = "latchkey.remote_access"
 

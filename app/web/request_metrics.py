@@ -4,7 +4,7 @@ from collections import Counter, defaultdict, deque
 from http import HTTPMethod
 
 from app.domain.values.errors import TokenFault
-from app.ports.metrics import (
+from app.ports.monitoring import (
     OPERATION_SECONDS,
     OPERATIONS,
     REQUEST_SECONDS,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app.ports.traces import SpanKind, Traces
+from app.ports.monitoring import SpanKind, Traces
 from app.web.access_log import PROBES
 from app.web.http_request import HttpRequest
 from app.web.request_hooks import RequestHook

@@ -11,7 +11,7 @@ import orjson
 from typing_extensions import override
 
 from app.domain.audit import SecurityEvent
-from app.ports.clock import Clock
+from app.ports.system import Clock
 from app.web.logs import REQUEST_ID, blank_secret_texts
 
 NAME = "latchkey.security"

@@ -27,7 +27,7 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_password_guesses_updated_at"), "password_guesses", ["updated_at"])
     # The column that this replaces, sessions.wrong_passwords, stays for as long as servers of 1.0
-    # may read it: app/models/retired_columns.py.
+    # may read it: app/models/record.py.
 
 
 def downgrade() -> None:

@@ -12,7 +12,7 @@ import pytest
 from app.adapters.database import connect_database
 from app.adapters.metrics import MAX_SERIES, PrometheusMetrics
 from app.adapters.passwords import Argon2Hasher
-from app.ports.metrics import (
+from app.ports.monitoring import (
     BUILD,
     CONNECTIONS,
     HASHES_WAITING,

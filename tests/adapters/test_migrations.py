@@ -17,8 +17,7 @@ from sqlalchemy.pool import NullPool
 
 from app.adapters import migrations
 from app.adapters.schema_revisions import SchemaRevisions, connection_to
-from app.models.record import complete_metadata
-from app.models.retired_columns import RETIRED_COLUMNS
+from app.models.record import RETIRED_COLUMNS, complete_metadata
 
 pytestmark = [pytest.mark.first, pytest.mark.both_databases]
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.adapters.saved_logins import FileProfiles
 from app.domain.values.installation import Fault
-from app.ports.saved_logins import Profile
+from app.ports.instance import Profile
 
 URL = "https://shop.example.com/graphql/"
 ANN = Profile(URL, "access", "refresh", "ann@example.com")

@@ -17,7 +17,7 @@ from app.factory import create_app
 from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
-from app.ports.traces import NO_TRACES, SpanKind
+from app.ports.monitoring import NO_TRACES, SpanKind
 from app.services.outbox.publisher import add_event
 from app.services.outbox.stored_events import read_event
 from app.settings import Settings

@@ -16,8 +16,7 @@ from sqlalchemy.pool import NullPool
 
 from app.adapters import migrations, schema_revisions
 from app.adapters.encryption import AesEncryption
-from app.models.record import complete_metadata
-from app.models.retired_columns import RETIRED_COLUMNS
+from app.models.record import RETIRED_COLUMNS, complete_metadata
 from tests.fakes.keys import SECRET
 
 # In one worker, where they share the migrated database.

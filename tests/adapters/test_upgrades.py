@@ -10,7 +10,7 @@ from sqlalchemy import text
 from app.adapters import migration_steps, migrations
 from app.adapters.schema_revisions import SQLITE_BEGIN, SchemaRevisions, migration_engine
 from app.domain.values.installation import SchemaAhead, UpgradeBlocked
-from app.ports.schema import UpgradeProgress, UpgradeRows, UpgradeStep, UpgradeWait
+from app.ports.database import UpgradeProgress, UpgradeRows, UpgradeStep, UpgradeWait
 from tests.adapters.test_migrations import migrate
 from tests.commands.real_installation import TIMEOUT_SECONDS, at_a_terminal
 

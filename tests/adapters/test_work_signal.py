@@ -9,7 +9,7 @@ from sqlalchemy import make_url
 
 from app.adapters.database import connect_database
 from app.adapters.work_signal import RedisSignal, SocketSignal, connect_work_signal
-from app.ports.work_signal import WorkSignal
+from app.ports.queue import WorkSignal
 
 PATIENCE = 60.0
 

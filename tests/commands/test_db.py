@@ -12,7 +12,7 @@ from typing_extensions import override
 from app.adapters.schema import AlembicSchema
 from app.commands.terminal.progress import ProgressLines
 from app.ports import Ports
-from app.ports.schema import Report, UpgradeRows, ignore_progress
+from app.ports.database import Report, UpgradeRows, ignore_progress
 from tests.commands.shell import run, run_json
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from app.adapters.backup_files import opened_backup, write_backup
 from app.adapters.backups_sqlite import SqliteBackups
 from app.domain.values.installation import BackupFailed
-from app.ports.backups import BackupFacts, BackupKey, BackupLock
+from app.ports.database import BackupFacts, BackupKey, BackupLock
 
 FACTS = BackupFacts("1.0", "0001", "sqlite", datetime(2026, 3, 1, tzinfo=UTC), "fingerprint")
 IDENTITY = pyrage.x25519.Identity.generate()

@@ -18,7 +18,7 @@ from app.adapters.queue import SqliteQueue
 from app.adapters.saved_logins import FileProfiles
 from app.domain.deliveries.deliveries import Batch
 from app.domain.mails.mail import RenderedMail
-from app.ports.saved_logins import Profile
+from app.ports.instance import Profile
 from app.settings import SettingsError, load_settings
 from app.wiring import connect
 from tests.commands.real_installation import answers, at_a_terminal, end, wait_until

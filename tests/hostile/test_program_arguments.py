@@ -7,7 +7,7 @@ import pytest
 
 from app.adapters.backups_postgresql import PostgresqlBackups
 from app.domain.values.installation import BackupFailed
-from app.ports.backups import BackupFacts, BackupLock
+from app.ports.database import BackupFacts, BackupLock
 
 FACTS = BackupFacts("1.0", "0001", "postgresql", datetime(2026, 1, 1, tzinfo=UTC), "")
 

@@ -82,7 +82,7 @@ ACCOUNTS = (
     ),
     Mutant(
         "A deleted address is not searched",
-        "app/models/user_words.py",
+        "app/models/search_words.py",
         '@event.listens_for(AddressRecord, "after_delete")',
         "",
         "services/people/test_searches_of_addresses.py",

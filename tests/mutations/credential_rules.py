@@ -166,7 +166,7 @@ TOKENS = (
     ),
     Mutant(
         "Hosts whose clocks differ agree on blocks",
-        "app/ports/ports.py",
+        "app/ports/__init__.py",
         "return self.clock if self.database_clock is None else self.database_clock",
         "return self.clock",
         "reliability/test_clocks_apart.py",

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
-from app.ports.metrics import METRICS, Metric, MetricKind
-from app.ports.provider_cache import CallPurpose
+from app.ports.monitoring import METRICS, Metric, MetricKind
+from app.ports.process_cache import CallPurpose
 from tests.house.sources import ROOT
 
 FOLDER = ROOT / "deploy/monitoring"

@@ -16,7 +16,7 @@ import pytest
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.ports.metrics import METRICS
+from app.ports.monitoring import METRICS
 from tests.servers.forked_commands import ForkedCommand, start_command
 from tests.servers.free_ports import free_port
 from tests.servers.otlp_collector import Received, otlp_collector

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from app.ports.metrics import METRICS, Metric
+from app.ports.monitoring import METRICS, Metric
 from tests.house.sources import ROOT
 
 PAGE = ROOT / "docs/operations/monitoring.md"

@@ -6,7 +6,7 @@ from threading import Barrier
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.ports.bounded_cache import BoundedCache
+from app.ports.process_cache import BoundedCache
 
 WAIT = 30
 

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from app.ports.instance import WebhookDraft
-from app.ports.saved_logins import Profile
+from app.ports.instance import Profile, WebhookDraft
 from app.remote.api import Api
 from app.remote.credentials import GivenToken
 from tests.builders.remote_instances import make_remote_access

@@ -9,7 +9,7 @@ from app.domain.authorization.permissions import ScopeGrant
 from app.models import ExternalIdentityRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.ports.provider_cache import CachedProviderToken
+from app.ports.process_cache import CachedProviderToken
 from app.services.authorization.declarations import part
 from app.services.authorization.live_sessions import USER_COLUMNS, LiveSession, read_user
 from app.services.authorization.provider_limits import permissions_while_waiting

@@ -17,7 +17,7 @@ from app.domain.deliveries.deliveries import (
 )
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
-from app.ports.metrics import ATTEMPT_SECONDS, ATTEMPTS, DELIVERIES
+from app.ports.monitoring import ATTEMPT_SECONDS, ATTEMPTS, DELIVERIES
 from app.services.authorization.register import part
 from app.services.webhooks.disabling import disable_webhook
 

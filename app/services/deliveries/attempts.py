@@ -13,7 +13,7 @@ from app.domain.deliveries.redaction import REDACTED, Redactor
 from app.domain.webhooks import is_temporary
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest, HttpResponse
-from app.ports.traces import SpanKind
+from app.ports.monitoring import SpanKind
 from app.services.authorization.register import part
 from app.services.deliveries.attempt_results import AttemptResult, Delivery, TracedDelivery
 from app.services.deliveries.signing import Endpoint, sign_delivery

@@ -10,7 +10,7 @@ from app.domain.single_sign_on.provider_tokens import claimed_issuer
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.unchanging import unchanging
 from app.ports import Ports
-from app.ports.provider_cache import CachedProviderToken
+from app.ports.process_cache import CachedProviderToken
 from app.services.authorization.app_rights import FoundApp, find_app
 from app.services.authorization.live_sessions import LiveSession, effective_user
 from app.services.authorization.provider_rights import find_provider_session

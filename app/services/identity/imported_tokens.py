@@ -16,8 +16,8 @@ from app.domain.sign_in.rate_limits import IMPORTED_TOKEN
 from app.domain.values.errors import TooManyRequests
 from app.models import AppRecord, AppTokenRecord
 from app.ports import NamedRow, Ports
-from app.ports.imported_token_cache import FailedComparisons
 from app.ports.passwords import PasswordsBusy
+from app.ports.process_cache import FailedComparisons
 from app.services.authorization.app_rights import WORKS, ForeignTokenLookup, find_foreign_token
 from app.services.authorization.rate_limits import limit_rate
 from app.services.authorization.register import part

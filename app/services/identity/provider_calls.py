@@ -6,9 +6,8 @@ from contextlib import contextmanager
 
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
-from app.ports.metrics import PROVIDER_CALLS, PROVIDER_SECONDS
-from app.ports.provider_cache import CallPurpose
-from app.ports.traces import SpanKind
+from app.ports.monitoring import PROVIDER_CALLS, PROVIDER_SECONDS, SpanKind
+from app.ports.process_cache import CallPurpose
 from app.services.authorization.register import part
 
 QUEUE_SECONDS = 0.5

@@ -6,7 +6,7 @@ from app.domain.single_sign_on.providers import Provider
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
 from app.ports.identity_provider import ProviderKey
-from app.ports.provider_cache import CachedProviderKeys
+from app.ports.process_cache import CachedProviderKeys
 from app.services.authorization.register import part
 from app.services.identity.provider_calls import QUEUE_SECONDS, note_outcome, require_not_paused
 

@@ -26,7 +26,7 @@ from app.domain.values.errors import Refused, TokenFault, TokenRejected, TooMany
 from app.models import ProviderTokenRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
-from app.ports.provider_cache import CachedProviderToken, CachedRefusal, CallPurpose
+from app.ports.process_cache import CachedProviderToken, CachedRefusal, CallPurpose
 from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.rate_limits import limit_rate
 from app.services.authorization.register import part

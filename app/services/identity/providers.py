@@ -10,7 +10,7 @@ from app.domain.single_sign_on.providers import Provider, choose, slug_in
 from app.domain.single_sign_on.waiting_changes import sends_secret
 from app.models import IdentityProviderRecord, ShopRecord
 from app.ports import Ports
-from app.ports.provider_cache import CachedProviders
+from app.ports.process_cache import CachedProviders
 from app.services.authorization.register import part, public
 
 # The shop is one row, so nothing has to choose among several.

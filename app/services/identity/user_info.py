@@ -11,7 +11,7 @@ from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import TokenRejected
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
-from app.ports.provider_cache import CallPurpose
+from app.ports.process_cache import CallPurpose
 from app.services.authorization.register import part
 from app.services.identity.provider_calls import calling
 from app.services.identity.provider_keys import verify_with

@@ -21,7 +21,7 @@ from app.domain.imports.people import (
 )
 from app.domain.imports.runs import Converted, Finding, Outcome, Part
 from app.models import AddressRecord
-from app.models.user_words import write_user_words
+from app.models.search_words import write_user_words
 from app.ports.import_source import TableRow
 from app.services.imports.bulk import insert_rows, update_rows
 from app.services.imports.groups import number

@@ -34,8 +34,8 @@ from app.models import (
     ImportedRowRecord,
     WebhookRecord,
 )
-from app.models.app_words import app_word_rows
 from app.models.record import Record
+from app.models.search_words import app_word_rows
 from app.ports.import_source import TableRow
 from app.services.authorization.register import part
 from app.services.imports.bulk import insert_rows, update_rows

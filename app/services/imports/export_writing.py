@@ -29,8 +29,8 @@ from app.models import (
     UserRecord,
     WebhookRecord,
 )
+from app.models.search_words import write_user_words
 from app.models.shop import SHOP_ID
-from app.models.user_words import write_user_words
 from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.imports.bulk import insert_rows

@@ -18,7 +18,7 @@ from app.models import (
     UserPermissionRecord,
     UserRecord,
 )
-from app.models.user_words import write_user_words
+from app.models.search_words import write_user_words
 from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.imports.bulk import insert_rows

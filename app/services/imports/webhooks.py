@@ -19,7 +19,7 @@ from app.domain.imports.webhooks import (
 from app.domain.keys import WEBHOOK_SECRET
 from app.domain.values.errors import Problem, Refused
 from app.models import WebhookEventRecord, WebhookRecord, WebhookWordRecord
-from app.models.app_words import webhook_word_rows
+from app.models.search_words import webhook_word_rows
 from app.ports import Ports
 from app.ports.import_source import TableRow
 from app.ports.keys import DecryptionError

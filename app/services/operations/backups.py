@@ -5,7 +5,7 @@ from pathlib import Path
 from app.domain.authorization.actor import Actor
 from app.domain.values.installation import VERSION, BackupFailed, SchemaBehind
 from app.ports import Ports
-from app.ports.backups import BackupFacts, BackupKey, BackupLock
+from app.ports.database import BackupFacts, BackupKey, BackupLock
 from app.services.authorization.register import internal
 
 _PURPOSE = "backup"

@@ -18,7 +18,7 @@ from sqlalchemy import (
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.single_sign_on.providers import Provider
 from app.models import AppRecord, IdentityProviderRecord, SessionRecord, UserRecord
-from app.models.sessions import WITHOUT_REFRESH
+from app.models.sign_in import WITHOUT_REFRESH
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part
 from app.services.identity.sso_coverage import has_sign_on, refreshes

@@ -9,7 +9,7 @@ from math import ceil
 from app.domain.audit import SecurityEvent
 from app.domain.values.errors import Problem, Refused
 from app.ports import Ports
-from app.ports.metrics import THROTTLE_BLOCKS
+from app.ports.monitoring import THROTTLE_BLOCKS
 from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import part
 

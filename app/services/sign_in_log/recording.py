@@ -29,7 +29,7 @@ from app.domain.values.installation import Unreachable
 from app.models import KnownDeviceRecord, SignInEventRecord, UserRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
-from app.ports.metrics import SIGN_INS
+from app.ports.monitoring import SIGN_INS
 from app.ports.passwords import PasswordsBusy
 from app.services.authorization.after_commit import after_commit
 from app.services.authorization.register import part

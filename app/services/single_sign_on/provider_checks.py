@@ -36,7 +36,7 @@ from app.models import ExternalIdentityRecord, GroupPermissionRecord, GroupRecor
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused
-from app.ports.provider_cache import CallPurpose
+from app.ports.process_cache import CallPurpose
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import fresh_proof, requires

@@ -32,7 +32,7 @@ from app.ports import Ports
 from app.ports.database import account
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, TokenResponse
-from app.ports.provider_cache import CallPurpose
+from app.ports.process_cache import CallPurpose
 from app.services.audit.log import Change, record
 from app.services.authorization.live_sessions import LiveSession, effective_user
 from app.services.authorization.register import input_decides, public

@@ -36,7 +36,7 @@ from app.models import OidcStateRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenResponse
-from app.ports.provider_cache import CallPurpose
+from app.ports.process_cache import CallPurpose
 from app.services.authorization.register import input_decides, part
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.linked_accounts import find_or_create_account

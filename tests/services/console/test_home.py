@@ -15,7 +15,7 @@ from app.domain.mails.mail import LINK_EVENTS, MailKind
 from app.domain.shop.settings import PasswordLoginMode, TrafficKind
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
-from app.ports.provider_cache import CachedProviderKeys
+from app.ports.process_cache import CachedProviderKeys
 from app.services.console.home import show_overview
 from app.services.deliveries import daily_statistics as delivery_days
 from tests.builders.app_mail import make_mailing_shop

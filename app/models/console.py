@@ -1,11 +1,11 @@
-"""Forms of the console that create something or are answered once, as they were submitted."""
+"""Records of the console: forms that were submitted, and saved filters of lists."""
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, String, Text, false
+from sqlalchemy import ForeignKey, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import Record
+from app.models.record import BigKey, Record
 
 
 class FormSubmissionRecord(Record):
@@ -40,3 +40,19 @@ class FormAnswerRecord(Record):
     encrypted_answer: Mapped[str] = mapped_column(Text, default="", server_default="")
     is_repeated: Mapped[bool] = mapped_column(default=False, server_default=false())
     expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class SavedFilterRecord(Record):
+    """A filter of a list under a name; ``query`` is the list's query string.
+
+    It belongs to a person and is deleted with the account.
+    """
+
+    __tablename__ = "saved_filters"
+    __table_args__ = (UniqueConstraint("user_id", "list_name", "name"),)
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    list_name: Mapped[str] = mapped_column(String(32))
+    name: Mapped[str] = mapped_column(String(64))
+    query: Mapped[str] = mapped_column(String(2048))

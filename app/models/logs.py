@@ -1,0 +1,95 @@
+"""What happened: the audit log, the sign-in log, and request counts by kind of caller."""
+
+from datetime import datetime
+
+from sqlalchemy import Index, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.models.record import BigKey, Record
+
+
+class AuditRecord(Record):
+    """One change of access, written in the transaction that makes it."""
+
+    __tablename__ = "audit"
+    # By each that entries are asked for, in the order in which they are shown.
+    __table_args__ = (
+        Index("ix_audit_by_time", "at", "id"),
+        Index("ix_audit_by_action", "action", "at", "id"),
+        Index("ix_audit_by_user", "actor_user_id", "at", "id"),
+        Index("ix_audit_by_app", "actor_app_id", "at", "id"),
+        Index("ix_audit_by_subject", "subject_type", "subject_id", "at", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    at: Mapped[datetime]
+    actor_kind: Mapped[str] = mapped_column(String(16))
+    actor_user_id: Mapped[int | None] = mapped_column(BigKey)
+    actor_app_id: Mapped[int | None] = mapped_column(BigKey)
+    actor_name: Mapped[str] = mapped_column(String(256), default="")
+    address: Mapped[str] = mapped_column(String(45), default="")
+    action: Mapped[str] = mapped_column(String(64))
+    subject_type: Mapped[str] = mapped_column(String(32))
+    subject_id: Mapped[str] = mapped_column(String(64))
+    subject_name: Mapped[str] = mapped_column(String(256), default="")
+    before: Mapped[dict[str, object]]
+    after: Mapped[dict[str, object]]
+
+
+class SignInEventRecord(Record):
+    """A successful attempt, written with its session, or equal failed ones of a minute.
+
+    ``reason`` is empty for a successful one. ``email_digest`` is the fingerprint of an unknown
+    email, of which ``name`` has a masked form.
+    """
+
+    __tablename__ = "sign_in_events"
+    # The chart adds up attempts by their reason, without reading the table.
+    __table_args__ = (
+        Index("ix_sign_in_events_by_time", "at", "id", "reason", "attempts"),
+        Index("ix_sign_in_events_by_type", "account_type", "at", "id", "reason", "attempts"),
+        Index("ix_sign_in_events_by_reason", "reason", "at", "id"),
+        Index("ix_sign_in_events_by_user", "user_id", "at", "id"),
+        Index("ix_sign_in_events_by_app", "app_id", "at", "id"),
+        Index("ix_sign_in_events_by_address", "address", "at", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    at: Mapped[datetime]
+    first_at: Mapped[datetime]
+    attempts: Mapped[int] = mapped_column(default=1)
+    method: Mapped[str] = mapped_column(String(16))
+    reason: Mapped[str] = mapped_column(String(32), default="")
+    account_type: Mapped[str] = mapped_column(String(16))
+    user_id: Mapped[int | None] = mapped_column(BigKey)
+    app_id: Mapped[int | None] = mapped_column(BigKey)
+    name: Mapped[str] = mapped_column(String(256), default="")
+    email_digest: Mapped[str] = mapped_column(String(64), default="")
+    provider: Mapped[str] = mapped_column(String(256), default="")
+    address: Mapped[str] = mapped_column(String(45), default="")
+    device: Mapped[str] = mapped_column(String(64), default="")
+    in_console: Mapped[bool] = mapped_column(default=False)
+    detail: Mapped[str] = mapped_column(String(200), default="", server_default="")
+
+
+class TrafficRecord(Record):
+    """One span of ``domain.traffic.BUCKET``, one kind of caller; all processes add to it."""
+
+    __tablename__ = "traffic"
+
+    began_at: Mapped[datetime] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(String(16), primary_key=True)
+    requests: Mapped[int] = mapped_column(BigKey)
+
+
+class ForwardingRecord(Record):
+    """A peer that forwarded requests without being trusted to; all processes add to it.
+
+    ``last_seen_at`` is when it was last written down.
+    """
+
+    __tablename__ = "untrusted_forwarding"
+
+    peer: Mapped[str] = mapped_column(String(45), primary_key=True)
+    requests: Mapped[int] = mapped_column(BigKey)
+    last_seen_at: Mapped[datetime] = mapped_column(index=True)

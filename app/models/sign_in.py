@@ -1,0 +1,263 @@
+"""Signing in: sessions, emailed links, second factors with their challenges, and the throttle.
+
+A session is a row; ending it deletes the row. Times of the login throttle are Unix seconds.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, String, Text, false
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.models.record import BigKey, Record, partial_index
+
+WITHOUT_REFRESH = "origin = 'oidc' AND provider_refresh_token = ''"
+"""Which sessions no provider can refresh, in SQL."""
+
+
+class SessionRecord(Record):
+    """A login that is still good until ``expires_at``; ending it deletes the row.
+
+    ``token`` is the claim of that name in every token of the session. ``refresh_digest`` is the
+    SHA-256 of the current refresh token's ``csrf_token``: what single-use refresh tokens compare
+    once they are switched on, and ``refreshed_at`` when that took the place of another.
+
+    A session that began at an identity provider names it and the identity it was opened for.
+    ``sid`` is the provider's own name for it, ``provider_refresh_token`` (sealed) what it is
+    refreshed with there; ``refreshing_until`` keeps two refreshes apart. ``scope`` holds the
+    rights that the provider granted, where it rules; it is null where rights are kept here.
+    ``amr`` are the authentication methods (RFC 8176), separated by spaces, of a session that used
+    a second factor or passkey; empty for others. ``in_console``: it began at the console, whose
+    cookie names it, and no client has tokens of it.
+    """
+
+    __tablename__ = "sessions"
+    __table_args__ = (
+        partial_index(
+            "ix_sessions_provider_id_sid",
+            "provider_id",
+            "sid",
+            where="provider_id IS NOT NULL",
+        ),
+        partial_index("ix_sessions_granted", "expires_at", where="scope <> ''"),
+        partial_index("ix_sessions_without_refresh", "expires_at", where=WITHOUT_REFRESH),
+        Index("ix_sessions_origin_expires_at_user_id", "origin", "expires_at", "user_id"),
+        Index("ix_sessions_by_user", "user_id", "origin", "expires_at"),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    token: Mapped[str] = mapped_column(String(32), unique=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    origin: Mapped[str] = mapped_column(String(16))
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    last_used_at: Mapped[datetime | None]
+    address: Mapped[str] = mapped_column(String(45), default="", server_default="")
+    user_agent: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    refresh_digest: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    refreshed_at: Mapped[datetime | None]
+    provider_id: Mapped[int | None] = mapped_column(
+        ForeignKey("identity_providers.id", ondelete="CASCADE")
+    )
+    identity_id: Mapped[int | None] = mapped_column(
+        ForeignKey("external_identities.id", ondelete="CASCADE"), index=True
+    )
+    sid: Mapped[str] = mapped_column(String(255), default="", server_default="")
+    provider_refresh_token: Mapped[str] = mapped_column(Text, default="", server_default="")
+    refreshing_until: Mapped[datetime | None]
+    scope: Mapped[str | None] = mapped_column(Text)
+    amr: Mapped[str] = mapped_column(String(255), default="", server_default="")
+    in_console: Mapped[bool] = mapped_column(default=False, server_default=false())
+
+
+class AccountLinkRecord(Record):
+    """A link: the SHA-256 of its token, and the account's state when it was created.
+
+    ``state`` is a digest of what the link depends on (email, password, activity): a change
+    invalidates the link. A used link's row is deleted by its first user. ``new_email`` is what the
+    link sets, ``notice`` what the mail of a "This wasn't me" link was about.
+    """
+
+    __tablename__ = "account_links"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    purpose: Mapped[str] = mapped_column(String(32))
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    state: Mapped[str] = mapped_column(String(64))
+    new_email: Mapped[str] = mapped_column(String(254), default="", server_default="")
+    notice: Mapped[dict[str, object]] = mapped_column(default=dict, server_default="{}")
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class ResetRequestRecord(Record):
+    """A request for a link to set the password of the account with ``email``, if there is one.
+
+    The worker looks up the account, so that the response takes the same time for every email.
+    ``caller`` is the requester, for audit and events. Deleted once processed.
+    """
+
+    __tablename__ = "reset_requests"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    email: Mapped[str] = mapped_column(String(254))
+    redirect_url: Mapped[str] = mapped_column(String(2048))
+    caller: Mapped[dict[str, object]]
+    created_at: Mapped[datetime]
+
+
+class PasskeyRecord(Record):
+    """A passkey (WebAuthn credential).
+
+    ``credential_id``, ``public_key`` (COSE) and ``user_handle`` are base64url without padding; all
+    passkeys of a user share one random ``user_handle``. ``sign_count`` is the authenticator's
+    counter at the last use, 0 if it has none. ``is_synced``: a password manager can copy it to
+    other devices. ``transports`` are separated by spaces, hints for the browser. A reported
+    passkey has no ``public_key`` anymore: it counts, but doesn't work.
+    """
+
+    __tablename__ = "passkeys"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    user_handle: Mapped[str] = mapped_column(String(86), index=True)
+    credential_id: Mapped[str] = mapped_column(String(1400), unique=True)
+    public_key: Mapped[str] = mapped_column(Text)
+    sign_count: Mapped[int] = mapped_column(BigKey, default=0, server_default="0")
+    is_synced: Mapped[bool] = mapped_column(default=False, server_default=false())
+    transports: Mapped[str] = mapped_column(String(128), default="", server_default="")
+    aaguid: Mapped[str] = mapped_column(String(36), default="", server_default="")
+    name: Mapped[str] = mapped_column(String(100))
+    device: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    created_at: Mapped[datetime]
+    last_used_at: Mapped[datetime | None]
+
+
+class AuthenticatorAppRecord(Record):
+    """A user's authenticator app: a TOTP secret (RFC 6238), encrypted for its user.
+
+    It counts from ``confirmed_at`` on. ``last_step`` is the time step of the last accepted code:
+    codes of that step and of earlier ones don't work again. ``pending_secret`` is the secret of a
+    new phone that isn't confirmed yet. A reported app has no ``secret`` anymore.
+    """
+
+    __tablename__ = "authenticator_apps"
+
+    user_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    secret: Mapped[str] = mapped_column(Text, default="", server_default="")
+    pending_secret: Mapped[str] = mapped_column(Text, default="", server_default="")
+    last_step: Mapped[int] = mapped_column(BigKey, default=0, server_default="0")
+    created_at: Mapped[datetime]
+    confirmed_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
+
+
+class RecoveryCodeRecord(Record):
+    """A recovery code; ``selector`` is its first character, different in each of a user's codes.
+
+    ``code_hash`` is a password hash of the whole code. Used ones keep their row, so that the
+    console can say how many are left.
+    """
+
+    __tablename__ = "recovery_codes"
+
+    user_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    selector: Mapped[str] = mapped_column(String(1), primary_key=True)
+    code_hash: Mapped[str] = mapped_column(String(255))
+    created_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class SecondFactorChallengeRecord(Record):
+    """A question for a second factor or passkey that is waiting for its answer.
+
+    ``digest`` is the SHA-256 of the token that the client has, ``purpose`` a ``ChallengePurpose``.
+    ``user_id`` is null while a passkey alone is to say who signs in. ``session_id`` is the session
+    that asks for a proof or adds a passkey. ``passkey_challenge`` is WebAuthn's random challenge,
+    base64url, empty until passkey options were asked for. ``failures`` counts wrong answers. The
+    others are how the session will begin: the sign-in's method, console, lifetime in seconds and
+    audience (JSON). An answered challenge is deleted.
+    """
+
+    __tablename__ = "second_factor_challenges"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    purpose: Mapped[str] = mapped_column(String(16))
+    user_id: Mapped[int | None] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), index=True
+    )
+    session_id: Mapped[int | None] = mapped_column(
+        ForeignKey("sessions.id", ondelete="CASCADE"), index=True
+    )
+    passkey_challenge: Mapped[str] = mapped_column(String(128), default="", server_default="")
+    failures: Mapped[int] = mapped_column(default=0, server_default="0")
+    method: Mapped[str] = mapped_column(String(16), default="", server_default="")
+    in_console: Mapped[bool] = mapped_column(default=False, server_default=false())
+    lifetime: Mapped[int | None]
+    audience: Mapped[str] = mapped_column(Text, default="", server_default="")
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class KnownDeviceRecord(Record):
+    """A device and network from which a staff member has signed in.
+
+    ``device`` is in plain words, ``network`` the /24 of an IPv4 address or the /48 of an IPv6 one.
+    """
+
+    __tablename__ = "known_devices"
+
+    user_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    device: Mapped[str] = mapped_column(String(64), primary_key=True)
+    network: Mapped[str] = mapped_column(String(64), primary_key=True)
+    first_used_at: Mapped[datetime]
+    last_used_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class ThrottleAddressRecord(Record):
+    """One caller's address: its block, its running attempt (a lease), and its failures.
+
+    ``known_failures`` is n of the contract's arithmetic, ``failures`` is k.
+    """
+
+    __tablename__ = "throttle_addresses"
+
+    address: Mapped[str] = mapped_column(String(45), primary_key=True)
+    blocked_until: Mapped[float] = mapped_column(default=0.0, server_default="0", index=True)
+    lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
+    lease_until: Mapped[float] = mapped_column(default=0.0, server_default="0")
+    known_failures: Mapped[int] = mapped_column(default=0, server_default="0")
+    failures: Mapped[int] = mapped_column(default=0, server_default="0")
+    updated_at: Mapped[float] = mapped_column(index=True)
+
+
+class PasswordGuessRecord(Record):
+    """Consecutive guesses at a signed-in person's password, over all sessions."""
+
+    __tablename__ = "password_guesses"
+
+    user_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
+    )
+    guesses: Mapped[int] = mapped_column(default=0, server_default="0")
+    updated_at: Mapped[float] = mapped_column(index=True)
+
+
+class ThrottleUserRecord(Record):
+    """Failures of one address against one user: m of the contract's arithmetic."""
+
+    __tablename__ = "throttle_users"
+
+    address: Mapped[str] = mapped_column(String(45), primary_key=True)
+    user_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
+    )
+    failures: Mapped[int] = mapped_column(default=0, server_default="0")
+    updated_at: Mapped[float] = mapped_column(index=True)
