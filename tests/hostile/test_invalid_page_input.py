@@ -25,6 +25,7 @@ from tests.builders.people import PASSWORD
 from tests.console.populated_shop import ADMIN, open_console, populate
 from tests.console.route_requests import KEYS
 from tests.fakes.clock import FakeClock
+from tests.fixtures.one_of_each import InTurn
 from tests.fixtures.ports import fake_ports
 
 pytestmark = pytest.mark.first
@@ -126,7 +127,8 @@ class Walker:
     What a request changes is put back from a copy of the database.
     """
 
-    def __init__(self, ports: Ports, file: Path | None = None) -> None:
+    def __init__(self, ports: Ports, in_turn: InTurn, file: Path | None = None) -> None:
+        self._in_turn = in_turn
         populate(ports)
         self._app = create_app(ports, Settings())
         self._app.request_class = NotingRequest
@@ -197,15 +199,15 @@ class Walker:
     def walk(self, method: str, rule: Rule, path: str) -> None:
         """Send what is absurd in one part of the path, in one value, and in all values at once."""
         for place in range(rule.rule.count("<")):
-            for value in IN_PATHS:
+            for value in self._in_turn(IN_PATHS, 2):
                 self.send(method, _path_with(rule, path, place, value), {})
         names = self.names(method, rule, path)
         good = {name: PLAUSIBLE.get(name, "1") for name in names} if method == "POST" else {}
-        for turn in range(0, len(IN_VALUES), 2) if names else ():
+        for turn in self._in_turn(range(0, len(IN_VALUES), 2), 2) if names else ():
             values = itertools.cycle(IN_VALUES[turn:] + IN_VALUES[:turn])
             self.send(method, path, dict(zip(names, values, strict=False)))
         for name in names:
-            for value in ONE_BY_ONE:
+            for value in self._in_turn(ONE_BY_ONE):
                 self.send(method, path, {**good, name: value})
 
 
@@ -224,9 +226,9 @@ def good_path(app: Flask, rule: Rule) -> str:
 
 
 @pytest.fixture
-def walker(sqlite_url: str, clock: FakeClock) -> Iterator[Walker]:
+def walker(sqlite_url: str, clock: FakeClock, in_turn: InTurn) -> Iterator[Walker]:
     ports = fake_ports(sqlite_url, clock)
-    made = Walker(ports, Path(sqlite_url.removeprefix("sqlite:///")))
+    made = Walker(ports, in_turn, Path(sqlite_url.removeprefix("sqlite:///")))
     yield made
     made.close()
     ports.database.close()
@@ -243,18 +245,20 @@ def test_no_path_query_or_form_causes_an_internal_error(
     assert all(walker.statuses[status] > 100 for status in usual), walker.statuses
 
 
-def test_no_name_in_a_query_string_causes_an_internal_error(walker: Walker) -> None:
+def test_no_name_in_a_query_string_causes_an_internal_error(
+    walker: Walker, in_turn: InTurn
+) -> None:
     for method, rule, path in walker.routes:
         if method == "GET":
             read = walker.names(method, rule, path)
             used = {name: PLAUSIBLE.get(name, "1") for name in read}
-            for name in NAMES:
+            for name in in_turn(NAMES, 3):
                 walker.send(method, path, {**used, name: "FOO"})
             walker.send(method, path, dict.fromkeys(NAMES, "FOO"))
-            for query in BYTES:
+            for query in in_turn(BYTES, 2):
                 walker.send_bytes(path, query)
     assert walker.faults == []
-    assert walker.statuses[200] > 1000, walker.statuses
+    assert walker.statuses[200] > 300, walker.statuses
 
 
 @pytest.mark.parametrize(
@@ -267,10 +271,10 @@ def test_links_of_a_list_keep_a_query_value_of_any_name(walker: Walker, name: st
 
 
 def test_no_query_causes_an_internal_error_on_postgresql(
-    postgresql_url: str, clock: FakeClock
+    postgresql_url: str, clock: FakeClock, in_turn: InTurn
 ) -> None:
     ports = fake_ports(postgresql_url, clock)
-    walker = Walker(ports)
+    walker = Walker(ports, in_turn)
     for method, rule, path in walker.routes:
         if method == "GET":
             names = walker.names(method, rule, path)
