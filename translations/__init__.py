@@ -1,5 +1,5 @@
 """Extracts the sentences that people read, and keeps ``app/translations`` current.
 
-``make translations`` runs it. ``sources`` lists what is translated, ``extraction`` finds its
-sentences, ``catalogues`` reads, updates and checks the catalogues.
+``make translations`` runs it. ``extraction`` finds the sentences of the application,
+``catalogues`` holds the catalogues against them and writes them again.
 """

@@ -11,29 +11,66 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from app.domain.accounts.languages import CONSOLE_TAGS, ENGLISH, SIGNED_OUT_TAGS
+from app.domain.accounts import languages
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from translations.extraction import (
-    Sentence,
-    listed_pages,
-    page_sentences,
-    rule_sentences,
-    searched_words,
-    template_sentences,
-)
-from translations.sources import (
-    LISTED_PAGES,
-    PAGES,
-    PARTLY,
-    ROOT,
-    RULES,
-    SIGNED_OUT,
-    TEMPLATES,
-    files,
-)
+from translations.extraction import Code, Found, template_sentences
 
-TRANSLATED = tuple(tag for tag in SIGNED_OUT_TAGS if tag != ENGLISH)
+ROOT = Path(__file__).parent.parent
+ENGLISH = {
+    "app.commands": "the command line",
+    "app.adapters.backup": "`flask backup`",
+    "app.adapters.platform_database": "`flask import platform`",
+    "app.domain.imports": "`flask import`",
+    "app.domain.passwords.imported_hashes": "`flask import`",
+    "app.domain.sign_in.rate_limits": "the documentation",
+    "app.services.demo": "texts of the sample shop",
+    "app.services.imports": "`flask import`",
+    "app.services.operations": "`flask doctor`",
+}
+"""Modules whose sentences no page shows, and what does: the command line and docs are English."""
+
+SIGNED_OUT = (
+    "app/adapters/mail_values.py",
+    "app/templates/error.html",
+    "app/templates/mail/",
+    "app/templates/console/_parts.html",
+    "app/templates/console/base_signed_out.html",
+    "app/templates/console/error_signed_out.html",
+    "app/templates/console/not_me/",
+    "app/templates/console/passwords/",
+    "app/templates/console/sign_in.html",
+    "app/templates/console/sign_in_code.html",
+    "app/console/frame/errors.py",
+    "app/console/frame/forms.py",
+    "app/console/account/not_me.py",
+    "app/console/account/passwords.py",
+    "app/console/frame/formatting.py",
+    "app/console/frame/session.py",
+    "app/console/account/sign_in.py",
+    "app/console/account/sign_in_code.py",
+    "app/web/",
+    "app/domain/accounts/emails.py",
+    "app/domain/accounts/users.py",
+    "app/domain/passwords/",
+    "app/domain/single_sign_on/providers.py",
+    "app/services/accounts/account_securing.py",
+    "app/services/accounts/email_links.py",
+    "app/services/accounts/password_changes.py",
+    "app/services/console/console_sessions.py",
+    "app/services/identity/linked_accounts.py",
+    "app/services/identity/provider_assertions.py",
+    "app/services/second_factors/challenges.py",
+    "app/services/second_factors/passkey_checks.py",
+    "app/services/sign_in/login_attempts.py",
+    "app/services/sign_in/passkey_sign_in.py",
+    "app/services/sign_in/password",
+    "app/services/sign_in/second_factor_answers.py",
+    "app/services/single_sign_on/sign_in.py",
+)
+"""How the names of files begin whose sentences are read without a session, or in emails."""
+
+TRANSLATED = tuple(tag for tag in languages.SIGNED_OUT_TAGS if tag != languages.ENGLISH)
 PLACES = re.compile(r"%\((\w+)\)s|\{(\w*)[^{}]*\}")
 """The places of values: ``{name}`` and, in templates, ``%(name)s``."""
 
@@ -58,31 +95,30 @@ def read(tag: str) -> Catalog:
 
 
 @cache
+def code() -> Code:
+    """Return the modules of the application."""
+    return Code(ROOT / "app")
+
+
+@cache
 def template(*, whole: bool) -> Catalog:
     """Return all sentences; unless ``whole``, those of pages without a session and of emails."""
     made = Catalog(project="Latchkey", fuzzy=False)
-    for path, sentence in _sentences():
+    for path, found in _sentences():
         name = path.relative_to(ROOT).as_posix()
-        if whole or name.startswith(SIGNED_OUT):
-            made.add(sentence.key, locations=[(name, 0)])
-    for name, functions in PARTLY.items():
-        for sentence in page_sentences(ROOT / "app" / name, functions):
-            made.add(sentence.key, locations=[(f"app/{name}", 0)])
+        # The sign-in page names the page that it leads to.
+        if whole or name.startswith(SIGNED_OUT) or found.taker == "Entry.label":
+            made.add(found.key, locations=[(name, 0)])
     for permission in Permission if whole else ():
         made.add(permission.label, locations=[("app/domain/authorization/permissions.py", 0)])
     for event in EventType if whole else ():
         made.add(event.label, locations=[("app/domain/events.py", 0)])
-    for path in files((LISTED_PAGES,), ""):
-        for sentence in listed_pages(path):  # the sign-in page names the one it leads to
-            made.add(sentence.key, locations=[(path.relative_to(ROOT).as_posix(), 0)])
-        for sentence in searched_words(path) if whole else ():
-            made.add(sentence.key, locations=[(path.relative_to(ROOT).as_posix(), 0)])
     return made
 
 
 def template_of(tag: str) -> Catalog:
     """Return the sentences that a language needs: a language of the console needs them all."""
-    return template(whole=tag in CONSOLE_TAGS)
+    return template(whole=tag in languages.CONSOLE_TAGS)
 
 
 def update(tag: str) -> None:
@@ -146,13 +182,17 @@ def places_of(sentence: str) -> frozenset[str]:
     return frozenset(found[1] or found[2] for found in PLACES.finditer(sentence))
 
 
-def _sentences() -> Iterator[tuple[Path, Sentence]]:
-    for path in files(TEMPLATES, "templates"):
-        for sentence in template_sentences(path):
-            yield path, sentence
-    for path in files(PAGES, ""):
-        for sentence in page_sentences(path):
-            yield path, sentence
-    for path in files(RULES, ""):
-        for sentence in rule_sentences(path):
-            yield path, sentence
+def templates() -> list[Path]:
+    """Return the templates of pages and emails."""
+    folder = ROOT / "app" / "templates"
+    return sorted(path for path in folder.rglob("*") if path.suffix in (".html", ".txt"))
+
+
+def _sentences() -> Iterator[tuple[Path, Found]]:
+    for path in templates():
+        for found in template_sentences(path):
+            yield path, found
+    for name, path in code().paths.items():
+        if not name.startswith(tuple(ENGLISH)):
+            for found in code().sentences(name):
+                yield path, found

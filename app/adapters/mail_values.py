@@ -15,6 +15,7 @@ from babel.dates import format_date, format_time, format_timedelta, get_timezone
 
 from app.domain.mails.values import FactorType
 from app.domain.sign_in.devices import UNKNOWN
+from app.domain.values.text import Sentence
 from app.domain.values.times import in_zone
 
 _ENGLISH = "en"
@@ -26,7 +27,7 @@ _LARGEST = 10**9
 """A number that no duration reaches, so that each is written in the unit that is asked for."""
 
 
-def N_(message: str) -> str:  # noqa: N802 - the name that tools which extract messages look for
+def N_(message: Sentence) -> Sentence:  # noqa: N802 - the name that tools which extract messages look for
     """Mark a message that is translated where it is shown."""
     return message
 

@@ -30,6 +30,7 @@ from app.domain.mails.own_templates import (
 )
 from app.domain.mails.template_contents import Choice, Literal, Loop, Node, Value, content_problems
 from app.domain.values.errors import Problem
+from app.domain.values.text import Sentence
 from app.ports.mail import OwnTemplateBroken
 
 _REQUIRED = "This is required."
@@ -42,7 +43,7 @@ _LOOP_VALUES = ("first", "last", "index")
 
 
 class _Refused(Exception):
-    def __init__(self, line: int, message: str, **values: object) -> None:
+    def __init__(self, line: int, message: Sentence, **values: object) -> None:
         super().__init__(message)
         self.line, self.message, self.values = line or 1, message, values
 
@@ -328,7 +329,7 @@ class _Reader:
         return value is not None and value.type is ValueType.LINK
 
 
-_WORDS: Mapping[type[nodes.Node], str] = {
+_WORDS: Mapping[type[nodes.Node], Sentence] = {
     nodes.Getitem: "Brackets aren't possible; use the value's name alone.",
     nodes.Call: "Calls aren't possible.",
     nodes.Test: "Tests with is aren't possible.",

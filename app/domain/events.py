@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import parse_global_id, parse_key
-from app.domain.values.text import translatable
+from app.domain.values.text import Sentence, translatable
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -70,7 +70,7 @@ class EventType(_EventName):
     STAFF_SET_PASSWORD_REQUESTED = "STAFF_SET_PASSWORD_REQUESTED"
 
 
-NEVER_SENT = "Kept for compatibility; never sent."
+NEVER_SENT: Sentence = "Kept for compatibility; never sent."
 """How the API describes such an event, by which commands of another instance leave it out."""
 
 
@@ -293,7 +293,7 @@ class Event:
 
     @override
     def __init_subclass__(
-        cls, subject: Subject | None = None, when: str = "", selects: str = ""
+        cls, subject: Subject | None = None, when: Sentence = "", selects: str = ""
     ) -> None:
         if subject is None:  # a kind of events, such as deletions
             return

@@ -8,6 +8,7 @@ from enum import StrEnum
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.shop.settings import PasswordLoginMode, effective_permissions, removes_staff_rights
+from app.domain.values.text import Sentence
 
 
 class TokenKind(StrEnum):
@@ -176,11 +177,11 @@ class Inspection:
         return tuple(right.permission for right in self.rights or () if right.is_effective)
 
 
-def passed(name: CheckName, text: str) -> Check:
+def passed(name: CheckName, text: Sentence) -> Check:
     return Check(name, CheckOutcome.PASSED, text)
 
 
-def failed(name: CheckName, text: str) -> Check:
+def failed(name: CheckName, text: Sentence) -> Check:
     return Check(name, CheckOutcome.FAILED, text)
 
 

@@ -15,6 +15,7 @@ from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import PermissionDenied, Problem
+from app.domain.values.text import Sentence
 from app.domain.values.text_rules import is_storable, prose_problem, turns_text_around
 
 
@@ -125,7 +126,7 @@ _HEADER = re.compile(
 _VALUE = re.compile(r"[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?")
 
 
-ALL_EVENTS_DESCRIPTION = "All events, including those of later versions."
+ALL_EVENTS_DESCRIPTION: Sentence = "All events, including those of later versions."
 """What ``ANY_EVENTS`` tells."""
 
 

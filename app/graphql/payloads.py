@@ -23,6 +23,7 @@ from graphql import (
 from app.domain.authorization.actor import Actor
 from app.domain.events import EVENTS, Occurrence
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.text import Sentence
 from app.domain.webhooks import WebhookQuery
 from app.graphql.errors import locations_of
 from app.graphql.schema import schema
@@ -171,5 +172,5 @@ def _limit_refusal(error: GraphQLError) -> Refused:
     return _refusal("INVALID", SENTENCES[facts["name"]], **facts)
 
 
-def _refusal(code: str, message: str, *lines: int, **values: object) -> Refused:
+def _refusal(code: str, message: Sentence, *lines: int, **values: object) -> Refused:
     return Refused(Problem(code, message, "query", lines=lines, values=values))

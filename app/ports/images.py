@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from app.domain.values.errors import Problem
+from app.domain.values.text import Sentence
 
 
 class InvalidImage(Exception):
     """The file is not a usable image; ``problem`` says why."""
 
-    def __init__(self, message: str, **values: object) -> None:
+    def __init__(self, message: Sentence, **values: object) -> None:
         self.problem = Problem("INVALID", message, "image", values=values)
         super().__init__(self.problem.message)
 

@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from app.domain.accounts.languages import CONSOLE_TAGS, ENGLISH, LANGUAGE_NAMES, shipped_tag
 from app.domain.values.errors import Problem, Refused, placed
-from app.domain.values.text import Phrase, Phrases, find_reason
+from app.domain.values.text import Phrase, Phrases, Plural, Sentence, find_reason
 
 _RIGHT_TO_LEFT = ("ar",)
 _ENGLISH_LISTS = "en_001"
@@ -59,7 +59,7 @@ def page_direction() -> str:
     return "rtl" if page_language() in _RIGHT_TO_LEFT else "ltr"
 
 
-def text(singular: str, plural: str = "", /, **values: object) -> str:
+def text(singular: Sentence, plural: Plural = "", /, **values: object) -> str:
     """Return a sentence with its values, in the language of the request.
 
     As ``app.domain.values.text``: ``count`` chooses the plural form, and ``Markup`` stays markup
@@ -124,7 +124,7 @@ def texts(sentences: Mapping[Key, str]) -> dict[Key, str]:
     return {key: text(sentence) for key, sentence in sentences.items()}
 
 
-def lazy_text(sentence: str) -> LazyString:
+def lazy_text(sentence: Sentence) -> LazyString:
     """Return a sentence that is translated when it is shown, for labels of classes."""
     return LazyString(text, sentence)
 

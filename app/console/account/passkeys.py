@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import HiddenField, StringField
 from wtforms.validators import InputRequired
 
+from app.console.account.sign_in import why_impossible
 from app.console.frame.formatting import device_words
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import PageGroup
@@ -17,7 +18,6 @@ from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, ports, prove_now
 from app.console.frame.submissions import Created, CreatingForm, create_once
 from app.domain.authorization.actor import Actor
-from app.domain.urls.web_urls import parse_web_url
 from app.domain.values.errors import Refused
 from app.services.accounts.passkeys import (
     MAX_NAME_LENGTH,
@@ -83,17 +83,6 @@ def _why_full(count: int) -> str:
     return text(
         "You have {count} passkeys, which is the maximum. Delete one to add another.", count=count
     )
-
-
-def why_impossible(actor: Actor, *, in_development: bool) -> str:
-    """Return what to do on an IP address, for which browsers don't make passkeys."""
-    if not in_development:
-        return text("Passkeys don't work on an IP address. Open the console by its host name.")
-    # In development, its host is what the browser sent, or anything else.
-    here = parse_web_url(actor.issuer)
-    port = "" if here is None else here.host_and_port.removeprefix(here.host)
-    url = f"http://localhost{port}"
-    return text("Open the console at {url} to use passkeys.", url=url)
 
 
 def ask_delete(passkey: OwnPasskey, *, is_last_factor: bool) -> Question:

@@ -17,7 +17,6 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, PasswordField
 from wtforms.validators import InputRequired
 
-from app.console.account.passkeys import why_impossible
 from app.console.account.sign_in_code import hint_at_leaked_password, hold_sign_in, refusal_text
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import all_places
@@ -33,7 +32,9 @@ from app.console.frame.session import (
     ports,
     why_signed_out,
 )
+from app.domain.authorization.actor import Actor
 from app.domain.single_sign_on.providers import ProviderError, read_provider_error
+from app.domain.urls.web_urls import parse_web_url
 from app.domain.values.errors import Problem, Refused
 from app.services.console.console_sessions import (
     ask_for_passkey_at_console,
@@ -235,6 +236,17 @@ def _passkey_values() -> dict[str, object]:
         if in_development and not are_possible
         else "",
     }
+
+
+def why_impossible(actor: Actor, *, in_development: bool) -> str:
+    """Return what to do on an IP address, for which browsers don't make passkeys."""
+    if not in_development:
+        return text("Passkeys don't work on an IP address. Open the console by its host name.")
+    # In development, its host is what the browser sent, or anything else.
+    here = parse_web_url(actor.issuer)
+    port = "" if here is None else here.host_and_port.removeprefix(here.host)
+    url = f"http://localhost{port}"
+    return text("Open the console at {url} to use passkeys.", url=url)
 
 
 def _not_let_in(refused: Refused, next_path: str) -> BaseResponse:

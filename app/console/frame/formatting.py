@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.devices import UNKNOWN
 from app.domain.values.ids import to_global_id
-from app.domain.values.text import translatable
+from app.domain.values.text import Plural, Sentence, translatable
 from app.domain.values.times import in_zone
 from app.services.shop.sign_in_counts import BoundedCount
 from app.web.translation import localized, page_language, problem_text, text, translated
@@ -135,7 +135,7 @@ _AHEAD = (
 )
 
 
-def html_text(one: str, many: str = "", /, **values: object) -> Markup:
+def html_text(one: Sentence, many: Plural = "", /, **values: object) -> Markup:
     """Return a sentence for a page: values are escaped, and markup among them stays markup."""
     sentence = translated(one, many, values)
     safe = Markup(sentence) if isinstance(one, Markup) else escape(sentence)  # noqa: S704

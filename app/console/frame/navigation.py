@@ -7,7 +7,7 @@ from enum import StrEnum
 from flask import Blueprint, current_app
 
 from app.domain.authorization.actor import Actor
-from app.domain.values.text import translatable
+from app.domain.values.text import Sentence, translatable
 from app.services.authorization.register import may
 
 UseCase = Callable[..., object]
@@ -32,9 +32,9 @@ class Entry:
     the page is listed for callers who can call it, by default for all staff.
     """
 
-    label: str
+    label: Sentence
     icon: str
-    words: str = ""
+    words: Sentence = ""
     heading: Heading | None = None
     view: str = "index"
     needs: UseCase | None = None

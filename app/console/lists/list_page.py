@@ -31,7 +31,7 @@ from app.domain.values.pages import (
     every_item,
     read_cursor,
 )
-from app.domain.values.text import translatable
+from app.domain.values.text import Plural, Sentence, translatable
 from app.domain.values.text_rules import safe_cell
 from app.web.converters import day, one_of
 from app.web.translation import text, texts, translated
@@ -70,11 +70,11 @@ class RowCount:
     are of all items (``{count}``), ``some`` is of a filter's ``{matching}`` of ``{total}``.
     """
 
-    none: str
-    no_match: str
-    one: str
-    many: str
-    some: str
+    none: Sentence
+    no_match: Sentence
+    one: Sentence
+    many: Plural
+    some: Sentence
 
     def of(self, counts: Counts) -> str:
         """Return how many items match, of how many in all if a filter leaves some out."""

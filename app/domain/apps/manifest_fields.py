@@ -7,6 +7,7 @@ from app.domain.authorization.permissions import Permission, known
 from app.domain.urls.web_urls import is_web_url
 from app.domain.values.errors import Problem
 from app.domain.values.json_values import is_keepable
+from app.domain.values.text import Sentence
 from app.domain.values.text_rules import line_problem, prose_problem
 
 MAX_LINE_LENGTH = 256
@@ -26,7 +27,7 @@ class Members:
     field: str = ""
     place: str = ""
 
-    def refuse(self, name: str, code: str, message: str) -> None:
+    def refuse(self, name: str, code: str, message: Sentence) -> None:
         """Add a problem of the member ``name`` whose message has no values."""
         self.add(name, Problem(code, message))
 

@@ -16,6 +16,7 @@ from app.domain.events import EventType, UnsentEvent
 from app.domain.urls.web_urls import MAX_URL_LENGTH, is_path, is_same_origin, is_web_url
 from app.domain.values.errors import Problem, refuse_any
 from app.domain.values.installation import PLATFORM, SCHEMA_VERSION
+from app.domain.values.text import Sentence
 from app.domain.webhooks import (
     headers_problem,
     sync_events_problem,
@@ -144,7 +145,7 @@ def _url(part: Members, target: str, app_url: str | None, settings: Mapping[str,
 
 def extension_url_message(
     url: str, target: str, app_url: str | None, settings: Mapping[str, object]
-) -> str:
+) -> Sentence:
     """Return why an extension can't open ``url``; empty if it can."""
     if is_path(url):
         return "A path needs an appUrl in the manifest." if app_url == "" else ""

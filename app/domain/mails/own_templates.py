@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Problem
+from app.domain.values.text import Sentence
 
 MAX_SUBJECT = 500
 MAX_SOURCE = 64 * 1024
@@ -21,7 +22,7 @@ MAX_DEPTH = 12
 
 KEPT_VERSIONS = 50
 
-FILTERS: Mapping[str, str] = {
+FILTERS: Mapping[str, Sentence] = {
     "upper": "In capitals.",
     "lower": "In small letters.",
     "capitalize": "With a capital at the beginning.",
@@ -95,7 +96,7 @@ class TemplateValue:
     """
 
     name: str
-    meaning: str
+    meaning: Sentence
     type: ValueType = ValueType.TEXT
     can_be_empty: bool = False
 

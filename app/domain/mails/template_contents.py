@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from app.domain.mails.own_templates import TemplatePart, UrlRule, is_whole_page
 from app.domain.values.errors import Problem
+from app.domain.values.text import Sentence
 
 VALUE = "\ue000"
 """Takes the place of a value while a template is checked; templates can't contain it."""
@@ -107,7 +108,7 @@ def style_problem(css: str) -> Problem | None:
     return None
 
 
-def _refused(message: str, **values: object) -> Problem:
+def _refused(message: Sentence, **values: object) -> Problem:
     return Problem("INVALID", message, values=values)
 
 
@@ -246,7 +247,7 @@ def _certain_links(nodes: Sequence[Node]) -> set[str]:
     return found
 
 
-def _problem(part: TemplatePart, line: int, message: str, **values: object) -> Problem:
+def _problem(part: TemplatePart, line: int, message: Sentence, **values: object) -> Problem:
     return Problem("INVALID", message, part.value, lines=(line,), values=values)
 
 
@@ -298,7 +299,7 @@ class _Scanner:
         self._require_closed(opened, loop.line)
         self._in_loop, self._glued = False, self._glued or before
 
-    def _refuse(self, line: int, message: str, **values: object) -> None:
+    def _refuse(self, line: int, message: Sentence, **values: object) -> None:
         self.problems.append(_problem(self._part, line, message, **values))
 
     def _scan(self, run: Run) -> None:

@@ -1,5 +1,6 @@
 """Whether a change of access would leave no one who could undo it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -8,7 +9,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.text import Phrases
+from app.domain.values.text import Phrases, Sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +108,12 @@ _MANY_SIGNED_IN = {
 }
 """By the setting of a provider that changes."""
 
-_NO_WAY_BACK = (
+_NO_WAY_BACK: Sentence = (
     "No one else who can manage settings could sign in, and no app can manage settings, so this "
     "couldn't be undone."
 )
-_EASED = "You can change it while everyone can sign in with a password."
-_MESSAGES = {
+_EASED: Sentence = "You can change it while everyone can sign in with a password."
+_MESSAGES: Mapping[LockoutReason, Sentence] = {
     LockoutReason.NO_PROVIDER: (
         "No identity provider is active, so this couldn't be undone. Set up SSO and sign in with "
         "it first."

@@ -14,7 +14,7 @@ from app.domain.shop.settings import MAX_GRACE_DAYS, ShopSettings, ShopUpdate
 from app.domain.values.errors import Problem
 from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import in_utc
-from app.domain.values.text import translatable
+from app.domain.values.text import Sentence, translatable
 from app.domain.values.text_rules import line_problem, prose_problem
 from app.domain.values.times import moment_problem
 
@@ -79,10 +79,10 @@ class Setting:
     """
 
     name: str
-    label: str
+    label: Sentence
     kind: SettingKind
     group: SettingGroup
-    help: str
+    help: Sentence
     max_length: int = 0
     is_required: bool = False
 

@@ -12,7 +12,7 @@ from app.domain.single_sign_on.provider_tokens import ALGORITHMS
 from app.domain.single_sign_on.providers import DISCOVERY_PATH, SUBJECT_CLAIMS, Provider
 from app.domain.urls.web_urls import is_web_url
 from app.domain.values.errors import Problem
-from app.domain.values.text import translatable
+from app.domain.values.text import Sentence, translatable
 from app.domain.values.text_rules import line_problem
 
 
@@ -370,5 +370,5 @@ def read_description(
     return settings, problems
 
 
-def _problem(message: str, **values: object) -> Problem:
+def _problem(message: Sentence, **values: object) -> Problem:
     return Problem("INVALID", message, "issuer", values=values)

@@ -16,6 +16,7 @@ from app.domain.second_factors import AuthenticationMethod
 from app.domain.sign_in.jws import peek, peek_part
 from app.domain.single_sign_on.providers import DEFAULT_SUBJECT_CLAIM, Provider
 from app.domain.values.errors import TokenFault, TokenRejected
+from app.domain.values.text import Sentence
 from app.domain.values.times import CLOCK_LEEWAY, is_time
 
 MAX_METHODS = 10
@@ -86,12 +87,12 @@ _CLIENT_CLAIMS = ("azp", "client_id", "cid", "appid")
 class ProviderTokenRejected(TokenRejected):
     """A provider's token, or its claims about a person, are invalid; ``reason`` says why."""
 
-    def __init__(self, reason: str, fault: TokenFault = TokenFault.INVALID) -> None:
+    def __init__(self, reason: Sentence, fault: TokenFault = TokenFault.INVALID) -> None:
         super().__init__(fault)
         self.reason = reason
 
 
-def reason_of(rejected: TokenRejected) -> str:
+def reason_of(rejected: TokenRejected) -> Sentence:
     """Return why a provider's token was rejected, for the person who configures the provider."""
     if isinstance(rejected, ProviderTokenRejected):
         return rejected.reason

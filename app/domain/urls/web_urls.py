@@ -17,7 +17,7 @@ import idna
 
 from app.domain.values.errors import Problem
 from app.domain.values.ip_addresses import Address, Network, is_public, parse_address
-from app.domain.values.text import Phrase
+from app.domain.values.text import Phrase, Sentence
 
 MAX_URL_LENGTH = 2048
 """Characters of a URL that every browser accepts."""
@@ -314,7 +314,7 @@ def key_set_url(api_url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc, "/.well-known/jwks.json", "", ""))
 
 
-ALLOW_HINT = (
+ALLOW_HINT: Sentence = (
     "To allow it, a server administrator can add its network to OUTGOING_ALLOWED_NETWORKS."
 )
 """What helps where a private network is not reached: the same words before a call and after."""

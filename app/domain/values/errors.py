@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from enum import StrEnum
 
-from app.domain.values.text import text
+from app.domain.values.text import Plural, Sentence, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Problem:
     """
 
     code: str
-    template: str
+    template: Sentence
     field: str | None = None
     permissions: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Problem:
     lines: tuple[int, ...] = ()
     address_type: str = ""
     values: Mapping[str, object] = dataclass_field(default_factory=dict, hash=False)
-    plural: str = ""
+    plural: Plural = ""
     place: str = ""
 
     @property

@@ -11,7 +11,13 @@ the list complete.
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Self
+from typing import Self, TypeAlias
+
+Sentence: TypeAlias = str
+"""A text that pages translate: ``translations/extraction`` finds what is passed as one."""
+
+Plural: TypeAlias = str
+"""Its form for other numbers than one."""
 
 
 def text(singular: str, plural: str = "", /, **values: object) -> str:
@@ -45,12 +51,12 @@ class Phrases(str):
         return made
 
 
-def translatable(sentence: str) -> str:
+def translatable(sentence: Sentence) -> Sentence:
     """Return ``sentence`` as it is: it is translated where it is shown."""
     return sentence
 
 
-def forms(singular: str, plural: str) -> tuple[str, str]:
+def forms(singular: Sentence, plural: Plural) -> tuple[str, str]:
     """Return both forms of a sentence as they are, as ``translatable`` does."""
     return singular, plural
 

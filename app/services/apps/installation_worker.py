@@ -18,6 +18,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import split_names
 from app.domain.events import AppInstalled
 from app.domain.values.errors import Refused
+from app.domain.values.text import Sentence
 from app.models import AppInstallationRecord, AppRecord
 from app.ports import Ports
 from app.services.apps.app_creation import store_app
@@ -31,7 +32,7 @@ LEASE = timedelta(minutes=2)
 """Longer than manifest and handshake together may take."""
 
 _LEASE_NAME = 16
-_INTERRUPTED = "The installation was interrupted several times. Try again."
+_INTERRUPTED: Sentence = "The installation was interrupted several times. Try again."
 
 
 @dataclass(frozen=True, slots=True)

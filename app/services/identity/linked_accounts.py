@@ -13,6 +13,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.text import Sentence
 from app.models import ExternalIdentityRecord, UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
@@ -32,7 +33,7 @@ from app.services.identity.provider_users import (
 from app.services.identity.users import has_email, load_user
 
 _NAMELESS = Problem("INVALID", "The identity provider didn't return an email.")
-SIGNED_OUT = "This person has signed out everywhere since the token was issued."
+SIGNED_OUT: Sentence = "This person has signed out everywhere since the token was issued."
 INACTIVE = Problem("INACTIVE", "This account is not active.")
 _TAKEN = Problem(
     "INVALID",

@@ -42,6 +42,7 @@ from app.domain.single_sign_on.provider_tokens import (
 from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import TokenFault, TokenRejected
+from app.domain.values.text import Sentence
 from app.models import AppRecord, AppTokenRecord, ExternalIdentityRecord, ShopRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.ports.http import CallFailed
@@ -361,5 +362,5 @@ def _without_scheme(token: str) -> str:
     return rest.strip() if scheme.lower().rstrip(":") in _SCHEMES else text
 
 
-def _unreadable(why: str) -> Inspection:
+def _unreadable(why: Sentence) -> Inspection:
     return Inspection(TokenKind.UNREADABLE, (failed(CheckName.FORM, why),))

@@ -42,6 +42,7 @@ from app.domain.sign_in.tokens import (
     read_claims,
 )
 from app.domain.values.errors import TokenFault, TokenRejected
+from app.domain.values.text import Sentence
 from app.models import AppRecord, SessionRecord, ShopRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
@@ -183,7 +184,7 @@ class _Checks:
 
     checks: list[Check] = field(default_factory=list)
 
-    def note(self, name: CheckName, good: str | None, bad: str = "") -> bool:
+    def note(self, name: CheckName, good: Sentence | None, bad: Sentence = "") -> bool:
         """Note a check, passed if it has a ``good`` text; whether it has."""
         self.checks.append(failed(name, bad) if good is None else passed(name, good))
         return good is not None

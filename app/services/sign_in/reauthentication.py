@@ -9,6 +9,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.text import Sentence
 from app.models import SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -126,7 +127,7 @@ def _compare(ports: Ports, account: OwnAccount, password: str) -> Match:
         raise
 
 
-def _wrong(account: OwnAccount) -> str:
+def _wrong(account: OwnAccount) -> Sentence:
     if account.password_hash is None:
         return "This account has no password. Request a link to set one."
     return "Incorrect password."

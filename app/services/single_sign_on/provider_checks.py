@@ -31,7 +31,7 @@ from app.domain.single_sign_on.providers import Provider, serves_any_client
 from app.domain.single_sign_on.waiting_changes import ANY_CLIENT, read_waiting
 from app.domain.values.errors import Problem, Refused, TokenRejected, refuse_any
 from app.domain.values.installation import CheckResult, CheckState
-from app.domain.values.text import Phrase, Phrases, text, translatable
+from app.domain.values.text import Phrase, Phrases, Sentence, text, translatable
 from app.models import ExternalIdentityRecord, GroupPermissionRecord, GroupRecord, UserRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
@@ -115,7 +115,7 @@ _WAYS = {
 
 
 def _found(
-    subject: str, state: CheckState, message: str, remedy: str = "", **values: object
+    subject: str, state: CheckState, message: Sentence, remedy: Sentence = "", **values: object
 ) -> CheckResult:
     """Return a finding whose message and remedy have places for ``values``."""
     whole = (text(message, **values), text(remedy, **values))

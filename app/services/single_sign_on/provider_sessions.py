@@ -26,6 +26,7 @@ from app.domain.urls.redirects import (
     with_query,
 )
 from app.domain.values.errors import Problem, Refused, TokenRejected, refuse_any
+from app.domain.values.text import Sentence
 from app.domain.values.text_rules import has_control_characters
 from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
@@ -328,7 +329,7 @@ def _refresh(
     return ExternalTokens(pair.access, pair.refresh, pair.user)
 
 
-def _invalid(message: str) -> Problem:
+def _invalid(message: Sentence) -> Problem:
     return Problem("JWT_INVALID_TOKEN", message, _FIELD)
 
 
