@@ -107,6 +107,7 @@ class Settings:
     playground_enabled: bool = _setting(default=True, read=values.flag)
     graphql_batch_max: int = _setting(10, values.positive)
     graphql_mutations_max: int = _setting(10, values.positive)
+    graphql_entities_max: int = _setting(100, values.positive)
     graphql_tokens_max: int = _setting(5000, values.positive)
     graphql_depth_max: int = _setting(16, values.positive)
     graphql_aliases_max: int = _setting(100, values.positive)

@@ -207,6 +207,7 @@ def make_installation(ports: Ports, settings: Settings) -> Installation:
         playground_enabled=settings.playground_enabled,
         graphql_batch_max=settings.graphql_batch_max,
         graphql_mutations_max=settings.graphql_mutations_max,
+        graphql_entities_max=settings.graphql_entities_max,
         graphql_tokens_max=settings.graphql_tokens_max,
         graphql_depth_max=settings.graphql_depth_max,
         graphql_aliases_max=settings.graphql_aliases_max,

@@ -196,6 +196,12 @@ SUBJECTS: Mapping[str, Subject] = {
         ),
         ("Address", "ObjectWithMetadata", "MetadataItem", "CountryCode"),
     ),
+    "federation": Subject(
+        "Federated graph",
+        "Make this API a part of a graph of several services: what its router asks for.",
+        ("_service", "_entities"),
+        ("_Service", "_Entity", "_Any"),
+    ),
     TYPES: Subject(
         "Shared types",
         "Look up types that operations of several pages use: scalars, pages of lists, ranges.",

@@ -30,6 +30,7 @@ _SUBJECTS = {
     "groups": "Permission groups",
     "addresses": "Addresses",
     "metadata": "Metadata",
+    "federation": "Federated graph",
     "shop": "Shop",
     "apps": "Apps",
     "app_tokens": "Apps",

@@ -70,6 +70,7 @@ _SCALARS = {
     "JSONString": '{"redirectUri": "http://localhost:3000/callback"}',
     "UUID": "00000000-0000-4000-8000-000000000000",
     "Upload": ...,
+    "_Any": {"__typename": "User", "id": to_global_id("User", 1)},
 }
 _ENUMS = {
     "CountryCode": "US",

@@ -7,6 +7,7 @@ from graphql import (
     GraphQLInterfaceType,
     GraphQLObjectType,
     GraphQLOutputType,
+    GraphQLUnionType,
     get_named_type,
     is_leaf_type,
     is_required_argument,
@@ -22,9 +23,12 @@ _LEFT_OUT = frozenset({"privateMetadata", "privateMetafields", "metafields", "no
 def selection(kind: GraphQLOutputType, level: int = 1, *, is_inner: bool = False) -> str:
     """Return the selection of a field of that type, with its braces; empty for a leaf.
 
-    All fields of the object that was asked for; names alone of objects beside it (``is_inner``).
+    All fields of the object that was asked for; names alone of objects beside it (``is_inner``);
+    of an object of a union its type.
     """
     named = get_named_type(kind)
+    if isinstance(named, GraphQLUnionType):
+        return f" {{\n{_INDENT * (level + 1)}__typename\n{_INDENT * level}}}"
     if not isinstance(named, GraphQLObjectType | GraphQLInterfaceType):
         return ""
     is_object = "id" in named.fields

@@ -1,6 +1,6 @@
 """Apps as the types show them: what belongs to each is fetched for a whole page at once."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeVar
@@ -108,10 +108,15 @@ def app_node(context: RequestContext, app: App) -> AppNode:
     return _node(app, AppPageLoader(context, (app,)))
 
 
+def app_nodes(context: RequestContext, apps: Collection[App]) -> tuple[AppNode, ...]:
+    """Return the apps of a list."""
+    loader = AppPageLoader(context, apps)
+    return tuple(_node(app, loader) for app in apps)
+
+
 def app_page(context: RequestContext, page: Page[App]) -> Page[AppNode]:
     """A page of apps."""
-    loader = AppPageLoader(context, page.items)
-    return with_items(page, (_node(app, loader) for app in page.items))
+    return with_items(page, app_nodes(context, page.items))
 
 
 def extension_page(context: RequestContext, page: Page[Extension]) -> Page[ExtensionNode]:

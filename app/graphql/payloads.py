@@ -101,7 +101,12 @@ def create_payloads(
 ) -> SchemaPayloads:
     """Return payloads by the schema of the shop: what ``wiring`` loads when first needed."""
     limits = Limits(
-        tokens=tokens_max, depth=depth_max, aliases=aliases_max, cost=cost_max, mutations=0
+        tokens=tokens_max,
+        depth=depth_max,
+        aliases=aliases_max,
+        cost=cost_max,
+        mutations=0,
+        entities=0,
     )
     return SchemaPayloads(schema.graphql_schema, limits)
 

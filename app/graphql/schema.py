@@ -4,6 +4,7 @@ import graphene
 
 from app.graphql.descriptions import describe
 from app.graphql.events import EVENT_TYPES, Subscription
+from app.graphql.federation import FederationQueries
 from app.graphql.mutations.accounts import AccountMutations
 from app.graphql.mutations.addresses import CustomerAddressMutations, OwnAddressMutations
 from app.graphql.mutations.app_installations import AppInstallationMutations
@@ -49,6 +50,7 @@ class Query(
     WebhookQueries,
     SignInEventQueries,
     MailQueries,
+    FederationQueries,
 ):
     """The queries."""
 

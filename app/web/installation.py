@@ -61,6 +61,7 @@ class Installation:
     playground_enabled: bool
     graphql_batch_max: int
     graphql_mutations_max: int
+    graphql_entities_max: int
     graphql_tokens_max: int
     graphql_depth_max: int
     graphql_aliases_max: int

@@ -13,4 +13,5 @@ def default_limits() -> Limits:
         aliases=settings.graphql_aliases_max,
         cost=settings.graphql_cost_max,
         mutations=settings.graphql_mutations_max,
+        entities=settings.graphql_entities_max,
     )

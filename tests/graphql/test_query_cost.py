@@ -131,6 +131,65 @@ def test_filters_in_variables_are_weighed_for_each_request() -> None:
     assert costs[2] == costs[0]
 
 
+GRAPH = build_schema(
+    """
+    type Query { _entities(representations: [Any!]!): [Entity]! _service: Service! }
+    union Entity = Book | Author
+    type Book { title: String, authors(first: Int): [Author] }
+    type Author { name: String }
+    type Service { sdl: String! }
+    scalar Any
+    """
+)
+"""A part of a federated graph."""
+
+TITLES = "... on Book { title }"
+
+
+def entities(given: str, selected: str = TITLES, **variables: object) -> Load:
+    query = f"query($r: [Any!]!) {{ _entities(representations: {given}) {{ {selected} }} }}"
+    return Document(GRAPH, parse(query)).operation(None).load(variables)
+
+
+@pytest.mark.parametrize(
+    ("given", "selected", "number", "values"),
+    [
+        ("[]", TITLES, 0, 0),
+        ("{}", TITLES, 1, 1),
+        ("[{}]", TITLES, 1, 1),
+        ("[$r, {}, {}]", TITLES, 3, 3),
+        ("$r", TITLES, 40, 40),
+        ("$r", "__typename ... on Book { title } ... on Author { name }", 40, 120),
+        ("$r", "... on Book { authors(first: 7) { name } }", 40, 40 * 8),
+    ],
+)
+def test_each_entity_costs_what_is_selected_of_it(
+    given: str, selected: str, number: int, values: int
+) -> None:
+    load = entities(given, selected, r=[{}] * 40)
+    looking = PAGE * min(number, 2) + LISTED_VALUE * number  # a statement for each type
+    assert load.cost == 1 + looking + values
+    assert load.entities == number
+
+
+def test_entities_in_variables_are_weighed_for_each_request() -> None:
+    query = f"query($r: [Any!]!) {{ _entities(representations: $r) {{ {TITLES} }} }}"
+    operation = Document(GRAPH, parse(query)).operation(None)
+    first, second = (operation.load({"r": [{}] * size}) for size in (2, 90))
+    assert (first.entities, second.entities) == (2, 90)
+    assert second.cost - first.cost == 88 * (1 + LISTED_VALUE)
+    assert operation.load({"r": [{"other": 1}] * 90}) is second
+
+
+def test_schema_of_a_subgraph_costs_as_much_as_its_length() -> None:
+    once, twice = (
+        Document(GRAPH, parse(query)).operation(None).load({}).cost
+        for query in ("{ _service { sdl } }", "{ _service { sdl } again: _service { sdl } }")
+    )
+    assert twice == 2 * once
+    assert once > 20 * PAGE
+
+
 def test_depth_aliases_and_mutations_are_counted_through_fragments() -> None:
     query = (
         "mutation { wait a: wait ...F ...F }"

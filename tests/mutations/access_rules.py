@@ -231,3 +231,63 @@ SWITCHES = (
         "domain/shop/test_lockouts.py services/single_sign_on/test_provider_lockout_guard.py",
     ),
 )
+
+ENTITIES = (
+    Mutant(
+        "Who looks nobody up is shown nobody else by a key",
+        "app/services/people/directory.py",
+        "if not may(actor, show_user):",
+        "if actor.is_app:",
+        "hostile/test_entities.py",
+    ),
+    Mutant(
+        "Staff are shown by keys to those alone who manage staff",
+        "app/services/people/directory.py",
+        "if user.id == actor.user_id or _shows(actor, user)",
+        "if user",
+        "hostile/test_entities.py",
+    ),
+    Mutant(
+        "Other people's orders are no entities",
+        "app/services/commerce/orders.py",
+        "query = ORDERS if actor.holds(Permission.MANAGE_ORDERS) else own",
+        "query = ORDERS if actor else own",
+        "hostile/test_entities.py",
+    ),
+    Mutant(
+        "Other people's addresses are no entities",
+        "app/services/accounts/addresses.py",
+        "if owner.id == actor.user_id or _manages(actor, owner)",
+        "if owner",
+        "hostile/test_entities.py",
+    ),
+    Mutant(
+        "A hidden entity has no error of its own",
+        "app/graphql/federation.py",
+        "    except PermissionDenied:\n        return {}\n",
+        "",
+        "hostile/test_entities.py",
+    ),
+    Mutant(
+        "One's own account has the rights of the session as an entity too",
+        "app/graphql/federation.py",
+        "own if own is not None and own.id == user.id else user",
+        "user",
+        "graphql/test_federation.py",
+    ),
+    Mutant(
+        "Entities count towards the cost",
+        "app/graphql/server/query_cost.py",
+        "size = self._entities(node)\n",
+        "size = min(self._entities(node), 1)\n",
+        "graphql/test_query_cost.py",
+    ),
+    Mutant(
+        "A request asks for so many entities at once",
+        "app/graphql/server/limits.py",
+        "and load.entities <= limits.entities",
+        "and load.entities >= 0",
+        "hostile/test_entities.py",
+    ),
+)
+"""The objects that a router of a federated graph asks for by their keys."""

@@ -1,6 +1,6 @@
 """All mutants."""
 
-from tests.mutations.access_rules import AUTHORIZATION, SWITCHES
+from tests.mutations.access_rules import AUTHORIZATION, ENTITIES, SWITCHES
 from tests.mutations.account_rules import ACCOUNTS, APPS, PERSONAL_DATA, SINGLE_SIGN_ON
 from tests.mutations.app_mail_rules import APP_MAIL
 from tests.mutations.credential_rules import SIGN_IN, TOKENS
@@ -18,6 +18,7 @@ from tests.mutations.sign_in_log_rules import SIGN_IN_LOG
 MUTANTS = (
     *AUTHORIZATION,
     *SWITCHES,
+    *ENTITIES,
     *TOKENS,
     *SIGN_IN,
     *SIGN_IN_LOG,

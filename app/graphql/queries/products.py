@@ -7,7 +7,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.commerce.products import Product
-from app.domain.values.pages import Page, empty_page
+from app.domain.values.pages import Page, empty_page, with_items
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 from app.graphql.types.lists import (
@@ -17,10 +17,11 @@ from app.graphql.types.lists import (
     moments_in,
     prices_in,
 )
+from app.graphql.types.products import in_channel
 from app.services.commerce.products import ProductFilter, list_products, show_product
 
 _PRODUCT = "app.graphql.types.products.Product"
-_UNUSED = "Accepted but ignored."
+_UNUSED = "Returned as the products' `channel`, and otherwise ignored."
 
 
 class _Stock(StrEnum):
@@ -86,7 +87,8 @@ class ProductQueries(graphene.ObjectType):
         channel: str | None = None,
     ) -> Product | None:
         context: RequestContext = info.context
-        return show_product(context.ports, context.actor, product_id=id, slug=slug)
+        product = show_product(context.ports, context.actor, product_id=id, slug=slug)
+        return None if product is None else in_channel(product, channel)
 
     @staticmethod
     def resolve_products(
@@ -98,7 +100,7 @@ class ProductQueries(graphene.ObjectType):
         if filter_.get("stock_availability") is _Stock.OUT_OF_STOCK:
             return empty_page()
         sort = arguments.get("sort_by") or {}
-        return list_products(
+        found = list_products(
             context.ports,
             context.actor,
             page,
@@ -106,6 +108,8 @@ class ProductQueries(graphene.ObjectType):
             sort.get("field"),
             descending=sort.get("direction") is Direction.DESC,
         )
+        channel = arguments.get("channel")
+        return with_items(found, (in_channel(product, channel) for product in found.items))
 
 
 def _product_filter(filter_: dict[str, Any], search: str | None) -> ProductFilter:

@@ -97,6 +97,7 @@ class GraphqlEndpoint:
             aliases=installation.graphql_aliases_max,
             cost=installation.graphql_cost_max,
             mutations=installation.graphql_mutations_max,
+            entities=installation.graphql_entities_max,
             show_cost=installation.graphql_cost_shown,
         )
         self.exchange = Exchange(installation.ports, schema, limits, identify, count_stored)

@@ -24,9 +24,9 @@ class Limits:
     """What a request can ask for; ``.env.example`` describes those that are settings.
 
     ``tokens``, ``cost`` and ``mutations`` are sums over all operations of a batch; ``depth``,
-    ``aliases`` and ``page_size`` apply to each operation. ``depth`` leaves the standard
-    introspection query room, which nests fifteen levels. ``show_cost`` adds the cost of each
-    operation to its response.
+    ``aliases``, ``page_size`` and ``entities`` (of one field) apply to each operation. ``depth``
+    leaves the standard introspection query room, which nests fifteen levels. ``show_cost`` adds
+    the cost of each operation to its response.
     """
 
     tokens: int
@@ -34,6 +34,7 @@ class Limits:
     aliases: int
     cost: int
     mutations: int
+    entities: int
     page_size: int = MAX_PAGE_SIZE
     show_cost: bool = False
 
@@ -92,6 +93,7 @@ class Load:
     cost: int = 0
     page_size: int = 0
     mutations: int = 0
+    entities: int = 0
 
     def __add__(self, other: "Load") -> "Load":
         return Load(
@@ -100,6 +102,7 @@ class Load:
             cost=min(self.cost + other.cost, CEILING),
             page_size=max(self.page_size, other.page_size),
             mutations=min(self.mutations + other.mutations, CEILING),
+            entities=max(self.entities, other.entities),
         )
 
 
@@ -109,6 +112,7 @@ SENTENCES = {
     "cost": "The request asks for about {actual} values; the limit is {limit}.",
     "page_size": "The request asks for pages of {actual} items; the limit is {limit}.",
     "mutations": "The request contains {actual} mutations; the limit is {limit}.",
+    "entities": "The request asks for {actual} entities at once; the limit is {limit}.",
 }
 """What is said of each limit that an operation exceeds."""
 
@@ -133,6 +137,7 @@ def _fits(load: Load, limits: Limits) -> bool:
         and load.cost <= limits.cost
         and load.page_size <= limits.page_size
         and load.mutations <= limits.mutations
+        and load.entities <= limits.entities
     )
 
 

@@ -47,10 +47,10 @@ class Operation:
     is_conditional: bool = True
     selections: dict[tuple[int, int], tuple[object, Any]] = field(default_factory=dict)
     _loads: dict[tuple[object, ...], Load] = field(default_factory=dict)
-    _weighed_by: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    _weighed_by: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] | None = None
 
     def load(self, variables: Mapping[str, Any], stored: Mapping[str, int] = UNKNOWN) -> Load:
-        """What it asks for with these coerced variables: their page sizes and filters matter.
+        """What it asks for with these coerced variables: page sizes, filters, entities matter.
 
         ``stored`` is how many items there are for owned lists, see ``Scales``.
         """
@@ -64,14 +64,20 @@ class Operation:
         load = scales.weigh(self.node)
         if len(self._loads) >= _MAX_LOADS:
             self._loads.clear()
-        pages, filters = sorted(scales.page_variables), sorted(scales.filter_variables)
-        self._weighed_by = tuple(pages), tuple(filters)
+        self._weighed_by = (
+            tuple(sorted(scales.page_variables)),
+            tuple(sorted(scales.filter_variables)),
+            tuple(sorted(scales.entity_variables)),
+        )
         self._loads[self._key(variables, *self._weighed_by)] = load
         return load
 
     @staticmethod
     def _key(
-        variables: Mapping[str, Any], pages: tuple[str, ...], filters: tuple[str, ...]
+        variables: Mapping[str, Any],
+        pages: tuple[str, ...],
+        filters: tuple[str, ...],
+        entities: tuple[str, ...],
     ) -> tuple[object, ...]:
         sizes = map(variables.get, pages)
         # Under the name of a search and under another: which of them a variable is depends on
@@ -81,7 +87,7 @@ class Operation:
             for variable in filters
             for name in ("search", "")
         )
-        return (*sizes, *sought)
+        return (*sizes, *sought, *(len(variables.get(name) or ()) for name in entities))
 
 
 class Document:

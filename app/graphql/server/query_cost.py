@@ -35,14 +35,19 @@ from app.graphql.server.schema_fields import field_of
 PAGE_ARGUMENTS = ("first", "last")
 """The arguments that say how many items of a list are wanted."""
 
+REPRESENTATIONS = "representations"
+"""The argument that names each wanted item of a list, as a router of a federated graph does."""
+
 LOOKUP = 75
 PAGE = 100
 """What a query's field at the root costs in addition when it takes arguments: the statements that
 find one object, or a page of them, take as long as so many values.
 """
 
-SLOW_LOOKUPS = {"addressValidationRules": 2_400}
-"""Root fields with another cost: a large country's rules are read from a file of 850 KB."""
+SLOW_LOOKUPS = {"addressValidationRules": 2_400, "_service": 3_000}
+"""Root fields with another cost: a large country's rules are read from a file of 850 KB, and a
+subgraph's schema is a text of some 300 KB.
+"""
 
 SEARCH = 5_000
 CONDITION = 1_500
@@ -93,12 +98,14 @@ class _Weight:
     once: int = 0
     each: int = 0
     page_size: int = 0
+    entities: int = 0
     owned: dict[str, int] = field(default_factory=dict)
 
     def take_in(self, other: "_Weight", *, level: int) -> None:
         self.depth = max(self.depth, other.depth + level)
         self.aliases = min(self.aliases + other.aliases, CEILING)
         self.page_size = max(self.page_size, other.page_size)
+        self.entities = max(self.entities, other.entities)
 
     def merge(self, other: "_Weight") -> None:
         self.take_in(other, level=0)
@@ -155,8 +162,8 @@ class Scales:
     """Weighs one operation of a valid document, for one set of variables.
 
     Every fragment is weighed once and the numbers stop at ``CEILING``, so that fragments which
-    spread fragments cost no more than their length. ``page_variables`` and
-    ``filter_variables`` name the variables that the weight depends on. ``stored`` says how many
+    spread fragments cost no more than their length. ``page_variables``, ``filter_variables`` and
+    ``entity_variables`` name the variables that the weight depends on. ``stored`` says how many
     items exist for owned lists; without it each of these lists is taken for ten items.
     """
 
@@ -174,6 +181,7 @@ class Scales:
         self._weighed: dict[str, _Weight] = {}
         self.page_variables: set[str] = set()
         self.filter_variables: set[str] = set()
+        self.entity_variables: set[str] = set()
 
     def weigh(self, operation: OperationDefinitionNode) -> Load:
         """Return the load of ``operation``."""
@@ -185,6 +193,7 @@ class Scales:
             aliases=weight.aliases,
             cost=weight.total(_PLAIN_LIST),
             page_size=weight.page_size,
+            entities=weight.entities,
             mutations=weight.fields if mutating else 0,
         )
 
@@ -220,16 +229,19 @@ class Scales:
             inner = self._selection(node.selection_set, get_named_type(definition.type))
         size = self._page_size(definition, node)
         weight.take_in(inner, level=1)
-        weight.page_size = max(weight.page_size, size or 0)
+        if REPRESENTATIONS in definition.args:
+            size = self._entities(node)
+            weight.entities = max(weight.entities, size)
+        else:
+            weight.page_size = max(weight.page_size, size or 0)
         weight.aliases += node.alias is not None
         weight.fields += 1
         if parent is not None and parent.name.startswith("__"):
             weight.once += _introspected(node.name.value, definition, inner)
             return
         weight.once += 1
-        if parent is self._schema.query_type and definition.args:
-            weight.once += SLOW_LOOKUPS.get(node.name.value, LOOKUP if size is None else PAGE)
-            weight.once += self._filter_cost(node)
+        if parent is self._schema.query_type:
+            weight.once += self._lookup_cost(definition, node, size)
         name = node.name.value
         owned_list = f"{parent.name}.{name}" if parent is not None else ""
         if name in _WRAPPERS:
@@ -266,6 +278,18 @@ class Scales:
             else:
                 inner.once += _PLAIN_LIST * each
 
+    def _lookup_cost(self, field: GraphQLField, node: FieldNode, size: int | None) -> int:
+        """What the statements behind a field at the root cost."""
+        if node.name.value in SLOW_LOOKUPS:
+            return SLOW_LOOKUPS[node.name.value]
+        if not field.args:
+            return 0
+        if size is not None and REPRESENTATIONS in field.args:
+            # A statement for each type that is among them.
+            types = self._schema.get_possible_types(cast("Any", get_named_type(field.type)))
+            return PAGE * min(size, len(types)) + LISTED_VALUE * size
+        return (LOOKUP if size is None else PAGE) + self._filter_cost(node)
+
     def _filter_cost(self, node: FieldNode) -> int:
         """What finding the items costs that the arguments of ``node`` ask for."""
         sought = _Sought()
@@ -299,6 +323,15 @@ class Scales:
         return max(
             (max(size, 0) for size in sizes if isinstance(size, int)), default=MAX_PAGE_SIZE
         )
+
+    def _entities(self, node: FieldNode) -> int:
+        """How many items ``node`` names by representations."""
+        [value] = (each.value for each in node.arguments if each.name.value == REPRESENTATIONS)
+        if isinstance(value, VariableNode):
+            self.entity_variables.add(value.name.value)
+            return len(self._variables.get(value.name.value) or ())
+        # A single item can stand for a list of one.
+        return len(value.values) if isinstance(value, ListValueNode) else 1
 
     def _value(self, value: ValueNode) -> object:
         if isinstance(value, VariableNode):

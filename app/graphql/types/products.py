@@ -1,5 +1,7 @@
 """Products."""
 
+from dataclasses import dataclass, fields
+
 import graphene
 from graphql import GraphQLResolveInfo
 
@@ -7,6 +9,21 @@ from app.domain.commerce import products as domain
 from app.domain.values.ids import to_global_id
 
 ProductOrderField = graphene.Enum.from_enum(domain.ProductSortField, name="ProductOrderField")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProductInChannel(domain.Product):
+    """A product, and the channel that it was requested in."""
+
+    channel: str
+
+
+def in_channel(product: domain.Product, channel: str | None) -> domain.Product:
+    """Return ``product`` as it was requested in a channel, if it was."""
+    if channel is None:
+        return product
+    values = {field.name: getattr(product, field.name) for field in fields(product)}
+    return ProductInChannel(**values, channel=channel)
 
 
 class Product(graphene.ObjectType):
@@ -25,11 +42,17 @@ class Product(graphene.ObjectType):
         description="Whether everyone can see the product. Unpublished products require "
         "MANAGE_PRODUCTS.",
     )
+    channel = graphene.String(
+        description="The channel that the product was requested in; null for none."
+    )
     created = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
 
     def resolve_id(self: domain.Product, _info: GraphQLResolveInfo) -> str:
         return to_global_id("Product", self.id)
+
+    def resolve_channel(self: domain.Product, _info: GraphQLResolveInfo) -> str | None:
+        return self.channel if isinstance(self, ProductInChannel) else None
 
     def resolve_created(self: domain.Product, _info: GraphQLResolveInfo) -> object:
         return self.created_at

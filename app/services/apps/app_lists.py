@@ -1,6 +1,9 @@
 """The apps there are: listed and looked at, by staff, and by each app itself."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, false
 
 from app.domain.apps.apps import App, AppSortField, AppType
 from app.domain.authorization.actor import Actor
@@ -11,7 +14,7 @@ from app.models import AppRecord
 from app.ports import Ports
 from app.services.authorization.register import apps_only, staff_and_apps, staff_only
 from app.services.identity.stored_apps import ALL_APPS, APPS, to_app
-from app.services.lists.paging import Order, read_page
+from app.services.lists.paging import Order, read_by_keys, read_page
 from app.services.lists.range_filters import can_match
 from app.services.lists.substring_search import contains_text
 
@@ -66,12 +69,28 @@ def list_apps(
 def show_app(ports: Ports, actor: Actor, app_id: int) -> App | None:
     """The app of that key (`app`), to itself and to staff; other apps need MANAGE_APPS for it."""
     is_itself = actor.is_app and actor.app_id == app_id
-    if actor.is_app and not is_itself and not actor.holds(Permission.MANAGE_APPS):
+    if not is_itself and not _sees_others(actor):
         raise PermissionDenied(Permission.MANAGE_APPS)
-    query = ALL_APPS if is_itself else APPS
-    with ports.database.reading() as session:
-        row = session.execute(query.where(AppRecord.id == app_id)).one_or_none()
-    return None if row is None else to_app(row)
+    return next(iter(_visible(ports, actor, [app_id])), None)
+
+
+@staff_and_apps
+def apps_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[App, ...]:
+    """Return those apps that ``show_app`` shows the caller, in one statement."""
+    return _visible(ports, actor, keys)
+
+
+def _visible(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[App, ...]:
+    shown: ColumnElement[bool] = (
+        AppRecord.is_installed.is_(True) if _sees_others(actor) else false()
+    )
+    if actor.is_app:
+        shown |= AppRecord.id == actor.app_id
+    return read_by_keys(ports, ALL_APPS.where(shown), AppRecord.id, keys, to_app)
+
+
+def _sees_others(actor: Actor) -> bool:
+    return not actor.is_app or actor.holds(Permission.MANAGE_APPS)
 
 
 @apps_only

@@ -427,6 +427,14 @@ def buyers_of_orders(ports: Ports, actor: Actor, user_ids: Collection[int]) -> M
 
 
 @users_or(Permission.MANAGE_ORDERS)
+def orders_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[OrderSummary, ...]:
+    """Return those orders that ``show_order`` shows the caller, in one statement."""
+    own = ORDERS.where(OrderRecord.user_id == actor.user_id)
+    query = ORDERS if actor.holds(Permission.MANAGE_ORDERS) else own
+    return paging.read_by_keys(ports, query, OrderRecord.id, keys, to_summary)
+
+
+@users_or(Permission.MANAGE_ORDERS)
 def show_order(ports: Ports, actor: Actor, order_id: str) -> Order | None:
     """The order of that global id (`order`); ``None`` when it is not the caller's to see.
 

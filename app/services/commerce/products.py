@@ -377,6 +377,12 @@ def show_product(
     return product
 
 
+@public
+def products_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[Product, ...]:
+    """Return those products that ``show_product`` shows the caller, in one statement."""
+    return _products(ports, actor, keys)
+
+
 def _conditions(filter_: ProductFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.search:
         yield ProductRecord.folded.contains(fold(filter_.search), autoescape=True)

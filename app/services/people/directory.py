@@ -16,6 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
+from app.domain.accounts.emails import email_spellings
 from app.domain.accounts.search import SignInMethod, UserFilter, UserSort, end_of, read_search
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
@@ -27,7 +28,7 @@ from app.domain.values.text_rules import is_storable
 from app.models import GroupMemberRecord, UserRecord, UserWordRecord
 from app.ports import Ports
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
-from app.services.authorization.register import lists_from_replica, requires
+from app.services.authorization.register import lists_from_replica, may, requires, users_or
 from app.services.identity.manageable_users import NEEDED
 from app.services.identity.sso_coverage import has_sign_on, is_known_to_provider
 from app.services.identity.users import stored_email
@@ -156,6 +157,35 @@ def show_user(
     if user is None or not _shows(actor, user):
         return None
     return user
+
+
+@users_or(Permission.MANAGE_STAFF, Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)
+def users_by_key(
+    ports: Ports, actor: Actor, keys: Collection[int], emails: Collection[str]
+) -> Mapping[int | str, User]:
+    """Return the users of those keys and emails whom the caller can see, in one statement.
+
+    They see themselves, and whom ``show_user`` shows.
+    """
+    spellings = {email: email_spellings(email) for email in emails if is_storable(email)}
+    named = UserRecord.email.in_([one for each in spellings.values() for one in each])
+    query = select(*USER_COLUMNS).where(UserRecord.id.in_(keys) | named)
+    if not may(actor, show_user):
+        query = query.where(UserRecord.id == actor.user_id)
+    with ports.database.reading() as session:
+        users = [read_user(row) for row in session.execute(query)]
+    by_email = {user.email: user for user in users}
+    found: dict[int | str, User] = {user.id: user for user in users}
+    for email, spelled in spellings.items():
+        # As in `stored_email`, the typed spelling goes before another one.
+        user = next((by_email[one] for one in spelled if one in by_email), None)
+        if user is not None:
+            found[email] = user
+    return {
+        asked: user
+        for asked, user in found.items()
+        if user.id == actor.user_id or _shows(actor, user)
+    }
 
 
 def _shows(actor: Actor, user: User) -> bool:

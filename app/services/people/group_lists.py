@@ -20,7 +20,7 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import fresh_proof, part, requires, requires_person
-from app.services.lists.paging import Order, read_page
+from app.services.lists.paging import Order, read_by_keys, read_page
 from app.services.lists.range_filters import can_match
 from app.services.lists.substring_search import contains_text
 from app.services.outbox.publisher import add_event
@@ -116,6 +116,14 @@ def show_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup | N
     with ports.database.reading() as session:
         row = session.execute(GROUPS.where(GroupRecord.id == key)).one_or_none()
     return None if row is None else to_group(row)
+
+
+@requires(Permission.MANAGE_STAFF)
+def groups_by_key(
+    ports: Ports, _actor: Actor, keys: Collection[int]
+) -> tuple[PermissionGroup, ...]:
+    """Return the groups of those keys, in one statement."""
+    return read_by_keys(ports, GROUPS, GroupRecord.id, keys, to_group)
 
 
 @requires(Permission.MANAGE_STAFF)

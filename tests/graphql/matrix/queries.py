@@ -24,10 +24,18 @@ HIDDEN = Rule("- - o + o + o +", (USERS, STAFFERS, ORDERS))
 """Managers of some people get ``null`` for others."""
 APP_READERS = Rule("- - - + - + - -", (Caller.STAFF, Caller.APP))
 """An app with MANAGE_APPS reads what an extension whose app has it doesn't."""
+UNSEEN = Rule("o o o + o + o +")
+"""Who lacks the permission gets ``null``, as for what doesn't exist."""
 OWN = Rule("- o o + - + o +", (Caller.USER,))
 """Users see their own, permission holders everyone's; other callers get ``null``."""
 NOTHING = Rule("o o o o o o o o")
 """Names without anything behind them (``app/graphql/compatibility``)."""
+
+
+def _entity(kind: str, key: str, rule: Rule, *permissions: Permission) -> Row:
+    call = f'representations: [{{ __typename: "{kind}", id: "{key}" }}]'
+    return Row(rule, call, permissions)
+
 
 QUERIES = {
     "shop": Row(EVERYBODY, ""),
@@ -68,6 +76,17 @@ QUERIES = {
     "ordersTotal": Row(NOTHING, ""),
     "exportFile": Row(NOTHING, 'id: "$product"'),
     "pageType": Row(NOTHING, 'id: "$product"'),
+    "_service": Row(EVERYBODY, ""),
+    "_entities Address": _entity("Address", "$address", UNSEEN, USERS),
+    "_entities App": _entity("App", "$app", Rule("o o + + o + + +"), MANAGING_APPS),
+    "_entities Group": _entity("Group", "$group", UNSEEN, STAFFERS),
+    "_entities Order": _entity("Order", "$order", UNSEEN, ORDERS),
+    "_entities Product": _entity("Product", "$product", EVERYBODY),
+    "_entities Product that is not published": _entity(
+        "Product", "$draft", UNSEEN, Permission.MANAGE_PRODUCTS
+    ),
+    "_entities User": _entity("User", "$customer", UNSEEN, USERS, ORDERS),
+    "_entities User of the staff": _entity("User", "$staff", UNSEEN, STAFFERS),
 }
 
 _CUSTOMER = 'user(id: "$customer")'
