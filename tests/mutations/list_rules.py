@@ -12,7 +12,7 @@ LISTS = (
     ),
     Mutant(
         "No cell of an exported list is a formula",
-        "app/console/lists/list_page.py",
+        "app/console/lists/files.py",
         "map(safe_cell, values)",
         "values",
         "console/test_list_exports.py",

@@ -32,10 +32,10 @@ from app.console.integrations.apps_page import (
     make_apps_page,
     permission_labels,
 )
+from app.console.lists.files import export_list
 from app.console.lists.list_page import (
     ListOrder,
     active_filters,
-    export_list,
     query_params,
     requested_page,
     turns,

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from app.console.frame.formatting import html_text, time_element
 from app.console.frame.parts import Pill
-from app.console.lists.list_page import Columns, RowCount
+from app.console.lists.files import Columns
+from app.console.lists.list_page import RowCount
 from app.domain.apps.apps import App, AppType, Installation, JobStatus
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id

@@ -24,8 +24,8 @@ from app.console.integrations.deliveries_page import (
 )
 from app.console.integrations.delivery_page import make_delivery_page
 from app.console.integrations.missing_permissions import withheld_note
+from app.console.lists.files import export_list
 from app.console.lists.list_page import (
-    export_list,
     invalid_filter_messages,
     invalid_filters,
     query_params,

@@ -13,7 +13,8 @@ from app.console.integrations.delivery_page import (
     was_answered,
 )
 from app.console.integrations.event_subjects import title_of
-from app.console.lists.list_page import Columns, RowCount
+from app.console.lists.files import Columns
+from app.console.lists.list_page import RowCount
 from app.domain.deliveries.deliveries import (
     SCHEDULE,
     DeliveryStatus,

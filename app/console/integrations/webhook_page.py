@@ -15,7 +15,8 @@ from app.console.integrations.event_subjects import (
 )
 from app.console.integrations.missing_permissions import MissingPermissions, WithheldNote
 from app.console.integrations.webhook_charts import WebhookCharts
-from app.console.lists.list_page import Columns, RowCount
+from app.console.lists.files import Columns
+from app.console.lists.list_page import RowCount
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.deliveries.deliveries import DISABLE_AFTER, RETENTION
 from app.domain.values.ids import to_global_id

@@ -22,9 +22,9 @@ from app.console.integrations.webhook_page import (
     make_webhook_page,
     make_webhooks_page,
 )
+from app.console.lists.files import export_list
 from app.console.lists.list_page import (
     ListOrder,
-    export_list,
     invalid_filter_messages,
     invalid_filters,
     query_params,

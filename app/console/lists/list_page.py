@@ -5,20 +5,17 @@ file, and its sentences. ``show`` returns the page, ``export`` the file; ``ARCHI
 example.
 """
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
-import orjson
-from flask import Response, request, stream_with_context, url_for
+from flask import Response, request, url_for
 
 from app.console.frame.formatting import amount, capitalize_first, time_zone
 from app.console.frame.page_layout import page
+from app.console.lists.files import Columns, export_list
 from app.domain.urls.redirects import with_query
 from app.domain.values.errors import Refused
 from app.domain.values.pages import (
@@ -28,18 +25,13 @@ from app.domain.values.pages import (
     PageRequest,
     Range,
     day_range,
-    every_item,
     read_cursor,
 )
 from app.domain.values.text import Plural, Sentence, translatable
-from app.domain.values.text_rules import safe_cell
 from app.web.converters import day, one_of
 from app.web.translation import text, texts, translated
 
 Item = TypeVar("Item")
-Columns = Mapping[str, Callable[[Item], object]]
-"""The values of an item by the name of their column; secrets are in none."""
-
 PAGE = 25
 """Rows of a page."""
 
@@ -521,89 +513,3 @@ class ListPage(Generic[Item]):
 
 _FILES = {"csv": translatable("Export CSV"), "json": translatable("Export JSON")}
 _MAX_SEARCH = 256
-
-MAX_ROWS = 100_000
-"""Rows of a CSV file of a list; the last line says if there are more."""
-
-_ROWS_AT_ONCE = 500
-
-
-def export_list(
-    name: str, columns: Columns[Item], read: Callable[[PageRequest], Page[Item]]
-) -> Response:
-    """Return a CSV file of a list that is read by pages; what the first one raises is raised."""
-    return export_items(name, columns, every_item(read, _ROWS_AT_ONCE))
-
-
-def export_items(name: str, columns: Columns[Item], items: Iterable[Item]) -> Response:
-    """Return a CSV file of ``items`` with ``columns``."""
-    return csv_file(name, tuple(columns), _rows(columns, started(items)))
-
-
-def csv_file(name: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Response:
-    """Return a CSV file of ``rows`` under a line of ``columns``."""
-    lines = _csv(columns, rows)
-    return _file(f"{name}.csv", "text/csv; charset=utf-8", lines)
-
-
-def json_file(name: str, items: Iterable[object]) -> Response:
-    """Return a JSON file with a list of ``items``."""
-    return _file(f"{name}.json", "application/json", _json(items))
-
-
-def started(items: Iterable[Item]) -> Iterator[Item]:
-    """Return ``items`` after reading the first, so that an error of reading is raised here."""
-    rest = iter(items)
-    first = tuple(islice(rest, 1))
-    return chain(first, rest)
-
-
-def _rows(columns: Columns[Item], items: Iterable[Item]) -> Iterator[Sequence[str]]:
-    for number, item in enumerate(items):
-        if number == MAX_ROWS:
-            yield (_more(),)
-            return
-        yield [_cell(value(item)) for value in columns.values()]
-
-
-def _more() -> str:
-    return text(
-        "Only the first {count:,} rows are exported. Add a filter to export the others.",
-        count=MAX_ROWS,
-    )
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return value.isoformat() if isinstance(value, datetime) else str(value)
-
-
-def _file(name: str, kind: str, content: Iterator[str] | Iterator[bytes]) -> Response:
-    return Response(
-        stream_with_context(content),
-        content_type=kind,
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
-
-
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield _csv_line(columns)
-    for row in rows:
-        yield _csv_line(row)
-
-
-def _csv_line(values: Sequence[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line).writerow(map(safe_cell, values))
-    return line.getvalue()
-
-
-def _json(items: Iterable[object]) -> Iterator[bytes]:
-    before = b"[\n"
-    for item in items:
-        yield before + orjson.dumps(item, default=str)
-        before = b",\n"
-    yield b"[]\n" if before == b"[\n" else b"\n]\n"

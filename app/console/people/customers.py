@@ -13,11 +13,10 @@ from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import done, go, page, refused_page
 from app.console.frame.parts import Pill, Question
 from app.console.frame.session import actor, now, ports
+from app.console.lists.files import Columns, export_list
 from app.console.lists.list_page import (
-    Columns,
     RowCount,
     active_filters,
-    export_list,
     query_params,
     requested_page,
     turns,

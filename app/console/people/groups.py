@@ -17,16 +17,8 @@ from app.console.frame.parts import Consequence, Question
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once
-from app.console.lists.list_page import (
-    Columns,
-    RowCount,
-    Turns,
-    export_list,
-    query_params,
-    requested_page,
-    tags,
-    turns,
-)
+from app.console.lists.files import Columns, export_list
+from app.console.lists.list_page import RowCount, Turns, query_params, requested_page, tags, turns
 from app.console.people.person_page import email_below_name, name_of
 from app.domain.accounts.search import UserFilter
 from app.domain.accounts.users import User

@@ -12,10 +12,10 @@ from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import done, go, not_done, page, refused_page, set_password_url
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
+from app.console.lists.files import export_list
 from app.console.lists.list_page import (
     RowCount,
     active_filters,
-    export_list,
     query_params,
     requested_page,
     turns,

@@ -8,7 +8,8 @@ from markupsafe import Markup
 
 from app.console.frame.formatting import amount, html_text
 from app.console.frame.parts import Pill, Question
-from app.console.lists.list_page import Columns, RowCount
+from app.console.lists.files import Columns
+from app.console.lists.list_page import RowCount
 from app.console.people.groups import GroupChoice
 from app.console.people.person_page import (
     AccountActions,

@@ -12,15 +12,13 @@ from app.console.frame.formatting import capitalize_first, setting_text
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import full_url, page
 from app.console.frame.session import actor, ports
+from app.console.lists.files import csv_file, json_file, started
 from app.console.lists.list_page import (
     RowCount,
     active_filters,
-    csv_file,
-    json_file,
     query_params,
     requested_days,
     requested_page,
-    started,
     time_turns,
 )
 from app.console.security.audit_sentences import (

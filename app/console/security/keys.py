@@ -13,7 +13,7 @@ from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import done, full_url, go, page
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, now, ports
-from app.console.lists.list_page import Columns, export_items
+from app.console.lists.files import Columns, export_items
 from app.domain.keys import CACHE_TIME, KeyState, SigningKey
 from app.domain.values.errors import Refused
 from app.domain.values.text import translatable

@@ -14,7 +14,8 @@ from app.console.frame.formatting import (
     time_element,
 )
 from app.console.frame.parts import Fact, Pill, Question
-from app.console.lists.list_page import Columns, RowCount
+from app.console.lists.files import Columns
+from app.console.lists.list_page import RowCount
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType, SettingValue
 from app.domain.single_sign_on.provider_users import (
     ExternalPerson,

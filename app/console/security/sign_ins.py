@@ -14,15 +14,13 @@ from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page
 from app.console.frame.parts import Pill
 from app.console.frame.session import actor, now, ports
+from app.console.lists.files import csv_file, json_file, started
 from app.console.lists.list_page import (
     ListOrder,
     RowCount,
     active_filters,
-    csv_file,
-    json_file,
     query_params,
     requested_page,
-    started,
     turns,
 )
 from app.console.people.sign_in_checks import (

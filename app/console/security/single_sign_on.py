@@ -13,7 +13,8 @@ from app.console.frame.page_layout import done, full_url, go, page, refused_page
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.reauthentication import ask_first
 from app.console.frame.session import actor, now, ports
-from app.console.lists.list_page import export_list, query_params, requested_page, tags, turns
+from app.console.lists.files import export_list
+from app.console.lists.list_page import query_params, requested_page, tags, turns
 from app.console.security.providers_page import (
     COLUMNS,
     Missing,

@@ -14,13 +14,8 @@ from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import go, own_path, page
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, now, ports, visitor_here
-from app.console.lists.list_page import (
-    Columns,
-    active_filters,
-    export_items,
-    here_with,
-    query_params,
-)
+from app.console.lists.files import Columns, export_items
+from app.console.lists.list_page import active_filters, here_with, query_params
 from app.domain.values.errors import Refused
 from app.domain.values.ip_addresses import parse_address
 from app.domain.values.text import translatable
