@@ -10,7 +10,7 @@ from app.console.people.customers import (
     AddressRow,
     OrderRow,
     Viewer,
-    customer_row,
+    customer_status,
     make_customer_page,
 )
 from app.domain.accounts.addresses import Address
@@ -42,7 +42,7 @@ ORDER = OrderSummary(
     ],
 )
 def test_row_shows_one_status(user: User, status: Pill) -> None:
-    assert customer_row(user).status == status
+    assert customer_status(user) == status
 
 
 def test_page_shows_that_the_email_is_not_confirmed() -> None:

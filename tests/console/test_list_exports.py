@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from app.console.lists import list_page
+from app.console.lists import files
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.ports import Ports
@@ -89,7 +89,7 @@ def test_filters_and_order_of_the_list_apply(staff_console: StaffConsole, shop: 
 def test_every_page_is_exported_once(
     staff_console: StaffConsole, shop: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(list_page, "_ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(files, "_ROWS_AT_ONCE", 3)
     for number in range(7):
         make_user(shop, f"{number}@example.com")
     found = rows(staff_console(*MAY).open("/console/customers/export.csv").html)
@@ -104,7 +104,7 @@ def test_long_file_ends_with_what_is_left_out(
     number: int,
     is_cut: bool,
 ) -> None:
-    monkeypatch.setattr(list_page, "MAX_ROWS", 3)
+    monkeypatch.setattr(files, "MAX_ROWS", 3)
     for each in range(number):
         make_user(shop, f"{each}@example.com")
     lines = staff_console(*MAY).open("/console/customers/export.csv").html.splitlines()

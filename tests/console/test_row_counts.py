@@ -7,7 +7,7 @@ import pytest
 
 from app.console.integrations import apps_page, deliveries_page, webhook_page
 from app.console.lists.list_page import RowCount
-from app.console.people import customers, groups, mails, staff_pages
+from app.console.people import customers, groups, mails, staff
 from app.console.security import audit, providers_page, sign_ins
 from app.domain.authorization.permissions import Permission
 from app.domain.values.pages import MAX_COUNTED, Counts
@@ -20,9 +20,9 @@ LISTS = [
     (apps_page.COUNT, "app", "apps"),
     (webhook_page.COUNT, "webhook", "webhooks"),
     (deliveries_page.COUNT, "delivery", "deliveries"),
-    (customers.COUNT, "customer", "customers"),
-    (staff_pages.COUNT, "person", "people"),
-    (groups.COUNT, "group", "groups"),
+    (customers.CUSTOMERS.count, "customer", "customers"),
+    (staff.PEOPLE_COUNT, "person", "people"),
+    (groups.GROUPS.count, "group", "groups"),
     (mails.MAILS.count, "email", "emails"),
     (sign_ins.COUNT, "entry", "entries"),
     (audit.COUNT, "entry", "entries"),

@@ -6,12 +6,13 @@ import pytest
 
 from app.console.frame.parts import Pill
 from app.console.people.groups import GroupChoice
-from app.console.people.staff_pages import HeldPermission, make_staff_page, staff_row
+from app.console.people.staff_pages import HeldPermission, make_staff_page, staff_columns
 from app.domain.accounts.users import User
 from app.domain.authorization.permissions import Permission
 from app.services.console.sign_in_methods import SignInMethods
 from app.services.people.user_sessions import Person
 from tests.console.example_people import ADA, APPS, NOW, ORDERS, STAFF, SUPPORT, viewer
+from tests.console.list_cells import cell_text
 
 STAFF_ADA = replace(ADA, is_staff=True)
 NO_GROUPS = GroupChoice((), "")
@@ -56,8 +57,8 @@ NEITHER = SignInMethods(has_password=False, providers=(), sessions=0, last_used_
 def test_sign_in_methods_are_in_words(
     user: User, methods: SignInMethods | None, pill: Pill, also: str, message: str
 ) -> None:
-    row = staff_row(user, methods, None)
-    assert (row.method, row.also) == (pill, also)
+    columns = staff_columns({} if methods is None else {user.id: methods}, None)
+    assert cell_text(columns, "Signs in with", user) == f"{pill.words} {also}".strip()
     page = make_staff_page(Person(user), viewer(), NO_GROUPS, methods)
     assert page.sign_in_method == message
 
@@ -71,14 +72,17 @@ def test_sign_in_methods_are_in_words(
     ],
 )
 def test_row_names_groups(user: User, groups: str) -> None:
-    assert staff_row(user, None, None).groups == groups
+    assert cell_text(staff_columns({}, None), "Groups", user) == groups
 
 
+@pytest.mark.usefixtures("translated_page")
 def test_row_counts_sessions_and_marks_the_viewer() -> None:
-    assert staff_row(STAFF_ADA, BOTH, 1).sessions == "1,240"
-    assert staff_row(STAFF_ADA, None, 2).sessions == "0"
-    assert staff_row(STAFF_ADA, None, 1).is_viewer
-    assert not staff_row(STAFF_ADA, None, 2).is_viewer
+    columns = staff_columns({STAFF_ADA.id: BOTH}, STAFF_ADA.id)
+    others = staff_columns({}, STAFF_ADA.id + 1)
+    assert cell_text(columns, "Sessions", STAFF_ADA) == "1,240"
+    assert cell_text(others, "Sessions", STAFF_ADA) == "0"
+    assert " You " in cell_text(columns, "Person", STAFF_ADA)
+    assert " You " not in cell_text(others, "Person", STAFF_ADA)
 
 
 @pytest.mark.parametrize(

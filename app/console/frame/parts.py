@@ -12,7 +12,8 @@ from typing import Any
 from flask import url_for
 from markupsafe import Markup
 
-from app.console.frame.formatting import time_element
+from app.console.frame.assets import asset_url
+from app.console.frame.formatting import initials, time_element
 from app.console.frame.session import now
 from app.web.translation import text
 
@@ -62,6 +63,13 @@ class Question:
     is_harmless: bool = False
 
 
+def icon(name: str) -> Markup:
+    """Return an icon, which is only seen."""
+    return Markup('<svg class="lk-icon" aria-hidden="true"><use href="{}#{}" /></svg>').format(
+        asset_url("icons.svg"), name
+    )
+
+
 def link(label: str, endpoint: str, style: str = "", /, **arguments: Any) -> Markup:
     """Return a link to a page of the console."""
     classes = Markup(' class="{}"').format(style) if style else ""
@@ -77,8 +85,20 @@ def pill(shown: Pill) -> Markup:
 
 def lines(first: str, *others: str) -> Markup:
     """Return a cell with smaller lines below the first, without those that are empty."""
-    small = Markup().join(Markup("<small>{}</small>").format(one) for one in others if one)
-    return Markup("<span>{}{}</span>").format(first, small)
+    return Markup("<span>{}{}</span>").format(first, Markup().join(map(small, others)))
+
+
+def named(name: str, url: str, *below: str, is_app: bool = False) -> Markup:
+    """Return the title of a row: an avatar, a link and what is below it."""
+    return Markup(
+        '<span class="lk-name"><span class="lk-avatar{}" aria-hidden="true">{}</span>'
+        '<span><a href="{}">{}</a>{}</span></span>'
+    ).format(" is-app" if is_app else "", initials(name), url, name, Markup().join(below))
+
+
+def small(words: str) -> Markup:
+    """Return a smaller line, or nothing if it's empty."""
+    return Markup("<small>{}</small>").format(words) if words else Markup()
 
 
 def moment(at: datetime | None, never: str = "") -> Markup:

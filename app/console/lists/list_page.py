@@ -401,7 +401,8 @@ class ListPage(Generic[Item]):
 
     ``read`` returns a page of the list. Besides the ``PageRequest`` it gets the valid filters by
     their ``argument``, and the ``values`` of the sort order, of which the first is the default; a
-    list with a single one has an ``order`` instead.
+    list with a single one has an ``order`` instead. What is searched for is sorted by how it
+    matches if ``sorts_matches``.
     ``label`` says what is listed, ``hint`` what to do when nothing matches. ``file`` is the name
     of the exported file without its extension, and ``file_columns`` are its columns.
     """
@@ -416,6 +417,7 @@ class ListPage(Generic[Item]):
     filters: Sequence[Filter]
     sorts: Sequence[Sort] = ()
     order: ListOrder = ListOrder.OTHER
+    sorts_matches: bool = False
     columns: Sequence[Column[Item]] = ()
     file: str
     file_columns: Columns[Item]
@@ -441,6 +443,8 @@ class ListPage(Generic[Item]):
         sort = next((one for one in self.sorts if one.name == params.get("sort")), None)
         if sort is None and self.sorts:
             sort = self.sorts[0]
+        if self.sorts_matches and "q" in applied:
+            sort = None
         if sort is not None:
             values |= sort.values
         return Requested(params, applied, values, tuple(invalid), sort)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from babel import Locale
 from babel.numbers import format_decimal
@@ -11,21 +12,14 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import done, go, page, refused_page
-from app.console.frame.parts import Pill, Question
+from app.console.frame.parts import Pill, Question, moment, pill
 from app.console.frame.session import actor, now, ports
-from app.console.lists.files import Columns, export_list
-from app.console.lists.list_page import (
-    RowCount,
-    active_filters,
-    query_params,
-    requested_page,
-    turns,
-)
+from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount
 from app.console.people.mails import newest_mails
 from app.console.people.person_page import (
-    CONVERTERS,
-    NAMES,
-    STATUSES,
+    NEWEST_PEOPLE,
+    PEOPLE_BY_NAME,
+    PEOPLE_FILTERS,
     AccountActions,
     OriginFacts,
     PersonForm,
@@ -33,27 +27,25 @@ from app.console.people.person_page import (
     account_actions,
     account_dialog,
     email_below_name,
-    filter_words,
     form_of,
     name_of,
     origin_facts,
-    people_order,
+    person_cell,
     person_metadata_card,
-    requested_people,
     sessions_table,
     status_pill,
 )
 from app.console.people.sign_in_checks import make_sign_in_card
 from app.domain.accounts.addresses import Address, postal_lines
 from app.domain.accounts.languages import ENGLISH
-from app.domain.accounts.search import UserSort
+from app.domain.accounts.search import UserFilter
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import is_manageable
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.sales import OrderStatus, OrderSummary
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import PageRequest
+from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.services.accounts.addresses import addresses_of_users
 from app.services.authorization.register import may
@@ -64,22 +56,7 @@ from app.services.operations.mail_log import list_mails
 from app.services.people.customers import delete_customer, update_customer
 from app.services.people.directory import list_customers, show_user
 from app.services.people.user_sessions import Person
-from app.web.translation import page_language, text, texts
-
-SORTS = {"email": translatable("Email"), "name": translatable("Last name")}
-"""The sort orders of the list besides newest first."""
-
-COLUMNS: Columns[User] = {
-    "id": lambda user: to_global_id("User", user.id),
-    "email": lambda user: user.email,
-    "first_name": lambda user: user.first_name,
-    "last_name": lambda user: user.last_name,
-    "active": lambda user: user.is_active,
-    "confirmed": lambda user: user.is_confirmed,
-    "joined_at": lambda user: user.date_joined,
-    "last_sign_in_at": lambda user: user.last_login,
-}
-"""The columns of the list as a file."""
+from app.web.translation import page_language, text
 
 _ORDER_STATUSES = {
     OrderStatus.UNCONFIRMED: translatable("Unconfirmed"),
@@ -89,26 +66,6 @@ _ORDER_STATUSES = {
 }
 
 _SHOWN_ADDRESSES = 5
-
-COUNT = RowCount(
-    none="No customers",
-    no_match="No matching customers",
-    one="1 customer",
-    many="{count} customers",
-    some="{matching} of {total} customers",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class CustomerRow:
-    """A customer in the list."""
-
-    id: int
-    name: str
-    email: str
-    status: Pill
-    joined_at: datetime
-    last_sign_in_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,18 +124,6 @@ class CustomerPage:
     dialog: Question | None
 
 
-def customer_row(user: User) -> CustomerRow:
-    """Return a row of the list."""
-    return CustomerRow(
-        id=user.id,
-        name=name_of(user),
-        email=email_below_name(user),
-        status=_status(user),
-        joined_at=user.date_joined,
-        last_sign_in_at=user.last_login,
-    )
-
-
 def make_customer_page(
     person: Person,
     viewer: Viewer,
@@ -209,7 +154,8 @@ def make_customer_page(
     )
 
 
-def _status(user: User) -> Pill:
+def customer_status(user: User) -> Pill:
+    """Return whether a customer can sign in, as far as their account goes."""
     if user.is_active and not user.is_confirmed:
         return Pill("", text("Not confirmed"))
     return status_pill(user)
@@ -269,13 +215,63 @@ def _order(order: OrderSummary) -> OrderRow:
     )
 
 
-_SORTS = {
-    "newest": (UserSort.CREATED_AT, True),
-    "email": (UserSort.EMAIL, False),
-    "name": (UserSort.LAST_NAME, False),
-}
 _ORDERS = 10
 _MISSING = Refused(Problem("NOT_FOUND", "This customer doesn't exist. It may have been removed."))
+
+
+def _read(request: PageRequest, **values: Any) -> Page[User]:
+    return list_customers(ports(), actor(), request, UserFilter(**values))
+
+
+CUSTOMERS = ListPage[User](
+    title=translatable("Customers"),
+    intro=translatable("Find customers, see their sessions and help them sign in."),
+    label=translatable("Customers"),
+    filter_label=translatable("Filter customers"),
+    caption=translatable("Customers"),
+    count=RowCount(
+        none="No customers",
+        no_match="No matching customers",
+        one="1 customer",
+        many="{count} customers",
+        some="{matching} of {total} customers",
+    ),
+    read=_read,
+    filters=PEOPLE_FILTERS,
+    sorts=(NEWEST_PEOPLE, *PEOPLE_BY_NAME),
+    sorts_matches=True,
+    columns=(
+        Column(
+            translatable("Customer"),
+            lambda user: person_cell(user, "console.customers.show"),
+            is_title=True,
+        ),
+        Column(translatable("Status"), lambda user: pill(customer_status(user))),
+        Column(translatable("Joined"), lambda user: moment(user.date_joined), "is-tight"),
+        Column(
+            translatable("Last sign-in"),
+            lambda user: moment(user.last_login, text("Never")),
+            "is-tight",
+        ),
+    ),
+    file="customers",
+    file_columns={
+        "id": lambda user: to_global_id("User", user.id),
+        "email": lambda user: user.email,
+        "first_name": lambda user: user.first_name,
+        "last_name": lambda user: user.last_name,
+        "active": lambda user: user.is_active,
+        "confirmed": lambda user: user.is_confirmed,
+        "joined_at": lambda user: user.date_joined,
+        "last_sign_in_at": lambda user: user.last_login,
+    },
+    hint=translatable("Try another name, email or address, or remove a filter."),
+    empty=EmptyState(
+        "people",
+        translatable("No customers yet"),
+        translatable("People who register in your shop appear here."),
+    ),
+)
 
 blueprint = PageGroup(
     "customers",
@@ -294,27 +290,13 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List customers; search results are sorted by match."""
-    filter_ = requested_people(_SORTS)
-    found = list_customers(ports(), actor(), requested_page(), filter_)
-    return page(
-        "customers/index.html",
-        rows=[customer_row(user) for user in found.items],
-        summary=COUNT.of(found.counts),
-        statuses=texts(STATUSES),
-        sorts=texts(SORTS),
-        turns=turns(found, people_order(filter_)),
-        params=query_params(*NAMES, "sort"),
-        filters=active_filters(texts(NAMES), CONVERTERS, filter_words()),
-    )
+    return CUSTOMERS.show()
 
 
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
-    """Export every matching customer, streamed while it is read."""
-    filter_ = requested_people(_SORTS)
-    return export_list(
-        "customers", COLUMNS, lambda page: list_customers(ports(), actor(), page, filter_)
-    )
+    """Export every matching customer."""
+    return CUSTOMERS.export()
 
 
 @blueprint.get("/<key:key>")

@@ -2,23 +2,33 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from flask import request
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
-from app.console.frame.formatting import html_text
+from app.console.frame.formatting import amount, html_text
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import done, not_done, page, refused_page
-from app.console.frame.parts import Consequence, Question
+from app.console.frame.parts import Consequence, Question, icon, link, small
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once
-from app.console.lists.files import Columns, export_list
-from app.console.lists.list_page import RowCount, Turns, query_params, requested_page, tags, turns
+from app.console.lists.list_page import (
+    Column,
+    EmptyState,
+    ListPage,
+    RowCount,
+    Sort,
+    Turns,
+    requested_page,
+    search,
+    turns,
+)
 from app.console.people.person_page import email_below_name, name_of
 from app.domain.accounts.search import UserFilter
 from app.domain.accounts.users import User
@@ -26,7 +36,7 @@ from app.domain.authorization.actor import Actor, is_manageable, manage_problem
 from app.domain.authorization.permissions import Permission, PermissionGroup, in_order
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
+from app.domain.values.pages import MAX_PAGE_SIZE, Page, PageRequest
 from app.domain.values.text import translatable
 from app.services.people.directory import find_user, list_staff
 from app.services.people.group_changes import GroupChanges, delete_group, update_group
@@ -37,43 +47,12 @@ from app.services.people.group_lists import (
     list_groups,
     show_group,
 )
-from app.web.translation import lazy_text, problem_text, text, texts
-
-SORTS = {"members": translatable("Most members")}
-"""The sort orders of the list besides by name."""
+from app.web.translation import lazy_text, problem_text, text
 
 _LABELS = 4
 """Permissions that a row of the list names."""
 
 _BOLD = Markup("<b>{}</b>")
-
-COLUMNS: Columns[PermissionGroup] = {
-    "id": lambda group: to_global_id("Group", group.id),
-    "name": lambda group: group.name,
-    "permissions": lambda group: ", ".join(one.value for one in in_order(group.permissions)),
-    "members": lambda group: group.members,
-}
-"""The columns of the list as a file."""
-
-COUNT = RowCount(
-    none="No groups",
-    no_match="No matching groups",
-    one="1 group",
-    many="{count} groups",
-    some="{matching} of {total} groups",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class GroupRow:
-    """A group in the list."""
-
-    id: int
-    name: str
-    is_locked: bool
-    permissions: str
-    members: int
-    members_label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +97,6 @@ class GroupChoice:
 
     chips: tuple[GroupChip, ...]
     note: str
-
-
-def group_row(group: PermissionGroup, actor: Actor) -> GroupRow:
-    """Return a row of the list."""
-    return GroupRow(
-        id=group.id,
-        name=group.name,
-        is_locked=not is_manageable(actor, group.permissions),
-        permissions=_some(group.permissions),
-        members=group.members,
-        members_label=text("members of {name}", name=group.name),
-    )
 
 
 def make_group_page(
@@ -211,7 +178,8 @@ def _all(permissions: Collection[Permission]) -> str:
     return ", ".join(_labels(permissions)) or text("No permissions")
 
 
-def _some(permissions: Collection[Permission]) -> str:
+def first_labels(permissions: Collection[Permission]) -> str:
+    """Return the labels of a few of ``permissions``, and how many more there are."""
     if len(permissions) <= _LABELS:
         return _all(permissions)
     return text(
@@ -250,7 +218,72 @@ def _deletion(group: PermissionGroup) -> Question:
     )
 
 
-_NAMES = {"q": translatable("Name")}
+def _read(request: PageRequest, **values: Any) -> Page[PermissionGroup]:
+    return list_groups(ports(), actor(), request, GroupFilter(**values))
+
+
+def _title(group: PermissionGroup) -> Markup:
+    title = link(group.name, "console.staff.groups.show", key=group.id)
+    if is_manageable(actor(), group.permissions):
+        return title
+    locked = icon("lock") + " " + escape(text("You can't edit this group"))
+    return title + small(locked)
+
+
+def _members_link(group: PermissionGroup) -> str:
+    if not group.members:
+        return "0"
+    label = text("members of {name}", name=group.name)
+    words = Markup('{}<span class="visually-hidden"> {}</span>').format(
+        amount(group.members), label
+    )
+    return link(words, "console.staff.index", "lk-hit", group=group.id)
+
+
+GROUPS = ListPage[PermissionGroup](
+    title=translatable("Groups"),
+    intro=translatable("Groups give their members permissions."),
+    label=translatable("Groups"),
+    filter_label=translatable("Filter groups"),
+    caption=translatable("Groups"),
+    count=RowCount(
+        none="No groups",
+        no_match="No matching groups",
+        one="1 group",
+        many="{count} groups",
+        some="{matching} of {total} groups",
+    ),
+    read=_read,
+    filters=(search(translatable("Name")),),
+    sorts=(
+        Sort("name", translatable("Name")),
+        Sort("members", translatable("Most members"), {"by_members": True, "descending": True}),
+    ),
+    columns=(
+        Column(translatable("Group"), _title, is_title=True),
+        Column(translatable("Permissions"), lambda group: first_labels(group.permissions)),
+        Column(translatable("Members"), _members_link, "is-num"),
+    ),
+    file="groups",
+    file_columns={
+        "id": lambda group: to_global_id("Group", group.id),
+        "name": lambda group: group.name,
+        "permissions": lambda group: ", ".join(one.value for one in in_order(group.permissions)),
+        "members": lambda group: group.members,
+    },
+    hint=translatable("Try another name."),
+    empty=EmptyState(
+        "people",
+        translatable("No groups yet"),
+        translatable(
+            "Create a group for each role: Support manages orders, Developers manage apps."
+        ),
+        endpoint="console.staff.groups.new",
+        action=translatable("Create group"),
+    ),
+)
+
+
 _MISSING = Refused(Problem("NOT_FOUND", "This group doesn't exist. It may have been deleted."))
 
 blueprint = PageGroup(
@@ -288,26 +321,14 @@ class MemberForm(ConsoleForm):
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """All groups; there are few, so any order will do."""
-    found = list_groups(ports(), actor(), requested_page(), _filter())
-    return page(
-        "groups/index.html",
-        rows=[group_row(group, actor()) for group in found.items],
-        summary=COUNT.of(found.counts),
-        turns=turns(found),
-        params=query_params(*_NAMES, "sort"),
-        tags=tags(texts(_NAMES)),
-        sorts=texts(SORTS),
-    )
+    """List the groups."""
+    return GROUPS.show(template="groups/index.html")
 
 
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
-    """Export every matching group, streamed while it is read."""
-    filter_ = _filter()
-    return export_list(
-        "groups", COLUMNS, lambda page: list_groups(ports(), actor(), page, filter_)
-    )
+    """Export every matching group."""
+    return GROUPS.export()
 
 
 @blueprint.route("/new", methods=["GET", "POST"])
@@ -402,12 +423,6 @@ def group_names(chosen: int | None) -> dict[str, str]:
         group = show_group(ports(), actor(), to_global_id("Group", chosen))
         names[str(chosen)] = text("Deleted group") if group is None else group.name
     return names
-
-
-def _filter() -> GroupFilter:
-    by_members = request.args.get("sort") == "members"
-    search = request.args.get("q", "").strip()
-    return GroupFilter(search=search, by_members=by_members, descending=by_members)
 
 
 def _create(form: NewGroupForm) -> Created:

@@ -1,19 +1,19 @@
 """What staff, customers and the own account share: list filters, names, sessions, dialogs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from flask import request
+from flask import url_for
 from markupsafe import Markup
 from wtforms import EmailField, Field, StringField, TextAreaField
 
-from app.console.frame.formatting import device_words, html_text
+from app.console.frame.formatting import breakable, device_words, html_text
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
-from app.console.frame.parts import Consequence, Pill, Question
-from app.console.lists.list_page import ListOrder
-from app.domain.accounts.search import SignInMethod, UserFilter, UserSort
+from app.console.frame.parts import Consequence, Pill, Question, named, pill, small
+from app.console.lists.list_page import ListOrder, Sort, choice, search
+from app.domain.accounts.search import UserSort
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.passwords.imported_hashes import ImportedPasswordState
@@ -24,8 +24,7 @@ from app.domain.values.text import translatable
 from app.services.people.user_details import Details
 from app.services.people.user_sessions import Person
 from app.services.second_factors.stored_factors import FactorCounts
-from app.web.converters import one_of
-from app.web.translation import lazy_text, text, texts
+from app.web.translation import lazy_text, text
 
 STATUSES = {"active": translatable("Active"), "inactive": translatable("Deactivated")}
 """Whether accounts are active, as lists are filtered by it."""
@@ -102,6 +101,13 @@ def name_of(user: User) -> str:
 def email_below_name(user: User) -> str:
     """Return the email of an account that has a name."""
     return "" if name_of(user) == user.email else user.email
+
+
+def person_cell(user: User, endpoint: str, *, is_viewer: bool = False) -> Markup:
+    """Return the title of a person's row in a list, which leads to their page."""
+    you = pill(Pill("info", text("You"))) if is_viewer else Markup()
+    email = small(breakable(email_below_name(user)))
+    return named(name_of(user), url_for(endpoint, key=user.id), you, email)
 
 
 def status_pill(user: User) -> Pill:
@@ -364,13 +370,31 @@ _DIALOGS = {
     "link": _link,
 }
 
-NAMES = {"q": translatable("Name, email or address"), "status": translatable("Status")}
-"""What both lists are narrowed by."""
+PEOPLE_FILTERS = (
+    search(translatable("Name, email or address")),
+    choice(
+        "status",
+        translatable("Status"),
+        STATUSES,
+        {"active": True, "inactive": False},
+        argument="is_active",
+    ),
+)
+"""What lists of people can be filtered by; with a search they are sorted by how it matches."""
 
-CONVERTERS: Mapping[str, Callable[[str], object]] = {"status": one_of(STATUSES)}
-"""The filters whose values can be invalid."""
-
-_STATUS = {"active": True, "inactive": False}
+NEWEST_PEOPLE = Sort(
+    "newest",
+    translatable("Newest first"),
+    {"sort": UserSort.CREATED_AT, "descending": True},
+    ListOrder.NEWEST_FIRST,
+)
+OLDEST_PEOPLE = Sort(
+    "oldest", translatable("Oldest first"), {"sort": UserSort.CREATED_AT}, ListOrder.OLDEST_FIRST
+)
+PEOPLE_BY_NAME = (
+    Sort("email", translatable("Email"), {"sort": UserSort.EMAIL}),
+    Sort("name", translatable("Last name"), {"sort": UserSort.LAST_NAME}),
+)
 
 
 class PersonForm(ConsoleForm):
@@ -410,37 +434,3 @@ def form_of(person: Person) -> PersonForm:
         external_reference=person.external_reference,
         note=person.note,
     )
-
-
-def requested_people(
-    sorts: Mapping[str, tuple[UserSort, bool]],
-    *,
-    group_id: int | None = None,
-    signs_in_by: SignInMethod | None = None,
-) -> UserFilter:
-    """Return the filter in the URL; ``sorts`` are the sort orders by name, the default first.
-
-    Search results are ordered by the word that matched.
-    """
-    search = request.args.get("q", "").strip()
-    sort, descending = sorts[request.args.get("sort", next(iter(sorts)), type=one_of(sorts))]
-    return UserFilter(
-        search=search,
-        is_active=_STATUS.get(request.args.get("status", "")),
-        group_id=group_id,
-        signs_in_by=signs_in_by,
-        sort=None if search else sort,
-        descending=descending and not search,
-    )
-
-
-def filter_words() -> dict[str, dict[str, str]]:
-    """Return what the values of those filters are called."""
-    return {"status": texts(STATUSES)}
-
-
-def people_order(filter_: UserFilter) -> ListOrder:
-    """Return what a list with that filter is sorted by, as far as its pager tells."""
-    if filter_.sort is not UserSort.CREATED_AT:
-        return ListOrder.OTHER
-    return ListOrder.NEWEST_FIRST if filter_.descending else ListOrder.OLDEST_FIRST

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
@@ -12,45 +13,35 @@ from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import done, go, not_done, page, refused_page, set_password_url
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
-from app.console.lists.files import export_list
 from app.console.lists.list_page import (
+    EmptyState,
+    ListPage,
     RowCount,
-    active_filters,
-    query_params,
+    choice,
     requested_page,
     turns,
 )
 from app.console.people import groups
-from app.console.people.groups import COUNT as GROUP_COUNT
 from app.console.people.groups import every_group, group_choice, group_names
 from app.console.people.mails import newest_mails
 from app.console.people.person_page import (
-    CONVERTERS,
-    NAMES,
-    STATUSES,
+    NEWEST_PEOPLE,
+    OLDEST_PEOPLE,
+    PEOPLE_BY_NAME,
+    PEOPLE_FILTERS,
     PersonForm,
-    filter_words,
     form_of,
     name_of,
-    people_order,
     person_metadata_card,
-    requested_people,
 )
-from app.console.people.staff_pages import (
-    COLUMNS,
-    COUNT,
-    SIGN_IN_METHODS,
-    SORTS,
-    make_staff_page,
-    staff_row,
-)
-from app.console.people.staff_pages import COUNT as PERSON_COUNT
-from app.domain.accounts.search import SignInMethod, UserFilter, UserSort
+from app.console.people.staff_pages import SIGN_IN_METHODS, make_staff_page, staff_columns
+from app.domain.accounts.search import SignInMethod, UserFilter
+from app.domain.accounts.users import User
 from app.domain.authorization.actor import is_manageable
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order, known
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import Page
+from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.services.console.sign_in_methods import sign_in_methods_of_staff
 from app.services.people.directory import list_staff
@@ -59,7 +50,15 @@ from app.services.people.invitations import create_invitation_link, resend_invit
 from app.services.people.staff import NewStaff, StaffChanges, create_staff, update_staff
 from app.services.people.user_sessions import Person, show_person
 from app.web.converters import row_key
-from app.web.translation import enumeration, lazy_text, text, texts
+from app.web.translation import enumeration, lazy_text, text
+
+PEOPLE_COUNT = RowCount(
+    none="No people",
+    no_match="No matching people",
+    one="1 person",
+    many="{count} people",
+    some="{matching} of {total} people",
+)
 
 MATRIX_COLUMNS = 6
 """Columns that fit on a page."""
@@ -136,7 +135,7 @@ def _people_columns() -> tuple[list[MatrixColumn], Page[object], RowCount]:
     return (
         [MatrixColumn(person.id, name_of(person), person.permissions) for person in found.items],
         found,
-        PERSON_COUNT,
+        PEOPLE_COUNT,
     )
 
 
@@ -145,7 +144,7 @@ def _group_columns() -> tuple[list[MatrixColumn], Page[object], RowCount]:
     return (
         [MatrixColumn(group.id, group.name, group.permissions) for group in found.items],
         found,
-        GROUP_COUNT,
+        groups.GROUPS.count,
     )
 
 
@@ -226,14 +225,48 @@ def _create_link(key: int) -> Created:
     return Created(message, "console.staff.show", {"key": key}, link)
 
 
-_NAMES = {**NAMES, "group": translatable("Group"), "by": translatable("Signs in with")}
-_CONVERTERS = {**CONVERTERS, "group": row_key, "by": SignInMethod}
-_SORTS = {
-    "oldest": (UserSort.CREATED_AT, False),
-    "newest": (UserSort.CREATED_AT, True),
-    "email": (UserSort.EMAIL, False),
-    "name": (UserSort.LAST_NAME, False),
-}
+def _read(request: PageRequest, **values: Any) -> Page[User]:
+    return list_staff(ports(), actor(), request, UserFilter(**values))
+
+
+STAFF = ListPage[User](
+    title=translatable("Staff and groups"),
+    intro=translatable("People who run your shop. Groups give them permissions."),
+    label=translatable("People"),
+    filter_label=translatable("Filter people"),
+    caption=translatable("Staff"),
+    count=PEOPLE_COUNT,
+    read=_read,
+    filters=(
+        *PEOPLE_FILTERS,
+        choice("group", translatable("Group"), {}, row_key, argument="group_id"),
+        choice(
+            "by",
+            translatable("Signs in with"),
+            SIGN_IN_METHODS,
+            SignInMethod,
+            argument="signs_in_by",
+            any=translatable("Any method"),
+        ),
+    ),
+    sorts=(OLDEST_PEOPLE, NEWEST_PEOPLE, *PEOPLE_BY_NAME),
+    sorts_matches=True,
+    file="staff",
+    file_columns={
+        "id": lambda user: to_global_id("User", user.id),
+        "email": lambda user: user.email,
+        "first_name": lambda user: user.first_name,
+        "last_name": lambda user: user.last_name,
+        "active": lambda user: user.is_active,
+        "confirmed": lambda user: user.is_confirmed,
+        "groups": lambda user: ", ".join(group.name for group in user.groups),
+        "permissions": lambda user: ", ".join(one.value for one in in_order(user.permissions)),
+        "joined_at": lambda user: user.date_joined,
+        "last_sign_in_at": lambda user: user.last_login,
+    },
+    hint=translatable("Try another name, email or address, or remove a filter."),
+    empty=EmptyState("people", translatable("No people"), ""),
+)
 
 blueprint = PageGroup(
     "staff",
@@ -254,31 +287,21 @@ for part in (groups.blueprint, invitations_blueprint, matrix_blueprint):
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the staff with their sign-in methods."""
-    filter_ = _filter()
-    found = list_staff(ports(), actor(), requested_page(), filter_)
+    requested = STAFF.requested()
+    found = STAFF.found(requested)
     methods = sign_in_methods_of_staff(ports(), actor(), [user.id for user in found.items])
-    names, by = group_names(filter_.group_id), texts(SIGN_IN_METHODS)
-    return page(
-        "staff/index.html",
-        rows=[staff_row(user, methods.get(user.id), actor().user_id) for user in found.items],
-        summary=COUNT.of(found.counts),
-        turns=turns(found, people_order(filter_)),
-        params=query_params(*_NAMES, "sort"),
-        filters=active_filters(
-            texts(_NAMES), _CONVERTERS, {**filter_words(), "by": by, "group": names}
-        ),
-        statuses=texts(STATUSES),
-        groups=names,
-        methods=by,
-        sorts=texts(SORTS),
+    return STAFF.show(
+        found,
+        template="staff/index.html",
+        columns=staff_columns(methods, actor().user_id),
+        words={"group": group_names(requested.values.get("group_id"))},
     )
 
 
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
-    """Export every matching member of the staff, streamed while it is read."""
-    filter_ = _filter()
-    return export_list("staff", COLUMNS, lambda page: list_staff(ports(), actor(), page, filter_))
+    """Export every matching member of the staff."""
+    return STAFF.export()
 
 
 @blueprint.get("/<key:key>")
@@ -335,14 +358,6 @@ def save_permissions(key: int) -> BaseResponse:
         return not_done(refused, "console.staff.show", key=key)
     message = text("Saved the direct permissions of {name}.", name=name_of(user))
     return done(message, "console.staff.show", key=key)
-
-
-def _filter() -> UserFilter:
-    return requested_people(
-        _SORTS,
-        group_id=request.args.get("group", type=row_key),
-        signs_in_by=request.args.get("by", type=SignInMethod),
-    )
 
 
 def _values(person: Person, question_name: str = "") -> dict[str, object]:

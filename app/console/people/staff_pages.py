@@ -7,9 +7,8 @@ from datetime import datetime
 from markupsafe import Markup
 
 from app.console.frame.formatting import amount, html_text
-from app.console.frame.parts import Pill, Question
-from app.console.lists.files import Columns
-from app.console.lists.list_page import RowCount
+from app.console.frame.parts import Pill, Question, lines, moment, muted, pill
+from app.console.lists.list_page import Column
 from app.console.people.groups import GroupChoice
 from app.console.people.person_page import (
     AccountActions,
@@ -21,6 +20,7 @@ from app.console.people.person_page import (
     factor_words,
     name_of,
     origin_facts,
+    person_cell,
     sessions_table,
     status_pill,
 )
@@ -28,18 +28,10 @@ from app.domain.accounts.search import SignInMethod
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, is_manageable
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable
 from app.services.console.sign_in_methods import SignInMethods
 from app.services.people.user_sessions import Person
 from app.web.translation import text
-
-SORTS = {
-    "newest": translatable("Newest first"),
-    "email": translatable("Email"),
-    "name": translatable("Last name"),
-}
-"""The sort orders of the list besides oldest first."""
 
 SIGN_IN_METHODS: Mapping[str, str] = {
     SignInMethod.PASSWORD: translatable("Password only"),
@@ -52,44 +44,6 @@ SIGN_IN_METHODS: Mapping[str, str] = {
 
 _NOT_ONESELF = ("deactivate", "remove", "reset-factors")
 _BOLD = Markup("<b>{}</b>")
-
-COLUMNS: Columns[User] = {
-    "id": lambda user: to_global_id("User", user.id),
-    "email": lambda user: user.email,
-    "first_name": lambda user: user.first_name,
-    "last_name": lambda user: user.last_name,
-    "active": lambda user: user.is_active,
-    "confirmed": lambda user: user.is_confirmed,
-    "groups": lambda user: ", ".join(group.name for group in user.groups),
-    "permissions": lambda user: ", ".join(one.value for one in in_order(user.permissions)),
-    "joined_at": lambda user: user.date_joined,
-    "last_sign_in_at": lambda user: user.last_login,
-}
-"""The columns of the list as a file."""
-
-COUNT = RowCount(
-    none="No people",
-    no_match="No matching people",
-    one="1 person",
-    many="{count} people",
-    some="{matching} of {total} people",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class StaffRow:
-    """A staff member in the list; ``also`` is a second sign-in method."""
-
-    id: int
-    name: str
-    email: str
-    is_viewer: bool
-    groups: str
-    method: Pill
-    also: str
-    second_factor: str
-    last_active_at: datetime | None
-    sessions: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,21 +91,44 @@ class StaffPage:
     dialog: Question | None
 
 
-def staff_row(user: User, methods: SignInMethods | None, viewer_id: int | None) -> StaffRow:
-    """Return a row of the list."""
-    method, also = _method_pill(user, methods)
-    return StaffRow(
-        id=user.id,
-        name=name_of(user),
-        email=email_below_name(user),
-        is_viewer=user.id == viewer_id,
-        groups=_groups(user),
-        method=method,
-        also=also,
-        second_factor=factor_words(methods.factors) if methods else "",
-        last_active_at=(methods and methods.last_used_at) or user.last_login,
-        sessions=amount(methods.sessions if methods else 0),
+def staff_columns(
+    methods: Mapping[int, SignInMethods], viewer_id: int | None
+) -> tuple[Column[User], ...]:
+    """Return the columns of the list; ``methods`` are the sign-in methods of its people by key."""
+    return (
+        Column(
+            translatable("Person"),
+            lambda user: person_cell(user, "console.staff.show", is_viewer=user.id == viewer_id),
+            is_title=True,
+        ),
+        Column(translatable("Groups"), _groups),
+        Column(
+            translatable("Signs in with"), lambda user: _method_cell(user, methods.get(user.id))
+        ),
+        Column(
+            translatable("Second factor"),
+            lambda user: _factors(methods.get(user.id)) or muted(text("None")),
+            "is-extra",
+        ),
+        Column(
+            translatable("Last active"),
+            lambda user: moment(_last_active(user, methods.get(user.id)), text("Never")),
+            "is-tight is-extra",
+        ),
+        Column(
+            translatable("Sessions"),
+            lambda user: amount(methods[user.id].sessions if user.id in methods else 0),
+            "is-num",
+        ),
     )
+
+
+def _factors(methods: SignInMethods | None) -> str:
+    return factor_words(methods.factors) if methods else ""
+
+
+def _last_active(user: User, methods: SignInMethods | None) -> datetime | None:
+    return (methods and methods.last_used_at) or user.last_login
 
 
 def make_staff_page(
@@ -197,6 +174,11 @@ def _is_invited(user: User, methods: SignInMethods | None) -> bool:
 def _groups(user: User) -> str:
     names = ", ".join(group.name for group in user.groups)
     return names or (text("Superuser") if user.is_superuser else text("None"))
+
+
+def _method_cell(user: User, methods: SignInMethods | None) -> Markup:
+    shown, also = _method_pill(user, methods)
+    return lines(pill(shown), also)
 
 
 def _method_pill(user: User, methods: SignInMethods | None) -> tuple[Pill, str]:

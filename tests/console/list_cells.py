@@ -1,0 +1,18 @@
+"""What the cells of a list's columns say, as its page shows them."""
+
+import html
+import re
+from collections.abc import Sequence
+from typing import TypeVar
+
+from markupsafe import escape
+
+from app.console.lists.list_page import Column
+
+Item = TypeVar("Item")
+
+
+def cell_text(columns: Sequence[Column[Item]], label: str, item: Item) -> str:
+    """Return the text of an item's cell in the column ``label``."""
+    (column,) = (one for one in columns if one.label == label)
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", escape(column.cell(item)))).split())
