@@ -190,6 +190,8 @@ class Code:
                     return self._parameters_of(self._modules[source], ast.Name(original))
             case ast.Attribute(attr=name):
                 return self._methods.get(name, [])
+            case ast.Subscript(value=generic):  # ``ListPage[User](...)``
+                return self._parameters_of(module, generic)
         return []
 
     def _values(self, module: _Module, node: ast.expr | None) -> Iterator[Found]:

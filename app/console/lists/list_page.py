@@ -230,13 +230,13 @@ class Filter:
     """
 
     name: str
-    label: str
+    label: Sentence
     convert: Callable[[str], object] = str
     control: Control = Control.TEXT
     argument: str = ""
-    title: str = ""
-    words: Mapping[str, str] = field(default_factory=dict)
-    any: str = translatable("Any")
+    title: Sentence = ""
+    words: Mapping[str, Sentence] = field(default_factory=dict)
+    any: Sentence = "Any"
     attributes: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -245,7 +245,9 @@ class Filter:
         return f"by-{self.name}"
 
 
-def search(label: str, title: str = "", *, longest: int = 0, argument: str = "search") -> Filter:
+def search(
+    label: Sentence, title: Sentence = "", *, longest: int = 0, argument: str = "search"
+) -> Filter:
     """Return the search ``q`` of a list; a text is cut off after ``longest`` characters."""
     return Filter(
         "q",
@@ -260,12 +262,12 @@ def search(label: str, title: str = "", *, longest: int = 0, argument: str = "se
 
 def choice(
     name: str,
-    label: str,
-    words: Mapping[str, str],
+    label: Sentence,
+    words: Mapping[str, Sentence],
     convert: Callable[[str], object] | Mapping[str, object] | None = None,
     *,
     argument: str = "",
-    any: str = translatable("Any"),  # noqa: A002 - the label of no choice
+    any: Sentence = "Any",  # noqa: A002 - the label of no choice
 ) -> Filter:
     """Return a filter that is chosen among ``words``.
 
@@ -286,8 +288,8 @@ def _value_in(values: Mapping[str, object]) -> Callable[[str], object]:
 def day_filters(since: str = "since", until: str = "until") -> tuple[Filter, Filter]:
     """Return the filters for a first and a last day: moments, both of them inclusive."""
     return (
-        Filter("from", translatable("From"), _first_moment, Control.DAY, since),
-        Filter("to", translatable("To"), _last_moment, Control.DAY, until),
+        Filter("from", "From", _first_moment, Control.DAY, since),
+        Filter("to", "To", _last_moment, Control.DAY, until),
     )
 
 
@@ -307,7 +309,7 @@ class Sort:
     """
 
     name: str
-    label: str
+    label: Sentence
     values: Mapping[str, object] = field(default_factory=dict)
     order: ListOrder = ListOrder.OTHER
 
@@ -317,22 +319,26 @@ class Column(Generic[Item]):
     """A column of a list's page.
 
     ``cell`` returns text, or markup as ``link``, ``lines``, ``pill`` and ``moment`` of
-    ``frame.parts`` make it. ``style`` are classes, such as ``is-num`` (right-aligned),
+    ``frame.parts`` make it. ``styles`` are classes, such as ``is-num`` (right-aligned),
     ``is-extra`` (on wide screens only) or ``is-tight``. On phones the ``short`` label is beside
     each value. The column that ``is_title`` has the headings of rows; the label of one that
     ``has_buttons`` is only read out.
     """
 
-    label: str
+    label: Sentence
     cell: Callable[[Item], str]
-    style: str = ""
-    short: str = ""
+    styles: Sequence[str] = ()
+    short: Sentence = ""
     is_title: bool = False
     has_buttons: bool = False
 
     @property
+    def style(self) -> str:
+        return " ".join(self.styles)
+
+    @property
     def heading_style(self) -> str:
-        return " ".join(name for name in self.style.split() if name in ("is-num", "is-extra"))
+        return " ".join(name for name in self.styles if name in ("is-num", "is-extra"))
 
 
 @dataclass(frozen=True)
@@ -348,11 +354,11 @@ class EmptyState:
     """What a list without items says; ``endpoint`` is where the first one is made."""
 
     icon: str
-    title: str
-    detail: str
+    title: Sentence
+    detail: Sentence
     command: str = ""
     endpoint: str = ""
-    action: str = ""
+    action: Sentence = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,11 +413,11 @@ class ListPage(Generic[Item]):
     of the exported file without its extension, and ``file_columns`` are its columns.
     """
 
-    title: str
-    intro: str = ""
-    label: str
-    filter_label: str
-    caption: str
+    title: Sentence
+    intro: Sentence = ""
+    label: Sentence
+    filter_label: Sentence
+    caption: Sentence
     count: RowCount
     read: Callable[..., Page[Item]]
     filters: Sequence[Filter]
@@ -423,7 +429,7 @@ class ListPage(Generic[Item]):
     file_columns: Columns[Item]
     forms: Sequence[str] = ("csv",)
     empty: EmptyState
-    hint: str = translatable("Try removing a filter.")
+    hint: Sentence = "Try removing a filter."
 
     def requested(self) -> Requested:
         """Return what the URL asks for."""

@@ -224,11 +224,11 @@ def _read(request: PageRequest, **values: Any) -> Page[User]:
 
 
 CUSTOMERS = ListPage[User](
-    title=translatable("Customers"),
-    intro=translatable("Find customers, see their sessions and help them sign in."),
-    label=translatable("Customers"),
-    filter_label=translatable("Filter customers"),
-    caption=translatable("Customers"),
+    title="Customers",
+    intro="Find customers, see their sessions and help them sign in.",
+    label="Customers",
+    filter_label="Filter customers",
+    caption="Customers",
     count=RowCount(
         none="No customers",
         no_match="No matching customers",
@@ -242,16 +242,16 @@ CUSTOMERS = ListPage[User](
     sorts_matches=True,
     columns=(
         Column(
-            translatable("Customer"),
+            "Customer",
             lambda user: person_cell(user, "console.customers.show"),
             is_title=True,
         ),
-        Column(translatable("Status"), lambda user: pill(customer_status(user))),
-        Column(translatable("Joined"), lambda user: moment(user.date_joined), "is-tight"),
+        Column("Status", lambda user: pill(customer_status(user))),
+        Column("Joined", lambda user: moment(user.date_joined), ("is-tight",)),
         Column(
-            translatable("Last sign-in"),
+            "Last sign-in",
             lambda user: moment(user.last_login, text("Never")),
-            "is-tight",
+            ("is-tight",),
         ),
     ),
     file="customers",
@@ -265,11 +265,11 @@ CUSTOMERS = ListPage[User](
         "joined_at": lambda user: user.date_joined,
         "last_sign_in_at": lambda user: user.last_login,
     },
-    hint=translatable("Try another name, email or address, or remove a filter."),
+    hint="Try another name, email or address, or remove a filter.",
     empty=EmptyState(
         "people",
-        translatable("No customers yet"),
-        translatable("People who register in your shop appear here."),
+        "No customers yet",
+        "People who register in your shop appear here.",
     ),
 )
 

@@ -37,7 +37,6 @@ from app.domain.authorization.permissions import Permission, PermissionGroup, in
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, Page, PageRequest
-from app.domain.values.text import translatable
 from app.services.people.directory import find_user, list_staff
 from app.services.people.group_changes import GroupChanges, delete_group, update_group
 from app.services.people.group_lists import (
@@ -241,11 +240,11 @@ def _members_link(group: PermissionGroup) -> str:
 
 
 GROUPS = ListPage[PermissionGroup](
-    title=translatable("Groups"),
-    intro=translatable("Groups give their members permissions."),
-    label=translatable("Groups"),
-    filter_label=translatable("Filter groups"),
-    caption=translatable("Groups"),
+    title="Groups",
+    intro="Groups give their members permissions.",
+    label="Groups",
+    filter_label="Filter groups",
+    caption="Groups",
     count=RowCount(
         none="No groups",
         no_match="No matching groups",
@@ -254,15 +253,15 @@ GROUPS = ListPage[PermissionGroup](
         some="{matching} of {total} groups",
     ),
     read=_read,
-    filters=(search(translatable("Name")),),
+    filters=(search("Name"),),
     sorts=(
-        Sort("name", translatable("Name")),
-        Sort("members", translatable("Most members"), {"by_members": True, "descending": True}),
+        Sort("name", "Name"),
+        Sort("members", "Most members", {"by_members": True, "descending": True}),
     ),
     columns=(
-        Column(translatable("Group"), _title, is_title=True),
-        Column(translatable("Permissions"), lambda group: first_labels(group.permissions)),
-        Column(translatable("Members"), _members_link, "is-num"),
+        Column("Group", _title, is_title=True),
+        Column("Permissions", lambda group: first_labels(group.permissions)),
+        Column("Members", _members_link, ("is-num",)),
     ),
     file="groups",
     file_columns={
@@ -271,15 +270,13 @@ GROUPS = ListPage[PermissionGroup](
         "permissions": lambda group: ", ".join(one.value for one in in_order(group.permissions)),
         "members": lambda group: group.members,
     },
-    hint=translatable("Try another name."),
+    hint="Try another name.",
     empty=EmptyState(
         "people",
-        translatable("No groups yet"),
-        translatable(
-            "Create a group for each role: Support manages orders, Developers manage apps."
-        ),
+        "No groups yet",
+        "Create a group for each role: Support manages orders, Developers manage apps.",
         endpoint="console.staff.groups.new",
-        action=translatable("Create group"),
+        action="Create group",
     ),
 )
 

@@ -172,21 +172,21 @@ def _read(request: PageRequest, **values: Any) -> Page[MailEntry]:
 
 
 _KIND = Column[MailEntry](
-    translatable("Email"),
+    "Email",
     lambda mail: link(text(kind_label(mail.kind)), "console.mails.show", key=mail.id),
     is_title=True,
 )
-_RECIPIENT = translatable("Recipient")
+_RECIPIENT = "Recipient"
 _OUTCOME = Column[MailEntry](
-    translatable("Result"), lambda mail: lines(pill(_result(mail)), _error(mail) or _app(mail))
+    "Result", lambda mail: lines(pill(_result(mail)), _error(mail) or _app(mail))
 )
-_TIME = Column[MailEntry](translatable("Time"), lambda mail: moment(mail.created_at), "is-num")
+_TIME = Column[MailEntry]("Time", lambda mail: moment(mail.created_at), ("is-num",))
 
 MAILS = ListPage[MailEntry](
-    title=translatable("Mail log"),
-    label=translatable("Emails"),
-    filter_label=translatable("Filter emails"),
-    caption=translatable("Emails, newest first"),
+    title="Mail log",
+    label="Emails",
+    filter_label="Filter emails",
+    caption="Emails, newest first",
     count=RowCount(
         none="No emails",
         no_match="No matching emails",
@@ -197,13 +197,13 @@ MAILS = ListPage[MailEntry](
     read=_read,
     filters=(
         search(
-            translatable("Search"),
-            translatable("Name or email"),
+            "Search",
+            "Name or email",
             longest=MAX_TEXT_LENGTH,
             argument="text",
         ),
-        choice("result", translatable("Result"), STATUSES, MailStatus, argument="status"),
-        choice("kind", translatable("Email"), KIND_LABELS, MailKind),
+        choice("result", "Result", STATUSES, MailStatus, argument="status"),
+        choice("kind", "Email", KIND_LABELS, MailKind),
         *day_filters(),
     ),
     order=ListOrder.NEWEST_FIRST,
@@ -227,11 +227,11 @@ MAILS = ListPage[MailEntry](
         "next_attempt_at": lambda mail: mail.next_attempt_at,
         "sent_at": lambda mail: mail.sent_at,
     },
-    hint=translatable("Try removing a filter or choosing other dates."),
+    hint="Try removing a filter or choosing other dates.",
     empty=EmptyState(
         "envelope",
-        translatable("No emails yet"),
-        translatable("Invitations, password resets and notices appear here."),
+        "No emails yet",
+        "Invitations, password resets and notices appear here.",
     ),
 )
 

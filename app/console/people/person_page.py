@@ -371,10 +371,10 @@ _DIALOGS = {
 }
 
 PEOPLE_FILTERS = (
-    search(translatable("Name, email or address")),
+    search("Name, email or address"),
     choice(
         "status",
-        translatable("Status"),
+        "Status",
         STATUSES,
         {"active": True, "inactive": False},
         argument="is_active",
@@ -384,16 +384,16 @@ PEOPLE_FILTERS = (
 
 NEWEST_PEOPLE = Sort(
     "newest",
-    translatable("Newest first"),
+    "Newest first",
     {"sort": UserSort.CREATED_AT, "descending": True},
     ListOrder.NEWEST_FIRST,
 )
 OLDEST_PEOPLE = Sort(
-    "oldest", translatable("Oldest first"), {"sort": UserSort.CREATED_AT}, ListOrder.OLDEST_FIRST
+    "oldest", "Oldest first", {"sort": UserSort.CREATED_AT}, ListOrder.OLDEST_FIRST
 )
 PEOPLE_BY_NAME = (
-    Sort("email", translatable("Email"), {"sort": UserSort.EMAIL}),
-    Sort("name", translatable("Last name"), {"sort": UserSort.LAST_NAME}),
+    Sort("email", "Email", {"sort": UserSort.EMAIL}),
+    Sort("name", "Last name", {"sort": UserSort.LAST_NAME}),
 )
 
 

@@ -42,7 +42,6 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page, PageRequest
-from app.domain.values.text import translatable
 from app.services.console.sign_in_methods import sign_in_methods_of_staff
 from app.services.people.directory import list_staff
 from app.services.people.group_lists import list_groups
@@ -230,23 +229,23 @@ def _read(request: PageRequest, **values: Any) -> Page[User]:
 
 
 STAFF = ListPage[User](
-    title=translatable("Staff and groups"),
-    intro=translatable("People who run your shop. Groups give them permissions."),
-    label=translatable("People"),
-    filter_label=translatable("Filter people"),
-    caption=translatable("Staff"),
+    title="Staff and groups",
+    intro="People who run your shop. Groups give them permissions.",
+    label="People",
+    filter_label="Filter people",
+    caption="Staff",
     count=PEOPLE_COUNT,
     read=_read,
     filters=(
         *PEOPLE_FILTERS,
-        choice("group", translatable("Group"), {}, row_key, argument="group_id"),
+        choice("group", "Group", {}, row_key, argument="group_id"),
         choice(
             "by",
-            translatable("Signs in with"),
+            "Signs in with",
             SIGN_IN_METHODS,
             SignInMethod,
             argument="signs_in_by",
-            any=translatable("Any method"),
+            any="Any method",
         ),
     ),
     sorts=(OLDEST_PEOPLE, NEWEST_PEOPLE, *PEOPLE_BY_NAME),
@@ -264,8 +263,8 @@ STAFF = ListPage[User](
         "joined_at": lambda user: user.date_joined,
         "last_sign_in_at": lambda user: user.last_login,
     },
-    hint=translatable("Try another name, email or address, or remove a filter."),
-    empty=EmptyState("people", translatable("No people"), ""),
+    hint="Try another name, email or address, or remove a filter.",
+    empty=EmptyState("people", "No people", ""),
 )
 
 blueprint = PageGroup(

@@ -97,28 +97,29 @@ def staff_columns(
     """Return the columns of the list; ``methods`` are the sign-in methods of its people by key."""
     return (
         Column(
-            translatable("Person"),
+            "Person",
             lambda user: person_cell(user, "console.staff.show", is_viewer=user.id == viewer_id),
             is_title=True,
         ),
-        Column(translatable("Groups"), _groups),
+        Column("Groups", _groups),
+        Column("Signs in with", lambda user: _method_cell(user, methods.get(user.id))),
         Column(
-            translatable("Signs in with"), lambda user: _method_cell(user, methods.get(user.id))
-        ),
-        Column(
-            translatable("Second factor"),
+            "Second factor",
             lambda user: _factors(methods.get(user.id)) or muted(text("None")),
-            "is-extra",
+            ("is-extra",),
         ),
         Column(
-            translatable("Last active"),
+            "Last active",
             lambda user: moment(_last_active(user, methods.get(user.id)), text("Never")),
-            "is-tight is-extra",
+            (
+                "is-tight",
+                "is-extra",
+            ),
         ),
         Column(
-            translatable("Sessions"),
+            "Sessions",
             lambda user: amount(methods[user.id].sessions if user.id in methods else 0),
-            "is-num",
+            ("is-num",),
         ),
     )
 
