@@ -5,7 +5,9 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, String, Text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, HasMetadata, Record, partial_index
+from app.models.record import NOT_EXPORTED, BigKey, HasMetadata, Record, partial_index
+
+_CHANGES = {NOT_EXPORTED: "changes with every use"}
 
 
 class AppRecord(HasMetadata, Record):
@@ -88,8 +90,10 @@ class AppTokenRecord(Record):
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]
     replaced_at: Mapped[datetime | None]
-    last_used_at: Mapped[datetime | None]
-    last_used_address: Mapped[str] = mapped_column(String(45), default="", server_default="")
+    last_used_at: Mapped[datetime | None] = mapped_column(info=_CHANGES)
+    last_used_address: Mapped[str] = mapped_column(
+        String(45), default="", server_default="", info=_CHANGES
+    )
     imported_hash: Mapped[str | None] = mapped_column(String(255))
 
 

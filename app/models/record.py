@@ -79,6 +79,12 @@ def never_reuse_keys(table: Table) -> None:
         table.dialect_kwargs["sqlite_autoincrement"] = True
 
 
+NOT_EXPORTED = "not_exported"
+"""The key of a column's ``info`` under which stands why ``flask export`` leaves it out."""
+
+STATE_HERE = {NOT_EXPORTED: "state of the installation"}
+
+
 class Record(DeclarativeBase):
     """The base of all records."""
 

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.mails.design import DEFAULT_ACCENT
-from app.models.record import BigKey, Record, UtcDateTime
+from app.models.record import STATE_HERE, BigKey, Record, UtcDateTime
 
 SHOP_ID = 1
 
@@ -38,15 +38,20 @@ class ShopRecord(Record):
         String(254), default="", server_default=""
     )
     mail_reply_to: Mapped[str] = mapped_column(String(254), default="", server_default="")
-    mail_footer: Mapped[str] = mapped_column(Text, default="", server_default="")
-    mail_legal_line: Mapped[str] = mapped_column(String(512), default="", server_default="")
     accent_color: Mapped[str] = mapped_column(
         String(7), default=DEFAULT_ACCENT, server_default=DEFAULT_ACCENT
     )
+    mail_footer: Mapped[str] = mapped_column(Text, default="", server_default="")
+    mail_legal_line: Mapped[str] = mapped_column(String(512), default="", server_default="")
     default_language: Mapped[str] = mapped_column(
         String(35), default=DEFAULT_LANGUAGE, server_default=DEFAULT_LANGUAGE
     )
     logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    password_reset_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
+    account_confirmation_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
+    email_change_request_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
+    customer_invitation_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
+    staff_invitation_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
     customer_set_password_url: Mapped[str] = mapped_column(
         String(1024), default="", server_default=""
     )
@@ -56,20 +61,21 @@ class ShopRecord(Record):
     allow_storefront_traffic: Mapped[bool] = mapped_column(server_default=true())
     storefront_note: Mapped[str] = mapped_column(String(256), default="", server_default="")
     storefront_opens_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    storefront_closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    storefront_rejections: Mapped[int] = mapped_column(BigKey, default=0, server_default="0")
+    storefront_closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime, info=STATE_HERE)
+    storefront_rejections: Mapped[int] = mapped_column(
+        BigKey, default=0, server_default="0", info=STATE_HERE
+    )
     staff_second_factor: Mapped[str] = mapped_column(String(16), server_default="OPTIONAL")
     second_factor_grace_days: Mapped[int] = mapped_column(default=14, server_default="14")
     second_factor_from: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    password_reset_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
-    account_confirmation_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
-    email_change_request_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
-    customer_invitation_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
-    staff_invitation_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
-    setup_dismissed: Mapped[bool] = mapped_column(default=False, server_default=false())
-    keys_version: Mapped[int] = mapped_column(default=0, server_default="0")
-    providers_version: Mapped[int] = mapped_column(default=0, server_default="0")
-    served_at: Mapped[str] = mapped_column(String(1024), default="", server_default="")
+    setup_dismissed: Mapped[bool] = mapped_column(
+        default=False, server_default=false(), info=STATE_HERE
+    )
+    keys_version: Mapped[int] = mapped_column(default=0, server_default="0", info=STATE_HERE)
+    providers_version: Mapped[int] = mapped_column(default=0, server_default="0", info=STATE_HERE)
+    served_at: Mapped[str] = mapped_column(
+        String(1024), default="", server_default="", info=STATE_HERE
+    )
 
 
 class LogoRecord(Record):
@@ -103,4 +109,4 @@ class MailTemplateRecord(Record):
     text: Mapped[str] = mapped_column(Text)
     saved_at: Mapped[datetime]
     saved_by: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    fault: Mapped[str] = mapped_column(String(512), default="", server_default="")
+    fault: Mapped[str] = mapped_column(String(512), default="", server_default="", info=STATE_HERE)

@@ -9,7 +9,7 @@ from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
-from app.models.record import BigKey, HasMetadata, Record, partial_index
+from app.models.record import NOT_EXPORTED, BigKey, HasMetadata, Record, partial_index
 
 LOCKED_OUT = "is_active IS FALSE"
 """Whom the partial indexes hold; a query must say it in these very words."""
@@ -79,7 +79,9 @@ class UserRecord(HasMetadata, Record):
     updated_at: Mapped[datetime]
     last_login: Mapped[datetime | None]
     tokens_valid_after: Mapped[datetime | None]
-    reset_requested_at: Mapped[datetime | None]
+    reset_requested_at: Mapped[datetime | None] = mapped_column(
+        info={NOT_EXPORTED: "state of a link that isn't exported"}
+    )
     avatar: Mapped[str] = mapped_column(String(64), default="", server_default="")
     note: Mapped[str] = mapped_column(Text, default="", server_default="")
     external_reference: Mapped[str | None] = mapped_column(String(250))

@@ -5,7 +5,9 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record, partial_index
+from app.models.record import NOT_EXPORTED, BigKey, Record, partial_index
+
+_DELIVERIES_HERE = {NOT_EXPORTED: "state of deliveries here"}
 
 
 class WebhookRecord(Record):
@@ -51,13 +53,17 @@ class WebhookRecord(Record):
     secret: Mapped[str] = mapped_column(Text, default="", server_default="")
     custom_headers: Mapped[dict[str, object]]
     created_at: Mapped[datetime]
-    old_secret: Mapped[str] = mapped_column(Text, default="", server_default="")
-    old_secret_until: Mapped[datetime | None]
-    failing_since: Mapped[datetime | None]
+    old_secret: Mapped[str] = mapped_column(
+        Text, default="", server_default="", info=_DELIVERIES_HERE
+    )
+    old_secret_until: Mapped[datetime | None] = mapped_column(info=_DELIVERIES_HERE)
+    failing_since: Mapped[datetime | None] = mapped_column(info=_DELIVERIES_HERE)
     disabled_reason: Mapped[str] = mapped_column(String(256), default="", server_default="")
     disabled_at: Mapped[datetime | None]
-    last_failure_at: Mapped[datetime | None]
-    last_failure: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    last_failure_at: Mapped[datetime | None] = mapped_column(info=_DELIVERIES_HERE)
+    last_failure: Mapped[str] = mapped_column(
+        String(256), default="", server_default="", info=_DELIVERIES_HERE
+    )
     saved_by_kind: Mapped[str] = mapped_column(String(16), default="", server_default="")
     saved_by: Mapped[str] = mapped_column(String(256), default="", server_default="")
     saved_permissions: Mapped[str | None] = mapped_column(Text)
