@@ -22,10 +22,9 @@ from app.services.deliveries.dispatch import (
 )
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.sending import send_deliveries
+from app.services.mails.sending import send_due_mail
+from app.services.operations.background_work import find_waiting_work, record_heartbeat
 from app.services.operations.cleanup import clean_up
-from app.services.operations.mail_sending import send_due_mail
-from app.services.operations.waiting_work import find_waiting_work
-from app.services.operations.worker_heartbeat import record_heartbeat
 from app.services.shop.settings import open_storefront_on_time
 
 _POLL_SECONDS = 0.5

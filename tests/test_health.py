@@ -13,7 +13,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import CheckState
 from app.factory import create_app
 from app.ports import Ports
-from app.services.operations.readiness import check_readiness
+from app.services.operations.environment_checks import check_readiness
 from app.settings import Settings
 from app.web.readiness import Readiness, is_ready
 from app.wiring import connect

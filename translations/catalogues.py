@@ -62,10 +62,10 @@ SIGNED_OUT = (
     "app/services/identity/provider_assertions.py",
     "app/services/second_factors/challenges.py",
     "app/services/second_factors/passkey_checks.py",
-    "app/services/sign_in/login_attempts.py",
+    "app/services/sign_in/login_throttle.py",
     "app/services/sign_in/passkey_sign_in.py",
     "app/services/sign_in/password",
-    "app/services/sign_in/second_factor_answers.py",
+    "app/services/sign_in/second_factor_sign_in.py",
     "app/services/single_sign_on/sign_in.py",
 )
 """How the names of files begin whose sentences are read without a session, or in emails."""

@@ -12,8 +12,8 @@ from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import CheckResult, CheckState, Misconfigured
+from app.services.operations.environment_checks import ProxySettings, check_proxies
 from app.services.operations.health_checks import run_checks
-from app.services.operations.proxy_checks import ProxySettings, check_proxies
 from app.web.installation import installation
 
 _COLUMNS = (

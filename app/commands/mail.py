@@ -20,8 +20,7 @@ from app.domain.mails.mail import MailKind
 from app.domain.mails.mail_log import MailEntry, MailFilter, MailStatus
 from app.domain.values.pages import PageRequest, read_cursor
 from app.services.accounts.password_resets import set_password_page
-from app.services.operations.mail_log import list_mails
-from app.services.operations.mail_resends import resend_mail
+from app.services.mails.mail_log import list_mails, resend_mail
 from app.web.installation import installation
 
 Choice = TypeVar("Choice", bound=StrEnum)

@@ -16,7 +16,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import OwnTemplate
 from app.domain.values.errors import Problem, Refused
-from app.services.shop.mail_templates import (
+from app.services.mails.mail_templates import (
     TemplateEntry,
     described,
     list_templates,

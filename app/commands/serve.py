@@ -28,8 +28,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import VERSION
 from app.ports import Ports
 from app.services.demo.identity_provider import set_up_demo_provider
-from app.services.operations.capacity import database_capacity
-from app.services.operations.health_checks import require_ready
+from app.services.operations.health_checks import database_capacity, require_ready
 from app.services.outbox.base_url import save_base_url
 from app.web.installation import installation
 from app.web.server import THREADS

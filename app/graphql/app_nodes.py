@@ -13,7 +13,7 @@ from app.graphql.context import RequestContext
 from app.services.apps.app_tokens import tokens_of_apps
 from app.services.apps.extension_tokens import extension_token_signer
 from app.services.apps.extensions import extensions_of_apps
-from app.services.metadata.app_metadata import private_metadata_of_apps, public_metadata_of_apps
+from app.services.metadata import private_metadata_of_apps, public_metadata_of_apps
 from app.services.webhooks.details import webhooks_of_apps
 
 Item = TypeVar("Item")

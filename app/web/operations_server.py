@@ -36,7 +36,7 @@ from app.ports.monitoring import (
     REPLICA_READY,
     Measurement,
 )
-from app.services.operations.backlog import read_backlog
+from app.services.operations.background_work import read_backlog
 from app.services.operations.environment_checks import REPLICA
 from app.web.readiness import Readiness, is_ready
 

@@ -6,7 +6,7 @@ from threading import Lock
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import CheckResult, CheckState
 from app.ports import Ports
-from app.services.operations.readiness import check_readiness
+from app.services.operations.environment_checks import check_readiness
 
 _FRESH_SECONDS = 1.0
 _VALID_SECONDS = 10.0

@@ -18,7 +18,7 @@ from app.factory import create_app
 from app.models import SessionRecord, UserRecord, WebhookRecord
 from app.ports import NamedRow
 from app.ports.passwords import Match
-from app.services.authorization.live_sessions import find_session
+from app.services.authorization.session_rights import find_session
 from app.services.commerce.orders import list_orders
 from app.services.commerce.products import ProductInput, update_product
 from app.services.console.search import search_everything
@@ -30,7 +30,8 @@ from app.services.deliveries.sending import send_deliveries
 from app.services.people.directory import list_customers, list_staff
 from app.services.second_factors.challenges import PendingSession
 from app.services.sign_in.password_login import create_token, sign_in_with_password
-from app.services.sign_in.sessions import OpenedSession, sign_access
+from app.services.sign_in.sessions import OpenedSession
+from app.services.sign_in.tokens import sign_access
 from app.services.sign_in_log.events import list_sign_ins
 from app.settings import Settings
 from app.wiring import connect

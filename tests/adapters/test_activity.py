@@ -18,7 +18,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.installation import Unreachable
 from app.models import AppTokenRecord, ForwardingRecord, TrafficRecord
 from app.ports import NamedRow, Ports, ReadSession, Subject
-from app.services.sign_in.own_sessions import end_session
+from app.services.sign_in.sessions import end_session
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_user, sessions_of, sign_in
 from tests.fakes.clock import FakeClock

@@ -17,7 +17,7 @@ from app.domain.shop.settings import ShopUpdate
 from app.domain.values.inputs import Upload
 from app.models import OutboxMailRecord
 from app.ports import Ports
-from app.services.operations.mail_sending import send_due_mail
+from app.services.mails.sending import send_due_mail
 from app.services.outbox.publisher import add_mail
 from app.services.shop.logo import update_logo
 from app.services.shop.settings import update_shop

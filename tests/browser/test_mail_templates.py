@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.domain.mails.mail import Mail, MailKind
-from app.services.shop.mail_templates import render_mail
+from app.services.mails.mail_templates import render_mail
 from tests.browser.console import RunningShop
 from tests.browser.test_accessibility import ALL_RULES, AXE, FINDINGS
 from tests.builders.mail_templates import samples

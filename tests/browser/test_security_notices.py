@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from app.adapters.mailer import SmtpMailer
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.mails.mail import MailKind
-from app.services.operations.mail_sending import send_due_mail
+from app.services.mails.sending import send_due_mail
 from app.services.outbox.base_url import save_base_url
 from tests.browser.console import RunningShop, Watch
 from tests.browser.test_second_factors import faults

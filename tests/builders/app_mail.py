@@ -16,8 +16,8 @@ from app.ports import Ports
 from app.ports.http import HttpRequest, HttpResponse
 from app.services.accounts.password_resets import request_password_reset
 from app.services.deliveries.fanout import fan_out_events
-from app.services.operations.mail_log import list_mails
-from app.services.operations.mail_sending import send_due_mail
+from app.services.mails.mail_log import list_mails
+from app.services.mails.sending import send_due_mail
 from tests.builders.apps import make_app
 from tests.builders.deliveries import work_off
 from tests.builders.people import NOBODY

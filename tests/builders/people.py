@@ -16,16 +16,11 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
-from app.services.authorization.live_sessions import LiveSession, find_session
+from app.services.authorization.session_rights import LiveSession, find_session
 from app.services.authorization.shop_state import Lookup
 from app.services.identity.identify import Visitor, person
-from app.services.sign_in.sessions import (
-    OpenedSession,
-    SessionStart,
-    TokenPair,
-    open_session,
-    sign_pair,
-)
+from app.services.sign_in.sessions import OpenedSession, SessionStart, open_session
+from app.services.sign_in.tokens import TokenPair, sign_pair
 
 PASSWORD = "correct horse battery staple"
 ADDRESS = "203.0.113.7"

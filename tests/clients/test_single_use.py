@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from app.models import SessionRecord
-from app.services.sign_in.refresh_tokens import GRACE
+from app.services.sign_in.tokens import GRACE
 from app.settings import Settings
 from app.wiring import connect
 from tests.clients.api_session import ApiSession

@@ -13,7 +13,7 @@ from app.adapters.schema import AlembicSchema
 from app.domain.authorization.actor import WORKER
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
-from app.services.operations.worker_heartbeat import record_heartbeat
+from app.services.operations.background_work import record_heartbeat
 from tests.builders.people import make_user
 from tests.builders.shop import set_mode
 from tests.commands.real_installation import ROOT, Installation

@@ -18,7 +18,7 @@ from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from app.services.keys import ring
-from app.services.operations.worker_heartbeat import record_heartbeat
+from app.services.operations.background_work import record_heartbeat
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.mails import make_mail, make_waiting_mail

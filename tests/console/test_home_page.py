@@ -9,8 +9,7 @@ import pytest
 from app.console.frame.page_layout import banner_text
 from app.console.overview.home import make_home_page
 from app.domain.shop.settings import PasswordLoginMode, Switches, TrafficHour, TrafficKind
-from app.services.console.home import Overview, PeopleCounts, ProviderStatus, TrafficCounts
-from app.services.console.setup import Setup
+from app.services.console.home import Overview, PeopleCounts, ProviderStatus, Setup, TrafficCounts
 from app.services.shop.closing import Closing
 from app.services.webhooks.failing_webhooks import FailingWebhook
 

@@ -16,7 +16,7 @@ from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
-from app.services.shop.mail_preview import preview_mail, send_test_mail
+from app.services.mails.mail_templates import preview_mail, send_test_mail
 from app.services.shop.settings import show_settings, update_shop
 from tests.builders.audit import trail
 from tests.builders.images import png

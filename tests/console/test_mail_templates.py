@@ -12,7 +12,7 @@ from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.own_templates import OwnTemplate
 from app.models import MailTemplateRecord
 from app.ports import Ports
-from app.services.shop.mail_templates import list_templates, render_mail, save_template
+from app.services.mails.mail_templates import list_templates, render_mail, save_template
 from tests.builders.audit import trail
 from tests.builders.mail_templates import samples
 from tests.console.conftest import StaffConsole

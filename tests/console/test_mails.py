@@ -10,7 +10,7 @@ from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from app.services.deliveries.fanout import fan_out_events
-from app.services.operations.mail_sending import send_due_mail
+from app.services.mails.sending import send_due_mail
 from tests.builders.app_mail import CLARA, make_mailing_shop
 from tests.builders.deliveries import work_off
 from tests.builders.mails import make_mail, make_waiting_mail, stored_mails

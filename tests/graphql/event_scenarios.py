@@ -5,9 +5,12 @@ from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.services.accounts.account_confirmation import confirm_account
-from app.services.accounts.account_deletions import delete_account
-from app.services.accounts.email_changes import confirm_email_change, request_email_change
+from app.services.accounts.account_details import delete_account
+from app.services.accounts.email_changes import (
+    confirm_account,
+    confirm_email_change,
+    request_email_change,
+)
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
 from app.services.accounts.registration import NewAccount, register_account
 from app.services.apps.app_changes import (

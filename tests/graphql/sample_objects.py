@@ -10,7 +10,7 @@ from app.domain.events import Event, EventType
 from app.domain.values.ids import to_global_id
 from app.models import GroupMemberRecord
 from app.ports import Ports
-from app.services.accounts.account_deletions import delete_account
+from app.services.accounts.account_details import delete_account
 from app.services.apps.app_changes import delete_app
 from app.services.commerce.products import delete_product
 from app.services.people.customers import delete_customer

@@ -15,7 +15,7 @@ from app.adapters.mailer import SmtpMailer
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.shop.settings import ShopUpdate
 from app.ports import Ports
-from app.services.operations.mail_sending import send_due_mail
+from app.services.mails.sending import send_due_mail
 from app.services.shop.settings import update_shop
 from tests.builders.people import PASSWORD, make_user, sign_in
 from tests.fakes.clock import FakeClock

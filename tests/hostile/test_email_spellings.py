@@ -17,7 +17,7 @@ from app.services.accounts.email_changes import request_email_change
 from app.services.accounts.password_changes import set_password
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
 from app.services.accounts.registration import NewAccount, register_account
-from app.services.operations.sign_in_checks import email_twin_findings
+from app.services.operations.health_checks import email_twin_findings
 from app.services.people.customers import NewCustomer, create_customer, update_customer
 from app.services.people.directory import find_user, list_customers
 from app.services.people.erasure import erase_person

@@ -8,8 +8,12 @@ from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from app.services.accounts.password_changes import change_password
-from app.services.sign_in.own_sessions import end_other_sessions, end_session, list_sessions
-from app.services.sign_in.tokens import deactivate_all_tokens
+from app.services.sign_in.sessions import (
+    deactivate_all_tokens,
+    end_other_sessions,
+    end_session,
+    list_sessions,
+)
 from app.services.single_sign_on.provider_sessions import log_out_external
 from tests.builders.people import PASSWORD, sessions_of
 from tests.graphql.shop_client import ApiClient

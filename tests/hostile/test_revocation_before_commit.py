@@ -15,8 +15,8 @@ from app.services.apps.app_tokens import create_app_token
 from app.services.commerce.products import ProductInput, create_product
 from app.services.deliveries.replays import replay_deliveries
 from app.services.identity.identify import identify
-from app.services.sign_in.own_sessions import end_other_sessions
-from app.services.sign_in.tokens import deactivate_all_tokens, refresh_token
+from app.services.sign_in.sessions import deactivate_all_tokens, end_other_sessions
+from app.services.sign_in.tokens import refresh_token
 from tests.builders.apps import make_app, make_extension_app
 from tests.builders.people import (
     actor_of,

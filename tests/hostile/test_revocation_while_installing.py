@@ -9,7 +9,7 @@ from app.domain.authorization.actor import OPERATOR, Actor
 from app.models import UserPermissionRecord
 from app.ports import Ports
 from app.services.people.user_status import deactivate_user
-from app.services.sign_in.tokens import deactivate_all_tokens
+from app.services.sign_in.sessions import deactivate_all_tokens
 from tests.builders.second_factor_rule import require_second_factor
 from tests.servers.apps import Handshake, app_server
 from tests.servers.http import Reply

@@ -25,14 +25,13 @@ from app.ports.passwords import Match
 from app.ports.second_factors import AuthenticatorApps, QrCode
 from app.services.accounts.authenticator_apps import (
     confirm_app_setup,
+    replace_own_recovery_codes,
     show_app_setup,
     start_app_setup,
     turn_off_app,
 )
 from app.services.accounts.passkeys import delete_passkey
-from app.services.accounts.recovery_codes import replace_own_recovery_codes
-from app.services.second_factors.code_checks import check_code
-from app.services.second_factors.recovery_codes import replace_codes
+from app.services.second_factors.code_checks import check_code, replace_codes
 from app.services.second_factors.stored_factors import read_factors
 from app.settings import Settings
 from app.web.logs import set_up_logs

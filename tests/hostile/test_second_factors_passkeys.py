@@ -34,8 +34,7 @@ from app.services.sign_in.passkey_sign_in import (
     challenge_passkey,
     verify_passkey,
 )
-from app.services.sign_in.sessions import TokenPair
-from app.services.sign_in.tokens import refresh_token
+from app.services.sign_in.tokens import TokenPair, refresh_token
 from tests.builders.audit import trail
 from tests.builders.outbox import mails
 from tests.builders.passkeys import SoftwareAuthenticator, encoded, make_passkey

@@ -26,7 +26,7 @@ from app.services.people.second_factor_reset import reset_second_factors
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
 from app.services.sign_in.password_login import create_token
-from app.services.sign_in.second_factor_proofs import ask_for_proof
+from app.services.sign_in.second_factor_sign_in import ask_for_proof
 from tests.builders.outbox import mails
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import (

@@ -22,7 +22,7 @@ from app.services.accounts.email_changes import request_email_change
 from app.services.accounts.password_changes import change_password, set_password
 from app.services.identity.identify import identify
 from app.services.second_factors.challenges import SecondFactorRequired
-from app.services.sign_in.second_factor_proofs import ask_for_proof
+from app.services.sign_in.second_factor_sign_in import ask_for_proof
 from app.services.sign_in.tokens import refresh_token
 from tests.builders.links import link_for
 from tests.builders.outbox import mails

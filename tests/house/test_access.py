@@ -34,7 +34,8 @@ def test_every_public_function_of_the_services_is_declared() -> None:
 
 
 def test_every_registered_use_case_exists() -> None:
-    assert set(REGISTER) - _public_functions() == set()
+    registered = {name for name in REGISTER if name.rpartition(".")[0] not in _WITHOUT_USE_CASES}
+    assert registered - _public_functions() == set()
 
 
 def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
@@ -45,7 +46,7 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
         declaration.name for declaration in REGISTER.values() if not declaration.acts_as_caller
     } == {
         "accounts.account_securing.secure_account",
-        "accounts.account_confirmation.confirm_account",
+        "accounts.email_changes.confirm_account",
         "console.submissions.claim_answer",
         "console.submissions.find_answer",
         "console.submissions.keep_answer",
@@ -65,9 +66,9 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
         "sign_in.passkey_sign_in.challenge_passkey",
         "sign_in.passkey_sign_in.verify_passkey",
         "sign_in.second_factor_sign_in.verify_second_factor",
-        "console.second_factor_sessions.verify_code_at_console",
-        "console.second_factor_sessions.show_waiting_sign_in",
-        "console.second_factor_sessions.challenge_passkey_at_console",
+        "console.console_sessions.verify_code_at_console",
+        "console.console_sessions.show_waiting_sign_in",
+        "console.console_sessions.challenge_passkey_at_console",
         "accounts.password_changes.set_password",
         "accounts.registration.register_account",
         "accounts.password_resets.request_password_reset",

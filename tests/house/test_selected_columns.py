@@ -23,14 +23,14 @@ from app import services
 from app.domain.authorization.actor import OPERATOR
 from app.services.apps import extensions
 from app.services.audit import entries
-from app.services.authorization import app_rights, live_sessions, shop_state
+from app.services.authorization import app_rights, session_rights, shop_state
 from app.services.commerce import checkouts, orders, products
 from app.services.console import home, sign_in_diagnosis, sign_in_methods
 from app.services.deliveries import daily_statistics, search, sending
 from app.services.deliveries import lists as delivery_lists
 from app.services.identity import stored_apps
 from app.services.inspector import own_tokens as inspected_sessions
-from app.services.operations import mail_log
+from app.services.mails import mail_log
 from app.services.people import stored_groups, user_sessions
 from app.services.second_factors import stored_factors
 from app.services.shop import lockout_guard, sign_in_counts
@@ -73,13 +73,13 @@ READERS = {
     "authorization.shop_state.read_shop_state": Reader(
         lambda row: shop_state.read_shop_state(row, NOW), shop_state.SHOP_STATE_COLUMNS
     ),
-    "authorization.live_sessions.read_user": Reader(
-        live_sessions.read_user, live_sessions.USER_COLUMNS
+    "authorization.session_rights.read_user": Reader(
+        session_rights.read_user, session_rights.USER_COLUMNS
     ),
-    "authorization.live_sessions.read_session": Reader(
-        live_sessions.read_session,
-        live_sessions.SESSION_COLUMNS,
-        arguments={"app": (None, live_sessions.ExtensionApp(1, frozenset()))},
+    "authorization.session_rights.read_session": Reader(
+        session_rights.read_session,
+        session_rights.SESSION_COLUMNS,
+        arguments={"app": (None, session_rights.ExtensionApp(1, frozenset()))},
         empty=frozenset({"provider_token"}),
     ),
     "authorization.app_rights._read_app": Reader(
@@ -113,7 +113,7 @@ READERS = {
     "people.user_sessions.make_person": Reader(
         user_sessions.make_person,
         [
-            *(one for one in live_sessions.USER_COLUMNS if one.name == "user_permissions"),
+            *(one for one in session_rights.USER_COLUMNS if one.name == "user_permissions"),
             *user_sessions.PERSON_COLUMNS,
         ],
         values={"origin_password": ("IMPORTED", "REPLACED")},
@@ -180,7 +180,7 @@ READERS = {
     "second_factors.stored_factors.factors_in": Reader(
         stored_factors.factors_in, stored_factors.FACTOR_COLUMNS
     ),
-    "operations.mail_log.to_entry": Reader(mail_log.to_entry, mail_log.COLUMNS),
+    "mails.mail_log.to_entry": Reader(mail_log.to_entry, mail_log.COLUMNS),
     "audit.entries._entry": Reader(entries._entry, entries._COLUMNS),
     "deliveries.lists.to_delivery": Reader(
         delivery_lists.to_delivery,
@@ -263,14 +263,14 @@ OTHERS = {
     "deliveries.sending._receiver": "joins what endpoint_of and read_saver read",
     "commerce.checkouts.visible_product": "decides about what to_product reads",
     "shop.traffic.read_traffic_hour": "reads a number for each member of TrafficKind",
-    "console.setup.read_setup": "makes no record of a dismissed checklist",
+    "console.home.read_setup": "makes no record of a dismissed checklist",
     "shop.closing.read_closing": "makes no record while the storefront is open",
     "deliveries.search._listed": "masks what to_line reads",
     "console.search._to_hit": "masks what a search found",
     "deliveries.lists._lacking": "decides about what to_delivery and to_attempt read",
     "deliveries.lists._delivery": "decides about what to_delivery reads",
     "webhooks.details._seen": "decides about what to_webhook reads",
-    "lists.records.record_from": "names the columns by the fields",
+    "lists.paging.record_from": "names the columns by the fields",
 }
 """Functions of a row that make no record of their own, and why."""
 

@@ -89,7 +89,7 @@ ACCOUNTS = (
     ),
     Mutant(
         "Metadata on an app's page is for people who manage apps",
-        "app/services/metadata/app_metadata.py",
+        "app/services/metadata.py",
         "if not actor.holds(Permission.MANAGE_APPS):",
         "if not actor.is_user:",
         "services/metadata/test_app_metadata.py",
@@ -103,9 +103,9 @@ ACCOUNTS = (
     ),
     Mutant(
         "Private metadata is not its owner's to change",
-        "app/services/metadata/user_metadata.py",
-        "        if not is_own or change.is_private:",
-        "        if not is_own:",
+        "app/services/metadata.py",
+        "        if not is_own or change.is_private:\n            _require_manager(",
+        "        if not is_own:\n            _require_manager(",
         "services/metadata/test_user_metadata.py",
     ),
     Mutant(
@@ -247,7 +247,7 @@ SINGLE_SIGN_ON = (
     ),
     Mutant(
         "Scopes of a provider that waits grant what its changer holds",
-        "app/services/authorization/provider_limits.py",
+        "app/services/authorization/session_rights.py",
         "return ScopeGrant(grant.permissions & held)",
         "return ScopeGrant(grant.permissions)",
         "hostile/test_provider_confirmation.py",
@@ -282,7 +282,7 @@ SINGLE_SIGN_ON = (
     ),
     Mutant(
         "A trusted account keeps no unverified identity",
-        "app/services/identity/account_trust.py",
+        "app/services/identity/users.py",
         "ExternalIdentityRecord.is_verified.is_(False),",
         "ExternalIdentityRecord.is_verified.is_(True),",
         "services/accounts/test_account_takeover.py",

@@ -2,8 +2,8 @@
 
 from tests.mutations.mutant import Mutant
 
-_FILE = "app/services/operations/app_mail.py"
-_TESTS = "services/operations/test_app_mail.py"
+_FILE = "app/services/mails/sending.py"
+_TESTS = "services/mails/test_app_mail.py"
 
 APP_MAIL = (
     Mutant(
@@ -99,7 +99,7 @@ APP_MAIL = (
     ),
     Mutant(
         "An email that is claimed waits for no app",
-        "app/services/operations/mail_sending.py",
+        "app/services/mails/sending.py",
         "                awaited_event_id=None,\n",
         "",
         _TESTS,

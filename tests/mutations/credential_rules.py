@@ -152,14 +152,14 @@ TOKENS = (
     ),
     Mutant(
         "A refresh token that comes twice ends its session",
-        "app/services/sign_in/refresh_tokens.py",
+        "app/services/sign_in/tokens.py",
         "            session.delete(kept)\n",
         "",
         "services/sign_in/test_refresh_tokens.py",
     ),
     Mutant(
         "The grace of a used refresh token is short",
-        "app/services/sign_in/refresh_tokens.py",
+        "app/services/sign_in/tokens.py",
         "return ports.shared_clock.now() <= kept.refreshed_at + GRACE",
         "return ports.shared_clock.now() <= kept.refreshed_at + 9 * GRACE",
         "services/sign_in/test_refresh_tokens.py",
@@ -239,14 +239,14 @@ SIGN_IN = (
     ),
     Mutant(
         "A deactivated user doesn't sign in",
-        "app/services/sign_in/password_sessions.py",
+        "app/services/sign_in/sessions.py",
         "    if not user.is_active:\n        raise Refused(_INACTIVE)\n",
         "",
         "services/sign_in/test_password_login.py services/sign_in/test_login_refusals.py",
     ),
     Mutant(
         "An unconfirmed account doesn't sign in",
-        "app/services/sign_in/password_sessions.py",
+        "app/services/sign_in/sessions.py",
         "if not user.is_confirmed and needs_confirmation(shop):",
         "if not user.is_confirmed and not needs_confirmation(shop):",
         "services/sign_in/test_password_login.py services/sign_in/test_login_refusals.py",
@@ -267,7 +267,7 @@ SIGN_IN = (
     ),
     Mutant(
         "A challenge of a session is answered in that session alone",
-        "app/services/sign_in/second_factor_answers.py",
+        "app/services/sign_in/second_factor_sign_in.py",
         "return actor.is_account_owner and actor.session_id == found.session_id",
         "return actor.is_account_owner",
         "hostile/test_second_factors_sign_in.py",
@@ -281,7 +281,7 @@ SIGN_IN = (
     ),
     Mutant(
         "Disabled password login refuses everybody",
-        "app/services/sign_in/password_sessions.py",
+        "app/services/sign_in/sessions.py",
         "if switches.password_login_mode is PasswordLoginMode.DISABLED:",
         "if switches.password_login_mode is PasswordLoginMode.CUSTOMERS_ONLY:",
         "services/sign_in/test_password_login.py services/sign_in/test_login_refusals.py",

@@ -12,10 +12,10 @@ MAIL_LOG = (
     ),
     Mutant(
         "Who manages customers alone sees emails about customers alone",
-        "app/services/operations/mail_log.py",
+        "app/services/mails/mail_log.py",
         "conditions = (*conditions, UserRecord.is_staff.is_(False))",
         "conditions = (*conditions, UserRecord.is_staff.is_not(True))",
-        "services/operations/test_mail_log.py",
+        "services/mails/test_mail_log.py",
     ),
     Mutant(
         "Links in the answer of a mail server aren't stored",
@@ -33,18 +33,18 @@ MAIL_LOG = (
     ),
     Mutant(
         "A confirmation isn't sent again by staff",
-        "app/services/operations/mail_resends.py",
+        "app/services/mails/mail_log.py",
         "    MailKind.STAFF_INVITATION: resend_invitation,",
         "    MailKind.STAFF_INVITATION: resend_invitation,\n"
         "    MailKind.ACCOUNT_CONFIRMATION: resend_invitation,",
-        "services/operations/test_mail_resends.py",
+        "services/mails/test_mail_resends.py",
     ),
     Mutant(
         "A waiting email is tried once a minute",
-        "app/services/operations/mail_resends.py",
+        "app/services/mails/mail_log.py",
         "found.attempted_at > now - _BETWEEN_ATTEMPTS:",
         "found.attempted_at > now:",
-        "services/operations/test_mail_resends.py",
+        "services/mails/test_mail_resends.py",
     ),
     Mutant(
         "Waiting emails aren't deleted with the mail log",

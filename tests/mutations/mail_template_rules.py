@@ -4,8 +4,8 @@ from tests.mutations.mutant import Mutant
 
 _CHECKED = "adapters/test_own_templates.py"
 _CONTENTS = "hostile/test_template_html.py"
-_STORED = "services/shop/test_mail_templates.py"
-_SIZE = "services/shop/test_mail_template_size.py"
+_STORED = "services/mails/test_mail_templates.py"
+_SIZE = "services/mails/test_mail_template_size.py"
 
 MAIL_TEMPLATES = (
     Mutant(
@@ -101,21 +101,21 @@ MAIL_TEMPLATES = (
     ),
     Mutant(
         "The second of two editors doesn't overwrite the first's template",
-        "app/services/shop/mail_templates.py",
+        "app/services/mails/mail_templates.py",
         "if current != based_on:",
         "if False:",
         _STORED,
     ),
     Mutant(
         "Saving a template needs a fresh proof",
-        "app/services/shop/mail_templates.py",
+        "app/services/mails/mail_templates.py",
         '@fresh_proof("always", _always)\n',
         "",
         _STORED,
     ),
     Mutant(
         "A test of an edited template goes to the caller",
-        "app/services/shop/mail_templates.py",
+        "app/services/mails/mail_templates.py",
         "email = _SAMPLE_EMAIL if found is None else found.email",
         "email = _SAMPLE_EMAIL",
         _STORED,

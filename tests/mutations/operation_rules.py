@@ -33,7 +33,7 @@ OPERATIONS = (
     ),
     Mutant(
         "Doctor fails when no one can sign in",
-        "app/services/operations/sign_in_checks.py",
+        "app/services/operations/health_checks.py",
         "if found.mode is not PasswordLoginMode.ENABLED and not has_working_provider:",
         "if found.mode is not PasswordLoginMode.ENABLED and has_working_provider:",
         "services/operations/test_sign_in_checks.py",
@@ -54,7 +54,7 @@ OPERATIONS = (
     ),
     Mutant(
         "A customer's transactions queue for their account",
-        "app/services/authorization/current_rights.py",
+        "app/services/authorization/register.py",
         "if actor.is_user and not actor.is_staff:\n        return (own,)",
         "if actor.is_user and not actor.is_staff:\n        return ()",
         "hostile/test_row_queues.py",

@@ -54,7 +54,7 @@ SECOND_FACTORS = (
     ),
     Mutant(
         "The last factor stays while staff need one",
-        "app/services/second_factors/removal.py",
+        "app/services/second_factors/challenges.py",
         "if is_required and user.is_staff:",
         "if is_required and user.is_superuser:",
         "services/accounts/test_authenticator_apps.py",

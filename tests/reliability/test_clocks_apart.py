@@ -11,8 +11,7 @@ from app.domain.authorization.actor import OPERATOR, WORKER
 from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
-from app.services.operations.backlog import read_backlog
-from app.services.operations.worker_heartbeat import record_heartbeat
+from app.services.operations.background_work import read_backlog, record_heartbeat
 from app.services.sign_in.login_throttle import list_blocked
 from app.services.sign_in.tokens import refresh_token
 from app.settings import Settings

@@ -15,8 +15,8 @@ from app.domain.values.installation import CheckResult, CheckState, DatabaseUnav
 from app.factory import create_app
 from app.models import ProductRecord, UserPermissionRecord
 from app.ports import Ports, ReadSession
+from app.services.operations.environment_checks import check_readiness
 from app.services.operations.health_checks import run_checks
-from app.services.operations.readiness import check_readiness
 from app.settings import Settings
 from app.web.readiness import is_ready
 from tests.builders.apps import change_app, make_app

@@ -8,7 +8,7 @@ from app.domain.values.errors import Problem, Refused
 from app.models import SessionRecord
 from app.ports import Ports
 from app.services.sign_in.password_login import create_token
-from app.services.sign_in.sessions import TokenPair
+from app.services.sign_in.tokens import TokenPair
 from tests.builders.people import ADDRESS, NOBODY, PASSWORD
 
 EMAIL = "customer@example.com"

@@ -29,8 +29,9 @@ from app.ports.keys import KeyPair
 from app.services.accounts.email_links import make_link
 from app.services.accounts.password_resets import answer_reset_requests
 from app.services.keys import ring
-from app.services.operations.mail_sending import send_due_mail
-from app.services.sign_in.sessions import SessionStart, TokenPair, open_session
+from app.services.mails.sending import send_due_mail
+from app.services.sign_in.sessions import SessionStart, open_session
+from app.services.sign_in.tokens import TokenPair
 from app.settings import Settings
 from app.wiring import connect
 from tests.builders.apps import make_app

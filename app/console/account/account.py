@@ -24,12 +24,17 @@ from app.domain.accounts.users import MAX_AVATAR_SIZE, User, avatar_path, time_z
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
-from app.services.accounts.account_details import Details, set_time_zone, update_account
-from app.services.accounts.avatars import delete_avatar, update_avatar
+from app.services.accounts.account_details import (
+    Details,
+    delete_avatar,
+    set_time_zone,
+    update_account,
+    update_avatar,
+)
 from app.services.accounts.email_changes import confirm_email_change, request_email_change
 from app.services.accounts.password_changes import change_password
 from app.services.console.sign_in_methods import SignInMethods, show_own_sign_in_methods
-from app.services.sign_in.own_sessions import (
+from app.services.sign_in.sessions import (
     SESSION,
     end_other_sessions,
     end_session,

@@ -29,7 +29,7 @@ from app.services.accounts.passkeys import (
     rename_passkey,
     show_passkey,
 )
-from app.services.console.own_second_factors import show_own_second_factors
+from app.services.console.sign_in_methods import show_own_second_factors
 from app.web.translation import lazy_text, text
 
 

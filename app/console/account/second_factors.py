@@ -36,16 +36,20 @@ from app.services.accounts.authenticator_apps import (
     AppSetup,
     cancel_app_setup,
     confirm_app_setup,
+    replace_own_recovery_codes,
     show_app_setup,
     start_app_setup,
     turn_off_app,
 )
 from app.services.accounts.passkeys import list_passkeys
-from app.services.accounts.recovery_codes import replace_own_recovery_codes
 from app.services.authorization.register import needs_proof
 from app.services.console.console_sessions import SessionAccess
-from app.services.console.own_second_factors import OwnSecondFactors, show_own_second_factors
-from app.services.console.sign_in_methods import SignInMethods, show_own_sign_in_methods
+from app.services.console.sign_in_methods import (
+    OwnSecondFactors,
+    SignInMethods,
+    show_own_second_factors,
+    show_own_sign_in_methods,
+)
 from app.services.second_factors.passkey_checks import party_of
 from app.web.converters import one_of
 from app.web.translation import lazy_text, text

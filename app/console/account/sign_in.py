@@ -39,13 +39,13 @@ from app.domain.values.errors import Problem, Refused
 from app.services.console.console_sessions import (
     ask_for_passkey_at_console,
     begin_console_sign_in,
+    challenge_own_passkey,
     finish_console_sign_in,
     show_sign_in_options,
     sign_in_to_console,
     sign_in_to_console_with_passkey,
     sign_out_of_console,
 )
-from app.services.console.second_factor_sessions import challenge_own_passkey
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.passkey_checks import party_of
 from app.web.translation import lazy_text, text

@@ -25,13 +25,11 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
 from app.services.console.console_sessions import (
     ConsoleSession,
-    show_sign_in_options,
-    sign_in_to_console_with_passkey,
-)
-from app.services.console.second_factor_sessions import (
     WaitingSignIn,
     challenge_passkey_at_console,
+    show_sign_in_options,
     show_waiting_sign_in,
+    sign_in_to_console_with_passkey,
     verify_code_at_console,
 )
 from app.services.second_factors.challenges import SecondFactorRequired

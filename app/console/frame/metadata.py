@@ -21,8 +21,7 @@ from app.domain.values.metadata import (
     StoredMetadata,
 )
 from app.domain.values.text import translatable
-from app.services.metadata.app_metadata import change_app_metadata
-from app.services.metadata.user_metadata import change_user_metadata
+from app.services.metadata import change_app_metadata, change_user_metadata
 from app.services.people.user_sessions import show_person
 from app.web.translation import text, texts
 

@@ -40,7 +40,7 @@ from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.urls.web_urls import parse_web_url, resolved_path
 from app.domain.values.errors import Refused
 from app.services.authorization.register import may
-from app.services.console.navigation_badges import Badges, show_badges
+from app.services.console.saved_filters import Badges, show_badges
 from app.services.shop.closing import Closing
 from app.services.shop.settings import update_shop
 from app.web.caller import base_url

@@ -20,12 +20,13 @@ from app.domain.authorization.actor import SessionOrigin
 from app.domain.second_factors import SecondFactorType
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
-from app.services.console.console_sessions import confirm_password_again, show_sign_in_options
-from app.services.console.second_factor_sessions import (
+from app.services.console.console_sessions import (
     OwnFactors,
     confirm_code_again,
     confirm_passkey_again,
+    confirm_password_again,
     show_own_factors,
+    show_sign_in_options,
 )
 from app.web.translation import lazy_text, text
 

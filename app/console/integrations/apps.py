@@ -60,7 +60,7 @@ from app.services.apps.extensions import extensions_of_apps
 from app.services.apps.installation_requests import list_installations
 from app.services.apps.summaries import list_webhooks_of_app, summaries_of_apps
 from app.services.authorization.register import may
-from app.services.metadata.app_metadata import show_app_with_metadata
+from app.services.metadata import show_app_with_metadata
 from app.services.webhooks.permission_grants import WebhooksNotConfirmed
 from app.web.converters import one_of, row_key
 from app.web.translation import enumeration, lazy_text, text, texts

@@ -7,8 +7,7 @@ from datetime import datetime
 from app.console.frame.formatting import clock_element, html_text
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.values.text import translatable
-from app.services.console.home import PeopleCounts
-from app.services.console.setup import Setup
+from app.services.console.home import PeopleCounts, Setup
 from app.web.translation import text
 
 _WITHOUT_SIGN_ON = {

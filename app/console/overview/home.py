@@ -43,9 +43,9 @@ from app.services.console.home import (
     PeopleCounts,
     ProviderStatus,
     TrafficCounts,
+    dismiss_setup,
     show_overview,
 )
-from app.services.console.setup import dismiss_setup
 from app.services.webhooks.failing_webhooks import FailingWebhook
 from app.web.translation import enumeration, reason_text, text
 

@@ -12,7 +12,7 @@ from app.domain.accounts.users import User
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable
-from app.services.accounts.reset_links import send_reset_link
+from app.services.accounts.password_resets import send_reset_link
 from app.services.people.account_blocks import unblock_account
 from app.services.people.customers import delete_customer
 from app.services.people.second_factor_reset import reset_second_factors

@@ -51,8 +51,8 @@ from app.services.accounts.addresses import addresses_of_users
 from app.services.authorization.register import may
 from app.services.commerce.orders import list_newest_orders_of
 from app.services.console.sign_in_diagnosis import SignInDiagnosis, diagnose_sign_in
-from app.services.metadata.user_metadata import public_metadata_of_users
-from app.services.operations.mail_log import list_mails
+from app.services.mails.mail_log import list_mails
+from app.services.metadata import public_metadata_of_users
 from app.services.people.customers import delete_customer, update_customer
 from app.services.people.directory import list_customers, show_user
 from app.services.people.user_sessions import Person

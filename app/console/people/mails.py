@@ -36,8 +36,7 @@ from app.domain.mails.mail_log import (
 from app.domain.values.errors import Refused
 from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
-from app.services.operations.mail_log import list_mails, show_mail
-from app.services.operations.mail_resends import resend_mail, resend_problem
+from app.services.mails.mail_log import list_mails, resend_mail, resend_problem, show_mail
 from app.web.translation import problem_text, text
 
 STATUSES: Mapping[str, str] = {

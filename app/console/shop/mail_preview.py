@@ -25,9 +25,9 @@ from app.domain.mails.design import (
 from app.domain.mails.mail import KIND_LABELS, MailKind, RenderedMail
 from app.domain.shop.settings import ShopSettings
 from app.domain.values.errors import Refused
-from app.services.console.setup import sends_mail
+from app.services.console.home import sends_mail
+from app.services.mails.mail_templates import preview_mail, send_test_mail
 from app.services.shop.logo import delete_logo, update_logo
-from app.services.shop.mail_preview import preview_mail, send_test_mail
 from app.services.shop.settings import show_settings
 from app.web.converters import one_of
 from app.web.translation import problem_text, text, texts

@@ -33,9 +33,8 @@ from app.domain.mails.own_templates import (
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
 from app.domain.values.text import translatable
-from app.services.console.setup import sends_mail
-from app.services.shop.mail_preview import send_test_template
-from app.services.shop.mail_templates import (
+from app.services.console.home import sends_mail
+from app.services.mails.mail_templates import (
     TemplateDetails,
     TemplateEntry,
     check_template,
@@ -43,6 +42,7 @@ from app.services.shop.mail_templates import (
     preview_template,
     reset_template,
     save_template,
+    send_test_template,
     show_template,
 )
 from app.web.translation import lazy_text, problem_text, text, texts

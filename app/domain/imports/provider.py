@@ -247,7 +247,7 @@ class ImportedIdentity:
 
     ``is_verified`` is whether the platform trusts the account that it linked. An account that was
     never confirmed may have been registered by another person, so its identity doesn't survive the
-    confirmation of the email (``app/services/identity/account_trust.py``).
+    confirmation of the email (``app/services/identity/users.py``).
     """
 
     user_id: int

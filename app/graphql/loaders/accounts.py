@@ -15,14 +15,14 @@ from app.domain.values.metadata import Metadata
 from app.graphql.loaders.lists import MAX_AT_ONCE, ListedKeys
 from app.ports import Ports
 from app.services.accounts.addresses import addresses_of_users
-from app.services.metadata.user_metadata import (
+from app.services.metadata import (
     private_metadata_of_addresses,
     private_metadata_of_users,
     public_metadata_of_addresses,
     public_metadata_of_users,
 )
 from app.services.people.notes import external_references_of_users, notes_of_users
-from app.services.second_factors.factor_lists import ListedFactor, second_factors_of_users
+from app.services.second_factors.stored_factors import ListedFactor, second_factors_of_users
 
 Loaded = TypeVar("Loaded")
 

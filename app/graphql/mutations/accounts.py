@@ -10,10 +10,17 @@ from app.graphql.context import RequestContext
 from app.graphql.mutations.addresses import CUSTOMER_ID, AddressInput, sent_address
 from app.graphql.mutations.metadata import MetadataInput, pairs
 from app.graphql.mutations.payloads import AccountPayload, answers
-from app.services.accounts.account_confirmation import confirm_account
-from app.services.accounts.account_deletions import delete_account, request_account_deletion
-from app.services.accounts.account_details import Details, update_account
-from app.services.accounts.email_changes import confirm_email_change, request_email_change
+from app.services.accounts.account_details import (
+    Details,
+    delete_account,
+    request_account_deletion,
+    update_account,
+)
+from app.services.accounts.email_changes import (
+    confirm_account,
+    confirm_email_change,
+    request_email_change,
+)
 from app.services.accounts.registration import NewAccount, register_account
 
 _USER = "app.graphql.types.users.User"

@@ -6,7 +6,7 @@ from graphql import GraphQLResolveInfo
 from app.domain.values.inputs import Upload
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
-from app.services.accounts.avatars import delete_avatar, update_avatar
+from app.services.accounts.account_details import delete_avatar, update_avatar
 
 _USER = "app.graphql.types.users.User"
 

@@ -13,8 +13,11 @@ from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
-from app.services.metadata.app_metadata import change_app_metadata
-from app.services.metadata.user_metadata import change_address_metadata, change_user_metadata
+from app.services.metadata import (
+    change_address_metadata,
+    change_app_metadata,
+    change_user_metadata,
+)
 
 _ID = graphene.NonNull(graphene.ID, description="The global ID of a user, an address or an app.")
 _KEYS = graphene.NonNull(graphene.List(graphene.NonNull(graphene.String)))

@@ -8,9 +8,8 @@ from graphql import GraphQLResolveInfo
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
-from app.services.sign_in.second_factor_proofs import ask_for_proof
-from app.services.sign_in.second_factor_sign_in import verify_second_factor
-from app.services.sign_in.sessions import TokenPair
+from app.services.sign_in.second_factor_sign_in import ask_for_proof, verify_second_factor
+from app.services.sign_in.tokens import TokenPair
 
 _USER = "app.graphql.types.users.User"
 _ACCESS = "An access token: a short-lived JWT with the claim `amr`."

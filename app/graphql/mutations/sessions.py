@@ -5,7 +5,7 @@ from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
-from app.services.sign_in.own_sessions import end_other_sessions, end_session
+from app.services.sign_in.sessions import end_other_sessions, end_session
 
 
 class SessionEnd(AccountPayload):

@@ -15,8 +15,8 @@ from app.graphql.compatibility import constant_input, without_constants
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
 from app.graphql.types.mail_templates import template_arguments, template_language
+from app.services.mails.mail_templates import reset_template, save_template, show_template
 from app.services.shop.logo import delete_logo, update_logo
-from app.services.shop.mail_templates import reset_template, save_template, show_template
 from app.services.shop.settings import update_shop
 
 _TYPES = {

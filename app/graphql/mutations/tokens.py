@@ -16,6 +16,7 @@ from app.graphql.mutations.payloads import (
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in import tokens
 from app.services.sign_in.password_login import create_token
+from app.services.sign_in.sessions import deactivate_all_tokens
 
 UNUSED_CSRF = "Accepted but ignored: refresh tokens are never read from cookies."
 _USER = "app.graphql.types.users.User"
@@ -158,7 +159,7 @@ class TokenMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo
     ) -> DeactivateAllUserTokens:
         context: RequestContext = info.context
-        tokens.deactivate_all_tokens(context.ports, context.actor)
+        deactivate_all_tokens(context.ports, context.actor)
         return DeactivateAllUserTokens()
 
 

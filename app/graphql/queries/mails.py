@@ -15,8 +15,8 @@ from app.graphql.global_ids import key_in
 from app.graphql.types.lists import moments_in
 from app.graphql.types.mail_templates import template_arguments, template_language
 from app.graphql.types.mails import MailFilterInput
-from app.services.operations.mail_log import list_mails
-from app.services.shop.mail_templates import (
+from app.services.mails.mail_log import list_mails
+from app.services.mails.mail_templates import (
     TemplateDetails,
     TemplateEntry,
     list_templates,

@@ -6,7 +6,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.mails.mail import KIND_LABELS, MailKind
-from app.services.shop import mail_templates as service
+from app.services.mails import mail_templates as service
 
 MailKindEnum = graphene.Enum.from_enum(
     MailKind,

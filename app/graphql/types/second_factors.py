@@ -5,7 +5,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain import second_factors
 from app.domain.values.ids import to_global_id
-from app.services.second_factors import factor_lists
+from app.services.second_factors import stored_factors
 
 _TYPES = {
     "PASSKEY": "A passkey (WebAuthn), answered with `passkeyVerify`.",
@@ -50,5 +50,5 @@ class SecondFactor(graphene.ObjectType):
     created_at = graphene.NonNull(graphene.DateTime)
     last_used_at = graphene.DateTime(description="When it was last used; null if never.")
 
-    def resolve_id(self: factor_lists.ListedFactor, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: stored_factors.ListedFactor, _info: GraphQLResolveInfo) -> str:
         return to_global_id("SecondFactor", f"{self.type.value}:{self.key}")

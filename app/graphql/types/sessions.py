@@ -6,7 +6,7 @@ from graphql import GraphQLResolveInfo
 from app.domain.authorization import actor as origins
 from app.domain.sign_in import devices as domain
 from app.domain.values.ids import to_global_id
-from app.services.sign_in.own_sessions import SESSION
+from app.services.sign_in.sessions import SESSION
 
 _ORIGINS = {
     "PASSWORD": "With email and password.",

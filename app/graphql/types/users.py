@@ -19,8 +19,8 @@ from app.domain.values.unchanging import unchanging
 from app.graphql.connections import connection_arguments, page_request
 from app.graphql.context import RequestContext
 from app.graphql.metadata_fields import ObjectWithMetadata
-from app.services.second_factors.factor_lists import ListedFactor
-from app.services.sign_in.own_sessions import list_sessions
+from app.services.second_factors.stored_factors import ListedFactor
+from app.services.sign_in.sessions import list_sessions
 
 _ADDRESS = "app.graphql.types.addresses.Address"
 

@@ -1,8 +1,7 @@
 """A person's own account: registration, details, email, deletion and passwords.
 
-Use cases: ``registration``, ``account_details``, ``avatars``, ``addresses``, ``email_changes``,
-``account_deletions``, ``account_confirmation``, ``password_changes``, ``password_resets`` (with
-the limit on reset emails), ``authenticator_apps``, ``passkeys`` and ``recovery_codes``. Other
-rooms use ``email_links``, ``new_passwords`` and ``reset_links``, which write records and put
-emails into the outbox.
+Use cases: ``registration``, ``account_details``, ``addresses``, ``email_changes``,
+``password_changes``, ``password_resets``, ``account_securing``, ``authenticator_apps`` and
+``passkeys``. Other rooms use ``email_links``, which writes records and puts emails into the
+outbox.
 """

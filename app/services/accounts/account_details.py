@@ -1,26 +1,49 @@
-"""Change an account's own details, for its owner or for staff who manage customers."""
+"""A person's own account: its details and avatar changed, and the account deleted by a link.
+
+Staff who manage customers change details too.
+"""
 
 from dataclasses import dataclass
 
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.addresses import AddressChange, DefaultAddresses
-from app.domain.accounts.users import User, name_problems, time_zone_problem
+from app.domain.accounts.email_links import LinkPurpose
+from app.domain.accounts.users import (
+    AVATAR_NAME_LENGTH,
+    AVATAR_SIZES,
+    MAX_AVATAR_SIZE,
+    User,
+    name_problems,
+    time_zone_problem,
+)
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
-from app.domain.events import CustomerUpdated, StaffUpdated
+from app.domain.events import AccountDeleted, CustomerDeleted, CustomerUpdated, StaffUpdated
+from app.domain.mails.mail import Mail, MailKind
+from app.domain.mails.values import lifetime_values
+from app.domain.urls.redirects import with_query
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
-from app.domain.values.inputs import ABSENT, Absent, present
-from app.models import UserRecord
+from app.domain.values.inputs import ABSENT, Absent, Upload, present
+from app.models import AvatarRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
+from app.ports.images import InvalidImage
+from app.services.accounts.email_links import WORTHLESS, make_link, open_link, require_redirect
 from app.services.accounts.stored_addresses import save_defaults
 from app.services.audit.log import Change, record
-from app.services.authorization.register import account_owner_only, part, users_or
+from app.services.authorization.register import account_owner_only, part, public, users_or
 from app.services.identity.stored_metadata import save_sent_metadata
-from app.services.identity.users import load_caller, load_user
-from app.services.outbox.publisher import add_event
+from app.services.identity.users import (
+    BeforeDeletion,
+    ignore_deletion,
+    load_caller,
+    load_user,
+    snapshot_of,
+)
+from app.services.outbox.publisher import add_event, add_mail
 from app.services.sign_in.reauthentication import own_id
 
 
@@ -148,3 +171,128 @@ def _update(
         add_user_updated(ports, actor, session, user)
         change = Change("account.update", "User", user.id, user.email, before, after)
         record(ports, actor, session, change)
+
+
+@account_owner_only
+def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
+    """Replace the caller's avatar (`userAvatarUpdate`).
+
+    The image is re-encoded from its pixels and gets a random name. Refuses
+    FILE_SIZE_LIMIT_EXCEEDED on ``image``, and INVALID for a file that is not an image or has too
+    many pixels.
+    """
+    if len(image.data) > MAX_AVATAR_SIZE:
+        message = "Use a file of at most {max_file_size} MiB."
+        raise Refused(
+            Problem(
+                "FILE_SIZE_LIMIT_EXCEEDED",
+                message,
+                "image",
+                values={"max_file_size": MAX_AVATAR_SIZE // (1024 * 1024)},
+            )
+        )
+    try:
+        squares = ports.images.crop_squares(image.data, AVATAR_SIZES)
+    except InvalidImage as reason:
+        raise Refused(reason.problem) from None
+    name = ports.randomness.token(AVATAR_NAME_LENGTH)
+    with ports.database.transaction() as session:
+        user = _own(session, actor)
+        _replace(ports, actor, session, user, name)
+        session.add_all(
+            AvatarRecord(name=name, size=size, user_id=user.id, data=data)
+            for size, data in squares.items()
+        )
+        return load_caller(ports, session, actor, user.id)
+
+
+@account_owner_only
+def delete_avatar(ports: Ports, actor: Actor) -> User:
+    """Show no picture of the caller any more (`userAvatarDelete`); none is no problem."""
+    with ports.database.transaction() as session:
+        user = _own(session, actor)
+        if user.avatar:
+            _replace(ports, actor, session, user, "")
+        return load_caller(ports, session, actor, user.id)
+
+
+@public
+def show_avatar(ports: Ports, actor: Actor, name: str, size: int) -> bytes | None:
+    """Return the avatar of that name and size as WebP; ``None`` if it doesn't exist."""
+    query = select(AvatarRecord.data).where(AvatarRecord.name == name, AvatarRecord.size == size)
+    with ports.database.reading() as session:
+        return session.scalar(query)
+
+
+def _own(session: Session, actor: Actor) -> UserRecord:
+    user = session.get(UserRecord, own_id(actor), with_for_update=True)
+    if user is None:
+        raise PermissionDenied(Caller.USER)
+    return user
+
+
+def _replace(ports: Ports, actor: Actor, session: Session, user: UserRecord, name: str) -> None:
+    session.execute(delete(AvatarRecord).where(AvatarRecord.user_id == user.id))
+    before, after = {"avatar": bool(user.avatar)}, {"avatar": bool(name)}
+    user.avatar = name
+    user.updated_at = ports.clock.now()
+    add_user_updated(ports, actor, session, user)
+    change = Change("account.avatar", "User", user.id, user.email, before, after)
+    record(ports, actor, session, change)
+
+
+_PURPOSES = (LinkPurpose.DELETE_ACCOUNT,)
+_STAFF = Problem(
+    "DELETE_STAFF_ACCOUNT", "Staff accounts can only be deleted by someone who manages staff."
+)
+
+
+@account_owner_only
+def request_account_deletion(ports: Ports, actor: Actor, *, redirect_url: str) -> None:
+    """Mail the caller a link that deletes their account (`accountRequestDeletion`).
+
+    Refuses REQUIRED and INVALID on ``redirectUrl``, DELETE_STAFF_ACCOUNT for staff.
+    """
+    user_id = own_id(actor)
+    require_redirect(ports, redirect_url)
+    with ports.database.transaction() as session:
+        user = session.get(UserRecord, user_id, with_for_update=True)
+        if user is None:
+            raise PermissionDenied(Caller.USER)
+        if user.is_staff:
+            raise Refused(_STAFF)
+        purpose = LinkPurpose.DELETE_ACCOUNT
+        link = with_query(redirect_url, token=make_link(ports, session, user, purpose))
+        values = {"link": link, **lifetime_values(purpose)}
+        mail = Mail(MailKind.ACCOUNT_DELETION_REQUEST, user.email, values)
+        add_mail(ports, session, mail, user_id=user.id)
+        change = Change("account.deletion_request", "User", user.id, user.email)
+        record(ports, actor, session, change)
+
+
+@account_owner_only
+def delete_account(
+    ports: Ports, actor: Actor, *, token: str, before: BeforeDeletion = ignore_deletion
+) -> User:
+    """Delete the caller's account by the token of a mailed link (`accountDelete`).
+
+    Returns what it was. Refuses DELETE_STAFF_ACCOUNT for staff; INVALID on ``token`` for a bad,
+    used, expired or foreign one.
+    """
+    user_id = own_id(actor)
+    with ports.database.transaction() as session:
+        user = session.get(UserRecord, user_id)
+        if user is not None and user.is_staff:
+            raise Refused(_STAFF)
+        opened = open_link(ports, session, _PURPOSES, token)
+        if opened.user.id != user_id:
+            raise Refused(WORTHLESS)
+        gone = load_user(session, opened.user.id)
+        before(gone)
+        snapshot = snapshot_of(gone, opened.user.external_reference)
+        add_event(ports, actor, session, AccountDeleted(gone.id, snapshot=snapshot))
+        add_event(ports, actor, session, CustomerDeleted(gone.id, snapshot=snapshot))
+        change = Change("account.delete", "User", gone.id, gone.email, before=snapshot)
+        record(ports, actor, session, change)
+        session.delete(opened.user)
+        return gone

@@ -29,13 +29,13 @@ from app.services.accounts.email_links import (
     open_link,
 )
 from app.services.audit.log import Change, record
-from app.services.authorization.live_sessions import switches_of
 from app.services.authorization.register import input_decides, public
-from app.services.identity.account_trust import confirm_email
+from app.services.authorization.session_rights import switches_of
+from app.services.identity.users import confirm_email
 from app.services.outbox.publisher import add_event
 from app.services.outbox.security_notices import notify, notify_email_change
-from app.services.second_factors.reported_factors import list_reported, stop_reported
-from app.services.sign_in.imported_passwords import leave_imported_password
+from app.services.second_factors.stored_factors import list_reported, stop_reported
+from app.services.sign_in.reauthentication import leave_imported_password
 from app.services.sign_in.sessions import end_sessions
 from app.services.sign_in_log.recording import forget_device
 

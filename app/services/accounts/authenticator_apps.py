@@ -1,4 +1,4 @@
-"""Set up an authenticator app, move it to a new phone, and turn it off.
+"""Set up an authenticator app, move it to a new phone, turn it off; make new recovery codes.
 
 Only the console offers this, after a fresh proof, so that a stolen API token can't do it.
 """
@@ -32,13 +32,15 @@ from app.ports.second_factors import QrCode
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, fresh_proof
 from app.services.outbox.security_notices import notify
-from app.services.second_factors.recovery_codes import (
+from app.services.second_factors.challenges import add_method, count_other_sessions, settle_removal
+from app.services.second_factors.code_checks import (
     HashedCode,
     hash_first_codes,
+    hash_new_codes,
+    replace_codes,
     store_first_codes,
 )
-from app.services.second_factors.removal import settle_removal
-from app.services.second_factors.session_methods import add_method, count_other_sessions
+from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.reauthentication import own_id
 
 WRONG_CODE = Problem(
@@ -238,3 +240,34 @@ def _lock_user(session: Session, user_id: int) -> UserRecord:
     if user is None:
         raise PermissionDenied(Caller.USER)
     return user
+
+
+NO_FACTOR = Problem(
+    "NOT_FOUND", "Recovery codes need a second factor. Add a passkey or an authenticator app."
+)
+
+
+@fresh_proof("always", lambda *_args: True)
+@account_owner_only
+def replace_own_recovery_codes(ports: Ports, actor: Actor) -> tuple[str, ...]:
+    """Return new recovery codes, to be shown once; the old ones stop working.
+
+    Refuses NOT_FOUND for an account without a passkey or authenticator app.
+    """
+    user_id = own_id(actor)
+    with ports.database.reading() as session:
+        if not read_factors(session, user_id).is_active:
+            raise Refused(NO_FACTOR)
+    codes = hash_new_codes(ports)
+    with ports.database.transaction() as session:
+        user = session.get(UserRecord, user_id, with_for_update=True)
+        if user is None:
+            raise PermissionDenied(Caller.USER)
+        if not read_factors(session, user_id).is_active:
+            raise Refused(NO_FACTOR)
+        shown = replace_codes(ports, session, user_id, codes)
+        after = {"count": len(shown)}
+        change = Change("recovery_codes.replace", "User", user_id, user.email, after=after)
+        record(ports, actor, session, change)
+        notify(ports, actor, session, user_id, MailKind.RECOVERY_CODES_REPLACED)
+        return shown

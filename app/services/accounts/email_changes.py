@@ -1,4 +1,4 @@
-"""Moving an account to another address: asked for with the password, done by a link."""
+"""Confirm an account's email by a mailed link, and move the account to another one."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from app.domain.accounts.emails import email_problem, email_spellings, normalize
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
-from app.domain.events import AccountChangeEmailRequested, AccountEmailChanged
+from app.domain.events import AccountChangeEmailRequested, AccountConfirmed, AccountEmailChanged
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import lifetime_values
 from app.domain.urls.redirects import with_query
@@ -19,26 +19,68 @@ from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.models import UserRecord
 from app.ports import Ports
+from app.ports.database import Subject, SubjectKind
 from app.services.accounts.account_details import add_user_updated
-from app.services.accounts.account_notifications import notify_account_owner
 from app.services.accounts.email_links import (
     WORTHLESS,
     OpenedLink,
     drop_links,
     make_link,
+    notify_account_owner,
     open_link,
     redirect_refusal,
+    require_owner,
+    roll_back_unless,
 )
 from app.services.audit.log import Change, record
-from app.services.authorization.register import account_owner_only
-from app.services.identity.account_trust import confirm_email
-from app.services.identity.users import has_email, load_caller
+from app.services.authorization.register import account_owner_only, input_decides, part
+from app.services.identity.users import confirm_email, has_email, load_caller, load_user
 from app.services.outbox.publisher import add_event, add_link_mail
 from app.services.outbox.security_notices import notify_email_change
 from app.services.sign_in.reauthentication import own_account, own_id, prove_password
-from app.services.sign_in.timing_equalizer import roll_back_unless
 
-_PURPOSES = (LinkPurpose.CHANGE_EMAIL,)
+_CONFIRMATION = (LinkPurpose.CONFIRM_ACCOUNT,)
+
+
+@input_decides
+def confirm_account(ports: Ports, actor: Actor, *, email: str, token: str) -> User:
+    """Confirm an account by the token of a mailed link (`confirmAccount`); opens no session.
+
+    Refuses INVALID on ``token`` for a bad, used, expired or foreign one and for an unknown email
+    alike.
+    """
+    with ports.database.transaction(Subject(SubjectKind.EMAIL, normalize_email(email))) as session:
+        opened = open_link(ports, session, _CONFIRMATION, token)
+        require_owner(opened, email)
+        confirm(ports, actor, session, opened.user)
+        return load_user(session, opened.user.id)
+
+
+@part
+def confirm(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+    """Mark the account as confirmed, if it isn't yet.
+
+    Identities with this email that their provider hadn't verified are dropped: they may belong to
+    someone else.
+    """
+    was_confirmed = user.is_confirmed
+    confirm_email(ports, actor, session, user)
+    if was_confirmed:
+        return
+    user.updated_at = ports.clock.now()
+    add_event(ports, actor, session, AccountConfirmed(user.id))
+    change = Change(
+        "account.confirm",
+        "User",
+        user.id,
+        user.email,
+        before={"is_confirmed": False},
+        after={"is_confirmed": True},
+    )
+    record(ports, actor, session, change)
+
+
+_CHANGE = (LinkPurpose.CHANGE_EMAIL,)
 _SAME = Problem("UNIQUE", "This is already your email.", "newEmail")
 _WORTHLESS = replace(WORTHLESS, code="JWT_INVALID_TOKEN")
 _TAKEN = Problem("UNIQUE", "Another account uses this email now.", "newEmail")
@@ -98,7 +140,7 @@ def confirm_email_change(ports: Ports, actor: Actor, *, token: str) -> User:
 
 def _open(ports: Ports, actor: Actor, session: Session, token: str) -> OpenedLink:
     try:
-        opened = open_link(ports, session, _PURPOSES, token)
+        opened = open_link(ports, session, _CHANGE, token)
     except Refused:
         raise Refused(_WORTHLESS) from None
     if opened.user.id != own_id(actor):

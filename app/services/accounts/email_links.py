@@ -1,8 +1,9 @@
-"""Links that are mailed: made with a change, opened once."""
+"""Emailed links: made with a change, opened once; and notices that only a mailbox's owner gets."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session
@@ -16,12 +17,14 @@ from app.domain.accounts.email_links import (
     state_of,
 )
 from app.domain.accounts.emails import normalize_email
+from app.domain.mails.mail import Mail, MailKind
 from app.domain.urls.redirects import redirect_problem
 from app.domain.urls.web_urls import resolved_path
 from app.domain.values.errors import Problem, Refused
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import part
+from app.services.outbox.publisher import add_mail
 from app.services.outbox.security_notices import account_state
 
 WORTHLESS = Problem(
@@ -175,3 +178,45 @@ def _opened(link: AccountLinkRecord, user: UserRecord) -> OpenedLink:
 def _is_good(ports: Ports, link: AccountLinkRecord, user: UserRecord) -> bool:
     now_state = state_of(LinkPurpose(link.purpose), account_state(user))
     return link.expires_at > ports.clock.now() and link.state == now_state
+
+
+@part
+@contextmanager
+def roll_back_unless(session: Session, keep: bool) -> Iterator[None]:  # noqa: FBT001 - reads as it is meant
+    """Run the block; unless ``keep``, roll back its changes to the transaction."""
+    point = session.begin_nested()
+    yield
+    session.flush()
+    if keep:
+        point.commit()
+    else:
+        point.rollback()
+
+
+@part
+def notify_account_owner(ports: Ports, session: Session, user: UserRecord) -> None:
+    """Mail ``user``, whose row is locked, that someone tried to use their email.
+
+    Only the mailbox's owner learns that the account exists. Inactive accounts, and accounts that
+    got a mail within the lock time, get none, after the same work.
+    """
+    was_notified = was_mailed(ports, session, user.id, LinkPurpose.NOTICE)
+    with roll_back_unless(session, user.is_active and not was_notified):
+        make_link(ports, session, user, LinkPurpose.NOTICE)
+        mail = Mail(MailKind.ACCOUNT_EXISTS, user.email)
+        add_mail(ports, session, mail, user_id=user.id)
+
+
+@part
+def was_mailed(ports: Ports, session: Session, user_id: int, purpose: LinkPurpose) -> bool:
+    """Whether a link for ``purpose`` was created within ``RESET_PASSWORD_LOCK_TIME``.
+
+    Keeps strangers from flooding someone's mailbox.
+    """
+    lock = timedelta(seconds=ports.configuration.reset_password_lock_time)
+    recent = select(AccountLinkRecord.id).where(
+        AccountLinkRecord.user_id == user_id,
+        AccountLinkRecord.purpose == purpose.value,
+        AccountLinkRecord.created_at > ports.clock.now() - lock,
+    )
+    return session.scalar(recent) is not None

@@ -25,9 +25,17 @@ from app.ports.second_factors import NewPasskey, PasskeyOwner, PasskeyRefused
 from app.services.accounts.authenticator_apps import AddedFactor
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, fresh_proof
-from app.services.lists.records import record_from
+from app.services.lists.paging import record_from
 from app.services.outbox.security_notices import notify
-from app.services.second_factors.challenges import ask, count_answer, use_up
+from app.services.second_factors.challenges import (
+    add_method,
+    ask,
+    count_answer,
+    count_other_sessions,
+    settle_removal,
+    use_up,
+)
+from app.services.second_factors.code_checks import hash_first_codes, store_first_codes
 from app.services.second_factors.passkey_checks import (
     RANDOM_LENGTH,
     known_passkeys,
@@ -35,9 +43,6 @@ from app.services.second_factors.passkey_checks import (
     require_party,
     store_random,
 )
-from app.services.second_factors.recovery_codes import hash_first_codes, store_first_codes
-from app.services.second_factors.removal import settle_removal
-from app.services.second_factors.session_methods import add_method, count_other_sessions
 from app.services.sign_in.reauthentication import own_id
 
 MAX_PASSKEYS = 20

@@ -1,4 +1,6 @@
-"""Changing a password, and setting one by a link from a mail."""
+"""Set new passwords: the caller's own, or by a link from a mail. Sessions of the old one end."""
+
+from collections.abc import Collection
 
 from sqlalchemy.orm import Session
 
@@ -6,31 +8,101 @@ from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.passwords.passwords import own_words
+from app.domain.mails.mail import MailKind
+from app.domain.passwords.passwords import normalize_password, own_words, password_problems
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind
-from app.services.accounts.account_confirmation import confirm
-from app.services.accounts.email_links import open_link, require_owner
-from app.services.accounts.new_passwords import hash_for_link, replace_password, weaknesses
-from app.services.authorization.live_sessions import switches_of
+from app.services.accounts.email_changes import confirm
+from app.services.accounts.email_links import drop_links, find_link, open_link, require_owner
+from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, input_decides, part
+from app.services.authorization.session_rights import switches_of
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.users import load_caller
+from app.services.outbox.security_notices import notify
 from app.services.second_factors.challenges import PendingSession
 from app.services.sign_in.password_login import needs_password_login
-from app.services.sign_in.password_sessions import (
+from app.services.sign_in.reauthentication import (
+    leave_imported_password,
+    own_account,
+    prove_password,
+)
+from app.services.sign_in.sessions import (
     PasswordSignIn,
     UnfinishedSignIn,
     begin_session,
+    end_sessions,
     require_password_login,
 )
-from app.services.sign_in.reauthentication import own_account, prove_password
-from app.services.sign_in.sessions import TokenPair, sign_pair
+from app.services.sign_in.tokens import TokenPair, sign_pair
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
+
+_NO_SESSION = 0
+"""No session has this key, so all but this one are all."""
+
+
+@part
+def weaknesses(
+    ports: Ports, password: str, words: Collection[str], field: str = "password"
+) -> tuple[Problem, ...]:
+    """Return what is wrong with ``password`` as a new one (PASSWORD_…, INVALID), on ``field``.
+
+    ``words`` are those that others know about the account: ``own_words``.
+    """
+    strength = ports.password_strength.estimate(normalize_password(password), words)
+    return password_problems(password, strength, field, words)
+
+
+@part
+def hash_for_link(
+    ports: Ports, purposes: Collection[LinkPurpose], *, email: str, token: str, password: str
+) -> str:
+    """Hash ``password`` for the holder of the link with that token, which stays valid.
+
+    Refuses a weak one on ``password`` (PASSWORD_…) and INVALID on ``token``. The account's names
+    are compared only after the link proved valid, so they don't leak.
+    """
+    refuse_any(*weaknesses(ports, password, own_words(email)))
+    with ports.database.reading() as reading:
+        opened = find_link(ports, reading, purposes, token)
+        require_owner(opened, email)
+        user, shop = opened.user, reading.get_one(ShopRecord, SHOP_ID)
+        words = own_words(user.email, user.first_name, user.last_name, shop.name)
+    refuse_any(*weaknesses(ports, password, words))
+    return ports.passwords.hash(password)
+
+
+@part
+def replace_password(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    user: UserRecord,
+    hashed: str,
+    *,
+    but: int | None = None,
+) -> None:
+    """Set a new password for ``user``, whose row is locked; end all sessions, or all ``but`` one.
+
+    Tokens of identity providers stay valid: no password opened them. All links of the user stop
+    working, and they get a mail unless they had no password before.
+    """
+    now = ports.clock.now()
+    is_first = user.password_hash is None
+    user.password_hash = hashed
+    leave_imported_password(session, user.id)
+    user.updated_at = now
+    drop_links(session, user.id)
+    ended = end_sessions(ports, session, user.id, but=but or _NO_SESSION)
+    if not is_first:
+        notify(ports, actor, session, user.id, MailKind.PASSWORD_CHANGED)
+    after = {"sessions_ended": ended}
+    record(ports, actor, session, Change("password.set", "User", user.id, user.email, after=after))
+
 
 _PURPOSES = (LinkPurpose.SET_PASSWORD, LinkPurpose.INVITATION)
 _CHANGED_MEANWHILE = Problem(

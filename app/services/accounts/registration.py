@@ -23,16 +23,20 @@ from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind
-from app.services.accounts.account_notifications import notify_account_owner, was_mailed
-from app.services.accounts.email_links import make_link, redirect_refusal
-from app.services.accounts.new_passwords import weaknesses
+from app.services.accounts.email_links import (
+    make_link,
+    notify_account_owner,
+    redirect_refusal,
+    roll_back_unless,
+    was_mailed,
+)
+from app.services.accounts.password_changes import weaknesses
 from app.services.audit.log import Change, record
 from app.services.authorization.register import input_decides
 from app.services.identity.users import stored_email
 from app.services.outbox.publisher import add_event, add_link_mail
-from app.services.sign_in.imported_passwords import imported_seconds
-from app.services.sign_in.password_sessions import needs_confirmation
-from app.services.sign_in.timing_equalizer import roll_back_unless
+from app.services.sign_in.reauthentication import imported_seconds
+from app.services.sign_in.sessions import needs_confirmation
 
 _DECOY_LENGTH = 16
 

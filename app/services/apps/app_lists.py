@@ -14,9 +14,8 @@ from app.models import AppRecord
 from app.ports import Ports
 from app.services.authorization.register import apps_only, staff_and_apps, staff_only
 from app.services.identity.stored_apps import ALL_APPS, APPS, to_app
+from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_by_keys, read_page
-from app.services.lists.range_filters import can_match
-from app.services.lists.substring_search import contains_text
 
 _COLUMNS = {
     None: (AppRecord.id,),
@@ -49,7 +48,7 @@ def list_apps(
     descending: bool = False,
 ) -> Page[App]:
     """The apps (`apps`), without ``sort_by`` in the order they were made."""
-    if not all(map(can_match, (filter_.search, filter_.name))):
+    if not all(map(is_searchable, (filter_.search, filter_.name))):
         return empty_page()  # no name can hold that
     query = APPS
     if filter_.search:

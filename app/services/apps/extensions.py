@@ -15,8 +15,7 @@ from app.models import AppExtensionRecord, AppRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import staff_and_apps
 from app.services.identity.stored_apps import APP_COLUMNS, to_app
-from app.services.lists.paging import Order, read_page
-from app.services.lists.records import record_from
+from app.services.lists.paging import Order, read_page, record_from
 
 _BY_AGE = Order((AppExtensionRecord.id,))
 _COLUMNS = (

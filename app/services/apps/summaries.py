@@ -16,7 +16,7 @@ from app.models import AppRecord, AppTokenRecord, WebhookEventRecord, WebhookRec
 from app.models.json_arrays import json_array_text
 from app.ports import Ports
 from app.services.authorization.register import requires
-from app.services.lists.records import record_from
+from app.services.lists.paging import record_from
 
 
 @dataclass(frozen=True, slots=True)

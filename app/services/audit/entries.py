@@ -13,9 +13,8 @@ from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.models import AuditRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import lists_from_replica, part, requires_person
-from app.services.lists.paging import Order, read_by_keys, read_page
-from app.services.lists.records import record_from
-from app.services.lists.substring_search import can_match, contains_text
+from app.services.lists.filters import can_match, contains_text
+from app.services.lists.paging import Order, read_by_keys, read_page, record_from
 
 _COLUMNS = (
     AuditRecord.id,

@@ -16,14 +16,13 @@ from app.domain.webhooks import Saver, saver_of
 from app.models import AuditRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.authorization.after_commit import after_commit
-from app.services.authorization.live_sessions import (
+from app.services.authorization.register import after_commit, part
+from app.services.authorization.session_rights import (
     USER_COLUMNS,
     read_user,
     switches_of,
     with_effective_rights,
 )
-from app.services.authorization.register import part
 
 
 @dataclass(frozen=True, slots=True)

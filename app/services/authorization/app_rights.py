@@ -13,13 +13,15 @@ from app.models.shop import SHOP_ID
 from app.models.users import UserRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.declarations import part
-from app.services.authorization.live_sessions import (
+from app.services.authorization.session_rights import (
+    APP_PERMISSIONS,
     IN_SESSION,
     IS_USER,
     OF_KEY,
     SESSION_COLUMNS,
     ExtensionApp,
     LiveSession,
+    read_permissions,
     read_session,
     with_current_grant,
 )
@@ -29,7 +31,6 @@ from app.services.authorization.shop_state import (
     moment,
     read_shop_state,
 )
-from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 
 
 @dataclass(frozen=True, slots=True)

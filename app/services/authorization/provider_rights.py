@@ -11,8 +11,12 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.process_cache import CachedProviderToken
 from app.services.authorization.declarations import part
-from app.services.authorization.live_sessions import USER_COLUMNS, LiveSession, read_user
-from app.services.authorization.provider_limits import permissions_while_waiting
+from app.services.authorization.session_rights import (
+    USER_COLUMNS,
+    LiveSession,
+    permissions_while_waiting,
+    read_user,
+)
 from app.services.authorization.shop_state import (
     SHOP_STATE_COLUMNS,
     Lookup,

@@ -33,8 +33,7 @@ from app.ports.database import Subject, SubjectKind
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, public, requires, users_or
 from app.services.commerce.products import PRODUCT_COLUMNS, PRODUCTS, to_product
-from app.services.lists.paging import Order, Parents, read_rows, read_rows_by_parent
-from app.services.lists.records import record_from
+from app.services.lists.paging import Order, Parents, read_rows, read_rows_by_parent, record_from
 from app.services.outbox.publisher import add_event
 
 CHECKOUTS: Select[*tuple[object, ...]] = select(

@@ -51,7 +51,6 @@ from app.models import (
 )
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import (
     lists_from_replica,
     part,
@@ -59,6 +58,7 @@ from app.services.authorization.register import (
     requires,
     users_or,
 )
+from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.commerce.checkouts import (
     cart_in,
     gone,
@@ -69,8 +69,8 @@ from app.services.commerce.checkouts import (
 )
 from app.services.commerce.products import PRODUCT_COLUMNS
 from app.services.lists import paging
-from app.services.lists.range_filters import can_match, in_range, keys_of
-from app.services.lists.records import record_from
+from app.services.lists.filters import in_range, is_searchable, keys_of
+from app.services.lists.paging import record_from
 from app.services.outbox.publisher import add_event
 
 ORDERS: Select[*tuple[object, ...]] = select(
@@ -376,7 +376,7 @@ def list_orders(
 
     Refuses ids that aren't an order's.
     """
-    if not can_match(filter_.search) or not can_match(filter_.customer):
+    if not is_searchable(filter_.search) or not is_searchable(filter_.customer):
         return empty_page()
     order = _NEWEST_FIRST if sort_by is None else paging.Order(_COLUMNS[sort_by], descending)
     return _page(ports, paging.with_conditions(ORDERS, _conditions(filter_)), order, page)

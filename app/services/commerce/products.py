@@ -36,6 +36,7 @@ from app.models.commerce import NO_PRICE
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import lists_from_replica, part, public, requires
+from app.services.lists.filters import in_range, is_searchable, keys_of, limit_values
 from app.services.lists.paging import (
     Order,
     Query,
@@ -43,7 +44,6 @@ from app.services.lists.paging import (
     read_page,
     with_conditions,
 )
-from app.services.lists.range_filters import can_match, in_range, keys_of, limit_values
 from app.services.outbox.publisher import add_event
 
 _FIELDS = (
@@ -345,7 +345,7 @@ def list_products(
 
     Without ``sort_by`` in the order they were made. Refuses what is no id of a product.
     """
-    if not all(map(can_match, (filter_.search, *(filter_.slugs or ())))):
+    if not all(map(is_searchable, (filter_.search, *(filter_.slugs or ())))):
         return empty_page()
     query = with_conditions(_visible(actor), _conditions(filter_))
     order = Order(_COLUMNS[sort_by], descending)
@@ -368,7 +368,7 @@ def show_product(
     if product_id is not None:
         query = PRODUCTS.where(ProductRecord.id == key_of(product_id, "Product"))
     else:
-        query = PRODUCTS.where(ProductRecord.slug == (slug if can_match(slug or "") else ""))
+        query = PRODUCTS.where(ProductRecord.slug == (slug if is_searchable(slug or "") else ""))
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
     product = None if row is None else to_product(row)

@@ -1,11 +1,11 @@
-"""The console's first page: the shop's state, the last day and items that need attention."""
+"""The console's first page: the shop's state, the last day, and the setup checklist."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, select, true
+from sqlalchemy import ColumnElement, Select, exists, func, select, true, update
 
 from app.domain.audit import AuditEntry
 from app.domain.authorization.actor import Actor
@@ -14,16 +14,17 @@ from app.domain.deliveries.statistics import DeliveryDay
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode, Switches, TrafficHour, TrafficKind
 from app.domain.single_sign_on.providers import Provider, serves_any_client
-from app.models import ShopRecord
+from app.models import AppRecord, IdentityProviderRecord, ShopRecord, UserRecord, WebhookRecord
+from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.services.audit.entries import last_entries
-from app.services.authorization.register import staff_only
-from app.services.console.setup import Setup, read_setup, setup_columns
+from app.services.audit.log import Change, record
+from app.services.authorization.register import part, requires, staff_only
 from app.services.deliveries.daily_statistics import delivery_columns, hour_spans, read_day
 from app.services.identity.providers import known_providers
-from app.services.lists.records import record_from
+from app.services.lists.paging import record_from
+from app.services.mails.mail_templates import template_fault_count
 from app.services.shop.closing import Closing, closing_columns, read_closing
-from app.services.shop.mail_templates import template_fault_count
 from app.services.shop.second_factor_impact import staff_without_second_factor
 from app.services.shop.sign_in_counts import staff_sessions, staff_without_sign_on
 from app.services.shop.traffic import (
@@ -35,6 +36,72 @@ from app.services.shop.traffic import (
 from app.services.sign_in.login_throttle import blocked_count
 from app.services.webhooks.failing_webhooks import FailingWebhook, list_failing_webhooks
 from app.services.webhooks.link_apps import mails_without_app, sender_columns
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Which steps are done; ``sends_mail`` is false while mail is written to a file."""
+
+    sends_mail: bool
+    has_staff: bool
+    has_sign_on: bool
+    has_app: bool
+    has_webhook: bool
+
+    @property
+    def is_done(self) -> bool:
+        return all(
+            (self.sends_mail, self.has_staff, self.has_sign_on, self.has_app, self.has_webhook)
+        )
+
+
+@part
+def setup_columns() -> tuple[ColumnElement[Any], ...]:
+    """Return the columns that ``read_setup`` reads."""
+    staff = select(UserRecord.id).where(UserRecord.is_staff).limit(2).subquery()
+    return (
+        ShopRecord.setup_dismissed.label("setup_dismissed"),
+        select(func.count()).select_from(staff).scalar_subquery().label("setup_staff"),
+        exists().where(IdentityProviderRecord.active).label("setup_sign_on"),
+        exists().where(AppRecord.id.is_not(None)).label("setup_app"),
+        exists().where(WebhookRecord.id.is_not(None)).label("setup_webhook"),
+    )
+
+
+@part
+def read_setup(ports: Ports, row: NamedRow) -> Setup | None:
+    """Return the checklist in a row that has ``setup_columns``; ``None`` if dismissed."""
+    if row.setup_dismissed:
+        return None
+    return Setup(
+        sends_mail=ports.configuration.sends_mail,
+        has_staff=row.setup_staff > 1,
+        has_sign_on=row.setup_sign_on,
+        has_app=row.setup_app,
+        has_webhook=row.setup_webhook,
+    )
+
+
+@requires(Permission.MANAGE_SETTINGS)
+def sends_mail(ports: Ports, actor: Actor) -> bool:
+    """Whether mail is sent to its recipients, rather than written to a file."""
+    return ports.configuration.sends_mail
+
+
+@requires(Permission.MANAGE_SETTINGS)
+def dismiss_setup(ports: Ports, actor: Actor) -> None:
+    """Hide the setup checklist for everyone; safe to repeat."""
+    dismissed = (
+        update(ShopRecord)
+        .where(ShopRecord.id == SHOP_ID, ~ShopRecord.setup_dismissed)
+        .values(setup_dismissed=True)
+        .returning(ShopRecord.name)
+    )
+    with ports.database.transaction() as session:
+        name = session.scalar(dismissed)
+        if name is not None:
+            record(ports, actor, session, Change("shop.dismiss_setup", "Shop", SHOP_ID, name))
+
 
 _HOUR = timedelta(hours=1)
 _CHANGES = 5

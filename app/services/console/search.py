@@ -38,7 +38,7 @@ from app.models import (
 )
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import staff_only
-from app.services.lists.substring_search import contains_text
+from app.services.lists.filters import contains_text
 
 MAX_HITS_PER_KIND = 5
 """Of each kind so many are offered."""

@@ -25,11 +25,11 @@ from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.ports.throttle import BlockedIp, ThrottleUnavailable
 from app.services.accounts.stored_addresses import addresses_text, read_addresses
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import requires_person
-from app.services.identity.manageable_users import require_manage_permission
-from app.services.identity.sso_coverage import KNOWN_BY
-from app.services.lists.records import record_from
+from app.services.authorization.session_rights import USER_COLUMNS, read_user
+from app.services.identity.providers import KNOWN_BY
+from app.services.identity.users import require_manage_permission
+from app.services.lists.paging import record_from
 from app.services.people.account_origins import with_origin
 from app.services.people.user_sessions import (
     PERSON_COLUMNS,

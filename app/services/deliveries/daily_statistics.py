@@ -29,7 +29,7 @@ from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, Webhook
 from app.models.record import UtcDateTime
 from app.ports import NamedRow
 from app.services.authorization.register import part
-from app.services.lists.records import record_from
+from app.services.lists.paging import record_from
 
 ANSWERS = 1000
 """Of so many of the last attempts the times are told: all of a day would have to be sorted."""

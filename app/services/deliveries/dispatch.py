@@ -14,7 +14,7 @@ from app.models import DeliveryRecord, WebhookRecord
 from app.models.record import UtcDateTime
 from app.ports import Ports
 from app.services.authorization.register import internal, part
-from app.services.lists.index_hints import is_due
+from app.services.lists.filters import is_due
 
 BATCH_SIZE = 16
 """Deliveries to one endpoint that one lease covers: they are made one after the other."""

@@ -17,14 +17,14 @@ from app.domain.webhooks import is_within_limit
 from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, staff_and_apps
-from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
+from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 from app.services.lists.paging import (
     Order,
     Parents,
     read_rows_by_parent,
+    record_from,
     with_conditions,
 )
-from app.services.lists.records import record_from
 from app.services.outbox.link_secrets import holds_secret, redacted_payload
 from app.services.webhooks.app_reach import lacking_for_payload
 from app.services.webhooks.link_recipients import sent_links

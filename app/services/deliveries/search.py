@@ -25,13 +25,10 @@ from app.models import (
 )
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import lists_from_replica, part, requires_person
-from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
+from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 from app.services.commerce.checkouts import token_in
-from app.services.lists.index_hints import without_index
-from app.services.lists.paging import Column, Order, read_by_keys, read_page
-from app.services.lists.range_filters import can_match, in_range
-from app.services.lists.records import record_from
-from app.services.lists.substring_search import contains_text
+from app.services.lists.filters import contains_text, in_range, is_searchable, without_index
+from app.services.lists.paging import Column, Order, read_by_keys, read_page, record_from
 from app.services.webhooks.app_reach import lacking_for_payload, payload_within_reach
 
 NO_ANSWER = 0
@@ -147,7 +144,7 @@ def search_deliveries(
 
     Refuses INVALID_ID on ``objectId`` for a type that events don't have.
     """
-    if not can_match(search.text):
+    if not is_searchable(search.text):
         return empty_page()
     query = select_lines().where(*matching_deliveries(actor, search))
     by_time: tuple[Column, ...] = (DeliveryRecord.created_at, DeliveryRecord.id)
@@ -203,7 +200,7 @@ def matching_deliveries(actor: Actor, search: DeliverySearch) -> Iterator[Column
 
     A text is looked for only in payloads that ``actor`` can see.
     """
-    if not can_match(search.text):
+    if not is_searchable(search.text):
         yield false()
         return
     yield from _conditions(search)

@@ -15,7 +15,7 @@ from app.models.record import UtcDateTime
 from app.ports import NamedRow, Ports
 from app.ports.keys import DecryptionError
 from app.services.authorization.register import internal
-from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
+from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 from app.services.deliveries.attempt_results import (
     AttemptResult,
     Delivery,
@@ -27,7 +27,7 @@ from app.services.deliveries.attempt_results import (
 from app.services.deliveries.attempts import send_attempt
 from app.services.deliveries.dispatch import LEASE, release_batch
 from app.services.deliveries.signing import ENDPOINT_COLUMNS, Endpoint, endpoint_of
-from app.services.lists.records import record_from
+from app.services.lists.paging import record_from
 from app.services.outbox.link_secrets import decrypted_payload, holds_secret
 from app.services.outbox.publisher import TRACEPARENT
 from app.services.webhooks.link_recipients import SentLink, sent_links

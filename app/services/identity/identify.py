@@ -12,9 +12,9 @@ from app.domain.values.unchanging import unchanging
 from app.ports import Ports
 from app.ports.process_cache import CachedProviderToken
 from app.services.authorization.app_rights import FoundApp, find_app
-from app.services.authorization.live_sessions import LiveSession, effective_user
 from app.services.authorization.provider_rights import find_provider_session
 from app.services.authorization.register import part
+from app.services.authorization.session_rights import LiveSession, effective_user
 from app.services.authorization.shop_state import Lookup, ShopState, load_shop_state
 from app.services.identity.imported_tokens import identify_foreign_token
 from app.services.identity.own_tokens import VerifiedSession, digest_of_token, verify_own_token

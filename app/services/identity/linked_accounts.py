@@ -11,10 +11,17 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
+from app.domain.events import (
+    CustomerCreated,
+    CustomerUpdated,
+    PermissionGroupCreated,
+    StaffCreated,
+    StaffUpdated,
+)
 from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import Sentence
-from app.models import ExternalIdentityRecord, UserRecord
+from app.models import ExternalIdentityRecord, GroupMemberRecord, GroupRecord, UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
@@ -24,13 +31,117 @@ from app.services.identity.provider_assertions import (
     lock_settings,
     waiting_problem,
 )
-from app.services.identity.provider_users import (
-    join_group,
-    make_user,
-    promote,
-    update_from_provider,
-)
-from app.services.identity.users import has_email, load_user
+from app.services.identity.users import confirm_email, has_email, load_user, make_staff
+from app.services.outbox.publisher import add_event
+from app.services.outbox.security_notices import notify_email_change
+
+
+@part
+def make_user(
+    ports: Ports, actor: Actor, session: Session, person: ExternalPerson, *, is_staff: bool
+) -> UserRecord:
+    """Create an account without a password, confirmed if the provider has verified the email."""
+    now = ports.clock.now()
+    user = UserRecord(
+        email=person.email,
+        first_name=person.first_name,
+        last_name=person.last_name,
+        is_staff=is_staff,
+        is_active=True,
+        is_confirmed=person.is_verified,
+        date_joined=now,
+        updated_at=now,
+    )
+    session.add(user)
+    session.flush()
+    add_event(ports, actor, session, (StaffCreated if is_staff else CustomerCreated)(user.id))
+    after = {"is_staff": is_staff, "is_confirmed": user.is_confirmed, "has_password": False}
+    record(ports, actor, session, Change("user.create", "User", user.id, user.email, after=after))
+    return user
+
+
+@part
+def update_from_provider(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    identity: ExternalIdentityRecord,
+    user: UserRecord,
+    person: ExternalPerson,
+) -> None:
+    """Update an account from its provider; the email only if verified and free.
+
+    The old email gets a notice, without a link: the provider would change it again.
+    A verified email equal to the account's verifies the ``identity`` and confirms the account.
+    """
+    details: dict[str, object] = {
+        "first_name": person.first_name or user.first_name,
+        "last_name": person.last_name or user.last_name,
+    }
+    if person.is_verified:
+        if person.email != user.email and not _is_taken(session, person.email, user.id):
+            details["email"] = person.email
+        if details.get("email", user.email) == person.email:
+            identity.is_verified = True
+            details["is_confirmed"] = True
+    after = {name: value for name, value in details.items() if getattr(user, name) != value}
+    if not after:
+        return
+    before = {name: getattr(user, name) for name in after}
+    for name in after.keys() - {"is_confirmed"}:
+        setattr(user, name, after[name])
+    if "is_confirmed" in after:
+        confirm_email(ports, actor, session, user)
+    user.updated_at = ports.clock.now()
+    if "email" in after:
+        session.flush()
+        old_email = str(before["email"])
+        notify_email_change(ports, actor, session, user, old_email, can_restore=False)
+    kind = StaffUpdated if user.is_staff else CustomerUpdated
+    add_event(ports, actor, session, kind(user.id))
+    change = Change("user.sync", "User", user.id, user.email, before, after)
+    record(ports, actor, session, change)
+
+
+@part
+def promote(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    identity: ExternalIdentityRecord,
+    user: UserRecord,
+) -> None:
+    """Make a customer staff because the provider of ``identity`` says so.
+
+    Signing in never makes staff a customer again: staff managers do that.
+    """
+    make_staff(ports, actor, session, user, identity.id)
+    user.updated_at = ports.clock.now()
+    add_event(ports, actor, session, StaffUpdated(user.id))
+    before, after = {"is_staff": False}, {"is_staff": True}
+    change = Change("user.promote", "User", user.id, user.email, before, after)
+    record(ports, actor, session, change)
+
+
+@part
+def join_group(ports: Ports, actor: Actor, session: Session, user: UserRecord, name: str) -> None:
+    """Add a user to the group of that name, creating it without permissions if necessary."""
+    group = session.scalar(select(GroupRecord).where(GroupRecord.name == name))
+    if group is None:
+        group = GroupRecord(name=name)
+        session.add(group)
+        session.flush()
+        add_event(ports, actor, session, PermissionGroupCreated(group.id))
+        record(ports, actor, session, Change("group.create", "Group", group.id, name))
+    session.merge(GroupMemberRecord(user_id=user.id, group_id=group.id))
+    after = {"group": name}
+    record(ports, actor, session, Change("user.join", "User", user.id, user.email, after=after))
+
+
+def _is_taken(session: Session, email: str, user_id: int) -> bool:
+    others = select(UserRecord.id).where(has_email(email), UserRecord.id != user_id)
+    return session.scalar(others.limit(1)) is not None
+
 
 _NAMELESS = Problem("INVALID", "The identity provider didn't return an email.")
 SIGNED_OUT: Sentence = "This person has signed out everywhere since the token was issued."

@@ -21,11 +21,11 @@ from app.domain.single_sign_on.waiting_changes import gets_codes, waits_for
 from app.domain.values.errors import Problem, Refused
 from app.models import ExternalIdentityRecord, IdentityProviderRecord
 from app.ports import Ports
-from app.services.authorization.provider_limits import (
+from app.services.authorization.register import part
+from app.services.authorization.session_rights import (
     grant_while_waiting,
     permissions_while_waiting,
 )
-from app.services.authorization.register import part
 from app.services.identity.providers import known_providers
 
 _UNSTATED_SECONDS = 24 * 3600.0

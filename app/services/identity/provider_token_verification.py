@@ -39,10 +39,13 @@ from app.services.identity.provider_assertions import (
     require_issued_since,
     require_opaque_allowed,
 )
-from app.services.identity.provider_calls import FAILED_PAUSE
-from app.services.identity.provider_keys import verify_with
+from app.services.identity.provider_calls import (
+    FAILED_PAUSE,
+    fetch_user_info,
+    unusable_response,
+    verify_with,
+)
 from app.services.identity.providers import known_providers
-from app.services.identity.user_info import fetch_user_info, unusable_response
 from app.services.sign_in_log.recording import count_refusal
 
 OPAQUE_SECONDS = 60.0

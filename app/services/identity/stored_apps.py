@@ -24,7 +24,7 @@ from app.domain.values.errors import Problem, Refused
 from app.models import AppRecord, AppTokenRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part
-from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
+from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 
 _FIELDS = tuple(field.name for field in fields(App))
 APP_COLUMNS = tuple(

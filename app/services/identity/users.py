@@ -1,27 +1,41 @@
-"""Load people in a transaction, and make snapshots for deletions."""
+"""Load people, decide who can manage them, and make accounts trusted.
+
+An account becomes confirmed or a staff member's here alone.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_spellings, normalize_email
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor
+from app.domain.authorization.actor import Actor, is_manageable
 from app.domain.authorization.permissions import Permission
-from app.domain.values.errors import Problem, Refused
-from app.models import ShopRecord, UserRecord
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.ids import to_global_id
+from app.models import (
+    AuthenticatorAppRecord,
+    ExternalIdentityRecord,
+    PasskeyRecord,
+    RecoveryCodeRecord,
+    SecondFactorChallengeRecord,
+    SessionRecord,
+    ShopRecord,
+    UserRecord,
+)
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.authorization.live_sessions import (
+from app.services.audit.log import Change, record
+from app.services.authorization.register import part
+from app.services.authorization.session_rights import (
     USER_COLUMNS,
     read_user,
     switches_of,
     with_effective_rights,
 )
-from app.services.authorization.register import part
 
 BeforeDeletion = Callable[[User], object]
 """What a use case that deletes a user calls first, to read what the answer shows of them."""
@@ -106,3 +120,93 @@ def snapshot_of(user: User, external_reference: str | None) -> dict[str, object]
 
 def _names(permissions: Iterable[Permission]) -> list[str]:
     return sorted(permission.value for permission in permissions)
+
+
+NEEDED = {True: Permission.MANAGE_STAFF, False: Permission.MANAGE_USERS}
+"""What it takes to manage staff (``True``) and customers."""
+
+
+@part
+def require_manage_permission(actor: Actor, *, is_staff: bool) -> None:
+    """Raise unless ``actor`` manages that kind of people; no app ever manages staff."""
+    if not actor.holds(NEEDED[is_staff]) or (is_staff and actor.is_app):
+        raise PermissionDenied(NEEDED[is_staff])
+
+
+@part
+def require_manageable(actor: Actor, user: User) -> None:
+    """Raise unless ``actor`` manages that kind of people; refuse OUT_OF_SCOPE_USER on ``id``."""
+    require_manage_permission(actor, is_staff=user.is_staff)
+    if not is_manageable(actor, user.permissions):
+        message = "You can't manage this user: they have permissions that you don't have."
+        users = (to_global_id("User", user.id),)
+        raise Refused(Problem("OUT_OF_SCOPE_USER", message, "id", users=users))
+
+
+@part
+def confirm_email(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+    """Mark the email of ``user``, whose row is locked, as confirmed.
+
+    Unverified identities and second factors of the account are dropped, as in ``make_staff``.
+    """
+    _drop_unverified(ports, actor, session, user)
+    user.is_confirmed = True
+
+
+@part
+def make_staff(
+    ports: Ports, actor: Actor, session: Session, user: UserRecord, by_identity: int | None = None
+) -> None:
+    """Make ``user``, whose row is locked, a staff member.
+
+    Every identity whose email its provider hasn't verified is dropped, with its sessions and
+    tokens: it may belong to someone who only claimed the address. So may the second factors of an
+    unconfirmed account, which go with their sessions. ``by_identity`` is the key of an identity
+    that stays, because its provider made the person staff.
+
+    This function and ``confirm_email`` are the only ones that make an existing account trusted
+    (``tests/house/test_account_trust.py``).
+    """
+    user.is_staff = True
+    _drop_unverified(ports, actor, session, user, by_identity)
+
+
+def _drop_unverified(
+    ports: Ports, actor: Actor, session: Session, user: UserRecord, but: int | None = None
+) -> None:
+    subjects = session.scalars(
+        delete(ExternalIdentityRecord)
+        .where(
+            ExternalIdentityRecord.user_id == user.id,
+            ExternalIdentityRecord.is_verified.is_(False),
+            ExternalIdentityRecord.id != (but or 0),
+        )
+        .returning(ExternalIdentityRecord.subject)
+    ).all()
+    if subjects:
+        before = {"subjects": sorted(subjects)}
+        change = Change("user.unlink", "User", user.id, user.email, before)
+        record(ports, actor, session, change)
+    if not user.is_confirmed:
+        _drop_factors(ports, actor, session, user)
+
+
+def _drop_factors(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+    """Remove the second factors of an unconfirmed account, and what they opened."""
+    passkeys, apps = (
+        len(session.scalars(delete(kind).where(kind.user_id == user.id).returning(key)).all())
+        for kind, key in (
+            (PasskeyRecord, PasskeyRecord.id),
+            (AuthenticatorAppRecord, AuthenticatorAppRecord.user_id),
+        )
+    )
+    if not (passkeys or apps):
+        return
+    opened = SessionRecord.user_id == user.id, SessionRecord.amr != ""
+    session.execute(delete(SessionRecord).where(*opened))
+    for kind in (RecoveryCodeRecord, SecondFactorChallengeRecord):
+        session.execute(delete(kind).where(kind.user_id == user.id))
+    before = {"passkeys": passkeys, "authenticator_app": bool(apps)}
+    record(
+        ports, actor, session, Change("second_factor.reset", "User", user.id, user.email, before)
+    )

@@ -46,9 +46,9 @@ from app.domain.values.text import Sentence
 from app.models import AppRecord, AppTokenRecord, ExternalIdentityRecord, ShopRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.ports.http import CallFailed
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user, switches_of
 from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import part, staff_only
+from app.services.authorization.session_rights import USER_COLUMNS, read_user, switches_of
 from app.services.identity.imported_tokens import match_imported_token
 from app.services.identity.own_tokens import digest_of_token
 from app.services.identity.provider_assertions import (
@@ -56,7 +56,7 @@ from app.services.identity.provider_assertions import (
     assert_person,
     waiting_problem,
 )
-from app.services.identity.provider_keys import verify_with
+from app.services.identity.provider_calls import verify_with
 from app.services.identity.providers import known_providers
 from app.services.identity.stored_apps import ALL_APPS, to_app
 from app.services.inspector.own_tokens import (

@@ -45,11 +45,15 @@ from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.text import Sentence
 from app.models import AppRecord, SessionRecord, ShopRecord, UserRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part
+from app.services.authorization.session_rights import (
+    APP_PERMISSIONS,
+    USER_COLUMNS,
+    read_permissions,
+    read_user,
+)
 from app.services.authorization.shop_state import is_second_factor_required
-from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
-from app.services.identity.manageable_users import NEEDED
+from app.services.identity.users import NEEDED
 from app.services.keys import (
     last_retirement_of_ended_keys,
     ring,

@@ -1,9 +1,12 @@
-"""Reading a page of records by keyset: the rows after a cursor's sort values."""
+"""Read a page of records by keyset, and make records of rows by name.
+
+A page is the rows after a cursor's sort values.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -41,6 +44,28 @@ from app.domain.values.pages import (
 )
 from app.ports import NamedRow, Ports, ReadSession
 from app.services.authorization.register import part
+
+Record = TypeVar("Record")
+
+
+@part
+def record_from(kind: type[Record], row: NamedRow, **others: Any) -> Record:
+    """Return a record whose fields are the columns of the same labels, but for ``others``.
+
+    Every other field must be a column, one with a default too: a forgotten column raises
+    ``AttributeError`` and isn't the default for ever.
+    """
+    key: Any = kind  # for mypy, a class can't be hashed
+    return kind(**{name: getattr(row, name) for name in _columns_of(key, *others)}, **others)
+
+
+@cache
+def _columns_of(kind: type[object], *others: str) -> tuple[str, ...]:
+    """Return the names of the fields but for ``others``."""
+    if not is_dataclass(kind):
+        raise TypeError(f"{kind} has no fields")
+    return tuple(field.name for field in fields(kind) if field.name not in others)
+
 
 Item = TypeVar("Item")
 Columns = TypeVarTuple("Columns")

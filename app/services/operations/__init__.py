@@ -1,7 +1,5 @@
-"""Background and operator work that belongs to no other subject: mail, cleanup, health checks.
+"""Background and operator work that belongs to no other subject: cleanup, health checks, backups.
 
-The worker calls ``mail_sending`` (the emails that use cases put into the outbox; their templates
-are in ``app/templates/mail``), ``cleanup`` and ``worker_heartbeat``; ``health_checks``,
-``environment_checks``, ``sign_in_checks`` and ``proxy_checks`` serve ``flask doctor``, the first
-also every start.
+The worker calls ``cleanup`` and ``background_work``; ``health_checks`` and ``environment_checks``
+serve ``flask doctor`` and readiness, the first also every start.
 """

@@ -1,5 +1,6 @@
 """Delete expired data, so that tables grow with the shop, not with time."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,8 +11,12 @@ from app.domain.apps.apps import EXPIRED_TOKEN_KEPT
 from app.domain.authorization.actor import Actor
 from app.domain.commerce.sales import CHECKOUT_RETENTION
 from app.domain.deliveries.deliveries import RETENTION
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.domain.webhooks import MAX_TEMPORARY_AGE, TEMPORARY_URL, has_own_app
 from app.models import (
     AccountLinkRecord,
+    AppRecord,
     AppTokenRecord,
     CheckoutRecord,
     DeliveryRecord,
@@ -25,12 +30,40 @@ from app.models import (
     SecondFactorChallengeRecord,
     SessionRecord,
     SignInEventRecord,
+    WebhookRecord,
 )
 from app.ports import Ports
+from app.services.apps.app_changes import delete_app
 from app.services.authorization.register import internal
 from app.services.keys import delete_old_keys
-from app.services.operations.temporary_endpoints import delete_expired_endpoints
 from app.services.shop.traffic import delete_old_traffic
+from app.services.webhooks.changes import delete_webhook
+
+
+@internal
+def delete_expired_endpoints(ports: Ports, actor: Actor) -> int:
+    """Delete temporary endpoints after ``MAX_TEMPORARY_AGE``, with the apps created for them.
+
+    Returns how many there were.
+    """
+    query = (
+        select(WebhookRecord.id, WebhookRecord.name, AppRecord.id, AppRecord.name)
+        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+        .where(
+            WebhookRecord.target_url == TEMPORARY_URL,
+            WebhookRecord.created_at <= ports.clock.now() - MAX_TEMPORARY_AGE,
+        )
+    )
+    with ports.database.reading() as session:
+        expired = session.execute(query).all()
+    for webhook_id, webhook_name, app_id, app_name in expired:
+        with suppress(Refused):  # another process has deleted it
+            if has_own_app(webhook_name, app_name):
+                delete_app(ports, actor, app_id)
+            else:
+                delete_webhook(ports, actor, to_global_id("Webhook", webhook_id))
+    return len(expired)
+
 
 _AT_ONCE = 1000
 _DEVICE_KEPT = timedelta(days=365)

@@ -1,23 +1,37 @@
-"""Check what the installation depends on apart from its database, with advice."""
+"""Check what the installation depends on apart from its database, with advice.
 
-from collections.abc import Iterator
+Readiness is for a load balancer; proxies are checked for clients' IP addresses and large requests.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import sender_setting
 from app.domain.mails.mail_log import kind_label
-from app.domain.values.installation import CheckResult, CheckState, DatabaseUnavailable
-from app.models import ForwardingRecord, ShopRecord
+from app.domain.values.installation import (
+    CheckResult,
+    CheckState,
+    DatabaseUnavailable,
+    KeyUnreadable,
+    SchemaBehind,
+    Unreachable,
+)
+from app.domain.values.ip_addresses import Network, parse_address
+from app.models import ForwardingRecord, ShopRecord, SignInEventRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.ports.http import CallFailed, CallFault, HttpRequest
 from app.ports.mail import MailUndeliverable
 from app.ports.throttle import ThrottleUnavailable
-from app.services.authorization.register import part
+from app.services.authorization.register import internal, part
 from app.services.identity.providers import known_providers
-from app.services.operations.worker_heartbeat import read_worker_status
-from app.services.shop.mail_templates import broken_templates
+from app.services.keys import ring
+from app.services.mails.mail_templates import broken_templates
+from app.services.operations.background_work import read_worker_status
 from app.services.single_sign_on.provider_checks import check_provider
 from app.services.webhooks.link_apps import mails_without_app
 
@@ -197,3 +211,193 @@ def _span(now: datetime, moment: datetime) -> str:
         if seconds >= 2 * size:
             return f"{seconds // size} {unit}"
     return f"{seconds} seconds"
+
+
+_REVISION = text("SELECT version_num FROM alembic_version")
+_UPGRADE = "Run `flask db upgrade`."
+
+
+@internal
+def check_readiness(ports: Ports, actor: Actor) -> tuple[CheckResult, ...]:
+    """Check database, tables, signing keys and Redis, each only if those before it haven't failed.
+
+    A replica that can't be used is a warning, because the primary answers in its place.
+    Tables of a newer version are fine: during an upgrade, the previous version keeps serving.
+    """
+    findings: list[CheckResult] = []
+    for finding in _findings(ports):
+        findings.append(finding)
+        if finding.state is CheckState.FAILED:
+            break
+    return tuple(findings)
+
+
+def _findings(ports: Ports) -> Iterator[CheckResult]:
+    yield _database(ports)
+    yield from replica_findings(ports)
+    yield _signing_keys(ports)
+    yield _throttle(ports)
+
+
+def _database(ports: Ports) -> CheckResult:
+    try:
+        with ports.database.reading() as session:
+            current = str(session.scalar(_REVISION) or "")
+    except Unreachable as error:
+        remedy = "Check DATABASE_URL and that the database server is running."
+        return CheckResult("database", CheckState.FAILED, str(error), remedy)
+    except SchemaBehind as error:
+        return CheckResult("schema", CheckState.FAILED, str(error), _UPGRADE)
+    newest = ports.schema.newest() or ""
+    if current < newest:
+        message = str(SchemaBehind(current or None, newest))
+        return CheckResult("schema", CheckState.FAILED, message, _UPGRADE)
+    return CheckResult("database", CheckState.FINE, f"Responding; its revision is {current}.")
+
+
+def _signing_keys(ports: Ports) -> CheckResult:
+    subject = "signing keys"
+    try:
+        signer = ring(ports).signer
+        ports.keys.sign(signer, {})
+    except KeyUnreadable as error:
+        return CheckResult(subject, CheckState.FAILED, str(error), "Restore SECRET_KEY.")
+    except Unreachable as error:
+        return CheckResult(subject, CheckState.FAILED, str(error), "Check DATABASE_URL.")
+    return CheckResult(subject, CheckState.FINE, f"{signer.public.kid} signs.")
+
+
+def _throttle(ports: Ports) -> CheckResult:
+    subject = "login throttle"
+    try:
+        ports.throttle.eviction()  # one short command; none without REDIS_URL
+    except ThrottleUnavailable as error:
+        remedy = "Check REDIS_URL and that Redis is running."
+        return CheckResult(subject, CheckState.FAILED, str(error), remedy)
+    return CheckResult(subject, CheckState.FINE, "Responding.")
+
+
+_EVENTS = 100
+_MIN_EVENTS = 3
+_MAX_SHOWN = 3
+_QUERY = b'{"query": "{ __typename }"}'
+_TOO_LARGE = 413
+_SUBJECT = "proxies"
+
+
+@dataclass(frozen=True, slots=True)
+class ProxySettings:
+    """Networks of TRUSTED_PROXIES, the largest request that the server reads, in bytes.
+
+    ``requests_are_buffered`` is whether they are expected from a proxy that reads them whole.
+    """
+
+    trusted: Sequence[Network]
+    body_max: int
+    requests_are_buffered: bool = False
+
+
+@internal
+def check_proxies(ports: Ports, actor: Actor, settings: ProxySettings) -> tuple[CheckResult, ...]:
+    """Check what recent sign-ins and a request to PUBLIC_URL show about proxies."""
+    if not settings.trusted:
+        findings = [_untrusted(ports)]
+    else:
+        findings = [_forwarding(ports, settings.trusted)]
+    return (*findings, *_buffering(settings), *_body_limits(ports, settings.body_max))
+
+
+def _untrusted(ports: Ports) -> CheckResult:
+    if ports.configuration.development:
+        return CheckResult(_SUBJECT, CheckState.FINE, "X-Forwarded-For is ignored.")
+    return CheckResult(
+        _SUBJECT,
+        CheckState.WARNING,
+        "X-Forwarded-For is ignored. Behind a proxy, all clients share one IP address.",
+        "If there is a proxy, add its network to TRUSTED_PROXIES.",
+    )
+
+
+def _buffering(settings: ProxySettings) -> Iterator[CheckResult]:
+    """Check that a proxy is in front where slow clients would each hold a thread."""
+    if settings.requests_are_buffered and not settings.trusted:
+        yield CheckResult(
+            _SUBJECT,
+            CheckState.WARNING,
+            "REQUESTS_ARE_BUFFERED is on without TRUSTED_PROXIES. Each slow client that reaches "
+            "the port holds a thread, so a few of them stop the server.",
+            "Add the proxy's network to TRUSTED_PROXIES, or turn REQUESTS_ARE_BUFFERED off.",
+        )
+
+
+def _forwarding(ports: Ports, trusted: Sequence[Network]) -> CheckResult:
+    """Check that recent sign-ins have IP addresses of clients, not of a proxy."""
+    addresses = _recent_addresses(ports)
+    proxies = [address for address in addresses if _is_in(address, trusted)]
+    if len(addresses) >= _MIN_EVENTS and len(proxies) == len(addresses):
+        shown = ", ".join(sorted(set(proxies))[:_MAX_SHOWN])
+        return CheckResult(
+            _SUBJECT,
+            CheckState.WARNING,
+            f"The last {len(addresses)} sign-ins all came from the IP address of a trusted proxy "
+            f"({shown}), as if it sent no X-Forwarded-For. Then all clients share one IP address.",
+            "Let the proxy set X-Forwarded-For to the client's IP address. In nginx: "
+            "proxy_set_header X-Forwarded-For $remote_addr;",
+        )
+    networks = ", ".join(str(network) for network in trusted)
+    return CheckResult(_SUBJECT, CheckState.FINE, f"X-Forwarded-For is trusted from {networks}.")
+
+
+def _recent_addresses(ports: Ports) -> list[str]:
+    lately = (
+        select(SignInEventRecord.address)
+        .where(SignInEventRecord.at > ports.clock.now() - _LATELY)
+        .where(SignInEventRecord.address != "")
+        .order_by(SignInEventRecord.at.desc(), SignInEventRecord.id.desc())
+        .limit(_EVENTS)
+    )
+    with ports.database.reading() as session:
+        return list(session.scalars(lately))
+
+
+def _is_in(address: str, networks: Sequence[Network]) -> bool:
+    parsed = parse_address(address)
+    return parsed is not None and any(parsed in network for network in networks)
+
+
+def _body_limits(ports: Ports, body_max: int) -> Iterator[CheckResult]:
+    """Send the largest request through PUBLIC_URL, as clients do."""
+    url = ports.configuration.public_url
+    if not url or ports.configuration.development:
+        return
+    request = HttpRequest(
+        f"{url}/graphql/",
+        method="POST",
+        headers={"Content-Type": "application/json"},
+        body=_QUERY.ljust(body_max),
+        status_suffices=True,
+    )
+    subject = "request size"
+    try:
+        status = ports.http.send(request).status
+    except CallFailed as error:
+        if error.fault is not CallFault.INTERRUPTED:
+            yield CheckResult(
+                subject,
+                CheckState.WARNING,
+                f"Can't check whether PUBLIC_URL accepts requests of {body_max:,} bytes: {error}",
+                "Run flask doctor on a machine that can connect to PUBLIC_URL. If that is in a "
+                "private network, add it to OUTGOING_ALLOWED_NETWORKS.",
+            )
+            return
+        status = _TOO_LARGE
+    if status == _TOO_LARGE:
+        yield CheckResult(
+            subject,
+            CheckState.FAILED,
+            f"A request of {body_max:,} bytes to PUBLIC_URL was refused: a proxy's limit is below "
+            "GRAPHQL_BODY_MAX.",
+            "Raise the proxy's limit to UPLOAD_MAX. In nginx: client_max_body_size",
+        )
+    else:
+        yield CheckResult(subject, CheckState.FINE, f"PUBLIC_URL accepts {body_max:,} bytes.")

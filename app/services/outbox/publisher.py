@@ -79,7 +79,7 @@ def add_link_mail(
 ) -> None:
     """Note that ``actor`` requested a link, and promise the mail to its user that has it.
 
-    If an app sends this kind of mail, ours waits for it: ``app.services.operations.app_mail``.
+    If an app sends this kind of mail, ours waits for it: ``app.services.mails.sending``.
     """
     shop = session.get_one(ShopRecord, SHOP_ID)
     sender = MailSender(getattr(shop, sender_setting(mail.kind)))

@@ -9,8 +9,7 @@ from app.domain.values.errors import Problem, Refused
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires
-from app.services.identity.manageable_users import require_manageable
-from app.services.identity.users import find_user_by_key
+from app.services.identity.users import find_user_by_key, require_manageable
 
 _OWN = Problem(
     "INVALID",

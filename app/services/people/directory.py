@@ -27,11 +27,10 @@ from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
 from app.models import GroupMemberRecord, UserRecord, UserWordRecord
 from app.ports import Ports
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import lists_from_replica, may, requires, users_or
-from app.services.identity.manageable_users import NEEDED
-from app.services.identity.sso_coverage import has_sign_on, is_known_to_provider
-from app.services.identity.users import stored_email
+from app.services.authorization.session_rights import USER_COLUMNS, read_user
+from app.services.identity.providers import has_sign_on, is_known_to_provider
+from app.services.identity.users import NEEDED, stored_email
 from app.services.lists.paging import (
     Order,
     in_order,

@@ -18,11 +18,10 @@ from app.domain.values.text_rules import is_storable
 from app.models import GroupMemberRecord, GroupRecord, UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import fresh_proof, part, requires, requires_person
+from app.services.authorization.session_rights import USER_COLUMNS, read_user
+from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_by_keys, read_page
-from app.services.lists.range_filters import can_match
-from app.services.lists.substring_search import contains_text
 from app.services.outbox.publisher import add_event
 from app.services.people.memberships import MAX_IDS, join, manageable_staff
 from app.services.people.permission_holders import lock_grants
@@ -94,7 +93,7 @@ def list_groups(
     ports: Ports, actor: Actor, page: PageRequest, filter_: GroupFilter = _ALL
 ) -> Page[PermissionGroup]:
     """The groups (`permissionGroups`); refuses NOT_FOUND on ``ids`` for what is no id."""
-    if not can_match(filter_.search):
+    if not is_searchable(filter_.search):
         return empty_page()
     # There are few groups: reading them all is quicker than any index would be.
     query = GROUPS.where(contains_text(GroupRecord.name, filter_.search.strip()))

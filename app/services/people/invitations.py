@@ -16,11 +16,10 @@ from app.models import UserRecord
 from app.ports import Ports
 from app.ports.database import account
 from app.services.accounts.email_links import make_link, require_redirect
-from app.services.accounts.reset_links import claim_reset, too_early
+from app.services.accounts.password_resets import claim_reset, too_early
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires_person
-from app.services.identity.manageable_users import require_manageable
-from app.services.identity.users import find_user_by_key
+from app.services.identity.users import find_user_by_key, require_manageable
 from app.services.outbox.publisher import add_link_mail
 from app.services.sign_in.password_login import needs_password_login
 

@@ -11,8 +11,8 @@ from app.domain.authorization.permissions import known
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import parse_global_id, parse_key, to_global_id
 from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord, UserRecord
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part
+from app.services.authorization.session_rights import USER_COLUMNS, read_user
 
 MAX_IDS = 1000
 """How many people, or groups, one change may name."""

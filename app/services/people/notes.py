@@ -13,7 +13,7 @@ from app.domain.values.text_rules import is_storable
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.authorization.register import part, public, requires
-from app.services.identity.manageable_users import NEEDED
+from app.services.identity.users import NEEDED
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)

@@ -13,7 +13,7 @@ from app.models import GroupMemberRecord, GroupRecord, SessionRecord, UserRecord
 from app.models.json_arrays import json_array_text
 from app.ports import Ports
 from app.services.authorization.register import staff_only
-from app.services.lists.records import record_from
+from app.services.lists.paging import record_from
 from app.services.people.permission_holders import holder_ids
 
 NAMED = 5

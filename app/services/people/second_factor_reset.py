@@ -14,10 +14,9 @@ from app.ports import Ports
 from app.ports.database import account
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, requires_person
-from app.services.identity.manageable_users import require_manageable
-from app.services.identity.users import load_user
+from app.services.identity.users import load_user, require_manageable
 from app.services.outbox.security_notices import notify
-from app.services.second_factors.recovery_codes import drop_codes
+from app.services.second_factors.code_checks import drop_codes
 from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.sessions import end_sessions
 

@@ -19,13 +19,13 @@ from app.ports.database import Subject, SubjectKind, account
 from app.services.accounts.email_links import drop_links, redirect_refusal
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires_person
-from app.services.identity.account_trust import make_staff
-from app.services.identity.manageable_users import require_manageable
 from app.services.identity.stored_metadata import Pairs, save_sent_metadata
 from app.services.identity.users import (
     BeforeDeletion,
     ignore_deletion,
     load_user,
+    make_staff,
+    require_manageable,
     snapshot_of,
     stored_email,
 )
@@ -36,7 +36,7 @@ from app.services.people.permission_holders import lock_grants, prevent_unmanage
 from app.services.people.user_creation import UNIQUE, NewUser, emails_unique, store_user
 from app.services.people.user_details import Changed, Details, change_details, detail_problems
 from app.services.people.user_status import switch_active
-from app.services.sign_in.imported_passwords import leave_imported_password
+from app.services.sign_in.reauthentication import leave_imported_password
 from app.services.sign_in.sessions import end_sessions
 
 _MISSING = Problem("NOT_FOUND", "Staff member not found.", "id")

@@ -12,8 +12,8 @@ from app.domain.values.text_rules import line_problem
 from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord
 from app.ports import NamedRow
 from app.services.authorization.register import part
-from app.services.authorization.stored_permissions import GROUP_PERMISSIONS, read_permissions
-from app.services.lists.records import record_from
+from app.services.authorization.session_rights import GROUP_PERMISSIONS, read_permissions
+from app.services.lists.paging import record_from
 
 _MAX_NAME_LENGTH = 150
 UNIQUE = Problem("UNIQUE", "Group with this name already exists.", "name")

@@ -19,13 +19,12 @@ from app.domain.values.ids import to_global_id
 from app.models import ShopRecord, UserPermissionRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.accounts.new_passwords import weaknesses
+from app.services.accounts.password_changes import weaknesses
 from app.services.audit.log import Change, record
 from app.services.authorization.register import internal, part, requires
 from app.services.authorization.shop_state import load_shop_state
-from app.services.identity.manageable_users import require_manage_permission
 from app.services.identity.stored_metadata import Pairs, save_sent_metadata
-from app.services.identity.users import has_email, load_user
+from app.services.identity.users import has_email, load_user, require_manage_permission
 from app.services.outbox.publisher import add_event
 from app.services.people.memberships import join, manageable_groups
 from app.services.people.permission_holders import lock_grants

@@ -14,9 +14,8 @@ from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import drop_links
 from app.services.authorization.register import part
-from app.services.identity.account_trust import confirm_email
 from app.services.identity.stored_metadata import Pairs, save_sent_metadata
-from app.services.identity.users import has_email
+from app.services.identity.users import confirm_email, has_email
 from app.services.outbox.security_notices import notify_email_change
 from app.services.people.user_creation import UNIQUE, require_free_reference
 

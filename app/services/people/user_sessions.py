@@ -14,11 +14,13 @@ from app.domain.values.metadata import Metadata, StoredMetadata, to_stored_metad
 from app.models import SessionRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part, requires
-from app.services.authorization.stored_permissions import read_permissions
-from app.services.identity.manageable_users import require_manage_permission, require_manageable
-from app.services.identity.users import find_user_by_key
+from app.services.authorization.session_rights import USER_COLUMNS, read_permissions, read_user
+from app.services.identity.users import (
+    find_user_by_key,
+    require_manage_permission,
+    require_manageable,
+)
 from app.services.people.account_origins import (
     ORIGIN_COLUMNS,
     AccountOrigin,
@@ -30,9 +32,9 @@ from app.services.second_factors.stored_factors import (
     FactorCounts,
     factors_in,
 )
-from app.services.sign_in.own_sessions import by_use, signed_in
+from app.services.sign_in.sessions import by_use, signed_in
 
-MAX_SESSIONS = 100
+LISTED_SESSIONS = 100
 """Sessions of one person that are shown: the newest."""
 
 
@@ -49,7 +51,7 @@ PERSON_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A user with the newest ``MAX_SESSIONS`` of their ``session_count`` sessions.
+    """A user with the newest ``LISTED_SESSIONS`` of their ``session_count`` sessions.
 
     ``metadata`` is there where the reader manages the user, else ``public_metadata``; so are
     ``note``, ``external_reference`` and ``origin``, which is that of an imported account.
@@ -86,7 +88,7 @@ def find_sessions(
         select(SessionRecord, func.count().over().label("total"))
         .where(SessionRecord.user_id == user_id, SessionRecord.expires_at > ports.clock.now())
         .order_by(SessionRecord.id.desc())
-        .limit(MAX_SESSIONS)
+        .limit(LISTED_SESSIONS)
     )
     rows = session.execute(alive).all()
     found = [signed_in(actor, row.SessionRecord) for row in rows]

@@ -12,8 +12,7 @@ from app.models import UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires
-from app.services.identity.manageable_users import require_manageable
-from app.services.identity.users import find_user_by_key
+from app.services.identity.users import find_user_by_key, require_manageable
 from app.services.outbox.publisher import add_event
 from app.services.people.permission_holders import lock_grants, prevent_unmanageable
 from app.services.sign_in.sessions import end_sessions

@@ -1,29 +1,38 @@
-"""Ask for a second factor or passkey, count wrong answers, and use a challenge once.
+"""Challenges for a second factor, and what follows when a person adds, proves or removes one.
 
-Each step is one atomic statement, so that of concurrent answers one counts.
+Each step of a challenge is one atomic statement, so that of concurrent answers one counts.
 """
 
 import json
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
+from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.second_factors import (
     CHALLENGE_LIFETIME,
     CHALLENGE_TOKEN_LENGTH,
     MAX_CHALLENGE_FAILURES,
+    AuthenticationMethod,
     Challenge,
     ChallengePurpose,
     SecondFactorType,
     digest_of_challenge,
+    methods_with_proof,
+    read_methods,
+    write_methods,
 )
+from app.domain.shop.settings import StaffSecondFactor
 from app.domain.sign_in.sign_in_log import SignInMethod
 from app.domain.values.errors import Problem, Refused
-from app.models import SecondFactorChallengeRecord
+from app.models import SecondFactorChallengeRecord, SessionRecord, ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import part
+from app.services.second_factors.code_checks import drop_codes
+from app.services.second_factors.stored_factors import read_factors
 
 CHALLENGE_ENDED = Problem(
     "INVALID", "This sign-in expired or was already used. Sign in again.", "challenge"
@@ -140,3 +149,56 @@ def read_audience(challenge: SecondFactorChallengeRecord) -> str:
 def _write_audience(audience: str) -> str:
     # Clients choose it freely: in ASCII every database takes it.
     return json.dumps(audience) if audience else ""
+
+
+@part
+def add_method(session: Session, actor: Actor, method: AuthenticationMethod) -> None:
+    """Note in the caller's session that its person has just added a second factor."""
+    stored = session.get(SessionRecord, actor.session_id or 0, with_for_update=True)
+    if stored is not None:
+        note_method(stored, method)
+
+
+@part
+def note_method(stored: SessionRecord, method: AuthenticationMethod) -> tuple[str, ...]:
+    """Note a second factor in a locked session; return its authentication methods from now on."""
+    by_password = stored.origin == SessionOrigin.PASSWORD.value
+    amr = methods_with_proof(read_methods(stored.amr), method, by_password=by_password)
+    stored.amr = write_methods(amr)
+    return amr
+
+
+@part
+def count_other_sessions(ports: Ports, session: Session, actor: Actor, user_id: int) -> int:
+    """Return how many sessions of the user there are besides the caller's."""
+    record = SessionRecord
+    others = select(func.count(record.id)).where(
+        record.user_id == user_id,
+        record.id != (actor.session_id or 0),
+        record.expires_at > ports.clock.now(),
+    )
+    return session.scalar(others) or 0
+
+
+LAST_FACTOR = Problem(
+    "REQUIRED",
+    "This shop requires a second factor for staff. Add another one before you remove this one.",
+)
+
+
+@part
+def settle_removal(session: Session, user: UserRecord) -> None:
+    """Refuse the removal of the last factor while staff need one; else drop unusable codes.
+
+    Called in the transaction of the removal, after it, with the user's row locked: what it refuses
+    (REQUIRED) is rolled back. Without another factor, recovery codes open nothing. Unfinished
+    sign-ins end: one may just have been answered with what is removed.
+    """
+    drop_challenges(session, user.id)
+    if read_factors(session, user.id).is_active:
+        return
+    shop = session.get_one(ShopRecord, SHOP_ID)
+    is_required = shop.staff_second_factor == StaffSecondFactor.REQUIRED.value
+    if is_required and user.is_staff:
+        raise Refused(LAST_FACTOR)
+    drop_codes(session, user.id)

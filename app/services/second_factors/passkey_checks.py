@@ -24,10 +24,10 @@ from app.ports.database import account
 from app.ports.second_factors import KnownPasskey, PasskeyRefused
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
-from app.services.lists.records import record_from
+from app.services.lists.paging import record_from
 from app.services.outbox.security_notices import notify
 from app.services.second_factors.challenges import CHALLENGE_ENDED
-from app.services.second_factors.reported_factors import PASSKEY
+from app.services.second_factors.stored_factors import PASSKEY
 
 RANDOM_LENGTH: Final = 64
 """Letters and digits of challenges and user handles, which are base64url of 48 bytes."""

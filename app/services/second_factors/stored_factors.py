@@ -1,14 +1,26 @@
-"""Which second factors an account has."""
+"""The second factors of accounts: counted, listed for users, and stopped when they are reported.
 
+Reported factors stop working but still count. A stranger who reads the mailbox could report them
+as well, and would sign in with a new password alone. Without their keys, such factors only keep
+everyone out, until an administrator resets them or the person removes them with another factor.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, delete, exists, func, literal, or_, select, union_all
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
 from app.domain.second_factors import SecondFactorType
+from app.domain.values.errors import PermissionDenied
 from app.models import AuthenticatorAppRecord, PasskeyRecord, RecoveryCodeRecord, UserRecord
-from app.ports import NamedRow
-from app.services.authorization.register import part
+from app.ports import NamedRow, Ports
+from app.services.authorization.register import part, public
+from app.services.identity.users import NEEDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +96,150 @@ def read_factors(session: Session, user_id: int) -> FactorCounts:
         select(passkeys.scalar_subquery(), app.scalar_subquery(), codes.scalar_subquery())
     ).one()
     return FactorCounts(row[0], bool(row[1]), row[2])
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFactor:
+    """A second factor; ``key`` is unique among those of its type."""
+
+    type: SecondFactorType
+    key: int
+    name: str
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+@public
+def second_factors_of_users(
+    ports: Ports, actor: Actor, users: Collection[User], owners: Collection[int] = ()
+) -> Mapping[int, tuple[ListedFactor, ...]]:
+    """Return the second factors of each of ``users``, in one statement.
+
+    ``owners`` are keys of users whose password or own token the request has proven. Raises
+    ``PermissionDenied`` for other people's: those of staff need MANAGE_STAFF, those of customers
+    MANAGE_USERS.
+    """
+    for user in users:
+        needed = NEEDED[user.is_staff]
+        manages = actor.holds(needed) and actor.viewer.holds(needed)
+        is_self = actor.is_account_owner and actor.user_id == user.id
+        if not (is_self or manages or user.id in owners):
+            raise PermissionDenied(needed)
+    keys = [user.id for user in users]
+    parts = (_passkeys(keys), _apps(keys), _recovery_codes(keys))
+    found = defaultdict[int, list[ListedFactor]](list)
+    with ports.database.reading() as session:
+        for row in session.execute(union_all(*parts)):
+            kind = SecondFactorType(row.type)
+            listed = ListedFactor(kind, row.key, row.name, row.created_at, row.last_used_at)
+            found[row.user_id].append(listed)
+    order = list(SecondFactorType)
+    return {
+        key: tuple(sorted(found[key], key=lambda one: (order.index(one.type), one.key)))
+        for key in keys
+    }
+
+
+def _passkeys(keys: Collection[int]) -> Select[*tuple[object, ...]]:
+    return select(
+        PasskeyRecord.user_id,
+        literal(SecondFactorType.PASSKEY.value).label("type"),
+        PasskeyRecord.id.label("key"),
+        PasskeyRecord.name,
+        PasskeyRecord.created_at,
+        PasskeyRecord.last_used_at,
+    ).where(PasskeyRecord.user_id.in_(keys))
+
+
+def _apps(keys: Collection[int]) -> Select[*tuple[object, ...]]:
+    app = AuthenticatorAppRecord
+    return select(
+        app.user_id,
+        literal(SecondFactorType.AUTHENTICATOR_APP.value),
+        app.user_id,
+        literal(""),
+        app.created_at,
+        app.last_used_at,
+    ).where(app.user_id.in_(keys), app.confirmed_at.is_not(None))
+
+
+def _recovery_codes(keys: Collection[int]) -> Select[*tuple[object, ...]]:
+    """Sets of codes of which at least one is unused."""
+    code = RecoveryCodeRecord
+    return (
+        select(
+            code.user_id,
+            literal(SecondFactorType.RECOVERY_CODES.value),
+            code.user_id,
+            literal(""),
+            func.min(code.created_at),
+            func.max(code.used_at),
+        )
+        .where(code.user_id.in_(keys))
+        .group_by(code.user_id)
+        .having(func.count(code.selector) > func.count(code.used_at))
+    )
+
+
+PASSKEY = "passkey"
+"""What a notice about a copied passkey has its ID under."""
+
+AUTHENTICATOR_APP = "Authenticator app"
+RECOVERY_CODES = "Recovery codes"
+
+_SAME_MOMENT = timedelta(minutes=1)
+"""How long before its notice a factor is stored at most: both are in one transaction."""
+
+
+@part
+def list_reported(
+    session: Session, user_id: int, notice: Mapping[str, object], since: datetime
+) -> tuple[str, ...]:
+    """Return the names of what ``stop_reported`` would stop."""
+    passkeys = select(PasskeyRecord.name).where(*_reported_passkeys(user_id, notice, since))
+    names = [f'Passkey "{name}"' for name in session.scalars(passkeys.order_by(PasskeyRecord.id))]
+    app, code = AuthenticatorAppRecord, RecoveryCodeRecord
+    if session.scalar(select(app.user_id).where(*_app(user_id, since))) is not None:
+        names.append(AUTHENTICATOR_APP)
+    if session.scalar(select(code.user_id).where(*_codes(user_id, since)).limit(1)) is not None:
+        names.append(RECOVERY_CODES)
+    return tuple(names)
+
+
+@part
+def stop_reported(
+    session: Session, user_id: int, notice: Mapping[str, object], since: datetime
+) -> tuple[str, ...]:
+    """Stop the passkey that ``notice`` names, and all factors and codes that came ``since`` then.
+
+    ``since`` is the moment of the reported notice: what came later may be the same stranger's.
+    The user's row is locked. Returns the names.
+    """
+    names = list_reported(session, user_id, notice, since)
+    for passkey in session.scalars(
+        select(PasskeyRecord).where(*_reported_passkeys(user_id, notice, since))
+    ):
+        passkey.public_key = ""
+    for app in session.scalars(select(AuthenticatorAppRecord).where(*_app(user_id, since))):
+        app.secret = app.pending_secret = ""
+    session.execute(delete(RecoveryCodeRecord).where(*_codes(user_id, since)))
+    return names
+
+
+def _reported_passkeys(
+    user_id: int, notice: Mapping[str, object], since: datetime
+) -> tuple[ColumnElement[bool], ...]:
+    named = notice.get(PASSKEY)
+    is_named = PasskeyRecord.id == (int(named) if isinstance(named, str) else 0)
+    is_new = PasskeyRecord.created_at >= since - _SAME_MOMENT
+    return PasskeyRecord.user_id == user_id, or_(is_named, is_new)
+
+
+def _app(user_id: int, since: datetime) -> tuple[ColumnElement[bool], ...]:
+    app = AuthenticatorAppRecord
+    return app.user_id == user_id, app.confirmed_at >= since - _SAME_MOMENT
+
+
+def _codes(user_id: int, since: datetime) -> tuple[ColumnElement[bool], ...]:
+    code = RecoveryCodeRecord
+    return code.user_id == user_id, code.created_at >= since - _SAME_MOMENT

@@ -15,8 +15,8 @@ from app.domain.values.errors import Problem
 from app.models import AuditRecord, SessionRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import requires
-from app.services.identity.sso_coverage import has_sign_on
-from app.services.lists.records import record_from
+from app.services.identity.providers import has_sign_on
+from app.services.lists.paging import record_from
 from app.services.shop.closing import Closing, closing_columns, read_closing
 from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
 from app.services.shop.sign_in_counts import (

@@ -24,7 +24,7 @@ from app.models import (
 )
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, requires
-from app.services.identity.sso_coverage import KNOWN_BY, has_sign_on, working_providers, works
+from app.services.identity.providers import KNOWN_BY, has_sign_on, working_providers, works
 from app.services.people.permission_holders import holder_ids
 
 _NEEDED = Permission.MANAGE_SETTINGS

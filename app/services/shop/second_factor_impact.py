@@ -9,8 +9,8 @@ from app.domain.authorization.permissions import Permission
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.authorization.register import part, requires
-from app.services.identity.sso_coverage import has_sign_on
-from app.services.lists.records import record_from
+from app.services.identity.providers import has_sign_on
+from app.services.lists.paging import record_from
 from app.services.second_factors.stored_factors import HAS_SECOND_FACTOR
 
 

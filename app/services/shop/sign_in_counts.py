@@ -21,8 +21,8 @@ from app.models import AppRecord, IdentityProviderRecord, SessionRecord, UserRec
 from app.models.sign_in import WITHOUT_REFRESH
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part
-from app.services.identity.sso_coverage import has_sign_on, refreshes
-from app.services.lists.records import record_from
+from app.services.identity.providers import has_sign_on, refreshes
+from app.services.lists.paging import record_from
 
 MAX_COUNTED = 10_000
 """Where counting stops of what a large shop has without bound: more is told as "more than"."""

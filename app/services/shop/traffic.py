@@ -12,7 +12,7 @@ from app.domain.shop.settings import TRAFFIC_RETENTION, TrafficHour, TrafficKind
 from app.models import ForwardingRecord, TrafficRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import counts_on_replica, part, requires
-from app.services.lists.records import record_from
+from app.services.lists.paging import record_from
 
 
 @dataclass(frozen=True, slots=True)

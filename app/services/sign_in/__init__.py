@@ -1,5 +1,5 @@
-"""Sign-in by password, sessions and their tokens, and the login throttle.
+"""Sign-in by password, passkey and second factor; sessions, their tokens, the login throttle.
 
-Use cases: ``password_login``, ``tokens``, ``own_sessions``, ``login_throttle``. Records are
-written by ``sessions``.
+``password_login``, ``passkey_sign_in`` and ``second_factor_sign_in`` sign in; ``sessions`` begins,
+lists and ends sessions; ``tokens`` signs, refreshes and verifies their tokens.
 """

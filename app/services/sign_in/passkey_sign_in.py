@@ -23,15 +23,18 @@ from app.services.second_factors.passkey_checks import (
     check_passkey,
     passkey_options,
 )
-from app.services.sign_in.password_sessions import PasswordSignIn, require_password_login
-from app.services.sign_in.second_factor_answers import (
+from app.services.sign_in.second_factor_sign_in import (
+    Proved,
     WrongAnswer,
     count_stored_answer,
     find_challenge,
+    finish,
+    prove,
+    sign,
+    sign_again,
 )
-from app.services.sign_in.second_factor_proofs import prove
-from app.services.sign_in.second_factor_sign_in import Proved, finish, sign, sign_again
-from app.services.sign_in.sessions import TokenPair
+from app.services.sign_in.sessions import PasswordSignIn, require_password_login
+from app.services.sign_in.tokens import TokenPair
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 
 _REFUSED = Problem(

@@ -16,22 +16,22 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import account
 from app.ports.passwords import Match
-from app.services.authorization.live_sessions import switches_of
 from app.services.authorization.register import Arguments, Result, UseCase, input_decides, part
+from app.services.authorization.session_rights import switches_of
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.users import stored_email
-from app.services.lists.records import record_from
+from app.services.lists.paging import record_from
 from app.services.second_factors.challenges import PendingSession
-from app.services.sign_in.imported_passwords import imported_seconds, renew_hash
-from app.services.sign_in.login_attempts import Attempt, attempt
-from app.services.sign_in.password_sessions import (
+from app.services.sign_in.login_throttle import Attempt, attempt
+from app.services.sign_in.reauthentication import imported_seconds, renew_hash
+from app.services.sign_in.sessions import (
     PasswordSignIn,
     UnfinishedSignIn,
     begin_session,
     require_account,
     require_password_login,
 )
-from app.services.sign_in.sessions import TokenPair, sign_pair
+from app.services.sign_in.tokens import TokenPair, sign_pair
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 
 _WRONG = Problem("INVALID_CREDENTIALS", "Please, enter valid credentials", "email")

@@ -1,49 +1,308 @@
-"""Finish a sign-in with a second factor, and sign in with a passkey alone."""
+"""Finish a sign-in with a second factor, or prove one in a session that began without.
+
+A challenge takes ``MAX_FAILURES`` answers, an account ``MAX_GUESSES`` wrong codes in a row; each
+is counted before it is looked at.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from math import ceil
 
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app.domain.authorization.actor import Actor
+from app.domain.authorization.actor import Actor, SessionOrigin
+from app.domain.authorization.permissions import read_grant
+from app.domain.mails.mail import MailKind
 from app.domain.second_factors import (
+    MAX_CHALLENGE_FAILURES,
+    AuthenticationMethod,
+    Challenge,
     ChallengePurpose,
+    digest_of_challenge,
     methods_of_sign_in,
 )
+from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.sign_in.sign_in_log import SignInMethod
-from app.domain.values.errors import Refused
-from app.models import PasskeyRecord, SecondFactorChallengeRecord, ShopRecord, UserRecord
+from app.domain.sign_in.tokens import CSRF_TOKEN_LENGTH
+from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
+from app.models import (
+    PasskeyRecord,
+    SecondFactorChallengeRecord,
+    SessionRecord,
+    ShopRecord,
+    UserRecord,
+)
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.ports.database import account
-from app.services.authorization.live_sessions import find_session, switches_of
-from app.services.authorization.register import input_decides, part
+from app.ports.database import Subject, SubjectKind, account
+from app.ports.throttle import ThrottleUnavailable
+from app.services.authorization.register import account_owner_only, input_decides, part
+from app.services.authorization.session_rights import find_session, switches_of
 from app.services.authorization.shop_state import load_shop_state
+from app.services.outbox.security_notices import notify
 from app.services.second_factors.challenges import (
     CHALLENGE_ENDED,
     PendingSession,
+    ask,
+    count_answer,
+    note_method,
     read_audience,
     use_up,
 )
-from app.services.sign_in.login_attempts import attempt
-from app.services.sign_in.password_sessions import (
+from app.services.second_factors.code_checks import check_code
+from app.services.second_factors.stored_factors import read_factors
+from app.services.sign_in.login_throttle import UNCOUNTABLE, attempt
+from app.services.sign_in.reauthentication import end_guessed_session, own_id
+from app.services.sign_in.sessions import (
+    OpenedSession,
     PasswordSignIn,
     UnfinishedSignIn,
     begin_session,
+    digest_of_csrf_token,
     require_account,
     require_password_login,
 )
-from app.services.sign_in.reauthentication import own_id
-from app.services.sign_in.second_factor_answers import (
-    WrongAnswer,
-    answer_with_code,
-    find_challenge,
-)
-from app.services.sign_in.second_factor_proofs import prove
-from app.services.sign_in.sessions import OpenedSession, TokenPair, sign_pair
+from app.services.sign_in.tokens import TokenPair, audience_of, sign_pair, verify_argument_token
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
+
+
+class WrongAnswer(Refused):
+    """The code or passkey isn't right (INVALID_SECOND_FACTOR).
+
+    ``is_last_guess``: the account's codes can't be guessed further for now.
+    """
+
+    def __init__(self, problem: Problem, *, is_last_guess: bool = False) -> None:
+        super().__init__(problem)
+        self.is_last_guess = is_last_guess
+
+
+@part
+def find_challenge(
+    ports: Ports, actor: Actor, token: str, *purposes: ChallengePurpose, in_console: bool = False
+) -> SecondFactorChallengeRecord:
+    """Return the challenge of ``token`` if it can be answered here by ``actor``.
+
+    Refuses CHALLENGE_ENDED for one that is unknown or over, is for another purpose, belongs to the
+    other side of console and API, or to another session than the actor's own.
+    """
+    stored = SecondFactorChallengeRecord
+    with ports.database.reading() as session:
+        found: SecondFactorChallengeRecord | None = session.scalar(
+            select(stored).where(
+                stored.digest == digest_of_challenge(token),
+                stored.purpose.in_([purpose.value for purpose in purposes]),
+                stored.in_console.is_(in_console),
+                stored.expires_at > ports.clock.now(),
+                stored.failures < MAX_CHALLENGE_FAILURES,
+            )
+        )
+    if found is None or not _can_answer(actor, found):
+        raise Refused(CHALLENGE_ENDED)
+    return found
+
+
+@part
+def answer_with_code(
+    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, code: str
+) -> AuthenticationMethod:
+    """Return the method of a right ``code`` of the challenge's account; raises as ``use_code``.
+
+    Never inside a transaction, and once per request.
+    """
+    if found.user_id is None:
+        raise Refused(CHALLENGE_ENDED)  # a passkey alone says who it is
+    return use_code(ports, actor, found.user_id, code, challenge=(found, token))
+
+
+@part
+def use_code(
+    ports: Ports,
+    actor: Actor,
+    user_id: int,
+    code: str,
+    *,
+    challenge: tuple[SecondFactorChallengeRecord, str] | None = None,
+) -> AuthenticationMethod:
+    """Use up a code of the account's authenticator app, or a recovery code.
+
+    Raises ``WrongAnswer`` on ``code``; refuses LOGIN_ATTEMPT_DELAYED for an hour after
+    ``MAX_GUESSES`` wrong ones in a row, of which the owner gets a mail. The count goes on until
+    ``reset_guesses``: a right password doesn't reset it. Never inside a transaction.
+    """
+    try:
+        number = count_code(ports, user_id)
+        try:
+            left = MAX_GUESSES - number
+            if challenge is not None:
+                left = min(
+                    left, MAX_CHALLENGE_FAILURES - count_stored_answer(ports, *challenge).failures
+                )
+            used = check_code(ports, actor, user_id, code)
+        except Exception:
+            ports.throttle.undo_guess(user_id)  # nothing was compared
+            raise
+    except ThrottleUnavailable as error:
+        raise Refused(UNCOUNTABLE) from error
+    if used is None:
+        is_last_guess = number >= MAX_GUESSES
+        if is_last_guess:
+            with ports.database.transaction() as session:
+                notify(ports, actor, session, user_id, MailKind.INCORRECT_CODES)
+        raise WrongAnswer(_wrong_code(left), is_last_guess=is_last_guess)
+    return AuthenticationMethod.ONE_TIME_CODE
+
+
+@part
+def count_stored_answer(
+    ports: Ports, found: SecondFactorChallengeRecord, token: str
+) -> SecondFactorChallengeRecord:
+    """Count an answer in a transaction, before it is looked at."""
+    with ports.database.transaction(Subject(SubjectKind.SESSION, found.id)) as session:
+        return count_answer(ports, session, ChallengePurpose(found.purpose), token)
+
+
+@part
+def count_code(ports: Ports, user_id: int) -> int:
+    """Count a guess at the codes of an account, and return the number of guesses in a row.
+
+    Refuses LOGIN_ATTEMPT_DELAYED after ``MAX_GUESSES``.
+    """
+    guess = ports.throttle.guess(user_id, ports.throttle.timestamp(ports.shared_clock))
+    if guess.number:
+        return guess.number
+    raise Refused(
+        Problem(
+            "LOGIN_ATTEMPT_DELAYED",
+            "Too many incorrect codes. Try again in {count} minute.",
+            plural="Too many incorrect codes. Try again in {count} minutes.",
+            values={"count": ceil(guess.wait / 60)},
+        )
+    )
+
+
+def _can_answer(actor: Actor, found: SecondFactorChallengeRecord) -> bool:
+    """Whether a challenge of a session comes back in that session, from its owner."""
+    if found.session_id is None:
+        return True
+    return actor.is_account_owner and actor.session_id == found.session_id
+
+
+def _wrong_code(left: int) -> Problem:
+    if left <= 0:
+        return Problem("INVALID_SECOND_FACTOR", "Incorrect code. No attempts are left.", "code")
+    return Problem(
+        "INVALID_SECOND_FACTOR",
+        "Incorrect code. {count} attempt left.",
+        "code",
+        plural="Incorrect code. {count} attempts left.",
+        values={"count": left},
+    )
+
+
+NO_SESSION = Problem(
+    "INVALID",
+    "This access token is your identity provider's. Sign in again there with a second factor.",
+)
+_NO_FACTOR = Problem(
+    "NOT_FOUND", "Your account has no second factor. Add one in the console, on your account page."
+)
+
+
+@account_owner_only
+def ask_for_proof(ports: Ports, actor: Actor, *, token: str = "") -> Challenge:
+    """Return a challenge that the caller answers in this session (`secondFactorChallengeCreate`).
+
+    It takes the place of the session's earlier one. ``token`` is the caller's access token: the
+    new tokens are for the same audience. Refuses INVALID for a provider's own token,
+    which has no session here, and NOT_FOUND for an account without a second factor.
+    """
+    user_id = own_id(actor)
+    if actor.session_id is None:
+        raise Refused(NO_SESSION)
+    audience = audience_of(verify_argument_token(ports, actor, token, "").claims) if token else ""
+    with ports.database.transaction() as session:
+        # The account before its session and challenges, as where they end.
+        session.get(UserRecord, user_id, with_for_update=True)
+        if session.get(SessionRecord, actor.session_id, with_for_update=True) is None:
+            raise TokenRejected(TokenFault.INVALID)  # ended since this request began
+        types = read_factors(session, user_id).types
+        if not types:
+            raise Refused(_NO_FACTOR)
+        session.execute(
+            delete(SecondFactorChallengeRecord).where(
+                SecondFactorChallengeRecord.session_id == actor.session_id,
+                SecondFactorChallengeRecord.purpose == ChallengePurpose.PROOF.value,
+            )
+        )
+        return ask(
+            ports,
+            session,
+            ChallengePurpose.PROOF,
+            user_id=user_id,
+            session_id=actor.session_id,
+            types=types,
+            pending=PendingSession(audience=audience),
+        )
+
+
+@part
+def prove(
+    ports: Ports,
+    actor: Actor,
+    check: Callable[[], AuthenticationMethod],
+    challenge_id: int | None = None,
+) -> OpenedSession:
+    """Note the second factor that ``check`` finds in the caller's session; use up the challenge.
+
+    Returns the session for new tokens. Raises ``WrongAnswer`` as ``check`` does; the last wrong
+    code that the account has left ends the session, in which someone guesses. Never inside a
+    transaction.
+    """
+    user_id, session_id = own_id(actor), actor.session_id
+    if session_id is None:
+        raise Refused(NO_SESSION)
+    try:
+        method = check()
+        ports.throttle.reset_guesses(user_id)
+    except WrongAnswer as wrong:
+        if wrong.is_last_guess:
+            end_guessed_session(ports, actor, f"{MAX_GUESSES} incorrect codes in a row.")
+        raise
+    except ThrottleUnavailable as error:
+        raise Refused(UNCOUNTABLE) from error
+    with ports.database.transaction() as session:
+        # The session before its challenge: a session that ends takes its challenges along.
+        stored = session.get(SessionRecord, session_id, with_for_update=True)
+        if stored is None:
+            raise Refused(CHALLENGE_ENDED)
+        if challenge_id is not None:
+            use_up(session, challenge_id)
+        return _raise(ports, stored, method)
+
+
+def _raise(ports: Ports, stored: SessionRecord, method: AuthenticationMethod) -> OpenedSession:
+    """Add ``method`` to the session.
+
+    Where the provider gave no refresh token, the session gets none here either.
+    """
+    origin = SessionOrigin(stored.origin)
+    amr = note_method(stored, method)
+    csrf_token = ports.randomness.token(CSRF_TOKEN_LENGTH)
+    stored.refresh_digest = digest_of_csrf_token(csrf_token)
+    return OpenedSession(
+        stored.token,
+        origin,
+        ports.clock.timestamp(),
+        stored.expires_at.timestamp(),
+        csrf_token,
+        read_grant(stored.scope),
+        amr,
+        can_refresh=origin is SessionOrigin.PASSWORD or bool(stored.provider_refresh_token),
+    )
 
 
 @dataclass(frozen=True, slots=True)

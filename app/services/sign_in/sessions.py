@@ -1,10 +1,10 @@
-"""Sessions: one a login, and the tokens that speak for it."""
+"""Sessions: begun by password or provider, listed for their user, and ended."""
 
 import hashlib
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from app.domain import keys
@@ -12,25 +12,40 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import ScopeGrant, write_grant
 from app.domain.second_factors import (
+    Challenge,
+    ChallengePurpose,
     SecondFactorType,
     used_second_factor,
     write_methods,
 )
-from app.domain.shop.settings import Switches
+from app.domain.shop.settings import PasswordLoginMode, Switches
+from app.domain.sign_in.devices import SignedIn, device_of
+from app.domain.sign_in.sign_in_log import SignInReason
 from app.domain.sign_in.tokens import (
     CSRF_TOKEN_LENGTH,
     SESSION_TOKEN_LENGTH,
-    Subject,
-    TokenType,
-    make_claims,
 )
-from app.models import SessionRecord, UserRecord
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import key_of
+from app.models import SessionRecord, ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.authorization.live_sessions import with_effective_rights
-from app.services.authorization.register import part
-from app.services.keys import ring
-from app.services.second_factors.challenges import drop_challenges
+from app.services.audit.log import Change, record
+from app.services.authorization.register import account_owner_only, part
+from app.services.authorization.session_rights import (
+    USER_COLUMNS,
+    read_user,
+    switches_of,
+)
+from app.services.second_factors.challenges import (
+    PendingSession,
+    SecondFactorRequired,
+    ask,
+    drop_challenges,
+)
 from app.services.second_factors.stored_factors import read_factors
+from app.services.sign_in.reauthentication import own_id
+from app.services.sign_in_log.recording import SignInEntry, record_sign_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +96,6 @@ class SessionStart:
     lifetime: timedelta | None = None
     amr: tuple[str, ...] = ()
     in_console: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TokenPair:
-    """The access token, refresh token and user of a sign-in.
-
-    ``refresh`` is empty for a session that its provider doesn't let refresh. ``user`` has the
-    permissions that count in the current login mode.
-    """
-
-    access: str
-    refresh: str
-    user: User
 
 
 class SecondFactorSkipped(RuntimeError):
@@ -184,55 +186,6 @@ def digest_of_csrf_token(csrf_token: str) -> str:
 
 
 @part
-def sign_pair(
-    ports: Ports,
-    actor: Actor,
-    opened: OpenedSession,
-    user: User,
-    switches: Switches,
-    audience: str = "",
-) -> TokenPair:
-    """Both tokens of a session of ``user``, who is as stored: no mode has taken anything yet.
-
-    The claim ``is_staff`` reflects the role, whatever the mode (contract, "Access and refresh
-    tokens").
-    """
-    subject = _subject(ports, actor, opened.token, user, opened.amr)
-    # Not the present: a second that has begun since would be missing in the lifetime.
-    refresh = make_claims(subject, TokenType.REFRESH, now=opened.issued, expires=opened.expires)
-    refresh["csrf_token"] = opened.csrf_token
-    if audience:
-        refresh["aud"] = audience
-    return TokenPair(
-        access=sign_access(ports, actor, opened, user, audience),
-        refresh=_sign(ports, refresh) if opened.can_refresh else "",
-        user=with_effective_rights(user, opened.origin, opened.amr, switches, opened.grant),
-    )
-
-
-@part
-def sign_access(
-    ports: Ports,
-    actor: Actor,
-    opened: OpenedSession,
-    user: User,
-    audience: str,
-    keys_version: int | None = None,
-) -> str:
-    """An access token of a session of ``user``, as stored; it never outlives the session.
-
-    ``keys_version`` is the key ring's, if the caller has just read it.
-    """
-    now = ports.clock.timestamp()
-    expires = min(now + ports.configuration.jwt_ttl_access, opened.expires)
-    subject = _subject(ports, actor, opened.token, user, opened.amr)
-    claims = make_claims(subject, TokenType.ACCESS, now=now, expires=expires)
-    if audience:
-        claims["aud"] = audience
-    return _sign(ports, claims, keys_version)
-
-
-@part
 def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | None = None) -> int:
     """End a person's sessions, all or all ``but`` one; return how many.
 
@@ -253,19 +206,185 @@ def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | Non
     return ended
 
 
-def _subject(
-    ports: Ports, actor: Actor, session: str, user: User, amr: tuple[str, ...]
-) -> Subject:
-    return Subject(
-        user_id=user.id,
-        email=user.email,
-        is_staff=user.is_staff,
-        session=session,
-        issuer=actor.issuer,
-        owner=ports.configuration.token_owner,
-        amr=amr,
+DISABLED = Problem(
+    "DISABLED_AUTHENTICATION_METHOD",
+    "Password login is disabled. Sign in with SSO.",
+)
+NO_STAFF = Problem(
+    "INVALID",
+    "This is a customer account. The console is for staff. Ask someone who "
+    "manages staff to make you a staff member.",
+    "email",
+)
+_INACTIVE = Problem("INACTIVE", "This account is not active.", "email")
+_UNCONFIRMED = Problem(
+    "ACCOUNT_NOT_CONFIRMED", "Confirm your account with the link in the email first.", "email"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordSignIn:
+    """A session that has just begun: whose it is, as stored, and the switches of that moment."""
+
+    opened: OpenedSession
+    user: User
+    switches: Switches
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedSignIn:
+    """The first factor was right; ``challenge`` asks for the second."""
+
+    challenge: Challenge
+    for_staff: bool
+
+    def refusal(self) -> SecondFactorRequired:
+        """Return what ends the use case, once the challenge is committed."""
+        return SecondFactorRequired(self.challenge, for_staff=self.for_staff)
+
+
+@part
+def require_password_login(switches: Switches) -> None:
+    """Refuse while the password login mode is DISABLED."""
+    if switches.password_login_mode is PasswordLoginMode.DISABLED:
+        raise Refused(DISABLED)
+
+
+@part
+def require_account(shop: ShopRecord, user: UserRecord, entry: SignInEntry) -> None:
+    """Refuse accounts that can't sign in by password: INACTIVE, ACCOUNT_NOT_CONFIRMED.
+
+    At the console also INVALID on ``email`` for customers.
+    """
+    if not user.is_active:
+        raise Refused(_INACTIVE)
+    if not user.is_confirmed and needs_confirmation(shop):
+        raise Refused(_UNCONFIRMED)
+    if entry.in_console and not user.is_staff:
+        entry.reason = SignInReason.NOT_STAFF
+        raise Refused(NO_STAFF)
+
+
+@part
+def needs_confirmation(shop: ShopRecord) -> bool:
+    """Whether an unconfirmed account can't sign in."""
+    return shop.enable_account_confirmation_by_email and not shop.allow_login_without_confirmation
+
+
+@part
+def begin_session(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    user: UserRecord,
+    entry: SignInEntry,
+    begins: PendingSession,
+    amr: tuple[str, ...] = (),
+) -> PasswordSignIn | UnfinishedSignIn:
+    """Open a session of origin PASSWORD in the transaction of ``session``.
+
+    For an account with a second factor that ``amr`` lacks, a challenge is stored instead: the
+    caller raises its refusal after the commit.
+    """
+    start = SessionStart(
+        SessionOrigin.PASSWORD, lifetime=begins.lifetime, amr=amr, in_console=begins.in_console
+    )
+    try:
+        opened = open_session(ports, actor, session, user.id, start)
+    except SecondFactorSkipped as skipped:
+        purpose, types = ChallengePurpose.SIGN_IN, skipped.types
+        challenge = ask(ports, session, purpose, user_id=user.id, types=types, pending=begins)
+        return UnfinishedSignIn(challenge, user.is_staff)
+    user.last_login = ports.clock.now()
+    record_sign_in(ports, actor, session, entry, user)
+    row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user.id)).one()
+    switches = switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
+    return PasswordSignIn(opened, read_user(row), switches)
+
+
+SESSION = "Session"
+"""The type name in a session's global id."""
+
+
+@account_owner_only
+def list_sessions(ports: Ports, actor: Actor, *, limit: int | None = None) -> tuple[SignedIn, ...]:
+    """The caller's own sessions that are alive, the one used last first.
+
+    No more than ``limit``, if that is said: the present one, and the newest.
+    """
+    is_present = SessionRecord.id == (actor.session_id or 0)
+    alive = (
+        select(SessionRecord)
+        .where(SessionRecord.user_id == own_id(actor))
+        .where(SessionRecord.expires_at > ports.clock.now())
+        .order_by(is_present.desc(), SessionRecord.id.desc())
+        .limit(limit)
+    )
+    with ports.database.reading() as session:
+        found = [signed_in(actor, stored) for stored in session.scalars(alive)]
+    return tuple(sorted(found, key=by_use, reverse=True))
+
+
+@account_owner_only
+def end_session(ports: Ports, actor: Actor, session_id: str) -> None:
+    """End one of the caller's sessions by global id; the current one signs them out.
+
+    Its tokens stop working immediately in every process. Refuses NOT_FOUND on ``id`` for an ended
+    session or another user's.
+    """
+    user_id = own_id(actor)
+    key = key_of(session_id, SESSION)
+    with ports.database.transaction() as session:
+        ended = session.scalar(
+            delete(SessionRecord)
+            .where(SessionRecord.id == key, SessionRecord.user_id == user_id)
+            .returning(SessionRecord.id)
+        )
+        if ended is None:
+            raise Refused(Problem("NOT_FOUND", "You have no such session.", "id"))
+        change = Change("session.end", "User", user_id, actor.name, before={"session": key})
+        record(ports, actor, session, change)
+
+
+@account_owner_only
+def end_other_sessions(ports: Ports, actor: Actor) -> int:
+    """End every session of the caller but the present one; how many there were."""
+    user_id = own_id(actor)
+    with ports.database.transaction() as session:
+        # A provider's token belongs to no session of ours: then every one of ours is another.
+        ended = end_sessions(ports, session, user_id, but=actor.session_id or 0)
+        before = {"sessions": ended}
+        change = Change("session.end_others", "User", user_id, actor.name, before=before)
+        record(ports, actor, session, change)
+        return ended
+
+
+@part
+def signed_in(actor: Actor, stored: SessionRecord) -> SignedIn:
+    """A session as it is shown to ``actor``."""
+    return SignedIn(
+        id=stored.id,
+        device=device_of(stored.user_agent),
+        address=stored.address,
+        created_at=stored.created_at,
+        last_used_at=stored.last_used_at,
+        origin=SessionOrigin(stored.origin),
+        is_current=stored.id == actor.session_id,
     )
 
 
-def _sign(ports: Ports, claims: dict[str, object], keys_version: int | None = None) -> str:
-    return ports.keys.sign(ring(ports, keys_version).signer, claims)
+@part
+def by_use(shown: SignedIn) -> tuple[float, int]:
+    """Sort key of sessions: their last use."""
+    used = shown.last_used_at or shown.created_at
+    return used.timestamp(), shown.id
+
+
+@account_owner_only
+def deactivate_all_tokens(ports: Ports, actor: Actor) -> None:
+    """End every session of the caller, the one in use included (`tokensDeactivateAll`)."""
+    user_id = own_id(actor)
+    with ports.database.transaction() as session:
+        before = {"sessions": end_sessions(ports, session, user_id)}
+        change = Change("tokens.deactivate_all", "User", user_id, actor.name, before)
+        record(ports, actor, session, change)

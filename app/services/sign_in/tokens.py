@@ -1,18 +1,37 @@
-"""Refreshing, verifying and ending tokens."""
+"""Tokens of sessions: signed, refreshed and verified.
+
+With ``SINGLE_USE_REFRESH_TOKENS`` a refresh token is good for one use.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from hmac import compare_digest
+
+from sqlalchemy import select
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
+from app.domain.shop.settings import Switches
 from app.domain.sign_in.jws import claimed_key
 from app.domain.sign_in.sign_in_log import SignInMethod
-from app.domain.sign_in.tokens import Claims, TokenType
+from app.domain.sign_in.tokens import (
+    Claims,
+    Subject,
+    TokenType,
+    make_claims,
+    successor_of,
+)
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
+from app.models import SessionRecord
 from app.ports import Ports
+from app.ports.database import account
 from app.services.audit.log import Change, record
-from app.services.authorization.live_sessions import effective_user
-from app.services.authorization.register import account_owner_only, input_decides, part, public
+from app.services.authorization.register import input_decides, part, public
+from app.services.authorization.session_rights import (
+    effective_user,
+    with_effective_rights,
+)
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.own_tokens import (
     VerifiedSession,
@@ -21,11 +40,70 @@ from app.services.identity.own_tokens import (
     verify_own_token_alive,
 )
 from app.services.keys import ring
-from app.services.sign_in.password_sessions import require_password_login
-from app.services.sign_in.reauthentication import own_id
-from app.services.sign_in.refresh_tokens import SESSION_ENDED, use_up
-from app.services.sign_in.sessions import OpenedSession, end_sessions, sign_access, sign_pair
+from app.services.sign_in.sessions import (
+    OpenedSession,
+    digest_of_csrf_token,
+    require_password_login,
+)
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
+
+SESSION_ENDED = Problem("JWT_INVALID_TOKEN", TokenFault.INVALID.message)
+
+GRACE = timedelta(seconds=10)
+"""For how long a token that was used may come again: two tabs of a browser refresh at once, and
+an answer may get lost. Both get the same successor."""
+
+
+@part
+def use_up(ports: Ports, actor: Actor, claims: Claims, email: str) -> str:
+    """Use up the refresh token with ``claims``; return the ``csrf_token`` of its successor.
+
+    A token that is reused after ``GRACE``, or its successor, was stolen: as no one knows which,
+    the session ends (RFC 9700, 4.14.2) and JWT_INVALID_TOKEN is refused.
+    """
+    with ports.database.transaction(account(claims.user_id)) as session:
+        kept = session.scalar(
+            select(SessionRecord)
+            .where(SessionRecord.token == claims.session, SessionRecord.user_id == claims.user_id)
+            .with_for_update()
+        )
+        is_good = kept is not None
+        if kept is not None and is_current(kept, claims):
+            replace_token(ports, kept, claims)
+        elif kept is not None and not was_just_used(ports, kept, claims):
+            is_good = False
+            session.delete(kept)
+            why = {"reason": "A refresh token was used twice."}
+            change = Change("session.end", "User", claims.user_id, email, after=why)
+            record(ports, actor, session, change)
+    if not is_good:
+        raise Refused(SESSION_ENDED)
+    return successor_of(claims.csrf_token)
+
+
+@part
+def is_current(kept: SessionRecord, claims: Claims) -> bool:
+    """Whether the refresh token with ``claims`` is the newest of its session."""
+    return compare_digest(kept.refresh_digest, digest_of_csrf_token(claims.csrf_token))
+
+
+@part
+def was_just_used(ports: Ports, kept: SessionRecord, claims: Claims) -> bool:
+    """Whether the newest took the place of the one with ``claims`` within the last ``GRACE``."""
+    following = digest_of_csrf_token(successor_of(claims.csrf_token))
+    if kept.refreshed_at is None or not compare_digest(kept.refresh_digest, following):
+        return False
+    return ports.shared_clock.now() <= kept.refreshed_at + GRACE
+
+
+@part
+def replace_token(ports: Ports, kept: SessionRecord, claims: Claims) -> str:
+    """Have the token with ``claims`` be followed by another; returns its ``csrf_token``."""
+    successor = successor_of(claims.csrf_token)
+    kept.refresh_digest = digest_of_csrf_token(successor)
+    kept.refreshed_at = ports.shared_clock.now()
+    return successor
+
 
 _TYPES = frozenset(kind.value for kind in TokenType)
 _CODES = {
@@ -139,16 +217,6 @@ def check_token(ports: Ports, actor: Actor, *, token: str | None) -> Mapping[str
     return verified.claims.everything
 
 
-@account_owner_only
-def deactivate_all_tokens(ports: Ports, actor: Actor) -> None:
-    """End every session of the caller, the one in use included (`tokensDeactivateAll`)."""
-    user_id = own_id(actor)
-    with ports.database.transaction() as session:
-        before = {"sessions": end_sessions(ports, session, user_id)}
-        change = Change("tokens.deactivate_all", "User", user_id, actor.name, before)
-        record(ports, actor, session, change)
-
-
 @part
 def verify_argument_token(ports: Ports, actor: Actor, token: str, field: str) -> VerifiedSession:
     """A good token of ours, of whatever type, that came as an argument.
@@ -175,3 +243,83 @@ def audience_of(claims: Claims) -> str:
     """Return the audience of a token of ours, empty if it has none."""
     audience = claims.everything.get("aud")
     return audience if isinstance(audience, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPair:
+    """The access token, refresh token and user of a sign-in.
+
+    ``refresh`` is empty for a session that its provider doesn't let refresh. ``user`` has the
+    permissions that count in the current login mode.
+    """
+
+    access: str
+    refresh: str
+    user: User
+
+
+@part
+def sign_pair(
+    ports: Ports,
+    actor: Actor,
+    opened: OpenedSession,
+    user: User,
+    switches: Switches,
+    audience: str = "",
+) -> TokenPair:
+    """Both tokens of a session of ``user``, who is as stored: no mode has taken anything yet.
+
+    The claim ``is_staff`` reflects the role, whatever the mode (contract, "Access and refresh
+    tokens").
+    """
+    subject = _subject(ports, actor, opened.token, user, opened.amr)
+    # Not the present: a second that has begun since would be missing in the lifetime.
+    refresh = make_claims(subject, TokenType.REFRESH, now=opened.issued, expires=opened.expires)
+    refresh["csrf_token"] = opened.csrf_token
+    if audience:
+        refresh["aud"] = audience
+    return TokenPair(
+        access=sign_access(ports, actor, opened, user, audience),
+        refresh=_sign(ports, refresh) if opened.can_refresh else "",
+        user=with_effective_rights(user, opened.origin, opened.amr, switches, opened.grant),
+    )
+
+
+@part
+def sign_access(
+    ports: Ports,
+    actor: Actor,
+    opened: OpenedSession,
+    user: User,
+    audience: str,
+    keys_version: int | None = None,
+) -> str:
+    """An access token of a session of ``user``, as stored; it never outlives the session.
+
+    ``keys_version`` is the key ring's, if the caller has just read it.
+    """
+    now = ports.clock.timestamp()
+    expires = min(now + ports.configuration.jwt_ttl_access, opened.expires)
+    subject = _subject(ports, actor, opened.token, user, opened.amr)
+    claims = make_claims(subject, TokenType.ACCESS, now=now, expires=expires)
+    if audience:
+        claims["aud"] = audience
+    return _sign(ports, claims, keys_version)
+
+
+def _subject(
+    ports: Ports, actor: Actor, session: str, user: User, amr: tuple[str, ...]
+) -> Subject:
+    return Subject(
+        user_id=user.id,
+        email=user.email,
+        is_staff=user.is_staff,
+        session=session,
+        issuer=actor.issuer,
+        owner=ports.configuration.token_owner,
+        amr=amr,
+    )
+
+
+def _sign(ports: Ports, claims: dict[str, object], keys_version: int | None = None) -> str:
+    return ports.keys.sign(ring(ports, keys_version).signer, claims)

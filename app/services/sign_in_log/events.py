@@ -46,9 +46,8 @@ from app.services.authorization.register import (
     part,
     requires_person,
 )
-from app.services.lists.paging import Order, read_by_keys, read_page
-from app.services.lists.records import record_from
-from app.services.lists.substring_search import can_match, contains_text
+from app.services.lists.filters import can_match, contains_text
+from app.services.lists.paging import Order, read_by_keys, read_page, record_from
 
 _event = SignInEventRecord
 COLUMNS = (

@@ -31,8 +31,7 @@ from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.monitoring import SIGN_INS
 from app.ports.passwords import PasswordsBusy
-from app.services.authorization.after_commit import after_commit
-from app.services.authorization.register import part
+from app.services.authorization.register import after_commit, part
 from app.services.outbox.security_notices import notify
 
 MAX_NEW_PER_HOUR = 5

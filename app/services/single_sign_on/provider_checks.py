@@ -37,9 +37,9 @@ from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused
 from app.ports.process_cache import CallPurpose
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import fresh_proof, requires
+from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.identity.linked_accounts import (
     INACTIVE,
     SIGNED_OUT,
@@ -55,9 +55,8 @@ from app.services.identity.provider_assertions import (
     require_opaque_allowed,
     waiting_problem,
 )
-from app.services.identity.provider_keys import verify_with
+from app.services.identity.provider_calls import fetch_user_info, unusable_response, verify_with
 from app.services.identity.providers import known_providers, secret_for_token_url
-from app.services.identity.user_info import fetch_user_info, unusable_response
 from app.services.identity.users import has_email
 from app.services.inspector.own_tokens import may_see_rights
 from app.services.shop.sign_in_counts import sessions_without_refresh_token

@@ -35,8 +35,7 @@ from app.models import (
 from app.models.json_arrays import json_array_text
 from app.ports import Ports
 from app.services.authorization.register import part, requires
-from app.services.identity.providers import known_providers
-from app.services.identity.sso_coverage import has_sign_on, works
+from app.services.identity.providers import has_sign_on, known_providers, works
 from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
 from app.services.shop.sign_in_counts import MAX_COUNTED, BoundedCount
 

@@ -35,26 +35,23 @@ from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, TokenResponse
 from app.ports.process_cache import CallPurpose
 from app.services.audit.log import Change, record
-from app.services.authorization.live_sessions import LiveSession, effective_user
 from app.services.authorization.register import input_decides, public
+from app.services.authorization.session_rights import LiveSession, effective_user
 from app.services.identity.own_tokens import VerifiedSession, owner_of
 from app.services.identity.provider_assertions import WAITS
-from app.services.identity.provider_keys import verify_with
+from app.services.identity.provider_calls import verify_with
 from app.services.identity.providers import provider_of
-from app.services.sign_in.refresh_tokens import (
+from app.services.sign_in.sessions import OpenedSession, load_refresh_token, store_refresh_token
+from app.services.sign_in.tokens import (
     SESSION_ENDED,
+    Verified,
     is_current,
     replace_token,
+    sign_pair,
     use_up,
+    verify_argument_token,
     was_just_used,
 )
-from app.services.sign_in.sessions import (
-    OpenedSession,
-    load_refresh_token,
-    sign_pair,
-    store_refresh_token,
-)
-from app.services.sign_in.tokens import Verified, verify_argument_token
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 from app.services.single_sign_on.sign_in import (
     ExternalTokens,

@@ -39,9 +39,8 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires
 from app.services.identity.providers import known_providers, to_provider
+from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_rows
-from app.services.lists.range_filters import can_match
-from app.services.lists.substring_search import contains_text
 from app.services.single_sign_on.provider_changes import (
     lock_providers,
     next_settings,
@@ -123,7 +122,7 @@ def list_plugins(
     """
     whole: Select[*tuple[object, ...]] = select(IdentityProviderRecord.slug)
     query, order = whole, replace(_ORDERS[sort], descending=descending)
-    if not can_match(search):
+    if not is_searchable(search):
         return empty_page()
     if search:
         query = query.where(contains_text(IdentityProviderRecord.name, search))

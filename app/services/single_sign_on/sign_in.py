@@ -46,19 +46,17 @@ from app.services.identity.provider_assertions import (
     require_codes_allowed,
     require_honoured,
 )
-from app.services.identity.provider_calls import calling
-from app.services.identity.provider_keys import verify_with
+from app.services.identity.provider_calls import calling, fetch_user_info, verify_with
 from app.services.identity.providers import provider_of, secret_for_token_url
-from app.services.identity.user_info import fetch_user_info
 from app.services.identity.users import load_user
-from app.services.sign_in.password_sessions import NO_STAFF
 from app.services.sign_in.sessions import (
+    NO_STAFF,
     OpenedSession,
     ProviderSession,
     SessionStart,
     open_session,
-    sign_pair,
 )
+from app.services.sign_in.tokens import sign_pair
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, record_sign_in
 
 LIFETIME = timedelta(minutes=10)

@@ -23,7 +23,7 @@ from app.domain.webhooks import (
 )
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.services.authorization.register import part
-from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
+from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 from app.services.identity.stored_apps import stored_app
 from app.services.webhooks.limited_tokens import visible_webhook
 

@@ -11,7 +11,7 @@ from app.domain.webhooks import Webhook
 from app.models import AppRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import staff_and_apps
-from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
+from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 from app.services.webhooks.app_reach import seen_webhook
 from app.services.webhooks.stored_webhooks import WEBHOOKS, to_webhook
 

@@ -34,8 +34,8 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part, staff_and_apps
+from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.commerce.checkouts import load_checkout, token_in
 from app.services.commerce.orders import load_order
 from app.services.commerce.products import PRODUCTS, to_product

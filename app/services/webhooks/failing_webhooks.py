@@ -11,7 +11,7 @@ from app.domain.urls.web_urls import masked_url
 from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import part, requires
-from app.services.lists.records import record_from
+from app.services.lists.paging import record_from
 
 _FAILING = (WebhookRecord.failing_since.is_not(None), WebhookRecord.is_active.is_(True))
 # Spelled out, not as parameters: or no database could tell that its index holds just these.

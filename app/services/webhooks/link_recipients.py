@@ -19,9 +19,13 @@ from app.domain.webhooks import may_receive_link
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, UserRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.ports.keys import DecryptionError
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part
-from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
+from app.services.authorization.session_rights import (
+    APP_PERMISSIONS,
+    USER_COLUMNS,
+    read_permissions,
+    read_user,
+)
 from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
 from app.services.webhooks.subscribers import Subscriber
 

@@ -21,11 +21,9 @@ from app.models import AppRecord, DeliveryRecord, WebhookEventRecord, WebhookRec
 from app.models.json_arrays import json_array_text
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import requires_person
-from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
-from app.services.lists.paging import Order, read_page, read_rows
-from app.services.lists.range_filters import can_match
-from app.services.lists.records import record_from
-from app.services.lists.substring_search import contains_text
+from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
+from app.services.lists.filters import contains_text, is_searchable
+from app.services.lists.paging import Order, read_page, read_rows, record_from
 from app.services.webhooks.app_reach import within_reach
 
 HEALTH_SPAN = timedelta(hours=24)
@@ -167,7 +165,7 @@ def list_webhooks(
     Two statements, however many a page has; the cost of the health is that of the last day's
     deliveries of these webhooks, not of all that were ever made.
     """
-    if not can_match(filter_.search):
+    if not is_searchable(filter_.search):
         return empty_page()
     with ports.database.reading() as session:
         whole = select(WebhookRecord.id)

@@ -9,7 +9,7 @@ from app.domain.authorization.permissions import Permission
 from app.models import AppRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import requires
-from app.services.lists.records import record_from
+from app.services.lists.paging import record_from
 
 MAX_NAMES = 200
 """A list to choose from that is longer helps nobody."""

@@ -12,7 +12,7 @@ from app.domain.events import EVENTS, EventType
 from app.domain.webhooks import UNKNOWN_SAVER, Saver
 from app.models import AppRecord, WebhookEventRecord, WebhookRecord
 from app.services.authorization.register import part
-from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
+from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
 
 

@@ -6,7 +6,7 @@ from app.domain.accounts.email_links import LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused
 from app.ports import Ports
-from app.services.accounts.account_confirmation import confirm_account
+from app.services.accounts.email_changes import confirm_account
 from app.services.sign_in.password_login import create_token
 from tests.builders.audit import trail
 from tests.builders.links import link_for

@@ -11,7 +11,7 @@ from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused, TokenFault
 from app.ports import Ports
-from app.services.accounts.account_deletions import delete_account, request_account_deletion
+from app.services.accounts.account_details import delete_account, request_account_deletion
 from app.services.identity.identify import identify
 from app.services.sign_in.password_login import create_token
 from tests.builders.audit import trail

@@ -13,7 +13,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import ABSENT
 from app.ports import Ports
 from app.services.accounts.account_details import Details, update_account
-from app.services.metadata.user_metadata import public_metadata_of_users
+from app.services.metadata import public_metadata_of_users
 from tests.builders.addresses import addresses_of
 from tests.builders.audit import trail
 from tests.builders.outbox import events

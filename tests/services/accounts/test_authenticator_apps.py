@@ -17,11 +17,11 @@ from app.services.accounts.authenticator_apps import (
     AddedFactor,
     cancel_app_setup,
     confirm_app_setup,
+    replace_own_recovery_codes,
     show_app_setup,
     start_app_setup,
     turn_off_app,
 )
-from app.services.accounts.recovery_codes import replace_own_recovery_codes
 from app.services.second_factors.code_checks import check_code
 from app.services.second_factors.stored_factors import FactorCounts, read_factors
 from tests.builders.audit import trail

@@ -15,7 +15,7 @@ from app.domain.values.inputs import Upload
 from app.models import AvatarRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.accounts.avatars import delete_avatar, show_avatar, update_avatar
+from app.services.accounts.account_details import delete_avatar, show_avatar, update_avatar
 from tests.builders.audit import trail
 from tests.builders.images import picture
 from tests.builders.outbox import events

@@ -14,8 +14,7 @@ import pytest
 from app.domain.authorization.actor import Actor
 from app.domain.values.errors import Refused
 from app.ports import Ports
-from app.services.accounts.account_confirmation import confirm_account
-from app.services.accounts.email_changes import request_email_change
+from app.services.accounts.email_changes import confirm_account, request_email_change
 from app.services.accounts.password_changes import set_password
 from app.services.accounts.password_resets import request_password_reset
 from app.services.accounts.registration import NewAccount, register_account

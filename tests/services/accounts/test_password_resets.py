@@ -15,7 +15,7 @@ from app.domain.values.errors import PermissionDenied, Refused, TokenFault
 from app.models import AccountLinkRecord, ResetRequestRecord
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
-from app.services.operations.mail_sending import send_due_mail
+from app.services.mails.sending import send_due_mail
 from tests.builders.audit import trail
 from tests.builders.outbox import events, mails, token_in
 from tests.builders.people import (

@@ -13,7 +13,7 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.accounts.account_confirmation import confirm_account
+from app.services.accounts.email_changes import confirm_account
 from app.services.accounts.registration import NewAccount, register_account
 from app.services.sign_in.password_login import create_token
 from tests.builders.audit import trail

@@ -20,7 +20,7 @@ from app.services.accounts.password_changes import set_password
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
 from app.services.identity.identify import identify
 from app.services.sign_in.password_login import create_token
-from app.services.sign_in.sessions import TokenPair
+from app.services.sign_in.tokens import TokenPair
 from tests.builders.audit import trail
 from tests.builders.outbox import events, mails, token_in
 from tests.builders.people import (

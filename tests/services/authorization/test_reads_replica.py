@@ -22,7 +22,7 @@ LISTS = {
     "commerce.products.list_products",
     "commerce.orders.list_orders",
     "deliveries.search.search_deliveries",
-    "operations.mail_log.list_mails",
+    "mails.mail_log.list_mails",
     "people.directory.list_customers",
     "sign_in_log.events.list_sign_ins",
 }

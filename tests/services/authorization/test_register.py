@@ -9,7 +9,7 @@ from app.services.authorization.register import REGISTER, Declaration, Rule, che
 from app.services.keys import rotate_keys
 from app.services.shop.settings import show_settings, update_shop
 from app.services.sign_in.password_login import create_token
-from app.services.sign_in.tokens import deactivate_all_tokens
+from app.services.sign_in.sessions import deactivate_all_tokens
 
 APPS, ORDERS = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS
 

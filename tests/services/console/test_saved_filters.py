@@ -8,8 +8,12 @@ from app.domain.values.ids import to_global_id
 from app.models import SavedFilterRecord
 from app.ports import Ports
 from app.services.console import saved_filters
-from app.services.console.navigation_badges import show_badges
-from app.services.console.saved_filters import delete_filter, rename_filter, save_filter
+from app.services.console.saved_filters import (
+    delete_filter,
+    rename_filter,
+    save_filter,
+    show_badges,
+)
 from app.services.people.staff import delete_staff
 from tests.builders.people import actor_of, make_staff, make_user
 from tests.fixtures.statements import recorded_statements, selects

@@ -8,8 +8,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
-from app.services.console.home import show_overview
-from app.services.console.setup import Setup, dismiss_setup
+from app.services.console.home import Setup, dismiss_setup, show_overview
 from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.people import actor_of, make_staff

@@ -12,8 +12,7 @@ import pytest
 from app.adapters.identity_provider import OpenIdProvider
 from app.domain.values.errors import TokenFault
 from app.ports import Ports
-from app.services.identity.provider_calls import FAILED_PAUSE
-from app.services.identity.provider_keys import COOL_DOWN
+from app.services.identity.provider_calls import COOL_DOWN, FAILED_PAUSE
 from app.services.sign_in.password_login import create_token
 from tests.builders.apps import make_app
 from tests.builders.people import NOBODY, PASSWORD, make_user

@@ -10,7 +10,7 @@ from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import make_link
 from app.services.accounts.password_changes import set_password
-from app.services.sign_in.tokens import deactivate_all_tokens
+from app.services.sign_in.sessions import deactivate_all_tokens
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import ADDRESS, NOBODY, change_user, make_user
 from tests.builders.providers import identities, set_up, user_called

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import literal, select
 
 from app.ports import Ports
-from app.services.lists.substring_search import contains_text
+from app.services.lists.filters import contains_text
 
 pytestmark = pytest.mark.both_databases
 

@@ -11,7 +11,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.metadata import MetadataChange, StoredMetadata
 from app.ports import Ports
 from app.services.identity.identify import identify
-from app.services.metadata.app_metadata import (
+from app.services.metadata import (
     change_app_metadata,
     private_metadata_of_apps,
     public_metadata_of_apps,

@@ -12,7 +12,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.metadata import MetadataChange
 from app.ports import Ports
 from app.services.identity.users import load_user
-from app.services.metadata.user_metadata import (
+from app.services.metadata import (
     change_user_metadata,
     private_metadata_of_users,
     public_metadata_of_users,

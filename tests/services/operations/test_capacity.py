@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR
 from app.ports import Ports
-from app.services.operations.capacity import Capacity, database_capacity
+from app.services.operations.health_checks import Capacity, database_capacity
 
 
 def limit(url: str, connections: int) -> None:

@@ -24,8 +24,8 @@ from app.ports import Ports
 from app.services.apps.app_tokens import TokenOptions, create_app_token, list_app_tokens
 from app.services.commerce.checkouts import show_checkout, update_checkout_email
 from app.services.commerce.orders import show_order
+from app.services.mails.sending import send_due_mail
 from app.services.operations.cleanup import CleanupResult, clean_up
-from app.services.operations.mail_sending import send_due_mail
 from app.services.outbox.publisher import add_event, add_mail
 from app.services.second_factors.challenges import ask
 from tests.builders.apps import make_app

@@ -19,9 +19,9 @@ from app.domain.mails.own_templates import OwnTemplate
 from app.domain.values.installation import CheckResult, CheckState
 from app.models import ForwardingRecord, MailTemplateRecord
 from app.ports import Ports
+from app.services.mails.mail_templates import save_template
+from app.services.operations.background_work import read_worker_status, record_heartbeat
 from app.services.operations.health_checks import run_checks
-from app.services.operations.worker_heartbeat import read_worker_status, record_heartbeat
-from app.services.shop.mail_templates import save_template
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.app_mail import make_mailing_shop
 from tests.builders.apps import make_app

@@ -9,7 +9,7 @@ import pytest
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import CheckResult, CheckState
 from app.ports import Ports
-from app.services.operations.proxy_checks import ProxySettings, check_proxies
+from app.services.operations.environment_checks import ProxySettings, check_proxies
 from tests.builders.sign_in_events import make_sign_in
 from tests.servers.http import Received, Reply, http_server
 from tests.spec.server import running

@@ -6,7 +6,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.installation import CheckState
 from app.ports import Ports
-from app.services.operations.sign_in_checks import second_factor_findings, sign_in_finding
+from app.services.operations.health_checks import second_factor_findings, sign_in_finding
 from tests.builders.people import make_staff, make_user
 from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.second_factor_rule import add_unusable_passkey, require_second_factor

@@ -21,8 +21,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.deliveries.dispatch import LEASE, lease_due_deliveries
-from app.services.operations.backlog import read_backlog
-from app.services.operations.waiting_work import find_waiting_work
+from app.services.operations.background_work import find_waiting_work, read_backlog
 from app.services.outbox.publisher import add_event, add_mail
 from app.worker import TASKS
 from tests.builders.apps import make_app

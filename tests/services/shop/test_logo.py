@@ -14,7 +14,7 @@ from app.domain.mails.mail import Mail, MailKind
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.inputs import Upload
 from app.ports import Ports
-from app.services.operations.mail_sending import send_due_mail
+from app.services.mails.sending import send_due_mail
 from app.services.outbox.publisher import add_mail
 from app.services.shop.logo import delete_logo, read_logo, show_logo, update_logo
 from app.services.shop.settings import show_settings

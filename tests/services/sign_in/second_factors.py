@@ -12,7 +12,7 @@ from app.models import SecondFactorChallengeRecord
 from app.ports import Ports
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.second_factor_sign_in import verify_second_factor
-from app.services.sign_in.sessions import TokenPair
+from app.services.sign_in.tokens import TokenPair
 from tests.builders.people import NOBODY, PASSWORD, make_user
 from tests.builders.second_factors import make_authenticator_app, one_time_code
 from tests.services.logins import EMAIL, log_in

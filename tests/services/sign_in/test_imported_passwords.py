@@ -24,7 +24,7 @@ from app.services.accounts.password_resets import answer_reset_requests, request
 from app.services.accounts.registration import NewAccount, register_account
 from app.services.console.console_sessions import confirm_password_again
 from app.services.people.staff import NewStaff, create_staff
-from app.services.sign_in.imported_passwords import imported_seconds
+from app.services.sign_in.reauthentication import imported_seconds
 from tests.builders.imports import make_imported_user
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import NOBODY, PASSWORD, actor_of, make_user

@@ -5,7 +5,7 @@ import pytest
 from app.domain.values.errors import TokenFault
 from app.ports import Ports
 from app.services.identity.provider_token_verification import OPAQUE_SECONDS
-from app.services.sign_in.tokens import deactivate_all_tokens
+from app.services.sign_in.sessions import deactivate_all_tokens
 from tests.builders.providers import set_up
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import AUDIENCE, OwnProvider

@@ -10,7 +10,7 @@ from app.domain.values.errors import PermissionDenied, Refused, TokenFault
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from app.services.identity.identify import identify
-from app.services.sign_in.own_sessions import end_other_sessions, end_session, list_sessions
+from app.services.sign_in.sessions import end_other_sessions, end_session, list_sessions
 from app.services.sign_in.tokens import refresh_token
 from tests.builders.audit import trail
 from tests.builders.people import (

@@ -18,9 +18,8 @@ from app.services.sign_in.passkey_sign_in import (
     challenge_passkey,
     verify_passkey,
 )
-from app.services.sign_in.second_factor_proofs import ask_for_proof
-from app.services.sign_in.sessions import TokenPair
-from app.services.sign_in.tokens import refresh_token
+from app.services.sign_in.second_factor_sign_in import ask_for_proof
+from app.services.sign_in.tokens import TokenPair, refresh_token
 from tests.builders.passkeys import SYNCABLE, VERIFIED, SoftwareAuthenticator, make_passkey
 from tests.builders.people import (
     NOBODY,

@@ -14,8 +14,7 @@ from app.models import SessionRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.sign_in.password_login import create_token
-from app.services.sign_in.refresh_tokens import GRACE
-from app.services.sign_in.tokens import Refreshed, refresh_token, verify_token
+from app.services.sign_in.tokens import GRACE, Refreshed, refresh_token, verify_token
 from tests.builders.audit import trail
 from tests.builders.people import ADDRESS, NOBODY, PASSWORD, make_user, sign_in, visit
 from tests.builders.shop import set_mode

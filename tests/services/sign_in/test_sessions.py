@@ -9,8 +9,8 @@ from app.domain.values.errors import PermissionDenied, Refused, TokenFault, Toke
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
-from app.services.sign_in.sessions import TokenPair, end_sessions
-from app.services.sign_in.tokens import deactivate_all_tokens, refresh_token, verify_token
+from app.services.sign_in.sessions import deactivate_all_tokens, end_sessions
+from app.services.sign_in.tokens import TokenPair, refresh_token, verify_token
 from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.people import ADDRESS, NOBODY, make_staff, make_user, sign_in, visit

@@ -8,7 +8,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason, SignInRefusal
 from app.domain.values.errors import TokenFault
 from app.ports import Ports
-from app.services.sign_in.tokens import deactivate_all_tokens
+from app.services.sign_in.sessions import deactivate_all_tokens
 from app.services.single_sign_on.provider_checks import preview_mapping
 from tests.builders.people import ADDRESS, change_user, make_user
 from tests.builders.providers import set_up

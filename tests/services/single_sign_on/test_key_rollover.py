@@ -9,7 +9,7 @@ import pytest
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import TokenFault
 from app.ports import Ports
-from app.services.identity.provider_keys import COOL_DOWN
+from app.services.identity.provider_calls import COOL_DOWN
 from app.services.single_sign_on.provider_checks import discover_provider
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from app.services.single_sign_on.sign_in import begin_sign_in

@@ -10,7 +10,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
-from app.services.console.navigation_badges import Badges, show_badges
+from app.services.console.saved_filters import Badges, show_badges
 from app.services.deliveries.attempt_results import GONE_REASON
 from app.services.webhooks.failing_webhooks import list_failing_webhooks
 from tests.builders.apps import make_app

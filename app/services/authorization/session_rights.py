@@ -1,0 +1,458 @@
+"""Find the live session behind a token, with its rights and the shop's state, in one statement.
+
+A provider whose settings wait for confirmation can grant what those who set it hold.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, null, select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.users import Group, User
+from app.domain.authorization.actor import ProviderToken, SessionOrigin
+from app.domain.authorization.permissions import (
+    ALL_PERMISSIONS,
+    Permission,
+    ScopeGrant,
+    known,
+    read_grant,
+)
+from app.domain.second_factors import read_methods
+from app.domain.shop.settings import (
+    PasswordLoginMode,
+    Switches,
+    effective_permissions,
+    lacks_second_factor,
+    removes_staff_rights,
+)
+from app.domain.single_sign_on.waiting_changes import Changer, read_waiting
+from app.domain.values.unchanging import unchanging
+from app.models import (
+    AppPermissionRecord,
+    AppRecord,
+    ExternalIdentityRecord,
+    GroupMemberRecord,
+    GroupPermissionRecord,
+    GroupRecord,
+    IdentityProviderRecord,
+    SessionRecord,
+    ShopRecord,
+    UserPermissionRecord,
+    UserRecord,
+)
+from app.models.json_arrays import JsonArray, json_array_text, json_object
+from app.models.shop import SHOP_ID
+from app.ports import NamedRow, Ports, ReadSession
+from app.services.authorization.declarations import part
+from app.services.authorization.shop_state import (
+    SHOP_STATE_COLUMNS,
+    Lookup,
+    is_second_factor_required,
+    moment,
+    read_shop_state,
+)
+
+APP_PERMISSIONS = (
+    select(json_array_text(AppPermissionRecord.permission))
+    .where(AppPermissionRecord.app_id == AppRecord.id)
+    .scalar_subquery()
+)
+"""What the app of a row was granted."""
+
+GROUP_PERMISSIONS = (
+    select(json_array_text(GroupPermissionRecord.permission))
+    .where(GroupPermissionRecord.group_id == GroupRecord.id)
+    .scalar_subquery()
+)
+"""What the group of a row gives to its members."""
+
+NESTED_GROUP_PERMISSIONS = (
+    select(JsonArray(GroupPermissionRecord.permission))
+    .where(GroupPermissionRecord.group_id == GroupRecord.id)
+    .scalar_subquery()
+)
+"""The same as a part of other JSON."""
+
+
+@part
+def read_permissions(text: str) -> frozenset[Permission]:
+    """Return the permissions in the JSON text of an array of their names."""
+    return _read(text)
+
+
+# Few combinations exist, and every request reads one or more of them.
+@lru_cache(maxsize=1024)
+def _read(text: str) -> frozenset[Permission]:
+    return known(json.loads(text))
+
+
+@part
+def permissions_while_waiting(ports: Ports, waiting_changes: str) -> frozenset[Permission]:
+    """Return what everyone whose changes wait holds now, of what they held when they made them."""
+    changers = {change.changer for change in read_waiting(waiting_changes)}
+    if any(changer.user_id is None and changer.app_id is None for changer in changers):
+        return frozenset()
+    with ports.database.reading() as session:
+        held = [_held_by_changer(session, changer) for changer in changers]
+    return frozenset.intersection(*held) if held else frozenset()
+
+
+@part
+def grant_while_waiting(ports: Ports, waiting_changes: str, grant: ScopeGrant) -> ScopeGrant:
+    """Return as much of ``grant`` as counts: a provider that waits makes no one staff."""
+    held = permissions_while_waiting(ports, waiting_changes)
+    return ScopeGrant(grant.permissions & held)
+
+
+def _held_by_changer(session: ReadSession | Session, changer: Changer) -> frozenset[Permission]:
+    """Return what ``changer`` still holds; nothing for one who is gone or deactivated."""
+    held = changer.held
+    if changer.user_id is not None:
+        held &= _held_by_person(session, changer.user_id)
+    if changer.app_id is not None:
+        held &= _held_by_app(session, changer.app_id)
+    return held
+
+
+def _held_by_person(session: ReadSession | Session, user_id: int) -> frozenset[Permission]:
+    person = select(UserRecord.is_superuser).where(
+        UserRecord.id == user_id, UserRecord.is_active, UserRecord.is_staff
+    )
+    is_superuser = session.scalar(person)
+    if is_superuser is None:
+        return frozenset()
+    if is_superuser:
+        return ALL_PERMISSIONS
+    direct = select(UserPermissionRecord.permission).where(UserPermissionRecord.user_id == user_id)
+    by_group = (
+        select(GroupPermissionRecord.permission)
+        .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupPermissionRecord.group_id)
+        .where(GroupMemberRecord.user_id == user_id)
+    )
+    return known([*session.scalars(direct), *session.scalars(by_group)])
+
+
+def _held_by_app(session: ReadSession | Session, app_id: int) -> frozenset[Permission]:
+    granted = (
+        select(AppPermissionRecord.permission)
+        .join(AppRecord, AppRecord.id == AppPermissionRecord.app_id)
+        .where(AppRecord.id == app_id, AppRecord.is_active, AppRecord.is_installed)
+    )
+    return known([*session.scalars(granted)])
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionApp:
+    """An active app whose extension acts for a user, and its permissions."""
+
+    id: int
+    granted: frozenset[Permission]
+
+
+@unchanging
+class LiveSession:
+    """A live session and its user with all permissions, before the login mode applies.
+
+    ``session_id`` is ``None`` for a provider's own token, which has ``provider_token`` instead.
+    ``grant`` holds the permissions of a provider that rules them, ``provider_id`` the provider at
+    which the session began. ``app`` is the app of a dashboard extension that acts for the user.
+    ``amr`` are the authentication methods, if a second factor or passkey was used.
+    ``waiting_changes`` are those of the provider that granted permissions meanwhile.
+    """
+
+    session_id: int | None
+    origin: SessionOrigin
+    user: User
+    grant: ScopeGrant | None = None
+    provider_id: int | None = None
+    app: ExtensionApp | None = None
+    provider_token: ProviderToken | None = None
+    amr: tuple[str, ...] = ()
+    waiting_changes: str = ""
+
+
+_DIRECT = (
+    select(json_array_text(UserPermissionRecord.permission))
+    .where(UserPermissionRecord.user_id == UserRecord.id)
+    .scalar_subquery()
+)
+_GROUPS = (
+    select(
+        json_array_text(
+            json_object(
+                id=GroupRecord.id, name=GroupRecord.name, permissions=NESTED_GROUP_PERMISSIONS
+            )
+        )
+    )
+    .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupRecord.id)
+    .where(GroupMemberRecord.user_id == UserRecord.id)
+    .scalar_subquery()
+)
+
+USER_COLUMNS = (
+    UserRecord.id.label("user_id"),
+    UserRecord.email.label("user_email"),
+    UserRecord.first_name.label("user_first_name"),
+    UserRecord.last_name.label("user_last_name"),
+    UserRecord.is_staff.label("user_is_staff"),
+    UserRecord.is_active.label("user_is_active"),
+    UserRecord.is_confirmed.label("user_is_confirmed"),
+    UserRecord.is_superuser.label("user_is_superuser"),
+    UserRecord.date_joined.label("user_date_joined"),
+    UserRecord.updated_at.label("user_updated_at"),
+    UserRecord.last_login.label("user_last_login"),
+    _DIRECT.label("user_permissions"),
+    _GROUPS.label("user_groups"),
+    UserRecord.avatar.label("user_avatar"),
+    UserRecord.time_zone.label("user_time_zone"),
+    UserRecord.language_code.label("user_language_code"),
+)
+"""What ``read_user`` expects in a row."""
+
+_user_values_in = attrgetter(*(column.name for column in USER_COLUMNS))
+
+_WAITING = case(
+    (
+        SessionRecord.scope != "",
+        select(IdentityProviderRecord.waiting_changes)
+        .where(
+            IdentityProviderRecord.id == SessionRecord.provider_id,
+            exists().where(
+                ExternalIdentityRecord.id == SessionRecord.identity_id,
+                ExternalIdentityRecord.waiting_mark != "",
+            ),
+        )
+        .correlate(SessionRecord)
+        .scalar_subquery(),
+    ),
+    else_=null(),
+)
+"""What waits for confirmation at the provider that granted a session its rights meanwhile."""
+
+SESSION_COLUMNS = (
+    SessionRecord.id.label("session_id"),
+    SessionRecord.origin.label("session_origin"),
+    SessionRecord.scope.label("session_scope"),
+    SessionRecord.provider_id.label("session_provider_id"),
+    SessionRecord.amr.label("session_amr"),
+    _WAITING.label("session_waiting_changes"),
+    *USER_COLUMNS,
+)
+"""What ``read_session`` expects in a row."""
+
+IN_SESSION = and_(
+    SessionRecord.token == bindparam("session"), SessionRecord.user_id == bindparam("user_id")
+)
+IS_USER = and_(UserRecord.id == SessionRecord.user_id, UserRecord.is_active.is_(True))
+
+OF_KEY = and_(
+    SessionRecord.id == bindparam("session_id"), SessionRecord.user_id == bindparam("user_id")
+)
+"""The session that an actor names."""
+
+
+@part
+def session_query(
+    condition: ColumnElement[bool], *columns: ColumnElement[Any]
+) -> Select[*tuple[object, ...]]:
+    """Return the query of a session with the shop's state, and of ``columns`` besides."""
+    return (
+        select(*SHOP_STATE_COLUMNS, *SESSION_COLUMNS, *columns)
+        .select_from(ShopRecord)
+        .outerjoin(SessionRecord, condition)
+        .outerjoin(UserRecord, IS_USER)
+        .where(ShopRecord.id == SHOP_ID)
+    )
+
+
+_SESSION = session_query(IN_SESSION)
+_SESSION_OF_KEY = session_query(OF_KEY)
+
+
+@part
+def find_session(ports: Ports, session: str, user_id: int) -> Lookup[LiveSession | None]:
+    """The live session with that claim ``token``, if it is that user's and the user is active."""
+    row = ports.database.read(_SESSION, {"session": session, "user_id": user_id})[0]
+    return Lookup(
+        read_shop_state(row, ports.clock.now()), with_current_grant(ports, read_session(row))
+    )
+
+
+@part
+def find_session_again(ports: Ports, session_id: int, user_id: int) -> Lookup[LiveSession | None]:
+    """Find a session as ``find_session`` does, by its key."""
+    row = ports.database.read(_SESSION_OF_KEY, {"session_id": session_id, "user_id": user_id})[0]
+    return Lookup(
+        read_shop_state(row, ports.clock.now()), with_current_grant(ports, read_session(row))
+    )
+
+
+_LIVING: Select[*tuple[object, ...]] = (
+    select(
+        *SHOP_STATE_COLUMNS, SessionRecord.id.label("session_id"), UserRecord.id.label("user_id")
+    )
+    .select_from(ShopRecord)
+    .outerjoin(SessionRecord, IN_SESSION)
+    .outerjoin(UserRecord, IS_USER)
+    .where(ShopRecord.id == SHOP_ID)
+)
+
+
+@part
+def session_exists(ports: Ports, session: str, user_id: int) -> Lookup[bool]:
+    """Whether the session exists, without reading its user's permissions."""
+    row = ports.database.read(_LIVING, {"session": session, "user_id": user_id})[0]
+    state = read_shop_state(row, ports.clock.now())
+    return Lookup(state, row.session_id is not None and row.user_id is not None)
+
+
+@part
+def effective_user(found: LiveSession, switches: Switches) -> User:
+    """The user of a session with the rights, and the role, that count in it right now.
+
+    An extension of an app has those that both hold (contract, "Apps and extensions").
+    """
+    user = with_effective_rights(found.user, found.origin, found.amr, switches, found.grant)
+    if found.app is None:
+        return user
+    return replace(user, permissions=user.permissions & found.app.granted)
+
+
+@part
+def with_effective_rights(
+    user: User,
+    origin: SessionOrigin,
+    amr: tuple[str, ...],
+    switches: Switches,
+    grant: ScopeGrant | None = None,
+) -> User:
+    """``user`` with the rights, and the role, that count in a session of ``origin`` and ``amr``.
+
+    ``grant`` holds those that a provider gave, where it rules: they count instead of ours.
+    """
+    mode = switches.password_login_mode
+    missing = lacks_second_factor(amr, required=switches.second_factor_required)
+    stripped = missing or removes_staff_rights(mode, origin)
+    if grant is None and not stripped:
+        return user
+    is_staff = not stripped and (user.is_staff if grant is None else grant.is_staff)
+    scopes = None if grant is None else grant.permissions
+    permissions = effective_permissions(
+        user.permissions, mode=mode, origin=origin, scopes=scopes, second_factor_missing=missing
+    )
+    return replace(user, is_staff=is_staff, permissions=permissions)
+
+
+@part
+def with_current_grant(ports: Ports, found: LiveSession | None) -> LiveSession | None:
+    """Return the session that ``read_session`` read, with the grant that counts now.
+
+    What a provider granted while its settings wait for confirmation is limited to what those who
+    changed them hold at this moment.
+    """
+    if found is None or found.grant is None or not found.waiting_changes:
+        return found
+    return replace(found, grant=grant_while_waiting(ports, found.waiting_changes, found.grant))
+
+
+@part
+def read_session(row: NamedRow, app: ExtensionApp | None = None) -> LiveSession | None:
+    """The session in a row that has ``SESSION_COLUMNS``; ``None`` for one without its user.
+
+    ``app`` is the one whose extension the session's token is for.
+    """
+    if row.session_id is None or row.user_id is None:
+        return None
+    return LiveSession(
+        session_id=row.session_id,
+        origin=SessionOrigin(row.session_origin),
+        user=read_user(row),
+        grant=read_grant(row.session_scope),
+        provider_id=row.session_provider_id,
+        app=app,
+        amr=read_methods(row.session_amr),
+        waiting_changes=row.session_waiting_changes or "",
+    )
+
+
+@part
+def read_user(row: NamedRow) -> User:
+    """A person from a row that has ``USER_COLUMNS``, raw or typed, with every right they hold."""
+    (
+        key,
+        email,
+        first_name,
+        last_name,
+        is_staff,
+        is_active,
+        is_confirmed,
+        is_superuser,
+        date_joined,
+        updated_at,
+        last_login,
+        direct,
+        group_texts,
+        avatar,
+        time_zone,
+        language_code,
+    ) = _user_values_in(row)
+    groups = _groups(group_texts)
+    held = ALL_PERMISSIONS if is_superuser else _held(read_permissions(direct), groups)
+    return User(
+        id=key,
+        email=email,
+        first_name=first_name,
+        last_name=last_name,
+        is_staff=bool(is_staff),
+        is_active=bool(is_active),
+        is_confirmed=bool(is_confirmed),
+        is_superuser=bool(is_superuser),
+        date_joined=_required_moment(date_joined),
+        updated_at=_required_moment(updated_at),
+        last_login=moment(last_login),
+        permissions=held,
+        groups=groups,
+        avatar=avatar,
+        time_zone=time_zone,
+        language_code=language_code,
+    )
+
+
+@part
+def switches_of(shop: ShopRecord, now: datetime) -> Switches:
+    """The switches at ``now``, as the shop's record has them."""
+    return Switches(
+        PasswordLoginMode(shop.password_login_mode),
+        shop.allow_storefront_traffic,
+        is_second_factor_required(shop.second_factor_from, now),
+    )
+
+
+def _required_moment(value: object) -> datetime:
+    found = moment(value)
+    if found is None:
+        raise TypeError(f"{value!r} is no moment")
+    return found
+
+
+def _held(direct: frozenset[Permission], groups: tuple[Group, ...]) -> frozenset[Permission]:
+    return direct.union(*(group.permissions for group in groups))
+
+
+# Few combinations exist, and every request of staff reads one.
+@lru_cache(maxsize=1024)
+def _groups(text: str) -> tuple[Group, ...]:
+    groups = (
+        Group(group["id"], group["name"], known(group["permissions"]))
+        for group in json.loads(text)
+    )
+    return tuple(sorted(groups, key=_by_name))
+
+
+def _by_name(group: Group) -> tuple[str, int]:
+    return group.name, group.id

@@ -1,0 +1,163 @@
+"""Whether a background worker is alive, what waits for it, and for how long."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ScalarSelect, Select, bindparam, func, literal, or_, select, update
+
+from app.domain.authorization.actor import Actor
+from app.models import (
+    AppInstallationRecord,
+    DeliveryRecord,
+    HeartbeatRecord,
+    OutboxEventRecord,
+    OutboxMailRecord,
+    ResetRequestRecord,
+    ShopRecord,
+)
+from app.models.record import UtcDateTime
+from app.ports import Ports
+from app.services.authorization.register import internal, part
+from app.services.deliveries import dispatch, fanout
+from app.services.lists.filters import is_due
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerStatus:
+    """``beat_at`` is the last heartbeat of any worker, ``None`` if there was none.
+
+    The other fields are when the oldest due delivery, open event or mail became due; ``None`` if
+    none waits.
+    """
+
+    beat_at: datetime | None
+    delivery_since: datetime | None
+    event_since: datetime | None
+    mail_since: datetime | None
+
+
+@internal
+def record_heartbeat(ports: Ports, actor: Actor) -> int:
+    """Record a heartbeat; return 0: no work is left."""
+    with ports.database.transaction() as session:
+        session.execute(update(HeartbeatRecord).values(beat_at=ports.shared_clock.now()))
+    return 0
+
+
+@part
+def read_worker_status(ports: Ports) -> WorkerStatus:
+    """In one statement, by indexes that hold only what is still to be done."""
+    now = ports.shared_clock.now()
+    delivery = select(func.min(DeliveryRecord.next_attempt_at)).where(
+        DeliveryRecord.next_attempt_at <= now, DeliveryRecord.lease_until.is_(None)
+    )
+    event = (
+        select(OutboxEventRecord.issued_at)
+        .where(OutboxEventRecord.closed_at.is_(None))
+        .order_by(OutboxEventRecord.id)
+        .limit(1)
+    )
+    mail = select(func.min(OutboxMailRecord.next_attempt_at)).where(
+        OutboxMailRecord.next_attempt_at <= now
+    )
+    query = select(
+        HeartbeatRecord.beat_at,
+        delivery.scalar_subquery(),
+        event.scalar_subquery(),
+        mail.scalar_subquery(),
+    )
+    with ports.database.reading() as session:
+        return WorkerStatus(*session.execute(query).one())
+
+
+MAX_COUNTED = 100_000
+"""Rows of a kind that are counted, so that a long queue isn't made longer by counting it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """``number`` of things that wait, ``seconds`` of the oldest."""
+
+    number: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits; ``heartbeat_age`` in seconds is ``None`` if no worker ever ran."""
+
+    deliveries: Waiting
+    events: Waiting
+    mails: Waiting
+    heartbeat_age: float | None
+
+
+@internal
+def read_backlog(ports: Ports, actor: Actor) -> Backlog:
+    """Return what waits now, in two statements."""
+    now = ports.shared_clock.now()
+    status = read_worker_status(ports)
+    one = select(literal(1).label("one"))
+    query = select(
+        _count(
+            one.where(
+                is_due(DeliveryRecord.next_attempt_at, now), DeliveryRecord.lease_until.is_(None)
+            )
+        ),
+        _count(one.where(OutboxEventRecord.closed_at.is_(None))),
+        _count(one.where(is_due(OutboxMailRecord.next_attempt_at, now))),
+    )
+    with ports.database.reading() as session:
+        deliveries, events, mails = session.execute(query).one()
+
+    def age(since: datetime | None) -> float:
+        return 0.0 if since is None else max(0.0, (now - since).total_seconds())
+
+    return Backlog(
+        Waiting(deliveries, age(status.delivery_since)),
+        Waiting(events, age(status.event_since)),
+        Waiting(mails, age(status.mail_since)),
+        None if status.beat_at is None else age(status.beat_at),
+    )
+
+
+def _count(rows: Select[Any]) -> ScalarSelect[int]:
+    limited = rows.limit(MAX_COUNTED).subquery()
+    return select(func.count()).select_from(limited).scalar_subquery()
+
+
+_HOST_NOW = bindparam("host_now", type_=UtcDateTime)
+
+_WAITING = {
+    "events": select(OutboxEventRecord.id).where(*fanout.IS_OPEN).exists(),
+    "dispatch": select(DeliveryRecord.id).where(*dispatch.IS_DUE).exists(),
+    "mail": or_(
+        select(ResetRequestRecord.id).exists(),
+        select(OutboxMailRecord.id).where(OutboxMailRecord.awaited_event_id.is_not(None)).exists(),
+        select(OutboxMailRecord.id)
+        .where(is_due(OutboxMailRecord.next_attempt_at, _HOST_NOW))
+        .exists(),
+    ),
+    "installations": select(AppInstallationRecord.id)
+    .where(AppInstallationRecord.next_attempt_at <= _HOST_NOW)
+    .exists(),
+    "storefront": select(ShopRecord.id)
+    .where(
+        ShopRecord.allow_storefront_traffic.is_(False),
+        ShopRecord.storefront_opens_at <= _HOST_NOW,
+    )
+    .exists(),
+}
+"""By the name of the task that does it."""
+
+_LOOK = select(*(condition.label(name) for name, condition in _WAITING.items()))
+
+
+@internal
+def find_waiting_work(ports: Ports, actor: Actor) -> frozenset[str]:
+    """Return the names of the tasks that have something to do; locks nothing."""
+    now = ports.shared_clock.now()
+    moments = {**fanout.moments(now), **dispatch.moments(now), "host_now": ports.clock.now()}
+    (row,) = ports.database.read(_LOOK, moments)
+    return frozenset(name for name in _WAITING if getattr(row, name))
