@@ -17,6 +17,7 @@ _LINKS = {
     "docs/guides/forward-authentication.md": (
         "[Forward authentication](../guides/forward-authentication.md)"
     ),
+    "docs/guides/federation.md": "[Federated graph](../guides/federation.md)",
     "docs/reference/limits.md": "[Rate limits](limits.md)",
     "docs/operations/backup.md": "[Back up](../operations/backup.md#change-secret_key)",
     "docs/operations/sizing.md": "[Sizing](../operations/sizing.md#a-read-replica)",
