@@ -14,26 +14,24 @@ from app.graphql.view import create_endpoint
 from app.health import make_health
 from app.ports import Ports
 from app.settings import Settings, environment_names, load_settings
-from app.web.access_log import make_access_log
+from app.web.bodies import FormRequest, refuse_encoded_body
 from app.web.converters import register_converters
-from app.web.cors import cors_headers
 from app.web.dispatch import Dispatch
 from app.web.errors import register_errors
-from app.web.form_bodies import FormRequest
-from app.web.headers import NOTHING_MAY_RUN, security_headers
+from app.web.headers import NOTHING_MAY_RUN, cors_headers, security_headers
 from app.web.installation import Installation, install, installation_of
 from app.web.limits import limit_pages, set_up_limits
 from app.web.logs import set_up_logs
-from app.web.readiness import Readiness
-from app.web.request_bodies import refuse_encoded_body
+from app.web.operations_server import Readiness
 from app.web.request_hooks import (
     add_observer,
     add_request_hook,
     install_request_hooks,
+    make_access_log,
+    make_request_metrics,
+    make_request_traces,
     request_hooks,
 )
-from app.web.request_metrics import make_request_metrics
-from app.web.request_traces import make_request_traces
 from app.web.server import THREADS, BodyLimits, BufferedServer, Server
 from app.web.sessions import ConsoleSessions, cookie_settings
 from app.web.translation import set_up_translation

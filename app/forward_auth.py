@@ -21,8 +21,8 @@ from app.domain.values.installation import DatabaseUnavailable
 from app.services.identity.identify import Identity, identify, record_use
 from app.web.caller import visitor_from
 from app.web.headers import IdentityFact
-from app.web.http_request import note_actor
 from app.web.installation import installation
+from app.web.request_hooks import note_actor
 
 CHECK_PATH = "/auth/check"
 _ANSWER = {"Cache-Control": "no-store", "Vary": "Authorization, Authorization-Bearer"}

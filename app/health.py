@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from flask import Blueprint, Response
 
-from app.web.readiness import Readiness, is_ready
+from app.web.operations_server import Readiness, is_ready
 
 HEALTHY, READY = "/healthz", "/readyz"
 _NO_STORE = {"Cache-Control": "no-store"}

@@ -19,8 +19,8 @@ from app.domain.urls.web_urls import is_host_within
 from app.domain.values.installation import Misconfigured
 from app.domain.values.ip_addresses import Network
 from app.ports.configuration import MIN_CONNECTIONS, Configuration
-from app.secret_files import own_secret, read_secret
-from app.secret_files import secret_files as find_secret_files
+from app.setting_values import own_secret, read_secret
+from app.setting_values import secret_files as find_secret_files
 from app.web.headers import IDENTITY_HEADERS, IdentityFact
 
 Value = TypeVar("Value")

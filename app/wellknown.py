@@ -8,9 +8,9 @@ import orjson
 from flask import Blueprint, Response, request
 
 from app.domain.keys import CACHE_TIME, PublicKey
-from app.domain.sign_in.jws import ALGORITHM
+from app.domain.sign_in.jws import make_jwk
 from app.services.keys import published_keys
-from app.web.cors import cors_headers, preflight_headers
+from app.web.headers import cors_headers, preflight_headers
 from app.web.installation import installation
 
 _METHODS = ("GET", "HEAD")
@@ -58,16 +58,5 @@ def preflight() -> Response:
 # Encoded once per key set; several are cached for requests during a rotation.
 @lru_cache(maxsize=8)
 def _key_set(keys: tuple[PublicKey, ...]) -> _KeySet:
-    body = orjson.dumps({"keys": [_entry(key) for key in keys]})
+    body = orjson.dumps({"keys": [make_jwk(key) for key in keys]})
     return _KeySet(body, hashlib.sha256(body).hexdigest()[:32])
-
-
-def _entry(key: PublicKey) -> dict[str, str]:
-    return {
-        "kty": "RSA",
-        "n": key.n,
-        "e": key.e,
-        "kid": key.kid,
-        "use": "sig",
-        "alg": ALGORITHM,
-    }

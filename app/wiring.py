@@ -13,19 +13,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from app.adapters.activity import SqlActivity
-from app.adapters.clock import SystemClock
-from app.adapters.database import DatabaseClock, SqlDatabase, connect_database
-from app.adapters.demo_provider_http import DemoProviderHttp
-from app.adapters.mailer import FileMailer, SmtpMailer
-from app.adapters.passwords import Argon2Hasher
-from app.adapters.private_files import DiskFiles
-from app.adapters.randomness import SystemRandomness
-from app.adapters.replica import SqlReplica, connect_replica
-from app.adapters.saved_logins import FileProfiles
-from app.adapters.schema import AlembicSchema
+from app.adapters.database.replica import SqlReplica, connect_replica
+from app.adapters.database.schema import AlembicSchema
+from app.adapters.database.sql_database import DatabaseClock, SqlDatabase, connect_database
+from app.adapters.http.tls import TrustedAuthorities
+from app.adapters.keys.passwords import Argon2Hasher
+from app.adapters.mail.mailer import FileMailer, SmtpMailer
+from app.adapters.queue.throttle_sql import SqlThrottle
 from app.adapters.sign_in_log import SqlSignInLog
-from app.adapters.throttle_sql import SqlThrottle
-from app.adapters.tls import TrustedAuthorities
+from app.adapters.system import DiskFiles, FileProfiles, SystemClock, SystemRandomness
 from app.deferred import deferred, imported_when_used
 from app.domain.values.ip_addresses import Network
 from app.ports import (
@@ -57,36 +53,23 @@ from app.settings import (
     shared_metrics_folder,
     traces_wanted,
 )
-from app.web.installation import ConnectionLimits, CountStore, Installation
-from app.web.remote_instances import RemoteAccess
+from app.web.installation import ConnectionLimits, CountStore, Installation, RemoteAccess
 
 with imported_when_used():
-    from app.adapters import (
-        authenticator_apps,
-        backups_postgresql,
-        backups_sqlite,
-        demo_provider_key,
-        email_templates,
+    from app.adapters import images, metrics, traces
+    from app.adapters.database import backups, platform_database
+    from app.adapters.http import guarded_http, identity_provider
+    from app.adapters.keys import (
         encryption,
         foreign_hashes,
-        http,
-        identity_provider,
-        images,
-        keys,
-        metrics,
-        passkeys,
         password_strength,
-        platform_database,
-        queue,
-        rate_limiter,
-        signatures,
-        template_folder,
-        throttle_redis,
-        traces,
-        work_signal,
+        second_factors,
+        signing_keys,
     )
+    from app.adapters.mail import email_templates, own_templates
+    from app.adapters.queue import delivery_queue, rate_limiter, throttle_redis, work_signal
     from app.graphql import payloads
-    from app.web import security_log
+    from app.web import logs
 
 _LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 _ALL_NETWORKS = (ip_network("0.0.0.0/0"), ip_network("::/0"))
@@ -135,25 +118,27 @@ def connect(
         database=database,
         snapshots=database,
         keys=_keys(settings),
-        signatures=deferred(lambda: signatures.DetachedSignatures()),
+        signatures=deferred(lambda: signing_keys.DetachedSignatures()),
         passwords=passwords,
-        passkeys=deferred(lambda: passkeys.WebAuthnPasskeys()),
+        passkeys=deferred(lambda: second_factors.WebAuthnPasskeys()),
         password_strength=deferred(lambda: password_strength.ZxcvbnStrength()),
         throttle=_throttle(database, settings.redis_url),
         rate_limiter=deferred(
             lambda: rate_limiter.connect_rate_limiter(clock, settings.redis_url)
         ),
         encryption=secrets,
-        authenticator_apps=deferred(lambda: authenticator_apps.PyotpAuthenticatorApps()),
+        authenticator_apps=deferred(lambda: second_factors.PyotpAuthenticatorApps()),
         email_templates=deferred(lambda: email_templates.JinjaEmailTemplates()),
-        own_templates=deferred(lambda: template_folder.JinjaOwnTemplates(settings.mail_templates)),
+        own_templates=deferred(lambda: own_templates.JinjaOwnTemplates(settings.mail_templates)),
         mailer=_mailer(settings),
         http=public_http,
         identity_provider=_identity_provider(settings, public_http),
         payloads=_payloads(settings),
         images=deferred(lambda: images.PillowImages()),
         import_sources=deferred(lambda: platform_database.PlatformSources()),
-        queue=deferred(lambda: queue.connect_queue(settings.redis_url, settings.queue_file)),
+        queue=deferred(
+            lambda: delivery_queue.connect_queue(settings.redis_url, settings.queue_file)
+        ),
         schema=AlembicSchema(settings.database_url, secrets),
         backups=_backups(settings),
         private_files=DiskFiles(),
@@ -161,7 +146,7 @@ def connect(
         sign_in_log=SqlSignInLog(database, clock, secrets),
         cache=ProcessCache(),
         metrics=metrics,
-        security_log=deferred(lambda: security_log.JsonSecurityLog(settings.security_log, clock))
+        security_log=deferred(lambda: logs.JsonSecurityLog(settings.security_log, clock))
         if settings.security_log
         else NO_SECURITY_LOG,
         traces=traces,
@@ -195,7 +180,7 @@ def make_traces() -> Traces:
 @cache
 def make_demo_provider_key(secret_key: str) -> DemoProviderKey:
     """Return the signing key of the demo's identity provider."""
-    return deferred(lambda: demo_provider_key.DerivedProviderKey(secret_key))
+    return deferred(lambda: signing_keys.DerivedProviderKey(secret_key))
 
 
 def make_installation(ports: Ports, settings: Settings) -> Installation:
@@ -254,7 +239,7 @@ def connect_remote_access() -> RemoteAccess:
         http=calls,
         clock=SystemClock(),
         randomness=SystemRandomness(),
-        signatures=deferred(lambda: signatures.DetachedSignatures()),
+        signatures=deferred(lambda: signing_keys.DetachedSignatures()),
         profiles=profiles,
         connect_by_token=partial(instance.connect_by_token, calls),
         connect_by_profile=partial(instance.connect_by_profile, calls, profiles),
@@ -277,7 +262,7 @@ def _http(settings: Settings, allowed: Sequence[Network], *, direct: Sequence[Ne
     ``direct`` networks are called without the proxy.
     """
     return deferred(
-        lambda: http.GuardedHttp(
+        lambda: guarded_http.GuardedHttp(
             allowed, _authorities(settings), proxy=settings.outgoing_proxy, direct=direct
         )
     )
@@ -290,10 +275,14 @@ def _authorities(settings: Settings) -> TrustedAuthorities:
 
 
 def _identity_provider(settings: Settings, public_http: Http) -> IdentityProvider:
-    calls = public_http
-    if settings.development:
-        calls = DemoProviderHttp(public_http, _http(settings, _LOOPBACK, direct=_LOOPBACK))
-    return deferred(lambda: identity_provider.OpenIdProvider(calls))
+    if not settings.development:
+        return deferred(lambda: identity_provider.OpenIdProvider(public_http))
+    loopback = _http(settings, _LOOPBACK, direct=_LOOPBACK)
+    return deferred(
+        lambda: identity_provider.OpenIdProvider(
+            identity_provider.DemoProviderHttp(public_http, loopback)
+        )
+    )
 
 
 def _encryption(settings: Settings) -> Encryption:
@@ -318,14 +307,14 @@ def _payloads(settings: Settings) -> Payloads:
 def _backups(settings: Settings) -> Backups:
     url = settings.database_url
     if not url.startswith("sqlite"):
-        return deferred(lambda: backups_postgresql.PostgresqlBackups(url))
+        return deferred(lambda: backups.PostgresqlBackups(url))
     file = Path(url.partition(":///")[2])
-    return deferred(lambda: backups_sqlite.SqliteBackups(file, settings.queue_file))
+    return deferred(lambda: backups.SqliteBackups(file, settings.queue_file))
 
 
 def _keys(settings: Settings) -> KeyStore:
     store: KeyStore = deferred(
-        lambda: keys.RsaKeyStore(
+        lambda: signing_keys.RsaKeyStore(
             settings.secret,
             settings.rsa_private_key,
             settings.former_secrets,

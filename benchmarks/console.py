@@ -15,7 +15,7 @@ from statistics import median
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from app.domain.authorization.actor import OPERATOR
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.sign_in.sign_in_log import AccountType, SignInMethod, SignInReason

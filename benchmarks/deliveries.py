@@ -17,7 +17,7 @@ from threading import Event, Thread
 
 from sqlalchemy import func, insert, select
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports

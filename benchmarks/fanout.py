@@ -17,7 +17,7 @@ from statistics import mean, median
 import psycopg
 from sqlalchemy import delete, func, select, text
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.models import DeliveryRecord, OutboxEventRecord

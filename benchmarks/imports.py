@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from tests.imports.platform import PlatformDatabase, platform_database
 from tests.servers.run import server_url, shared_directory
 

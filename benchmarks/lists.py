@@ -10,7 +10,7 @@ from statistics import median
 import psycopg
 from sqlalchemy import make_url
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from app.domain.accounts.search import UserFilter, UserSort, words_of
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.pages import PageRequest

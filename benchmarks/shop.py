@@ -4,7 +4,7 @@ import sqlite3
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.ports import Ports

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from benchmarks import load_client, paths, servers
 from benchmarks.report import Report
 from benchmarks.requests import bare_view

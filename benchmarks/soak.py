@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psycopg
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from tests.reliability.crash_run import Result, Trial, Watching, run_trial
 from tests.reliability.redis import killed_redis
 from tests.servers.run import server_url, shared_directory

@@ -23,7 +23,7 @@ from pathlib import Path
 import psycopg
 from sqlalchemy.orm import Session
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from app.domain.authorization.actor import OPERATOR
 from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.shop.settings import ShopUpdate

@@ -10,8 +10,8 @@ from typing import Literal
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from app.adapters.clock import SystemClock
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
+from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.models import UserRecord
 from app.services.demo.shop import fill_shop

@@ -1,4 +1,4 @@
-"""Runs migrations on the connection that ``app.adapters.migrations`` hands over."""
+"""Runs migrations on the connection that ``app.adapters.database.migrations`` hands over."""
 
 from alembic import context
 

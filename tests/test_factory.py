@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 import app as package
 from app.adapters.activity import SqlActivity
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings, SettingsError

@@ -15,7 +15,7 @@ from app.factory import create_app
 from app.ports import Ports
 from app.services.operations.environment_checks import check_readiness
 from app.settings import Settings
-from app.web.readiness import Readiness, is_ready
+from app.web.operations_server import Readiness, is_ready
 from app.wiring import connect
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
@@ -101,7 +101,9 @@ def test_database_without_tables_is_not_ready() -> None:
 
 def test_readiness_is_checked_once_a_second(ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    monkeypatch.setattr("app.web.readiness.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(
+        "app.web.operations_server.time", SimpleNamespace(monotonic=lambda: now[0])
+    )
     readiness = Readiness(ports)
     first = readiness.findings()
     set_revision(ports, "0001_base")

@@ -22,7 +22,7 @@ _PRINT_SECRET = """
 import sys
 from pathlib import Path
 from secrets import token_urlsafe
-from app.secret_files import own_secret
+from app.setting_values import own_secret
 print(own_secret(Path(sys.argv[1]), lambda: token_urlsafe(48)))
 """
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from app.adapters.mailer import FileMailer, SmtpMailer
-from app.adapters.queue import connect_queue
-from app.adapters.throttle_redis import RedisThrottle
-from app.adapters.throttle_sql import SqlThrottle
+from app.adapters.mail.mailer import FileMailer, SmtpMailer
+from app.adapters.queue.delivery_queue import connect_queue
+from app.adapters.queue.throttle_redis import RedisThrottle
+from app.adapters.queue.throttle_sql import SqlThrottle
 from app.domain.deliveries.deliveries import Batch
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest

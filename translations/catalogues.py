@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 ENGLISH = {
     "app.commands": "the command line",
     "app.adapters.backup": "`flask backup`",
-    "app.adapters.platform_database": "`flask import platform`",
+    "app.adapters.database.platform_database": "`flask import platform`",
     "app.domain.imports": "`flask import`",
     "app.domain.passwords.imported_hashes": "`flask import`",
     "app.domain.sign_in.rate_limits": "the documentation",
@@ -31,7 +31,7 @@ ENGLISH = {
 """Modules whose sentences no page shows, and what does: the command line and docs are English."""
 
 SIGNED_OUT = (
-    "app/adapters/mail_values.py",
+    "app/adapters/mail/email_templates.py",
     "app/templates/error.html",
     "app/templates/mail/",
     "app/templates/console/_parts.html",

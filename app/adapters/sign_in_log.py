@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Select, insert, select
 from sqlalchemy.orm import Session
 
-from app.adapters.flush_thread import INTERVAL, WriteBuffer
+from app.adapters.activity import INTERVAL, WriteBuffer
 from app.domain.sign_in.devices import device_of
 from app.domain.sign_in.sign_in_log import (
     EMAIL_PURPOSE,

@@ -11,7 +11,7 @@ from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.text_options import read_input
 from app.ports.instance import Profile
-from app.web.remote_instances import remote_access
+from app.web.installation import remote_access
 
 _COLUMNS = (
     Column[Profile]("url", "Instance", lambda profile: profile.url, short=True),

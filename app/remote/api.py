@@ -1,14 +1,220 @@
-"""One document sent to an instance, and what came of it."""
+"""Requests to an instance: the document and token sent, and its data or the error it means."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any, Protocol, TypeVar
 
-from app.domain.values.errors import PermissionDenied, Refused, TokenFault, TokenRejected
-from app.domain.values.installation import Unreachable
+from app.domain.values.errors import (
+    PermissionDenied,
+    Problem,
+    Refused,
+    TokenFault,
+    TokenRejected,
+    TrafficClosed,
+)
+from app.domain.values.installation import Fault, Unreachable
 from app.ports.http import CallFailed, CallFault, Http, HttpRequest, HttpResponse
-from app.remote.credentials import Credential, GivenToken
-from app.remote.responses import read_as, read_data, read_payload, read_text
+from app.ports.instance import Profile, Profiles
+
+
+class Credential(Protocol):
+    """What authenticates requests."""
+
+    @property
+    def token(self) -> str:
+        """The token to send."""
+
+    @property
+    def refresh_token(self) -> str:
+        """The refresh token; empty if there is none."""
+
+    def renewed(self, token: str, refresh_token: str) -> None:
+        """Go on with these."""
+
+
+class GivenToken:
+    """A token given by the user; an expired one can't be refreshed."""
+
+    refresh_token = ""
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+
+    def renewed(self, token: str, refresh_token: str) -> None:
+        raise RuntimeError("The login can't be renewed.")
+
+
+class SavedLogin:
+    """A login that `flask login` kept; what is renewed is kept in its place."""
+
+    def __init__(self, profiles: Profiles, profile: Profile) -> None:
+        self._profiles = profiles
+        self._profile = profile
+
+    @property
+    def token(self) -> str:
+        return self._profile.token
+
+    @property
+    def refresh_token(self) -> str:
+        return self._profile.refresh_token
+
+    def renewed(self, token: str, refresh_token: str) -> None:
+        self._profile = replace(self._profile, token=token, refresh_token=refresh_token)
+        self._profiles.save(self._profile)
+
+
+Read = TypeVar("Read")
+
+_HIDDEN = frozenset(("secretKey", "customHeaders", "payload", "response", "requestHeaders"))
+"""Fields of webhooks and deliveries that people don't see without all of the app's permissions."""
+
+_DENYING = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+_UNAVAILABLE = (HTTPStatus.TOO_MANY_REQUESTS, *range(500, 600))
+"""The instance, or a proxy before it, is temporarily unavailable."""
+
+_REDIRECTS = range(300, 400)
+_FAULTS = {fault.value: fault for fault in TokenFault}
+_MAX_MESSAGES = 3
+
+
+def read_data(url: str, response: HttpResponse) -> Mapping[str, Any]:
+    """The data in an answer of ``url``.
+
+    Raises what its errors mean: ``TrafficClosed``, ``TokenRejected``, ``PermissionDenied``,
+    ``Refused``; ``Unreachable`` for what is no answer of such an API; ``Fault`` where it does not
+    understand what it was asked, or failed at it.
+    """
+    body = _body(url, response)
+    errors = body.get("errors")
+    if isinstance(errors, list) and not all(map(_hides_a_field, errors)):
+        raise _error(url, response, errors)
+    data = body.get("data")
+    if not isinstance(data, dict):
+        raise _not_an_api_error(url, response)
+    return data
+
+
+def _hides_a_field(error: object) -> bool:
+    """Whether ``error`` is that the caller can't see one field of what was read, which is null.
+
+    Above such a field there are at least what was asked for and one of its objects.
+    """
+    exception = _extensions(error).get("exception")
+    path = error.get("path") if isinstance(error, dict) else None
+    is_denied = isinstance(exception, dict) and exception.get("code") == "PermissionDenied"
+    return is_denied and isinstance(path, list) and path[-1] in _HIDDEN
+
+
+def read_as(url: str, read: Callable[[], Read]) -> Read:
+    """What ``read`` makes of an answer of ``url``; raises ``Fault`` when it has another shape."""
+    try:
+        return read()
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        message = f"Unexpected response from {url}. It may be running another version."
+        raise Fault(message) from None
+
+
+def read_payload(url: str, data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """What the mutation ``name`` returned; raises ``Refused`` with its errors."""
+
+    def read() -> tuple[Mapping[str, Any], list[Problem]]:
+        payload: Mapping[str, Any] = data[name]
+        return payload, [_problem(error) for error in payload["errors"]]
+
+    payload, problems = read_as(url, read)
+    if problems:
+        raise Refused(*problems)
+    return payload
+
+
+def read_text(payload: Mapping[str, Any], name: str) -> str:
+    """The text in the member ``name``; raises ``TypeError`` for anything else there."""
+    text = payload[name]
+    if not isinstance(text, str):
+        raise TypeError(name)
+    return text
+
+
+def _problem(error: Mapping[str, Any]) -> Problem:
+    field = error.get("field")
+    return Problem(
+        str(error["code"]), str(error.get("message") or ""), None if field is None else str(field)
+    )
+
+
+def _body(url: str, response: HttpResponse) -> Mapping[str, Any]:
+    if response.status in _REDIRECTS:
+        where = response.headers.get("location", "elsewhere")[:200]
+        raise Unreachable(url, f"it redirects to {where}. Use the URL of the API itself.")
+    try:
+        body = json.loads(response.body)
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        raise _not_an_api_error(url, response)
+    return body
+
+
+def _not_an_api_error(url: str, response: HttpResponse) -> Exception:
+    if response.status in _DENYING:
+        message = (
+            f"{url} responded with HTTP {response.status}: a proxy in front of it refuses access."
+        )
+        return PermissionDenied(message=message)
+    if response.status in _UNAVAILABLE:
+        return Unreachable(
+            url, f"it responded with HTTP {response.status}: it has a problem. Try again later."
+        )
+    kind = response.headers.get("content-type", "").partition(";")[0].strip()
+    what = {"text/html": "a web page", "application/json": "other JSON"}.get(kind, "something")
+    hint = "Check that this is the URL of a GraphQL API. It usually ends with /graphql/."
+    return Unreachable(
+        url, f"it responded with {what} that isn't GraphQL (HTTP {response.status}). {hint}"
+    )
+
+
+def _error(url: str, response: HttpResponse, errors: Sequence[object]) -> Exception:
+    """Return the exception for the first of ``errors``."""
+    messages = [_message(error) for error in errors[:_MAX_MESSAGES]]
+    extensions = _extensions(errors[0])
+    exception = extensions.get("exception")
+    code = exception.get("code") if isinstance(exception, dict) else extensions.get("code")
+    if code == TrafficClosed.CODE:
+        # Signing in is impossible meanwhile: the storefront is closed without a valid token, too.
+        return TrafficClosed(
+            f"{url} is closed to all but staff and apps that bring a token which is good. "
+            f"Bring an app's: flask login {url} --app-token"
+        )
+    if isinstance(code, str) and code in _FAULTS:
+        fault = _FAULTS[code]
+        what = "has expired there" if fault is TokenFault.EXPIRED else "is not accepted there"
+        return TokenRejected(fault, f"{url}: the token {what}. {_sign_in_hint(url)}")
+    if code == "PermissionDenied" or response.status in _DENYING:
+        return PermissionDenied(message=messages[0])
+    if code == "GraphQLError" and response.status == HTTPStatus.OK:
+        return Refused(*(Problem("GRAPHQL_ERROR", message) for message in messages))
+    what = f"failed (HTTP {response.status})"
+    if response.status == HTTPStatus.BAD_REQUEST:
+        what = "does not support this request; it may be another version"
+    return Fault(f"{url} {what}: {' '.join(messages)}")
+
+
+def _sign_in_hint(url: str) -> str:
+    return f"Sign in with: flask login {url}, or use another token."
+
+
+def _message(error: object) -> str:
+    message = error.get("message") if isinstance(error, dict) else None
+    return message[:500] if isinstance(message, str) else "an error without a message"
+
+
+def _extensions(error: object) -> Mapping[str, Any]:
+    extensions = error.get("extensions") if isinstance(error, dict) else None
+    return extensions if isinstance(extensions, dict) else {}
+
 
 TIMEOUT_SECONDS = 30.0
 """Seconds that an instance has for its whole answer."""

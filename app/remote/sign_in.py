@@ -6,9 +6,7 @@ from typing import Any
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports.http import Http
 from app.ports.instance import Profile
-from app.remote.api import Api, anonymous_api
-from app.remote.credentials import GivenToken
-from app.remote.responses import read_as, read_text
+from app.remote.api import Api, GivenToken, anonymous_api, read_as, read_text
 
 _CREATE = """
 mutation SignIn($email: String!, $password: String!) {

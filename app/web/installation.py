@@ -1,8 +1,11 @@
-"""What every HTTP edge works with: the ports, and how the operator wants the doors to be."""
+"""What HTTP edges and commands work with: the installation's ports and settings.
+
+A command on another instance has ``RemoteAccess`` instead. ``wiring`` puts both together.
+"""
 
 import ipaddress
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from flask import Flask, current_app
@@ -10,6 +13,10 @@ from flask import Flask, current_app
 from app.domain.sign_in.rate_limits import client_of
 from app.domain.values.ip_addresses import parse_address
 from app.ports import Ports
+from app.ports.http import Http
+from app.ports.instance import Instance, Profile, Profiles
+from app.ports.keys import SignatureCheck
+from app.ports.system import Clock, Randomness
 
 EXTENSION = "latchkey"
 
@@ -92,3 +99,32 @@ def installation_of(app: Flask) -> Installation:
     """Return the installation that ``app`` answers from: a command's is connected on first use."""
     connected: Installation = app.extensions[EXTENSION]()
     return connected
+
+
+REMOTE_EXTENSION = "latchkey.remote_access"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteAccess:
+    """What commands need to reach another instance, without a local installation.
+
+    ``token`` is the one in the environment, if set. ``http`` connects to any URL, because the user
+    has typed it.
+    """
+
+    http: Http
+    clock: Clock
+    randomness: Randomness
+    signatures: SignatureCheck
+    profiles: Profiles
+    connect_by_token: Callable[[str, str], Instance]
+    connect_by_profile: Callable[[Profile], Instance]
+    sign_in_person: Callable[[str, str, str, Callable[[], str]], Profile]
+    sign_in_app: Callable[[str, str], Profile]
+    token: str = field(default="", repr=False)
+
+
+def remote_access() -> RemoteAccess:
+    """Return the current application's; needs an application context."""
+    access: RemoteAccess = current_app.extensions[REMOTE_EXTENSION]()
+    return access

@@ -1,11 +1,15 @@
-"""The listener on OPERATIONS_PORT: health with reasons, and metrics."""
+"""The listener on OPERATIONS_PORT: health with reasons, and metrics; and readiness for probes.
+
+Readiness is checked once a second at most, however often probes ask.
+"""
 
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from socketserver import ThreadingMixIn
-from threading import BoundedSemaphore, Thread
+from threading import BoundedSemaphore, Lock, Thread
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
@@ -37,8 +41,48 @@ from app.ports.monitoring import (
     Measurement,
 )
 from app.services.operations.background_work import read_backlog
-from app.services.operations.environment_checks import REPLICA
-from app.web.readiness import Readiness, is_ready
+from app.services.operations.environment_checks import REPLICA, check_readiness
+
+_FRESH_SECONDS = 1.0
+_VALID_SECONDS = 10.0
+_BUSY = (CheckResult("readiness", CheckState.FAILED, "The check isn't done yet."),)
+
+
+class Readiness:
+    """The latest check of ``ports``.
+
+    A check that hangs, as one of an unreachable database does, holds up one thread; other probes
+    get the result before it, or a failure if that is older than 10 seconds.
+    """
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._lock = Lock()
+        self._findings: tuple[CheckResult, ...] = _BUSY
+        self._checked = 0.0
+
+    def findings(self) -> tuple[CheckResult, ...]:
+        """Return what the latest check found, checking again if it is older than a second."""
+        if self._is_younger(_FRESH_SECONDS):
+            return self._findings
+        if not self._lock.acquire(blocking=False):
+            return self._findings if self._is_younger(_VALID_SECONDS) else _BUSY
+        try:
+            if not self._is_younger(_FRESH_SECONDS):
+                self._findings = check_readiness(self._ports, OPERATOR)
+                self._checked = time.monotonic()
+        finally:
+            self._lock.release()
+        return self._findings
+
+    def _is_younger(self, seconds: float) -> bool:
+        return bool(self._checked) and time.monotonic() - self._checked < seconds
+
+
+def is_ready(findings: tuple[CheckResult, ...]) -> bool:
+    """Return whether nothing that was checked failed."""
+    return all(finding.state is not CheckState.FAILED for finding in findings)
+
 
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 _JSON = "application/json"

@@ -14,27 +14,132 @@ front of both responds (which refuses bodies that are too large or too slow). Fo
 Every response has the request's ID in ``X-Request-ID``, with or without hooks.
 """
 
+import logging
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack
-from http import HTTPStatus
+import zlib
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import StrEnum
+from http import HTTPMethod, HTTPStatus
 from string import printable
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
+import structlog
 from flask import Flask, request
+from werkzeug.datastructures import EnvironHeaders
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.routing import RequestRedirect
-from werkzeug.wsgi import ClosingIterator
+from werkzeug.wsgi import ClosingIterator, get_path_info
 
+from app.domain.authorization.actor import Actor, describe_actor
+from app.domain.values.errors import TokenFault
+from app.domain.values.ip_addresses import Network
 from app.ports import Ports
-from app.web.client_ip import is_trusted_proxy
+from app.ports.monitoring import (
+    OPERATION_SECONDS,
+    OPERATIONS,
+    REQUEST_SECONDS,
+    REQUESTS,
+    TOKENS_REFUSED,
+    Metrics,
+    SpanKind,
+    Traces,
+)
+from app.web.bodies import SentFile
+from app.web.caller import client_address, is_trusted_proxy
 from app.web.dispatch import Application, StartResponse
-from app.web.http_request import CURRENT_REQUEST, UNMATCHED, HttpRequest, current_request
 from app.web.installation import Installation
 from app.web.logs import REQUEST_ID
-from app.web.response_bodies import SentFile
+
+UNMATCHED = "unmatched"
+"""The route of a path that no route matches; paths themselves can hold IDs and secrets."""
+
+
+class OperationOutcome(StrEnum):
+    """The result of a GraphQL operation: ERROR if fields failed, REFUSED if it wasn't executed."""
+
+    OK = "ok"
+    ERROR = "error"
+    REFUSED = "refused"
+    CLOSED = "closed"
+    UNAVAILABLE = "unavailable"
+    FAULT = "fault"
+
+
+class OperationRun(NamedTuple):
+    """A GraphQL operation of a request; ``root_fields`` are names of the schema."""
+
+    root_fields: tuple[str, ...]
+    outcome: OperationOutcome
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class HttpRequest:
+    """One request as a hook sees it.
+
+    ``id`` is in the log lines of the request, in its response's ``X-Request-ID`` and in the answer
+    to an unexpected fault. ``route`` is the pattern that its path matched. ``actor`` is the caller
+    once known, anonymous ones included. ``status``, ``bytes_sent`` and ``seconds`` are set once
+    the response has been handed to the server.
+    """
+
+    id: str
+    environ: dict[str, Any] = field(repr=False)
+    trusted_proxies: Sequence[Network] = ()
+    status: int = 0
+    seconds: float = 0.0
+    bytes_sent: int = 0
+    route: str = UNMATCHED
+    actor: Actor | None = None
+    operations: list[OperationRun] = field(default_factory=list)
+
+    @property
+    def method(self) -> str:
+        method: str = self.environ["REQUEST_METHOD"]
+        return method
+
+    @property
+    def path(self) -> str:
+        """The path without query string, which can hold secrets."""
+        return f"{self.environ.get('SCRIPT_NAME', '')}{get_path_info(self.environ)}"
+
+    @property
+    def headers(self) -> EnvironHeaders:
+        return EnvironHeaders(self.environ)
+
+    @property
+    def traceparent(self) -> str:
+        """The span that a trusted proxy made of this request; empty if there is none."""
+        given: str = self.environ.get("HTTP_TRACEPARENT", "")
+        peer = self.environ.get("REMOTE_ADDR")
+        return given if given and is_trusted_proxy(peer, self.trusted_proxies) else ""
+
+    @property
+    def client_ip(self) -> str | None:
+        forwarded_for = self.environ.get("HTTP_X_FORWARDED_FOR")
+        return client_address(self.environ.get("REMOTE_ADDR"), forwarded_for, self.trusted_proxies)
+
+
+CURRENT_REQUEST: ContextVar[HttpRequest | None] = ContextVar("http_request", default=None)
+
+
+def current_request() -> HttpRequest | None:
+    """Return the request that is being handled, or ``None`` if no hook wants to know of it."""
+    return CURRENT_REQUEST.get()
+
+
+def note_actor(actor: Actor) -> None:
+    """Note who the caller of the current request is."""
+    request = CURRENT_REQUEST.get()
+    if request is not None:
+        request.actor = actor
+
 
 EXTENSION = "latchkey.request_hooks"
 ID_HEADER = "X-Request-ID"
@@ -227,3 +332,132 @@ def _nothing() -> None:
 
 def _new_id(ports: Ports) -> str:
     return ports.randomness.secret(_ID_BYTES).hex()
+
+
+PROBES = ("/healthz", "/readyz")
+"""Routes whose successful requests aren't logged or measured: they come every few seconds."""
+
+_MAX_ROOT_FIELDS = 10
+_HASHES = 2**32
+_log = structlog.get_logger("latchkey.access")
+
+
+def make_access_log(sample: float) -> Observer:
+    """Return what logs the share ``sample`` of requests, and all with 400 and above."""
+
+    def log_request(request: HttpRequest) -> None:
+        if _is_logged(request, sample):
+            _write(request)
+
+    return log_request
+
+
+def _is_logged(request: HttpRequest, sample: float) -> bool:
+    if request.status >= HTTPStatus.BAD_REQUEST:
+        return True
+    if request.route in PROBES:
+        return False
+    # By the ID, so that all systems that sample by it keep the same requests.
+    return zlib.crc32(request.id.encode()) < sample * _HASHES
+
+
+def _write(request: HttpRequest) -> None:
+    names = dict.fromkeys(name for run in request.operations for name in run.root_fields)
+    failed = request.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    _log.log(
+        logging.ERROR if failed else logging.INFO,
+        "request",
+        request_id=request.id,
+        method=request.method,
+        route=request.route,
+        status=request.status,
+        milliseconds=round(request.seconds * 1000, 1),
+        bytes=request.bytes_sent,
+        client_ip=request.client_ip,
+        **({"root_fields": list(names)[:_MAX_ROOT_FIELDS]} if names else {}),
+        **describe_actor(request.actor),
+    )
+
+
+_METHODS = frozenset(HTTPMethod)
+_OTHER, _SEVERAL = "other", "several"
+
+_Seen = tuple[str, str, int, float, list[OperationRun], TokenFault | None]
+
+
+def make_request_metrics(metrics: Metrics) -> Observer:
+    """Return what notes each request, to be counted in ``metrics`` every second."""
+    seen: deque[_Seen] = deque()
+    note = seen.append
+
+    def measure(request: HttpRequest) -> None:
+        actor = request.actor
+        note(
+            (
+                request.method,
+                request.route,
+                request.status,
+                request.seconds,
+                request.operations,
+                None if actor is None else actor.fault,
+            )
+        )
+
+    metrics.fold_with(lambda: _fold(metrics, seen))
+    return measure
+
+
+def _fold(metrics: Metrics, seen: deque[_Seen]) -> None:
+    requests: defaultdict[tuple[str, str, int], list[float]] = defaultdict(list)
+    operations: defaultdict[tuple[tuple[str, ...], OperationOutcome], list[float]] = defaultdict(
+        list
+    )
+    faults: Counter[TokenFault] = Counter()
+    while seen:
+        method, route, status, seconds, runs, fault = seen.popleft()
+        requests[method, route, status].append(seconds)
+        for run in runs:
+            operations[run[:2]].append(run[2])
+        if fault is not None:
+            faults[fault] += 1
+    for (method, route, status), durations in requests.items():
+        if route not in PROBES:
+            known = method if method in _METHODS else _OTHER
+            metrics.count(REQUESTS, known, route, str(status), amount=len(durations))
+            metrics.observe_all(REQUEST_SECONDS, durations, route)
+    for (root_fields, outcome), durations in operations.items():
+        field = _field(root_fields)
+        metrics.count(OPERATIONS, field, outcome.value, amount=len(durations))
+        if root_fields:
+            metrics.observe_all(OPERATION_SECONDS, durations, field)
+    for fault, number in faults.items():
+        metrics.count(TOKENS_REFUSED, fault.value, amount=number)
+
+
+def _field(root_fields: tuple[str, ...]) -> str:
+    if not root_fields:
+        return _OTHER
+    return root_fields[0] if len(root_fields) == 1 else _SEVERAL
+
+
+def make_request_traces(traces: Traces) -> RequestHook:
+    """Return the hook; a request continues the trace of a trusted proxy."""
+
+    @contextmanager
+    def trace(request: HttpRequest) -> Iterator[None]:
+        if request.path in PROBES:
+            yield
+            return
+        with traces.span(request.method, SpanKind.SERVER, traceparent=request.traceparent) as span:
+            yield
+            span.rename(f"{request.method} {request.route}")
+            span.add(
+                {
+                    "http.request.method": request.method,
+                    "http.route": request.route,
+                    "http.response.status_code": request.status,
+                    "latchkey.request_id": request.id,
+                }
+            )
+
+    return trace

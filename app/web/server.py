@@ -24,24 +24,31 @@ from typing import IO, Any
 import structlog
 from werkzeug.wsgi import ClosingIterator
 
-from app.web.connections import ConnectionWatch
-from app.web.dispatch import Application, StartResponse
-from app.web.installation import NO_CONNECTION_LIMITS, ConnectionLimits
-from app.web.parent_process import end_with_parent
-from app.web.request_bodies import (
+from app.web.bodies import (
     DEADLINES,
     LARGE_BODIES,
     MAX_DISCARDED,
     SMALL_BODY,
     Deadlines,
+    Exchange,
+    Headers,
+    Held,
     Incoming,
+    NoRoom,
+    Outgoing,
+    Quota,
     Refused,
+    Scope,
+    SentFile,
     TooLarge,
+    environ_of,
     no_room,
 )
+from app.web.connections import ConnectionWatch
+from app.web.dispatch import Application, StartResponse
+from app.web.installation import NO_CONNECTION_LIMITS, ConnectionLimits
+from app.web.parent_process import end_with_parent
 from app.web.request_hooks import ID_HEADER, ID_KEY
-from app.web.response_bodies import Held, NoRoom, Outgoing, Quota, SentFile
-from app.web.rsgi import Exchange, Headers, Scope, environ_of
 
 THREADS = 16
 """Requests that one process handles at once: more than the limit for logins."""

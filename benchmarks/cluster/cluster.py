@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psycopg
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from app.domain.authorization.actor import anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType

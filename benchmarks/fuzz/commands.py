@@ -15,7 +15,7 @@ from flask import Flask
 from hypothesis import strategies as st
 
 import cli
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from app.domain.authorization.actor import OPERATOR
 from app.services.demo.shop import fill_shop
 from app.settings import Settings

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sqlalchemy import select, update
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.models import ShopRecord, UserRecord

@@ -14,7 +14,7 @@ from itertools import product
 import psycopg
 from psycopg import sql
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from app.domain.accounts.search import fold, words_of
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports

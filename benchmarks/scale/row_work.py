@@ -10,7 +10,7 @@ from itertools import count, cycle
 from sqlalchemy import select, update
 from typing_extensions import override
 
-from app.adapters.passwords import Argon2Hasher
+from app.adapters.keys.passwords import Argon2Hasher
 from app.domain.accounts.search import UserFilter, UserSort
 from app.domain.authorization.actor import OPERATOR, WORKER, SessionOrigin
 from app.domain.values.pages import Page, PageRequest

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from app.settings import Settings
 from benchmarks.cluster.services import running_database, running_valkey
 from benchmarks.deployment.compose import Service, read_services

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from app.adapters.migration_steps import change_in_batches
+from app.adapters.database.migrations import change_in_batches
 
 revision = "0022_link_answers"
 down_revision = "0021_delivery_searches"

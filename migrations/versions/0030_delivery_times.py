@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from app.adapters.migration_steps import create_index
+from app.adapters.database.migrations import create_index
 
 revision = "0030_delivery_times"
 down_revision = "0029_storefront_closing"

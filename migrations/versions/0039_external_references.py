@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from app.adapters.migration_steps import create_index
+from app.adapters.database.migrations import create_index
 
 revision = "0039_external_references"
 down_revision = "0038_imports"

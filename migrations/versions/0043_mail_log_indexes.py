@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from app.adapters.migration_steps import create_index
+from app.adapters.database.migrations import create_index
 
 revision = "0043_mail_log_indexes"
 down_revision = "0042_mail_log"

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.adapters.database import connect_database
-from app.adapters.http import GuardedHttp
+from app.adapters.database.sql_database import connect_database
+from app.adapters.http.guarded_http import GuardedHttp
 from app.models import UserRecord
 from app.ports import Database
 from app.ports.throttle import Throttle

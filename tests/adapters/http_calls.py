@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.adapters.http import GuardedHttp
+from app.adapters.http.guarded_http import GuardedHttp
 from app.ports.http import CallFailed, CallFault, HttpRequest
 
 

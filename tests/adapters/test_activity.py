@@ -214,8 +214,8 @@ def test_activity_is_written_by_a_thread(ports: Ports, clock: FakeClock) -> None
 _FORKED = """
 import multiprocessing, sys
 from app.adapters.activity import SqlActivity
-from app.adapters.clock import SystemClock
-from app.adapters.database import connect_database
+from app.adapters.system import SystemClock
+from app.adapters.database.sql_database import connect_database
 from app.domain.shop.settings import TrafficKind
 
 def see():

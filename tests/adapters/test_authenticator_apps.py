@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from app.adapters.authenticator_apps import PyotpAuthenticatorApps
+from app.adapters.keys.second_factors import PyotpAuthenticatorApps
 from app.domain.second_factors import PERIOD, encode_secret
 from app.ports import AuthenticatorApps
 

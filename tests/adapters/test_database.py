@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from app.adapters.database import connect_database
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
+from app.adapters.database.sql_database import connect_database
 from app.domain.values.installation import SchemaBehind, Unreachable
 from app.models import GroupRecord, SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID

@@ -4,7 +4,7 @@ import psycopg
 import pytest
 from sqlalchemy import Select, bindparam, func, literal, select, update
 
-from app.adapters.database import connect_database
+from app.adapters.database.sql_database import connect_database
 from app.domain.values.installation import Unreachable
 from app.models import ShopRecord, UserRecord
 from app.ports import Database

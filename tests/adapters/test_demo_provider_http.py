@@ -2,8 +2,7 @@
 
 import pytest
 
-from app.adapters.demo_provider_http import DemoProviderHttp
-from app.adapters.identity_provider import OpenIdProvider
+from app.adapters.http.identity_provider import DemoProviderHttp, OpenIdProvider
 from app.ports.http import HttpRequest, HttpResponse
 
 OWN, OTHER = 204, 404

@@ -16,8 +16,7 @@ from jinja2.meta import find_undeclared_variables
 from markupsafe import escape
 from typing_extensions import override
 
-from app.adapters.email_templates import JinjaEmailTemplates
-from app.adapters.mail_values import REASONS
+from app.adapters.mail.email_templates import REASONS, JinjaEmailTemplates
 from app.domain.mails.design import DEFAULT_ACCENT, MIN_CONTRAST, Logo, contrast
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.domain.mails.values import sample_mail

@@ -10,8 +10,8 @@ import pytest
 from argon2 import PasswordHasher, extract_parameters
 from typing_extensions import override
 
-from app.adapters.foreign_hashes import matches
-from app.adapters.passwords import Argon2Hasher
+from app.adapters.keys.foreign_hashes import matches
+from app.adapters.keys.passwords import Argon2Hasher
 from app.domain.passwords.imported_hashes import (
     MAX_SECONDS,
     HashFormat,

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.adapters.keys import RsaKeyStore
+from app.adapters.keys.signing_keys import RsaKeyStore
 from app.domain.keys import PublicKey
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports.keys import KeyPair

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.adapters.http import GuardedHttp
-from app.adapters.tls import TrustedAuthorities
+from app.adapters.http.guarded_http import GuardedHttp
+from app.adapters.http.tls import TrustedAuthorities
 from app.ports.http import CallFailed, CallFault, HttpRequest
 from tests.fakes.strict_http import LOOPBACK
 from tests.servers.certificates import certificate_for

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.adapters.http import GuardedHttp
+from app.adapters.http.guarded_http import GuardedHttp
 from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
 from tests.adapters.http_calls import fault_of
 from tests.servers.http import HttpServer, Reply

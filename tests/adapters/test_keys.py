@@ -22,7 +22,7 @@ from joserfc import jwk
 from joserfc import jwt as joserfc_jwt
 from jwt.algorithms import RSAAlgorithm
 
-from app.adapters.keys import RsaKeyStore, describe
+from app.adapters.keys.signing_keys import RsaKeyStore, describe
 from app.domain.keys import PublicKey
 from app.domain.values.installation import KeyUnreadable
 from app.ports.keys import KeyPair

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.adapters.email_templates import JinjaEmailTemplates
+from app.adapters.mail.email_templates import JinjaEmailTemplates
 from app.domain.mails.mail import MailKind, RenderedMail
 from app.domain.mails.values import sample_mail
 from tests.builders.shop import shop_settings

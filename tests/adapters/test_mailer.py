@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import sampled_from, text
 
-from app.adapters.mailer import FileMailer, SmtpMailer
-from app.adapters.tls import TrustedAuthorities
+from app.adapters.http.tls import TrustedAuthorities
+from app.adapters.mail.mailer import FileMailer, SmtpMailer
 from app.domain.mails.design import Logo
 from app.domain.mails.mail import RenderedMail
 from app.domain.values.text_rules import line_problem

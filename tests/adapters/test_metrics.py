@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.adapters.database import connect_database
+from app.adapters.database.sql_database import connect_database
+from app.adapters.keys.passwords import Argon2Hasher
 from app.adapters.metrics import MAX_SERIES, PrometheusMetrics
-from app.adapters.passwords import Argon2Hasher
 from app.ports.monitoring import (
     BUILD,
     CONNECTIONS,

@@ -15,8 +15,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
-from app.adapters import migrations
-from app.adapters.schema_revisions import SchemaRevisions, connection_to
+from app.adapters.database import migrations
+from app.adapters.database.engines import SchemaRevisions, connection_to
 from app.models.record import RETIRED_COLUMNS, complete_metadata
 
 pytestmark = [pytest.mark.first, pytest.mark.both_databases]

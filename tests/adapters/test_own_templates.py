@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.adapters.own_templates import check_template, render_template
+from app.adapters.mail.own_templates import check_template, render_template
 from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import (
     MAX_OUTPUT,

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.adapters.passkeys import MAX_ANSWER, WebAuthnPasskeys
+from app.adapters.keys.second_factors import MAX_ANSWER, WebAuthnPasskeys
 from app.domain.urls.web_urls import RelyingParty
 from app.ports.second_factors import (
     KnownPasskey,

@@ -11,7 +11,7 @@ import pytest
 from argon2 import PasswordHasher, extract_parameters
 from typing_extensions import override
 
-from app.adapters.passwords import Argon2Hasher
+from app.adapters.keys.passwords import Argon2Hasher
 from app.ports.passwords import Match, PasswordsBusy
 from app.web.server import THREADS
 from tests.servers.hash_priority import lower_priority
@@ -147,7 +147,7 @@ def test_profile_exceeds_owasps_minimum_and_other_hashes_are_renewed() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities on Linux alone")
 def test_hashing_runs_at_a_lower_priority(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.adapters.passwords._lower_priority", lower_priority)
+    monkeypatch.setattr("app.adapters.keys.passwords._lower_priority", lower_priority)
     slow = SlowHasher()
     slow.go_on.set()
     Argon2Hasher(slow).hash("correct horse")

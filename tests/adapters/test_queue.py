@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 from huey.storage import SqliteStorage
 
-from app.adapters.queue import connect_queue
+from app.adapters.queue.delivery_queue import connect_queue
 from app.domain.deliveries.deliveries import Batch
 from app.ports.queue import Queue, QueueUnavailable
 from tests.reliability.redis import killed_redis

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.adapters.clock import SystemClock
-from app.adapters.rate_limiter import LimitsRateLimiter, Windows, connect_rate_limiter
+from app.adapters.queue.rate_limiter import LimitsRateLimiter, Windows, connect_rate_limiter
+from app.adapters.system import SystemClock
 from app.domain.sign_in.rate_limits import parse_rates
 from tests.fakes.clock import FakeClock
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.adapters.replica import Lag
+from app.adapters.database.replica import Lag
 
 
 @pytest.mark.parametrize(

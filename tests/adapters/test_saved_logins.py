@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.adapters.saved_logins import FileProfiles
+from app.adapters.system import FileProfiles
 from app.domain.values.installation import Fault
 from app.ports.instance import Profile
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from app.adapters.encryption import AesEncryption
+from app.adapters.keys.encryption import AesEncryption
 from app.adapters.sign_in_log import MAX_PER_ADDRESS, MAX_REFUSALS, SqlSignInLog
 from app.domain.apps.apps import token_digest
 from app.domain.sign_in.sign_in_log import (
@@ -227,9 +227,9 @@ def test_memory_is_bounded_while_nothing_can_be_written(ports: Ports, clock: Fak
 
 _FORKED = """
 import multiprocessing, sys
-from app.adapters.clock import SystemClock
-from app.adapters.database import connect_database
-from app.adapters.encryption import AesEncryption
+from app.adapters.system import SystemClock
+from app.adapters.database.sql_database import connect_database
+from app.adapters.keys.encryption import AesEncryption
 from app.adapters.sign_in_log import SqlSignInLog
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason, SignInRefusal
 

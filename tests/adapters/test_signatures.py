@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from app.adapters.signatures import DetachedSignatures
+from app.adapters.keys.signing_keys import DetachedSignatures
 from app.domain.keys import PublicKey, read_key_set
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports.keys import KeyPair

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from redis import Redis
 
-from app.adapters.throttle_redis import RedisThrottle, connect_redis_throttle
+from app.adapters.queue.throttle_redis import RedisThrottle, connect_redis_throttle
 from app.domain.sign_in.login_throttle import EXPIRY_SECONDS
 from app.ports.throttle import Throttle, ThrottleUnavailable
 from tests.adapters.throttle_backends import ADDRESS, ANNA, NOW, Visitor

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import func, select, update
 
-from app.adapters.throttle_sql import SqlThrottle
+from app.adapters.queue.throttle_sql import SqlThrottle
 from app.domain.sign_in.login_throttle import EXPIRY_SECONDS
 from app.models import ThrottleAddressRecord, ThrottleUserRecord
 from app.ports import Ports

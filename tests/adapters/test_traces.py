@@ -8,7 +8,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from sqlalchemy import select, text
 
-from app.adapters.database import connect_database
+from app.adapters.database.sql_database import connect_database
 from app.adapters.traces import OpenTelemetryTraces
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission

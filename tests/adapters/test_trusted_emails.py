@@ -7,7 +7,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, text
 
-from app.adapters import schema_revisions
+from app.adapters.database import engines
 
 BEFORE, AFTER = "0023_unique_keys", "0024_trusted_emails"
 ACCOUNTS = {1: (False, False), 2: (True, False), 3: (False, True)}
@@ -16,7 +16,7 @@ ACCOUNTS = {1: (False, False), 2: (True, False), 3: (False, True)}
 
 def _upgrade(connection: Connection, revision: str) -> None:
     config = Config()
-    config.set_main_option("script_location", str(schema_revisions.SCRIPTS))
+    config.set_main_option("script_location", str(engines.SCRIPTS))
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
 
@@ -51,7 +51,7 @@ def _fill(connection: Connection) -> None:
 def test_upgrade_removes_unverified_identities_of_trusted_accounts(
     tmp_path: Path, *, by_scopes: bool, left: list[int]
 ) -> None:
-    with schema_revisions.connection_to(f"sqlite:///{tmp_path / 'shop.sqlite3'}") as connection:
+    with engines.connection_to(f"sqlite:///{tmp_path / 'shop.sqlite3'}") as connection:
         _upgrade(connection, BEFORE)
         _fill(connection)
         connection.execute(

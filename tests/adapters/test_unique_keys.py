@@ -14,8 +14,8 @@ from sqlalchemy.engine.interfaces import ReflectedIndex
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
-from app.adapters import migrations, schema_revisions
-from app.adapters.encryption import AesEncryption
+from app.adapters.database import engines, migrations
+from app.adapters.keys.encryption import AesEncryption
 from app.models.record import RETIRED_COLUMNS, complete_metadata
 from tests.fakes.keys import SECRET
 
@@ -33,7 +33,7 @@ DELETED = 900
 def former(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database at the former revision, with two rows in every table."""
     file = tmp_path_factory.mktemp("former") / "shop.sqlite3"
-    with schema_revisions.connection_to(f"sqlite:///{file}") as connection:
+    with engines.connection_to(f"sqlite:///{file}") as connection:
         upgrade(connection, BEFORE)
         fill(connection)
     return file
@@ -43,7 +43,7 @@ def former(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def migrated(former: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same, one revision later."""
     file = Path(shutil.copy(former, tmp_path_factory.mktemp("migrated") / "shop.sqlite3"))
-    with schema_revisions.connection_to(f"sqlite:///{file}") as connection:
+    with engines.connection_to(f"sqlite:///{file}") as connection:
         upgrade(connection, AFTER)
     return file
 
@@ -77,7 +77,7 @@ def engine(url: str) -> Iterator[Engine]:
 
 def upgrade(connection: Connection, revision: str) -> None:
     config = Config()
-    config.set_main_option("script_location", str(schema_revisions.SCRIPTS))
+    config.set_main_option("script_location", str(engines.SCRIPTS))
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
 
@@ -223,7 +223,7 @@ def test_failed_migration_changes_nothing(url: str, engine: Engine) -> None:
     with pytest.raises(OperationalError, match="_alembic_tmp_users"):
         migrations.upgrade(url, encrypt=ENCRYPT)
     assert everything(engine) == before
-    revisions = schema_revisions.SchemaRevisions(url)
+    revisions = engines.SchemaRevisions(url)
     assert revisions.current() == BEFORE
 
     with engine.begin() as connection:

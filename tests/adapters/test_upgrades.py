@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from app.adapters import migration_steps, migrations
-from app.adapters.schema_revisions import SQLITE_BEGIN, SchemaRevisions, migration_engine
+from app.adapters.database import migrations
+from app.adapters.database.engines import SQLITE_BEGIN, SchemaRevisions, migration_engine
 from app.domain.values.installation import SchemaAhead, UpgradeBlocked
 from app.ports.database import UpgradeProgress, UpgradeRows, UpgradeStep, UpgradeWait
 from tests.adapters.test_migrations import migrate
@@ -103,7 +103,7 @@ def test_upgrade_reports_each_step(empty_database_url: str, tmp_path: Path) -> N
 def test_large_tables_are_changed_in_batches(
     empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migration_steps, "BATCH", 10)
+    monkeypatch.setattr(migrations, "BATCH", 10)
     with migration_engine(empty_database_url) as engine:
         migrate(engine, "0021_delivery_searches")
         with engine.begin() as connection:

@@ -3,8 +3,8 @@
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
-from app.adapters import migrations
-from app.adapters.encryption import AesEncryption
+from app.adapters.database import migrations
+from app.adapters.keys.encryption import AesEncryption
 from app.domain.keys import WEBHOOK_HEADER
 from tests.adapters.test_migrations import migrate
 

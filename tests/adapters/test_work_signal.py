@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from app.adapters.database import connect_database
-from app.adapters.work_signal import RedisSignal, SocketSignal, connect_work_signal
+from app.adapters.database.sql_database import connect_database
+from app.adapters.queue.work_signal import RedisSignal, SocketSignal, connect_work_signal
 from app.ports.queue import WorkSignal
 
 PATIENCE = 60.0

@@ -8,9 +8,9 @@ from threading import Barrier, Event, Thread
 
 from sqlalchemy import Select
 
-from app.adapters.database import connect_database
-from app.adapters.throttle_redis import connect_redis_throttle
-from app.adapters.throttle_sql import SqlThrottle
+from app.adapters.database.sql_database import connect_database
+from app.adapters.queue.throttle_redis import connect_redis_throttle
+from app.adapters.queue.throttle_sql import SqlThrottle
 from app.ports.throttle import Attempt, Throttle
 
 NOW = 1_795_178_982.25

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from tests.browser.chromium import launch_arguments
 from tests.browser.console import ADMIN, RunningShop, Watch, close_pages, running
 from tests.browser.demo import demo_file

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import select, update
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR
 from app.models import UserRecord
 from app.ports import Ports

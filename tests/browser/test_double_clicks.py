@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from typing_extensions import override
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from app.console.frame import submissions
 from app.ports import Ports
 from tests.browser.console import ADMIN, RunningShop, close_pages, running

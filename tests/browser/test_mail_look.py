@@ -8,7 +8,7 @@ from email.message import EmailMessage
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.adapters.mailer import SmtpMailer
+from app.adapters.mail.mailer import SmtpMailer
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.mails.mail import MailKind

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from app.adapters.own_templates import check_template
+from app.adapters.mail.own_templates import check_template
 from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import OwnTemplate, links_of
 from app.domain.mails.values import sample_mail

@@ -3,14 +3,13 @@
 from functools import partial
 from pathlib import Path
 
-from app.adapters.clock import SystemClock
-from app.adapters.http import GuardedHttp
-from app.adapters.saved_logins import FileProfiles
-from app.adapters.signatures import DetachedSignatures
+from app.adapters.http.guarded_http import GuardedHttp
+from app.adapters.keys.signing_keys import DetachedSignatures
+from app.adapters.system import FileProfiles, SystemClock
 from app.ports import Clock, Http
 from app.remote.instance import connect_by_profile, connect_by_token
 from app.remote.sign_in import sign_in_app, sign_in_person
-from app.web.remote_instances import RemoteAccess
+from app.web.installation import RemoteAccess
 from tests.fakes.strict_http import LOOPBACK
 
 

@@ -26,7 +26,7 @@ from latchkey_verifier import (
     bearer,
 )
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from tests.clients import fastapi_service, flask_service, verified_user
 from tests.clients.api_session import ApiSession
 from tests.clients.conftest import ADMIN, CUSTOMER, PASSWORD, Shop, running_shop, watched

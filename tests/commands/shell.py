@@ -9,8 +9,7 @@ from flask import Flask
 import cli
 from app.ports import Ports
 from app.settings import Settings
-from app.web.installation import install
-from app.web.remote_instances import EXTENSION, RemoteAccess
+from app.web.installation import REMOTE_EXTENSION, RemoteAccess, install
 from app.wiring import make_installation
 
 
@@ -30,7 +29,7 @@ def run(
     cli.register(app)
     install(app, make_installation(ports, Settings(**options)))
     if remote_access is not None:
-        app.extensions[EXTENSION] = lambda: remote_access
+        app.extensions[REMOTE_EXTENSION] = lambda: remote_access
     return app.test_cli_runner(catch_exceptions=False).invoke(args=arguments, input=stdin)
 
 

@@ -11,7 +11,7 @@ import pyrage
 import pytest
 from sqlalchemy import select, text
 
-from app.adapters.schema_revisions import connection_to
+from app.adapters.database.engines import connection_to
 from app.models import UserRecord
 from tests.builders.people import make_user
 from tests.commands.real_installation import Installation, at_a_terminal, wait_until

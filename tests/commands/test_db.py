@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from typing_extensions import override
 
-from app.adapters.schema import AlembicSchema
+from app.adapters.database.schema import AlembicSchema
 from app.commands.terminal.progress import ProgressLines
 from app.ports import Ports
 from app.ports.database import Report, UpgradeRows, ignore_progress

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.adapters.clock import SystemClock
-from app.adapters.schema import AlembicSchema
+from app.adapters.database.schema import AlembicSchema
+from app.adapters.system import SystemClock
 from app.domain.authorization.actor import WORKER
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
 
-from app.adapters.keys import RsaKeyStore
+from app.adapters.keys.signing_keys import RsaKeyStore
 from app.commands.keys import command
 from app.domain.authorization.actor import OPERATOR
 from app.ports import Ports

@@ -1,6 +1,6 @@
 """``flask oidc``."""
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports

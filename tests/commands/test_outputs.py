@@ -13,7 +13,7 @@ from string import ascii_letters
 
 import pytest
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports

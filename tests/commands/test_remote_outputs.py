@@ -12,9 +12,9 @@ import click
 import pytest
 
 import cli
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from app.ports import Ports
-from app.web.remote_instances import RemoteAccess
+from app.web.installation import RemoteAccess
 from docs.commands import entries
 from tests.builders.remote_instances import make_remote_access
 from tests.commands.fake_remote_shop import other_shop

@@ -7,7 +7,7 @@ from io import BytesIO
 
 import pytest
 
-from app.adapters.mailer import SmtpMailer
+from app.adapters.mail.mailer import SmtpMailer
 from app.console.shop.mail_preview import with_appearance
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.actor import OPERATOR

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.adapters.throttle_redis import connect_redis_throttle
+from app.adapters.queue.throttle_redis import connect_redis_throttle
 from app.console.security import throttle
 from app.domain.authorization.permissions import Permission
 from app.factory import create_app

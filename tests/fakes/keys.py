@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from typing_extensions import override
 
-from app.adapters.keys import RsaKeyStore
+from app.adapters.keys.signing_keys import RsaKeyStore
 from app.ports.keys import KeyPair
 
 SECRET = "a secret that only the tests have, long enough"

@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from typing_extensions import override
 
-from app.adapters.keys import RsaKeyStore
+from app.adapters.keys.signing_keys import RsaKeyStore
 from app.ports.keys import KeyPair
 from tests.fakes.keys import SECRET
 

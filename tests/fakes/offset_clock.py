@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 
 
 @dataclass(slots=True)

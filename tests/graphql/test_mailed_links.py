@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.adapters.mailer import SmtpMailer
+from app.adapters.mail.mailer import SmtpMailer
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.shop.settings import ShopUpdate
 from app.ports import Ports

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from app.adapters.http import GuardedHttp
+from app.adapters.http.guarded_http import GuardedHttp
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import CustomerUpdated, EventType

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.adapters.encryption import AesEncryption
+from app.adapters.keys.encryption import AesEncryption
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
 from app.models import AuditRecord, WebhookRecord

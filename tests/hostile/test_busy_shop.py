@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, ip_network
 
 import pytest
 
-from app.adapters.rate_limiter import connect_rate_limiter
+from app.adapters.queue.rate_limiter import connect_rate_limiter
 from app.domain.sign_in.rate_limits import EXTERNAL_TOKEN, RateLimitPolicy
 from app.domain.values.errors import TooManyRequests
 from app.ports import Ports

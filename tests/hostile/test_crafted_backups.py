@@ -14,8 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.adapters.backup_files import opened_backup, write_backup
-from app.adapters.backups_sqlite import SqliteBackups
+from app.adapters.database.backups import SqliteBackups, opened_backup, write_backup
 from app.domain.values.installation import BackupFailed
 from app.ports.database import BackupFacts, BackupKey, BackupLock
 

@@ -16,8 +16,8 @@ import pytest
 import requests
 from sqlalchemy import text
 
-from app.adapters.database import connect_database
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
+from app.adapters.database.sql_database import connect_database
 from app.domain.values.installation import DatabaseBusy
 from app.web.server import THREADS
 from tests.servers import postgresql

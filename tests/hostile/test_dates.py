@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from app.adapters.email_templates import JinjaEmailTemplates
+from app.adapters.mail.email_templates import JinjaEmailTemplates
 from app.console.frame.formatting import clock_element, day, exact, time_element, use_time_zone
 from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.mail import Mail, MailKind

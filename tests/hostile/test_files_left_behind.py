@@ -13,9 +13,9 @@ from urllib.request import Request, urlopen
 import pytest
 from sqlalchemy import text
 
-from app.adapters.mailer import FileMailer
-from app.adapters.queue import SqliteQueue
-from app.adapters.saved_logins import FileProfiles
+from app.adapters.mail.mailer import FileMailer
+from app.adapters.queue.delivery_queue import SqliteQueue
+from app.adapters.system import FileProfiles
 from app.domain.deliveries.deliveries import Batch
 from app.domain.mails.mail import RenderedMail
 from app.ports.instance import Profile

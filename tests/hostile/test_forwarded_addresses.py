@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.web.client_ip import client_address
+from app.web.caller import client_address
 from tests.servers.certificates import certificate_for
 from tests.servers.free_ports import free_port
 from tests.servers.http import HttpServer, Reply, http_server

@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 from sqlalchemy import event, select, update
 
-from app.adapters.foreign_hashes import matches
+from app.adapters.keys.foreign_hashes import matches
 from app.domain.imports.runs import digest_of_text
 from app.domain.passwords.imported_hashes import MAX_SECONDS, UnusableHash, parse_hash
 from app.models import (

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.adapters.mailer import SmtpMailer
+from app.adapters.mail.mailer import SmtpMailer
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind

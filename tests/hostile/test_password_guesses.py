@@ -9,7 +9,7 @@ from threading import Barrier
 import pytest
 from typing_extensions import override
 
-from app.adapters.throttle_redis import connect_redis_throttle
+from app.adapters.queue.throttle_redis import connect_redis_throttle
 from app.domain.authorization.actor import Actor
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import Refused

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.adapters.backups_postgresql import PostgresqlBackups
+from app.adapters.database.backups import PostgresqlBackups
 from app.domain.values.installation import BackupFailed
 from app.ports.database import BackupFacts, BackupLock
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.adapters.passwords import Argon2Hasher
+from app.adapters.keys.passwords import Argon2Hasher
 from app.settings import Settings
 from app.wiring import connect
 from tests.builders.apps import import_token, make_app

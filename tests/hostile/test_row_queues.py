@@ -10,9 +10,8 @@ from threading import Barrier, Event
 
 import pytest
 
-from app.adapters.database import connect_database
-from app.adapters.throttle_sql import SqlThrottle
-from app.adapters.transaction_turns import SubjectLanes
+from app.adapters.database.sql_database import SubjectLanes, connect_database
+from app.adapters.queue.throttle_sql import SqlThrottle
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import TooManyRequests
 from app.domain.values.ids import to_global_id

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from sqlalchemy import update
 
-from app.adapters.encryption import AesEncryption
+from app.adapters.keys.encryption import AesEncryption
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.sign_in.sign_in_log import SignInReason
 from app.domain.values.errors import Refused, TokenRejected

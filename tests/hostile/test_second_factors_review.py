@@ -8,7 +8,7 @@ from threading import Barrier
 import pytest
 from typing_extensions import override
 
-from app.adapters.passkeys import WebAuthnPasskeys
+from app.adapters.keys.second_factors import WebAuthnPasskeys
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind

@@ -25,7 +25,7 @@ READS_THE_ENVIRONMENT = {"os.environ", "os.getenv", "os.environb", "os.putenv"}
 
 
 def test_only_the_clock_reads_the_time() -> None:
-    assert _uses(READS_THE_CLOCK, outside=("app/adapters/clock.py",)) == []
+    assert _uses(READS_THE_CLOCK, outside=("app/adapters/system.py",)) == []
 
 
 def test_randomness_comes_from_an_adapter() -> None:

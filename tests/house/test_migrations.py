@@ -60,7 +60,8 @@ def _faults(calls: list[ast.Call], created: set[str]) -> Iterator[str]:
             ast.unparse(call.func) == "op.create_index"
             and ast.unparse(call.args[1]) not in created
         ):
-            yield f"index in line {call.lineno}: use create_index of app.adapters.migration_steps"
+            module = "app.adapters.database.migrations"
+            yield f"index in line {call.lineno}: use create_index of {module}"
 
 
 def _name(call: ast.Call) -> str:
@@ -93,7 +94,7 @@ def test_new_migration_leaves_the_previous_release_working(path: Path) -> None:
         ),
         (
             "op.create_index('ix', 'users', ['age'])",
-            "index in line 2: use create_index of app.adapters.migration_steps",
+            "index in line 2: use create_index of app.adapters.database.migrations",
         ),
     ],
 )

@@ -10,9 +10,9 @@ import bcrypt
 import pytest
 from sqlalchemy import delete, func, select
 
-from app.adapters.encryption import AesEncryption
-from app.adapters.foreign_hashes import matches
-from app.adapters.passwords import Argon2Hasher
+from app.adapters.keys.encryption import AesEncryption
+from app.adapters.keys.foreign_hashes import matches
+from app.adapters.keys.passwords import Argon2Hasher
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.runs import Finding
 from app.domain.values.pages import PageRequest

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import inspect, select
 
-from app.adapters.encryption import AesEncryption
+from app.adapters.keys.encryption import AesEncryption
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.exports import Section, is_secret_header
 from app.models import AuthenticatorAppRecord, RecoveryCodeRecord

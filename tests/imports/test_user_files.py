@@ -12,8 +12,8 @@ import bcrypt
 import pytest
 from sqlalchemy import delete, select
 
-from app.adapters.foreign_hashes import matches
-from app.adapters.passwords import Argon2Hasher
+from app.adapters.keys.foreign_hashes import matches
+from app.adapters.keys.passwords import Argon2Hasher
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.pages import PageRequest

@@ -12,14 +12,14 @@ ACCOUNTS = (
     ),
     Mutant(
         "A password is also compared in its normal form",
-        "app/adapters/passwords.py",
+        "app/adapters/keys/passwords.py",
         "        return Match.RIGHT if is_right else Match.NONE",
         "        return Match.NONE",
         "adapters/test_passwords.py",
     ),
     Mutant(
         "A new hash is of the normal form",
-        "app/adapters/passwords.py",
+        "app/adapters/keys/passwords.py",
         "self._others.run(self._hasher.hash, _bytes(normalize_password(password)))",
         "self._others.run(self._hasher.hash, _bytes(password))",
         "adapters/test_passwords.py",
@@ -54,14 +54,14 @@ ACCOUNTS = (
     ),
     Mutant(
         "A password has not leaked",
-        "app/adapters/password_strength.py",
+        "app/adapters/keys/password_strength.py",
         "return is_bad_password(text)",
         "return not text",
         "adapters/test_password_strength.py",
     ),
     Mutant(
         "A password is not guessable",
-        "app/adapters/password_strength.py",
+        "app/adapters/keys/password_strength.py",
         "is_guessable=estimated.guesses < GUESSES",
         "is_guessable=estimated.guesses < GUESSES // 100",
         "adapters/test_password_strength.py",

@@ -232,7 +232,7 @@ SIGN_IN = (
     ),
     Mutant(
         "A failed sign-in is counted for its user",
-        "app/adapters/throttle_sql.py",
+        "app/adapters/queue/throttle_sql.py",
         "ended = (_address.lease == lease) | (_address.lease_until <= now)",
         "ended = _address.lease_until <= now",
         "adapters/test_throttle.py",
@@ -295,21 +295,21 @@ SIGN_IN = (
     ),
     Mutant(
         "An unknown email costs as much time as a known one",
-        "app/adapters/passwords.py",
+        "app/adapters/keys/passwords.py",
         "if stored is None or (imported_seconds and not is_ours):",
         "if imported_seconds and not is_ours:",
         "adapters/test_passwords.py",
     ),
     Mutant(
         "No account has the decoy's password",
-        "app/adapters/passwords.py",
+        "app/adapters/keys/passwords.py",
         "self._matches_argon2(dummy_hash, password)",
         "return self._matches_argon2(dummy_hash, password)",
         "adapters/test_passwords.py",
     ),
     Mutant(
         "An unknown email costs as much time as an imported password",
-        "app/adapters/passwords.py",
+        "app/adapters/keys/passwords.py",
         "self._spend(imported_seconds - spent, password)",
         "self._spend(0, password)",
         "adapters/test_foreign_hashes.py",

@@ -19,14 +19,14 @@ WEBHOOKS = (
     ),
     Mutant(
         "Interim responses end",
-        "app/adapters/http_timeouts.py",
+        "app/adapters/http/guard.py",
         "for _ in range(_MAX_INTERIM + 1):",
         "while True:",
         "adapters/test_http_failures.py",
     ),
     Mutant(
         "No address is called that isn't allowed",
-        "app/adapters/http_guard.py",
+        "app/adapters/http/guard.py",
         "            except InvalidIPAddress as error:\n                refused = error",
         "            except InvalidIPAddress as error:\n                callable_.append(address)",
         "adapters/test_http.py adapters/test_http_failures.py",
@@ -68,7 +68,7 @@ WEBHOOKS = (
     ),
     Mutant(
         "The address that was looked up is looked at again",
-        "app/adapters/http_guard.py",
+        "app/adapters/http/guard.py",
         "if pinned is None or not (is_public(pinned) or self._lists(pinned)):",
         "if pinned is None:",
         "adapters/test_http.py",
@@ -141,7 +141,7 @@ WEBHOOKS = (
 VALUES = (
     Mutant(
         "An encrypted value is for one purpose",
-        "app/adapters/encryption.py",
+        "app/adapters/keys/encryption.py",
         "box = nonce + self._cipher.encrypt(nonce, text.encode(), purpose.encode())",
         'box = nonce + self._cipher.encrypt(nonce, text.encode(), b"")',
         "services/keys/test_ring.py services/webhooks/test_unreadable_secrets.py",

@@ -89,7 +89,7 @@ IMPORTS = (
     ),
     Mutant(
         "An avatar comes from inside the media folder",
-        "app/adapters/platform_database.py",
+        "app/adapters/database/platform_database.py",
         "        if not is_inside:\n",
         "        if not is_inside and file.is_dir():\n",
         "imports/test_addresses.py",

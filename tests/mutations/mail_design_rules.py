@@ -19,7 +19,7 @@ MAIL_DESIGN = (
     ),
     Mutant(
         "A stored text that is no color doesn't reach the style sheet",
-        "app/adapters/email_templates.py",
+        "app/adapters/mail/email_templates.py",
         'button = DEFAULT_ACCENT if color_problem(accent, "") else accent.lower()',
         "button = accent.lower()",
         "adapters/test_email_templates.py",

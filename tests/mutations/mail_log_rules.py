@@ -5,7 +5,7 @@ from tests.mutations.mutant import Mutant
 MAIL_LOG = (
     Mutant(
         "A recipient that the mail server can't be given fails for good",
-        "app/adapters/mailer.py",
+        "app/adapters/mail/mailer.py",
         "raise MailUndeliverable(RECIPIENT_NOT_ASCII, permanent=True)",
         "raise MailUndeliverable(RECIPIENT_NOT_ASCII)",
         "adapters/test_mailer.py",

@@ -47,7 +47,7 @@ OPERATIONS = (
     ),
     Mutant(
         "Changes of one account queue for each other before they take a transaction",
-        "app/adapters/transaction_turns.py",
+        "app/adapters/database/sql_database.py",
         "for subject in sorted(set(subjects)):",
         "for subject in subjects[:0]:",
         "hostile/test_row_queues.py",
@@ -68,14 +68,14 @@ OPERATIONS = (
     ),
     Mutant(
         "A body can't have any number of small chunks",
-        "app/web/request_bodies.py",
+        "app/web/bodies.py",
         "if self._small_pieces > _MAX_SMALL_PIECES:",
         "if self._small_pieces < 0:",
         "web/test_server.py",
     ),
     Mutant(
         "A part of a form can't have headers of any length",
-        "app/web/form_bodies.py",
+        "app/web/bodies.py",
         "start + PART_HEADERS + 4)",
         "len(body))",
         "web/test_form_bodies.py",
@@ -117,7 +117,7 @@ OPERATIONS = (
     ),
     Mutant(
         "Responses that wait take a bounded part of the disk",
-        "app/web/response_bodies.py",
+        "app/web/bodies.py",
         "if not self.disk.take(size, client):",
         "if self.disk.take(size, client) is None:",
         "web/test_response_bodies.py",

@@ -2,7 +2,7 @@
 
 from tests.mutations.mutant import Mutant
 
-_ADAPTER = "app/adapters/passkeys.py"
+_ADAPTER = "app/adapters/keys/second_factors.py"
 _CHECKS = "app/services/second_factors/passkey_checks.py"
 _OWN = "app/services/accounts/passkeys.py"
 _HOSTILE = "hostile/test_second_factors_passkeys.py"

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.models import DeliveryRecord
 from app.ports import Ports

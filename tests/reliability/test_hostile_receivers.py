@@ -11,9 +11,9 @@ from threading import Event, Thread
 import pytest
 from sqlalchemy import func, select
 
-from app.adapters.clock import SystemClock
-from app.adapters.http import GuardedHttp
-from app.adapters.queue import connect_queue
+from app.adapters.http.guarded_http import GuardedHttp
+from app.adapters.queue.delivery_queue import connect_queue
+from app.adapters.system import SystemClock
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import MAX_RESPONSE_SIZE, TIMEOUT
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord

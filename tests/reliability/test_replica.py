@@ -7,8 +7,8 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import TextClause, delete, text, update
 
-from app.adapters import replica as replica_adapter
-from app.adapters.replica import SqlReplica
+from app.adapters.database import replica as replica_adapter
+from app.adapters.database.replica import SqlReplica
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.installation import CheckResult, CheckState, DatabaseUnavailable
@@ -18,7 +18,7 @@ from app.ports import Ports, ReadSession
 from app.services.operations.environment_checks import check_readiness
 from app.services.operations.health_checks import run_checks
 from app.settings import Settings
-from app.web.readiness import is_ready
+from app.web.operations_server import is_ready
 from tests.builders.apps import change_app, make_app
 from tests.builders.mails import make_mail
 from tests.builders.people import (

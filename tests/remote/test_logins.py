@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.adapters.saved_logins import FileProfiles
+from app.adapters.system import FileProfiles
 from app.domain.values.errors import PermissionDenied, TokenRejected
 from app.ports.instance import Profile
 from app.remote.instance import connect_by_profile, connect_by_token

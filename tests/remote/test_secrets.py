@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from app.ports.instance import Profile, WebhookDraft
-from app.remote.api import Api
-from app.remote.credentials import GivenToken
+from app.remote.api import Api, GivenToken
 from tests.builders.remote_instances import make_remote_access
 from tests.remote.fake_instance import URL, Instance, answering
 

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 
 
 def certificate_for(folder: Path, host: str) -> tuple[Path, Path]:

@@ -27,7 +27,7 @@ from tempfile import TemporaryFile
 from typing import TextIO
 
 import cli
-from app.adapters import passwords
+from app.adapters.keys import passwords
 from tests.servers.hash_priority import keep_priority
 from tests.servers.run import ROOT
 

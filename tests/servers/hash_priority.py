@@ -1,6 +1,6 @@
 """The priority of password hashes in processes of the tests."""
 
-from app.adapters import passwords
+from app.adapters.keys import passwords
 
 lower_priority = passwords._lower_priority  # noqa: SLF001 - as installations have it
 

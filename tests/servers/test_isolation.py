@@ -7,8 +7,8 @@ import pytest
 from redis import Redis
 from sqlalchemy import create_engine, inspect, text
 
-from app.adapters.database import connect_database
-from app.adapters.schema_revisions import SchemaRevisions
+from app.adapters.database.engines import SchemaRevisions
+from app.adapters.database.sql_database import connect_database
 
 pytestmark = [
     pytest.mark.parametrize("turn", ["one", "two"]),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from tests.servers.own_provider import own_provider
 from tests.spec.client import Client
 from tests.spec.recorded_shop import RecordedShop, make_recorded_shop

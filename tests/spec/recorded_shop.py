@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from sqlalchemy import delete, insert, select, update
 from typing_extensions import override
 
-from app.adapters.keys import RsaKeyStore
-from app.adapters.passwords import Argon2Hasher
+from app.adapters.keys.passwords import Argon2Hasher
+from app.adapters.keys.signing_keys import RsaKeyStore
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import WORKER, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission

@@ -8,7 +8,7 @@ import pytest
 import requests
 from sqlalchemy import text
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from tests.builders.people import PASSWORD
 from tests.spec.client import Client
 from tests.spec.documents import LOGIN, ME_QUERY, REFRESH, SHOP

@@ -12,7 +12,7 @@ import requests
 from psycopg import sql
 from sqlalchemy import delete
 
-from app.adapters.migrations import upgrade
+from app.adapters.database.migrations import upgrade
 from app.domain.authorization.actor import SessionOrigin
 from app.models import AppTokenRecord
 from tests.builders.apps import django_hash, import_token

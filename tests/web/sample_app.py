@@ -8,8 +8,8 @@ import orjson
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.settings import environment_names
+from app.web.bodies import Deadlines
 from app.web.dispatch import StartResponse
-from app.web.request_bodies import Deadlines
 from app.web.server import BodyLimits, BufferedServer, Server
 
 PIECE = b"0123456789abcdef" * 4096

@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from app.web.client_ip import client_address, is_forwarded_by_stranger
+from app.web.caller import client_address, is_forwarded_by_stranger
 
 PROXIES = (
     ip_network("10.0.0.0/8"),

@@ -1,6 +1,6 @@
 """Which web pages may read an answer."""
 
-from app.web.cors import cors_headers, preflight_headers
+from app.web.headers import cors_headers, preflight_headers
 
 SHOP = "https://shop.example.com"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.settings import SettingsError, load_settings
-from app.web.cors import cors_headers
+from app.web.headers import cors_headers
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from app.web.form_bodies import PART_HEADERS, check_part_headers
+from app.web.bodies import PART_HEADERS, check_part_headers
 
 HEADER = b'Content-Disposition: form-data; name="a"; filename="%s"'
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.web.response_bodies import AT_ONCE, Held, NoRoom, Outgoing, SentFile
+from app.web.bodies import AT_ONCE, Held, NoRoom, Outgoing, SentFile
 
 LARGE = b"x" * (AT_ONCE + 1)
 LONG = [b"y" * AT_ONCE] * 20

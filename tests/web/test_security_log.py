@@ -6,8 +6,7 @@ import orjson
 import pytest
 
 from app.domain.audit import SecurityEvent
-from app.web.logs import REQUEST_ID
-from app.web.security_log import MAX_FAILURES_PER_SECOND, JsonSecurityLog
+from app.web.logs import MAX_FAILURES_PER_SECOND, REQUEST_ID, JsonSecurityLog
 from tests.fakes.clock import FakeClock
 
 

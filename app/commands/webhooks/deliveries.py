@@ -19,7 +19,7 @@ from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import DELIVERIES, find_webhook, payload_of
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.ports.instance import DeliveryQuery, Instance, InstanceDelivery, InstanceWebhook
-from app.web.remote_instances import remote_access
+from app.web.installation import remote_access
 
 _PAGE = 50
 _MAX_DELIVERIES = 10_000

@@ -18,7 +18,7 @@ from app.domain.deliveries.signatures import SECRET_PREFIX
 from app.domain.events import EventType
 from app.domain.values.inputs import ABSENT, Absent, present
 from app.ports.instance import Instance, InstanceWebhook, WebhookDraft
-from app.web.remote_instances import remote_access
+from app.web.installation import remote_access
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -14,8 +14,7 @@ from app.commands.terminal.text_options import FilePath, read_file
 from app.commands.webhooks.local_instance import LocalInstance
 from app.domain.values.errors import PermissionDenied
 from app.ports.instance import Instance
-from app.web.installation import installation
-from app.web.remote_instances import remote_access
+from app.web.installation import installation, remote_access
 
 
 def webhook_command(

@@ -24,7 +24,7 @@ from app.domain.events import EventType
 from app.domain.urls.web_urls import is_web_url
 from app.domain.webhooks import is_temporary
 from app.ports.instance import DeliveryQuery, Instance, InstanceAttempt, InstanceWebhook
-from app.web.remote_instances import remote_access
+from app.web.installation import remote_access
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import Attempt, DeliveryStatus, EventDelivery, ReplayResult
 from app.domain.deliveries.redaction import REDACTED
 from app.domain.events import EVENTS, EventType
-from app.domain.sign_in.jws import ALGORITHM
+from app.domain.sign_in.jws import make_jwk
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.inputs import ABSENT, Absent
@@ -147,10 +147,7 @@ class LocalInstance:
 
     def key_set(self) -> bytes:
         published = published_keys(self._ports)
-        entries = [
-            {"kty": "RSA", "alg": ALGORITHM, "kid": key.kid, "n": key.n, "e": key.e}
-            for key in published
-        ]
+        entries = [make_jwk(key) for key in published]
         return json.dumps({"keys": entries}).encode()
 
     def _apps(self) -> list[App]:

@@ -21,7 +21,7 @@ from app.domain.deliveries.deliveries import ReplayResult
 from app.domain.values.errors import Refused
 from app.domain.values.installation import OnProgress
 from app.ports.instance import Instance, InstanceDelivery
-from app.web.remote_instances import remote_access
+from app.web.installation import remote_access
 
 
 @dataclass(frozen=True, slots=True)

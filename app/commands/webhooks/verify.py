@@ -21,7 +21,7 @@ from app.domain.values.errors import Problem, Refused, TokenRejected
 from app.domain.values.installation import Unreachable
 from app.domain.values.json_values import read_json_object
 from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
-from app.web.remote_instances import remote_access
+from app.web.installation import remote_access
 
 _SECONDS = re.compile(r"[0-9]{1,15}")
 _STANDARD = "webhook-signature"

@@ -22,8 +22,8 @@ from app.services.console.console_sessions import (
 )
 from app.services.identity.identify import Visitor
 from app.web.caller import visitor_from
-from app.web.http_request import note_actor
 from app.web.installation import installation
+from app.web.request_hooks import note_actor
 from app.web.translation import text
 
 _READS = ("GET", "HEAD")

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from app.domain.keys import PublicKey
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.json_values import BOM, NoJsonObject, read_json_object
 
@@ -80,6 +81,12 @@ def _kid(segment: str) -> str:
     if not isinstance(kid, str):
         raise TokenRejected(TokenFault.SIGNATURE)
     return kid
+
+
+def make_jwk(key: PublicKey) -> dict[str, str]:
+    """Return the key as an entry of a key set (RFC 7517)."""
+    members = {"kty": "RSA", "n": key.n, "e": key.e, "kid": key.kid}
+    return {**members, "use": "sig", "alg": ALGORITHM}
 
 
 def decode(segment: str) -> bytes:

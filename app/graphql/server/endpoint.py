@@ -28,10 +28,9 @@ from app.ports import Ports
 from app.services.identity.identify import Visitor
 from app.services.identity.identify import identify as identify_caller
 from app.web.caller import visitor_from
-from app.web.cors import cors_headers, preflight_headers
-from app.web.headers import Headers, data_headers
-from app.web.http_request import current_request
+from app.web.headers import Headers, cors_headers, data_headers, preflight_headers
 from app.web.installation import Installation
+from app.web.request_hooks import current_request
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

@@ -11,7 +11,7 @@ from werkzeug.formparser import MultiPartParser
 
 from app.domain.values.inputs import Upload
 from app.graphql.server.bodies import BadRequest, read_json, too_large
-from app.web.form_bodies import PART_HEADERS, check_part_headers
+from app.web.bodies import PART_HEADERS, check_part_headers
 
 MAX_PARTS = 32
 MAX_FILE_PATHS = 100

@@ -13,7 +13,7 @@ from werkzeug.http import parse_accept_header, parse_options_header
 from app.domain.values.unchanging import unchanging
 from app.graphql.server.bodies import NO_PERSISTED_QUERIES, BadRequest, read_body, read_json
 from app.graphql.server.multipart import read_multipart
-from app.web.request_bodies import encoding_problem
+from app.web.bodies import encoding_problem
 
 JSON = "application/json"
 GRAPHQL = "application/graphql"

@@ -39,7 +39,7 @@ from app.graphql.server.responses import (
 )
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor, record_use
-from app.web.http_request import note_actor
+from app.web.request_hooks import note_actor
 
 Identify = Callable[[Ports, Visitor], Identity]
 CountStored = Callable[[Ports, Actor], Mapping[str, int]]

@@ -22,7 +22,7 @@ from app.graphql.errors import (
     describe_request_error,
 )
 from app.ports import Ports
-from app.web.http_request import OperationOutcome, OperationRun, current_request
+from app.web.request_hooks import OperationOutcome, OperationRun, current_request
 
 
 @unchanging

@@ -15,7 +15,7 @@ from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.keys import published_keys
 from app.settings import Settings
-from app.web.remote_instances import RemoteAccess
+from app.web.installation import RemoteAccess
 from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import make_user, sign_in

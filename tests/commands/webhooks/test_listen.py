@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 from sqlalchemy import update
 
-from app.adapters.http import GuardedHttp
+from app.adapters.http.guarded_http import GuardedHttp
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.events import EventType, ProductUpdated
 from app.models import WebhookRecord

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import delete, select, update
 from standardwebhooks import Webhook
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR
 from app.domain.events import EventType
 from app.domain.webhooks import TEMPORARY_URL

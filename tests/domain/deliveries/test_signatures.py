@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from app.domain.deliveries.signatures import Envelope, headers_of, hex_signature, secret_bytes
 from app.domain.values.installation import HeaderNames
 

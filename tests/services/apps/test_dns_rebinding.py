@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from app.adapters.http import GuardedHttp
+from app.adapters.http.guarded_http import GuardedHttp
 from app.domain.authorization.actor import OPERATOR
 from app.ports import Ports
 from app.services.apps.app_lists import show_calling_app

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 from typing_extensions import override
 
-from app.adapters.http import GuardedHttp
+from app.adapters.http.guarded_http import GuardedHttp
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import EventType

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from typing_extensions import override
 
-from app.adapters.throttle_sql import SqlThrottle
+from app.adapters.queue.throttle_sql import SqlThrottle
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.login_throttle import MAX_GUESSES

@@ -7,7 +7,7 @@ import pytest
 from jwcrypto import jwk, jws
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from app.adapters.clock import SystemClock
+from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id

@@ -9,7 +9,7 @@ from itertools import islice
 
 import pytest
 
-from app.adapters.identity_provider import OpenIdProvider
+from app.adapters.http.identity_provider import OpenIdProvider
 from app.domain.values.errors import TokenFault
 from app.ports import Ports
 from app.services.identity.provider_calls import COOL_DOWN, FAILED_PAUSE

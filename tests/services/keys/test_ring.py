@@ -9,7 +9,7 @@ from threading import Barrier
 import pytest
 from sqlalchemy import delete, select
 
-from app.adapters.keys import RsaKeyStore
+from app.adapters.keys.signing_keys import RsaKeyStore
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.keys import KeyState, Ring

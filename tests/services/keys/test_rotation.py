@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from sqlalchemy import select, text
 from typing_extensions import override
 
-from app.adapters.keys import RsaKeyStore
+from app.adapters.keys.signing_keys import RsaKeyStore
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.keys import KeyState, SigningKey

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.adapters.mailer import SmtpMailer
+from app.adapters.mail.mailer import SmtpMailer
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.mails.mail import Mail, MailKind

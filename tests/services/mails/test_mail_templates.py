@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from app.adapters.template_folder import JinjaOwnTemplates
+from app.adapters.mail.own_templates import JinjaOwnTemplates
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import Mail, MailKind, RenderedMail

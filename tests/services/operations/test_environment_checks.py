@@ -8,10 +8,10 @@ import pytest
 from redis import Redis
 from sqlalchemy import update
 
-from app.adapters.clock import SystemClock
-from app.adapters.mailer import SmtpMailer
-from app.adapters.template_folder import JinjaOwnTemplates
-from app.adapters.throttle_redis import connect_redis_throttle
+from app.adapters.mail.mailer import SmtpMailer
+from app.adapters.mail.own_templates import JinjaOwnTemplates
+from app.adapters.queue.throttle_redis import connect_redis_throttle
+from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from app.adapters.clock import SystemClock
-from app.adapters.keys import RsaKeyStore
-from app.adapters.schema import AlembicSchema
-from app.adapters.throttle_redis import connect_redis_throttle
+from app.adapters.database.schema import AlembicSchema
+from app.adapters.keys.signing_keys import RsaKeyStore
+from app.adapters.queue.throttle_redis import connect_redis_throttle
+from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.installation import (

@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import JSON, Column, create_engine, insert, select
 from typing_extensions import override
 
-from app.adapters.clock import SystemClock
-from app.adapters.encryption import AesEncryption
-from app.adapters.keys import RsaKeyStore
+from app.adapters.keys.encryption import AesEncryption
+from app.adapters.keys.signing_keys import RsaKeyStore
+from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import CheckResult, CheckState, KeyUnreadable
 from app.models import SigningKeyRecord, WebhookRecord
@@ -34,7 +34,7 @@ from tests.house.sources import ROOT
 NEW = "the new secret key of this installation"
 ROWS = 3
 ENCRYPTING = {
-    "app/adapters/keys.py": {"private_key"},
+    "app/adapters/keys/signing_keys.py": {"private_key"},
     "app/services/accounts/authenticator_apps.py": {"secret", "pending_secret"},
     "app/services/console/submissions.py": {"encrypted_answer", "encrypted_secret"},
     "app/services/imports/export_writing.py": {"client_secret", "secret"},

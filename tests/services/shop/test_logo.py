@@ -6,7 +6,7 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from app.adapters.mailer import SmtpMailer
+from app.adapters.mail.mailer import SmtpMailer
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.mails.design import MAX_LOGO_SIZE, Logo

@@ -9,8 +9,8 @@ from argon2 import PasswordHasher
 from sqlalchemy import update
 from typing_extensions import override
 
-from app.adapters.foreign_hashes import matches
-from app.adapters.passwords import Argon2Hasher
+from app.adapters.keys.foreign_hashes import matches
+from app.adapters.keys.passwords import Argon2Hasher
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.imports.runs import digest_of_text
 from app.domain.passwords.imported_hashes import parse_hash

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import delete, select, update
 from typing_extensions import override
 
-from app.adapters.throttle_sql import SqlThrottle
+from app.adapters.queue.throttle_sql import SqlThrottle
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.login_throttle import LEASE_SECONDS
 from app.models import UserRecord

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.adapters.throttle_redis import connect_redis_throttle
+from app.adapters.queue.throttle_redis import connect_redis_throttle
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus

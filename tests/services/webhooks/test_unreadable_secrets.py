@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.adapters.encryption import AesEncryption
+from app.adapters.keys.encryption import AesEncryption
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id

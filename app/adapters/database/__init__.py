@@ -1,0 +1,1 @@
+"""The database: engines, transactions, replica, schema, backups, and Saleor's to import."""

@@ -1,0 +1,1 @@
+"""Calls to other servers, guarded against private addresses, and identity providers."""

@@ -1,0 +1,1 @@
+"""Keys and secrets: signatures, encryption, password hashes and second factors."""

@@ -1,0 +1,1 @@
+"""Emails: templates, the shop's own ones, and handing them over."""

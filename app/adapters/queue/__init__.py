@@ -1,0 +1,1 @@
+"""The queue of deliveries, signals for workers, and counters of limits."""
