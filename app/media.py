@@ -6,7 +6,7 @@ from app.domain.accounts.users import read_avatar_file
 from app.domain.authorization.actor import anonymous
 from app.domain.mails.design import read_logo_file
 from app.services.accounts.account_details import show_avatar
-from app.services.shop.logo import show_logo
+from app.services.shop.settings import show_logo
 from app.web.headers import NOTHING_MAY_RUN
 from app.web.installation import installation
 

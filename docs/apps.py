@@ -16,9 +16,9 @@ from app.domain.apps.manifests import MAX_EXTENSIONS, MAX_WEBHOOKS, read_manifes
 from app.domain.deliveries.deliveries import RETENTION
 from app.domain.values.installation import SCHEMA_VERSION
 from app.ports.configuration import Configuration
-from app.services.apps.handshakes import TIMEOUT as HANDSHAKE_TIMEOUT
-from app.services.apps.manifests import MAX_SIZE
-from app.services.apps.manifests import TIMEOUT as MANIFEST_TIMEOUT
+from app.services.apps.installation_requests import MAX_SIZE
+from app.services.apps.installation_requests import TIMEOUT as MANIFEST_TIMEOUT
+from app.services.apps.installation_worker import TIMEOUT as HANDSHAKE_TIMEOUT
 from docs.parts import duration, size, table, with_printed_parts
 from docs.sample_shop import API_URL, SHOP
 

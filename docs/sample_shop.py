@@ -17,7 +17,7 @@ from app.services.commerce.checkouts import LineInput, create_checkout
 from app.services.commerce.orders import complete_checkout
 from app.services.commerce.products import ProductInput, create_product
 from app.services.people.customers import NewCustomer, create_customer
-from app.services.people.group_lists import NewGroup, create_group
+from app.services.people.groups import NewGroup, create_group
 from app.services.people.staff import NewStaff, create_staff
 from app.settings import Settings
 from app.wiring import connect

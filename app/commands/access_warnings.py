@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate, StaffSecondFactor
 from app.domain.values.text import text
-from app.services.shop.impact import Impact, LoginModeImpact
-from app.services.shop.second_factor_impact import SecondFactorCounts
-from app.services.shop.sign_in_counts import BoundedCount
+from app.services.shop.impact import BoundedCount, Impact, LoginModeImpact, SecondFactorCounts
 
 _CLOSING = "Customers and anonymous callers get an error at once."
 _MODES = {

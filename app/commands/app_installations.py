@@ -27,12 +27,12 @@ from app.services.apps.app_lists import AppFilter, list_apps
 from app.services.apps.installation_requests import (
     InstallationRequest,
     delete_failed_installation,
+    fetch_manifest,
     install_app,
     list_installations,
     retry_installation,
 )
 from app.services.apps.installation_worker import install_next_app
-from app.services.apps.manifests import fetch_manifest
 from app.web.installation import installation
 
 _POLL_SECONDS = 0.2

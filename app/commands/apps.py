@@ -21,10 +21,17 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
-from app.services.apps.app_changes import AppChange, NewApp, create_app, delete_app, update_app
+from app.services.apps.app_changes import (
+    AppChange,
+    NewApp,
+    activate_app,
+    create_app,
+    deactivate_app,
+    delete_app,
+    update_app,
+)
 from app.services.apps.app_lists import AppFilter, list_apps, show_app
-from app.services.apps.app_status import activate_app, deactivate_app
-from app.services.webhooks.permission_grants import WebhooksNotConfirmed
+from app.services.webhooks.app_reach import WebhooksNotConfirmed
 from app.web.installation import installation
 
 command = Group(

@@ -18,13 +18,15 @@ from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
 from app.services.people.directory import find_user
-from app.services.people.group_changes import GroupChanges, delete_group, update_group
-from app.services.people.group_lists import (
+from app.services.people.groups import (
+    GroupChanges,
     GroupFilter,
     NewGroup,
     create_group,
+    delete_group,
     find_groups,
     list_groups,
+    update_group,
 )
 from app.web.installation import installation
 

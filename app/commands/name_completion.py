@@ -24,7 +24,7 @@ from app.domain.values.pages import PageRequest
 from app.ports import Ports
 from app.services.apps.app_lists import AppFilter, list_apps
 from app.services.people.directory import list_users
-from app.services.people.group_lists import GroupFilter, list_groups
+from app.services.people.groups import GroupFilter, list_groups
 from app.services.single_sign_on.provider_settings import list_plugins
 from app.services.webhooks.lists import WebhookFilter, list_webhooks
 from app.web.installation import installation

@@ -34,10 +34,8 @@ from app.domain.shop.settings import (
     StaffSecondFactor,
 )
 from app.domain.values.inputs import Upload
-from app.services.shop.impact import show_impact
-from app.services.shop.logo import delete_logo, update_logo
-from app.services.shop.second_factor_impact import count_second_factors
-from app.services.shop.settings import show_settings, update_shop
+from app.services.shop.impact import count_second_factors, show_impact
+from app.services.shop.settings import delete_logo, show_settings, update_logo, update_shop
 from app.web.installation import installation
 
 command = Group(

@@ -21,10 +21,10 @@ from app.domain.values.errors import problem_text
 from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
 from app.services.people.directory import find_user, list_users
-from app.services.people.group_lists import find_groups
-from app.services.people.user_creation import NewUser, create_user, weak_password_reasons
+from app.services.people.groups import find_groups
 from app.services.people.user_sessions import show_person
 from app.services.people.user_status import activate_user, deactivate_user, sign_out_user
+from app.services.people.users import NewUser, create_user, weak_password_reasons
 from app.web.installation import installation
 
 command = Group(

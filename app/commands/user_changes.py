@@ -26,8 +26,7 @@ from app.services.imports.person_export import export_person
 from app.services.people.customers import delete_customer, update_customer
 from app.services.people.directory import find_user
 from app.services.people.erasure import Erasure, erase_person
-from app.services.people.group_lists import find_groups
-from app.services.people.second_factor_reset import reset_second_factors
+from app.services.people.groups import find_groups
 from app.services.people.staff import (
     NewStaff,
     StaffChanges,
@@ -35,7 +34,8 @@ from app.services.people.staff import (
     delete_staff,
     update_staff,
 )
-from app.services.people.user_details import Details
+from app.services.people.user_status import reset_second_factors
+from app.services.people.users import Details
 from app.services.shop.settings import show_settings
 from app.web.installation import installation
 

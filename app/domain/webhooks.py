@@ -35,7 +35,7 @@ class Saver:
         """The limit of the app token that saved it; ``None`` for a token without one, or people.
 
         People hold all permissions of the app when they save, and what it is granted later is
-        confirmed for their webhooks (``services/webhooks/permission_grants``).
+        confirmed for their webhooks (``services/webhooks/app_reach``).
         """
         return self.permissions if self.kind is ActorKind.APP else None
 

@@ -11,10 +11,9 @@ from app.domain.values.pages import Page, with_items
 from app.domain.webhooks import Webhook
 from app.graphql.context import RequestContext
 from app.services.apps.app_tokens import tokens_of_apps
-from app.services.apps.extension_tokens import extension_token_signer
-from app.services.apps.extensions import extensions_of_apps
+from app.services.apps.extensions import extension_token_signer, extensions_of_apps
 from app.services.metadata import private_metadata_of_apps, public_metadata_of_apps
-from app.services.webhooks.details import webhooks_of_apps
+from app.services.webhooks.lists import webhooks_of_apps
 
 Item = TypeVar("Item")
 Node = TypeVar("Node")

@@ -51,7 +51,7 @@ from app.services.apps.app_lists import apps_by_key
 from app.services.commerce.orders import orders_by_key
 from app.services.commerce.products import products_by_key
 from app.services.people.directory import users_by_key
-from app.services.people.group_lists import groups_by_key
+from app.services.people.groups import groups_by_key
 
 SPECIFICATION = "https://specs.apollo.dev/federation/v2.0"
 """The oldest version that has the directives used here, so that every router can read it."""

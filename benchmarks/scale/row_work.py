@@ -24,8 +24,12 @@ from app.services.commerce.products import ProductInput, update_product
 from app.services.console.search import search_everything
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
-from app.services.deliveries.lists import DeliveryFilter, deliveries_of_webhooks
-from app.services.deliveries.search import DeliverySearch, search_deliveries
+from app.services.deliveries.lists import (
+    DeliveryFilter,
+    DeliverySearch,
+    deliveries_of_webhooks,
+    search_deliveries,
+)
 from app.services.deliveries.sending import send_deliveries
 from app.services.people.directory import list_customers, list_staff
 from app.services.second_factors.challenges import PendingSession

@@ -18,8 +18,8 @@ from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.ports.monitoring import NO_TRACES, SpanKind
+from app.services.deliveries.fanout import read_event
 from app.services.outbox.publisher import add_event
-from app.services.outbox.stored_events import read_event
 from app.settings import Settings
 from app.wiring import make_traces
 from tests.builders.apps import make_app

@@ -19,8 +19,7 @@ from app.models import OutboxMailRecord
 from app.ports import Ports
 from app.services.mails.sending import send_due_mail
 from app.services.outbox.publisher import add_mail
-from app.services.shop.logo import update_logo
-from app.services.shop.settings import update_shop
+from app.services.shop.settings import update_logo, update_shop
 from tests.browser.console import RunningShop
 from tests.browser.test_accessibility import AXE, FINDINGS, TOO_WIDE
 from tests.builders.images import png

@@ -18,7 +18,7 @@ from app.domain.authorization.permissions import Permission
 from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
 from app.ports import Ports
 from app.services.apps.app_lists import show_app
-from app.services.apps.extension_tokens import extension_token_signer
+from app.services.apps.extensions import extension_token_signer
 
 
 def make_app(

@@ -30,7 +30,7 @@ from app.models import (
 from app.ports import Ports
 from app.services.outbox.publisher import add_event, add_mail
 from app.services.people.customers import update_customer
-from app.services.people.user_details import Details
+from app.services.people.users import Details
 from tests.builders.addresses import make_address
 from tests.builders.apps import make_app
 from tests.builders.links import link_for

@@ -10,15 +10,16 @@ from app.console.shop.access import AccessPage, Viewer, make_access_page
 from app.domain.shop.lockouts import AccessChange, Lockout, LockoutReason
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.values.errors import Problem
-from app.services.shop.closing import Closing
 from app.services.shop.impact import (
+    BoundedCount,
     Impact,
     LastChange,
     LoginModeImpact,
     PasswordStaff,
+    SignInCounts,
     StorefrontImpact,
 )
-from app.services.shop.sign_in_counts import BoundedCount, SignInCounts
+from app.services.shop.settings import Closing
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NONE = BoundedCount(0)

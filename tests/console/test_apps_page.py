@@ -20,8 +20,8 @@ from app.domain.apps.apps import App, AppToken, AppType, Installation, JobStatus
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.pages import Page
-from app.services.apps.summaries import AppSummary, AppWebhook
-from app.services.webhooks.permission_grants import UnconfirmedWebhook
+from app.services.apps.app_lists import AppSummary, AppWebhook
+from app.services.webhooks.app_reach import UnconfirmedWebhook
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 APP = App(

@@ -10,7 +10,7 @@ from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType
 from app.models import DeliveryAttemptRecord, DeliveryRecord
 from app.ports import Ports
-from app.services.webhooks.details import show_webhook
+from app.services.webhooks.lists import show_webhook
 from tests.builders.apps import change_app, make_app
 from tests.builders.products import make_product
 from tests.builders.webhooks import (

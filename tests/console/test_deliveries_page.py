@@ -18,11 +18,10 @@ from app.domain.deliveries.deliveries import DeliveryStatus, ReplayResult
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Counts
-from app.services.deliveries.bulk_resend import ResendImpact
-from app.services.deliveries.object_names import ObjectName
-from app.services.deliveries.replays import Resent
-from app.services.deliveries.search import DeliveryLine
-from app.services.webhooks.names import WebhookName
+from app.services.deliveries.details import ObjectName
+from app.services.deliveries.lists import DeliveryLine
+from app.services.deliveries.replays import ResendImpact, Resent
+from app.services.webhooks.lists import WebhookName
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WAITING = DeliveryLine(

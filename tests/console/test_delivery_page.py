@@ -7,9 +7,14 @@ import pytest
 
 from app.console.integrations.delivery_page import Banner, DeliveryPage, make_delivery_page
 from app.domain.deliveries.deliveries import Attempt, DeliveryStatus
-from app.services.deliveries.details import SHOWN_ATTEMPTS, DeliveryDetails, ShownAttempt, Signed
-from app.services.deliveries.object_names import ObjectName
-from app.services.deliveries.search import DeliveryLine
+from app.services.deliveries.details import (
+    SHOWN_ATTEMPTS,
+    DeliveryDetails,
+    ObjectName,
+    ShownAttempt,
+    Signed,
+)
+from app.services.deliveries.lists import DeliveryLine
 from tests.console.test_deliveries_page import FAILED, NOW, WAITING
 
 RETRYING = replace(WAITING, attempts=2, response_status=503, last_response="busy")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.console.frame.formatting import breakable, breakable_ip, exact, relative, tally
-from app.services.shop.sign_in_counts import BoundedCount
+from app.services.shop.impact import BoundedCount
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

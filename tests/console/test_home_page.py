@@ -10,7 +10,7 @@ from app.console.frame.page_layout import banner_text
 from app.console.overview.home import make_home_page
 from app.domain.shop.settings import PasswordLoginMode, Switches, TrafficHour, TrafficKind
 from app.services.console.home import Overview, PeopleCounts, ProviderStatus, Setup, TrafficCounts
-from app.services.shop.closing import Closing
+from app.services.shop.settings import Closing
 from app.services.webhooks.failing_webhooks import FailingWebhook
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

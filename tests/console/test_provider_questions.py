@@ -7,7 +7,7 @@ import pytest
 
 from app.console.frame.parts import Question
 from app.console.security.single_sign_on import disabling, enabling, unchanged
-from app.services.shop.sign_in_counts import BoundedCount
+from app.services.shop.impact import BoundedCount
 from app.services.single_sign_on.provider_coverage import ProviderCoverage, ProviderDisableImpact
 from tests.console.test_providers_page import MANY, NONE, SIGN_IN, TOKENS, plugin
 

@@ -15,7 +15,7 @@ from app.console.security.providers_page import (
 )
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingValue
 from app.domain.values.installation import CheckResult, CheckState
-from app.services.shop.sign_in_counts import BoundedCount
+from app.services.shop.impact import BoundedCount
 from app.services.single_sign_on.provider_coverage import ProviderCoverage
 from app.services.single_sign_on.provider_settings import Plugin
 

@@ -12,8 +12,8 @@ from app.console.security.audit import make_entry_page
 from app.domain.deliveries.deliveries import NOT_STORED, DeliveryStatus
 from app.domain.events import EVENTS, EventType
 from app.domain.values.pages import Counts
-from app.services.deliveries.object_names import ObjectName
-from app.services.deliveries.search import DeliveryLine
+from app.services.deliveries.details import ObjectName
+from app.services.deliveries.lists import DeliveryLine
 from app.web.translation import use_language
 from tests.console.test_audit_page import ENTRY
 from tests.console.test_deliveries_page import FAILED, NOW, WAITING

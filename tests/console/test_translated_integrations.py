@@ -14,7 +14,7 @@ from app.models import UserRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.installation_worker import install_next_app
 from app.services.deliveries.attempt_results import FAILING_REASON
-from app.services.webhooks.disabling import disable_webhook
+from app.services.webhooks.failing_webhooks import disable_webhook
 from tests.builders.apps import make_app
 from tests.builders.webhooks import change_webhook, make_webhook
 from tests.console.conftest import StaffConsole

@@ -7,7 +7,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.ports import Ports
 from app.services.apps.app_lists import show_app
-from app.services.webhooks.details import show_webhook
+from app.services.webhooks.lists import show_webhook
 from tests.builders.apps import make_app
 from tests.builders.people import PASSWORD
 from tests.builders.webhooks import make_webhook

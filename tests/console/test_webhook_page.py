@@ -18,7 +18,7 @@ from app.console.integrations.webhook_page import (
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.statistics import ChartPeriod, DeliverySpan
 from app.domain.events import EVENTS, EventType
-from app.services.deliveries.object_names import ObjectName
+from app.services.deliveries.details import ObjectName
 from app.services.webhooks.lists import Health, ListedWebhook
 from tests.console.test_deliveries_page import FAILED
 

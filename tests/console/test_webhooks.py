@@ -13,8 +13,8 @@ from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_lists import show_app
 from app.services.deliveries.attempt_results import FAILING_REASON
-from app.services.webhooks.details import show_webhook
-from app.services.webhooks.disabling import disable_webhook
+from app.services.webhooks.failing_webhooks import disable_webhook
+from app.services.webhooks.lists import show_webhook
 from tests.builders.apps import change_app, make_app
 from tests.builders.products import make_product
 from tests.builders.webhooks import change_webhook, make_many_deliveries, make_webhook

@@ -17,10 +17,10 @@ from app.services.apps.app_changes import (
     AppChange,
     NewApp,
     create_app,
+    deactivate_app,
     delete_app,
     update_app,
 )
-from app.services.apps.app_status import deactivate_app
 from app.services.commerce.checkouts import update_checkout_email
 from app.services.commerce.orders import (
     cancel_order,
@@ -40,8 +40,13 @@ from app.services.people.customers import (
     delete_customer,
     update_customer,
 )
-from app.services.people.group_changes import GroupChanges, delete_group, update_group
-from app.services.people.group_lists import NewGroup, create_group
+from app.services.people.groups import (
+    GroupChanges,
+    NewGroup,
+    create_group,
+    delete_group,
+    update_group,
+)
 from app.services.people.staff import (
     NewStaff,
     StaffChanges,
@@ -49,7 +54,7 @@ from app.services.people.staff import (
     delete_staff,
     update_staff,
 )
-from app.services.people.user_details import Details
+from app.services.people.users import Details
 from tests.builders.links import link_for
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.outbox import events

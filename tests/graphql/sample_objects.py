@@ -14,7 +14,7 @@ from app.services.accounts.account_details import delete_account
 from app.services.apps.app_changes import delete_app
 from app.services.commerce.products import delete_product
 from app.services.people.customers import delete_customer
-from app.services.people.group_changes import delete_group
+from app.services.people.groups import delete_group
 from app.services.people.staff import delete_staff
 from tests.builders.apps import make_app
 from tests.builders.links import link_for

@@ -10,7 +10,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from app.ports.keys import KeyPair
-from app.services.apps.app_status import deactivate_app
+from app.services.apps.app_changes import deactivate_app
 from app.services.apps.installation_worker import install_next_app
 from app.services.identity.identify import identify
 from tests.builders.apps import make_app, make_extension_app

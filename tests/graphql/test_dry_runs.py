@@ -31,8 +31,7 @@ from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
 from app.services.deliveries.fanout import fan_out_events
-from app.services.outbox.link_secrets import decrypted_payload
-from app.services.outbox.publisher import add_event
+from app.services.outbox.publisher import add_event, decrypted_payload
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, make_user
 from tests.builders.products import make_product, product_id

@@ -26,7 +26,7 @@ from app.graphql.schema import schema
 from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.services.deliveries.dry_runs import dry_run_webhook
-from app.services.outbox.stored_events import read_event
+from app.services.deliveries.fanout import read_event
 from tests.builders.apps import make_app
 from tests.builders.limits import default_limits
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id

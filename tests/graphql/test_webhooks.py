@@ -12,7 +12,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
 from app.models import AuditRecord, WebhookRecord
 from app.ports import Ports
-from app.services.deliveries.signing import endpoint_of
+from app.services.deliveries.sending import endpoint_of
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_webhook

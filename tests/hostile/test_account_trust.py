@@ -15,7 +15,7 @@ from app.services.accounts.email_changes import confirm_email_change
 from app.services.accounts.password_changes import set_password
 from app.services.people.customers import update_customer
 from app.services.people.staff import NewStaff, StaffChanges, create_staff, update_staff
-from app.services.people.user_details import Details
+from app.services.people.users import Details
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey

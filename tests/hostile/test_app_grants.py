@@ -21,8 +21,8 @@ from app.services.apps.app_changes import AppChange, update_app
 from app.services.apps.app_lists import list_apps
 from app.services.deliveries.fanout import fan_out_events
 from app.services.outbox.publisher import add_event
+from app.services.webhooks.app_reach import WebhooksNotConfirmed
 from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
-from app.services.webhooks.permission_grants import WebhooksNotConfirmed
 from app.services.webhooks.stored_webhooks import read_saver
 from app.settings import Settings
 from tests.builders.apps import app_as_stored, make_app

@@ -10,7 +10,7 @@ from click.testing import Result
 from app.domain.authorization.actor import OPERATOR
 from app.domain.webhooks import Webhook
 from app.ports import Ports
-from app.services.webhooks.details import show_webhook
+from app.services.webhooks.lists import show_webhook
 from docs.commands import entries
 from tests.builders.apps import make_app
 from tests.builders.provider_records import make_provider

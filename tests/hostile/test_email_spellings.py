@@ -22,7 +22,7 @@ from app.services.people.customers import NewCustomer, create_customer, update_c
 from app.services.people.directory import find_user, list_customers
 from app.services.people.erasure import erase_person
 from app.services.people.staff import NewStaff, create_staff
-from app.services.people.user_details import Details
+from app.services.people.users import Details
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import NOBODY, PASSWORD, actor_of, make_user, user_as_stored
 from tests.builders.providers import identities, user_called

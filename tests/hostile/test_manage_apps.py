@@ -14,11 +14,15 @@ from app.domain.values.pages import PageRequest
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.apps.app_changes import AppChange, update_app
-from app.services.deliveries.bulk_resend import resend_matching
 from app.services.deliveries.details import show_delivery_details
 from app.services.deliveries.fanout import fan_out_events
-from app.services.deliveries.replays import Resent, replay_deliveries, retry_deliveries
-from app.services.deliveries.search import DeliverySearch, search_deliveries
+from app.services.deliveries.lists import DeliverySearch, search_deliveries
+from app.services.deliveries.replays import (
+    Resent,
+    replay_deliveries,
+    resend_matching,
+    retry_deliveries,
+)
 from app.services.outbox.publisher import add_event
 from app.services.webhooks.changes import WebhookInput, create_webhook
 from app.services.webhooks.lists import WebhookFilter, list_webhooks, show_listed_webhook

@@ -26,7 +26,7 @@ from app.services.accounts.passkeys import add_passkey, begin_passkey, list_pass
 from app.services.accounts.password_changes import set_password
 from app.services.identity.identify import identify
 from app.services.operations.stored_secrets import count_secrets
-from app.services.people.second_factor_reset import reset_second_factors
+from app.services.people.user_status import reset_second_factors
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey

@@ -21,8 +21,7 @@ from app.ports.second_factors import PasskeyUse
 from app.services.accounts.authenticator_apps import turn_off_app
 from app.services.accounts.passkeys import delete_passkey
 from app.services.identity.identify import identify
-from app.services.people.account_blocks import unblock_account
-from app.services.people.second_factor_reset import reset_second_factors
+from app.services.people.user_status import reset_second_factors, unblock_account
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
 from app.services.sign_in.password_login import create_token

@@ -18,7 +18,7 @@ from app.ports import Ports
 from app.services.accounts.account_securing import secure_account
 from app.services.accounts.password_changes import set_password
 from app.services.outbox.security_notices import notify
-from app.services.people.second_factor_reset import reset_second_factors
+from app.services.people.user_status import reset_second_factors
 from app.services.second_factors.challenges import SecondFactorRequired
 from tests.builders.apps import make_extension_app
 from tests.builders.links import link_for

@@ -26,14 +26,14 @@ from app.services.audit import entries
 from app.services.authorization import app_rights, session_rights, shop_state
 from app.services.commerce import checkouts, orders, products
 from app.services.console import home, sign_in_diagnosis, sign_in_methods
-from app.services.deliveries import daily_statistics, search, sending
+from app.services.deliveries import lists, sending, statistics
 from app.services.deliveries import lists as delivery_lists
 from app.services.identity import stored_apps
 from app.services.inspector import own_tokens as inspected_sessions
 from app.services.mails import mail_log
 from app.services.people import stored_groups, user_sessions
 from app.services.second_factors import stored_factors
-from app.services.shop import lockout_guard, sign_in_counts
+from app.services.shop import impact, lockout_guard
 from app.services.sign_in_log import events as sign_in_events
 from app.services.sign_in_log import events as sign_in_statistics
 from app.services.webhooks import lists as webhook_lists
@@ -48,7 +48,7 @@ PORTS: Any = SimpleNamespace(
         timestamp=lambda clock: clock.timestamp(), count_blocked=lambda _now: 0
     ),
 )
-SPANS = daily_statistics.hour_spans(NOW)
+SPANS = statistics.hour_spans(NOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +194,9 @@ READERS = {
         empty=frozenset({"lacking"}),
         values={"status": ("PENDING", "FAILED")},
     ),
-    "deliveries.search.to_line": Reader(
-        lambda row: search.to_line(OPERATOR, row),
-        search.LINE_COLUMNS,
+    "deliveries.lists.to_line": Reader(
+        lambda row: lists.to_line(OPERATOR, row),
+        lists.LINE_COLUMNS,
         empty=frozenset({"lacking"}),
         read_elsewhere=frozenset({"checkout_token", "app_permissions"}),
         values={
@@ -221,9 +221,9 @@ READERS = {
         sign_in_methods._methods(PORTS).selected_columns,
         read_elsewhere=frozenset({"id"}),
     ),
-    "shop.sign_in_counts.read_sign_in_counts": Reader(
-        sign_in_counts.read_sign_in_counts,
-        sign_in_counts.sign_in_count_columns(PORTS),
+    "shop.impact.read_sign_in_counts": Reader(
+        impact.read_sign_in_counts,
+        impact.sign_in_count_columns(PORTS),
         values=dict.fromkeys(
             (
                 "customer_sessions",
@@ -232,7 +232,7 @@ READERS = {
                 "apps",
                 "without_refresh",
             ),
-            (1, sign_in_counts.MAX_COUNTED + 1),
+            (1, impact.MAX_COUNTED + 1),
         ),
     ),
     "shop.lockout_guard.read_settings_managers": Reader(
@@ -241,9 +241,9 @@ READERS = {
     "deliveries.sending._delivery": Reader(
         sending._delivery, sending._COLUMNS, values={"note_id": (None, 7)}
     ),
-    "deliveries.daily_statistics._hour": Reader(
-        daily_statistics._hour,
-        (SPANS.c.began, *daily_statistics.delivery_columns(SPANS)),
+    "deliveries.statistics._hour": Reader(
+        statistics._hour,
+        (SPANS.c.began, *statistics.delivery_columns(SPANS)),
     ),
     "console.home._people": Reader(
         home._people,
@@ -256,20 +256,20 @@ READERS = {
 """Every function of the use cases that makes a record of a row."""
 
 OTHERS = {
-    "people.account_origins.read_origin": "reads a part of what make_person reads",
-    "webhooks.link_recipients._sent_link": "decides about what other readers read",
+    "people.user_sessions.read_origin": "reads a part of what make_person reads",
+    "webhooks.subscribers._sent_link": "decides about what other readers read",
     "inspector.inspect._inspection": "decides about what to_app reads",
     "apps.extensions._extension": "reads a part of what _of_its_app reads",
     "deliveries.sending._receiver": "joins what endpoint_of and read_saver read",
     "commerce.checkouts.visible_product": "decides about what to_product reads",
     "shop.traffic.read_traffic_hour": "reads a number for each member of TrafficKind",
     "console.home.read_setup": "makes no record of a dismissed checklist",
-    "shop.closing.read_closing": "makes no record while the storefront is open",
-    "deliveries.search._listed": "masks what to_line reads",
+    "shop.settings.read_closing": "makes no record while the storefront is open",
+    "deliveries.lists._listed": "masks what to_line reads",
     "console.search._to_hit": "masks what a search found",
     "deliveries.lists._lacking": "decides about what to_delivery and to_attempt read",
     "deliveries.lists._delivery": "decides about what to_delivery reads",
-    "webhooks.details._seen": "decides about what to_webhook reads",
+    "webhooks.lists._seen": "decides about what to_webhook reads",
     "lists.paging.record_from": "names the columns by the fields",
 }
 """Functions of a row that make no record of their own, and why."""

@@ -376,14 +376,14 @@ APPS = (
     ),
     Mutant(
         "An extension gets no token for another",
-        "app/services/apps/extension_tokens.py",
+        "app/services/apps/extensions.py",
         "if not actor.is_account_owner or actor.user_id is None:",
         "if actor.user_id is None:",
         "services/apps/test_extension_tokens.py",
     ),
     Mutant(
         "An extension's token ends with its session",
-        "app/services/apps/extension_tokens.py",
+        "app/services/apps/extensions.py",
         "        expires = min(expires, ends.timestamp())\n",
         "        pass\n",
         "services/apps/test_extension_tokens.py services/apps/test_extension_token_expiry.py",

@@ -12,7 +12,7 @@ WEBHOOKS = (
     ),
     Mutant(
         "A search finds nothing in payloads that the person can't see",
-        "app/services/deliveries/search.py",
+        "app/services/deliveries/lists.py",
         "and_(payload_within_reach(actor), contains_text(DeliveryRecord.payload, text))",
         "contains_text(DeliveryRecord.payload, text)",
         "hostile/test_manage_apps.py",
@@ -47,7 +47,7 @@ WEBHOOKS = (
     ),
     Mutant(
         "A link's secret is not told without the right",
-        "app/services/webhooks/link_recipients.py",
+        "app/services/webhooks/subscribers.py",
         "return event if is_allowed else replace(event, token=None)",
         "return event",
         "hostile/test_link_recipients.py",
@@ -205,8 +205,8 @@ VALUES = (
     Mutant(
         "A change of the shop is in the audit log",
         "app/services/shop/settings.py",
-        "        record(ports, actor, session, change)\n",
-        "",
+        "old, new)\n        record(ports, actor, session, change)\n",
+        "old, new)\n",
         "services/shop/test_settings.py",
     ),
     Mutant(

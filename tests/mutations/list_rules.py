@@ -40,7 +40,7 @@ LISTS = (
     ),
     Mutant(
         "Too many deliveries aren't resent at once",
-        "app/services/deliveries/bulk_resend.py",
+        "app/services/deliveries/replays.py",
         "if impact.matching > MAX_MATCHING:",
         "if False:",
         "services/deliveries/test_bulk_resend.py",

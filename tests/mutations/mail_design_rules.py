@@ -40,7 +40,7 @@ MAIL_DESIGN = (
     ),
     Mutant(
         "Only those who manage settings change the logo",
-        "app/services/shop/logo.py",
+        "app/services/shop/settings.py",
         "@requires(Permission.MANAGE_SETTINGS)\ndef update_logo",
         "@requires(*Permission)\ndef update_logo",
         "services/shop/test_logo.py",

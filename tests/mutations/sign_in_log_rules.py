@@ -40,9 +40,9 @@ SIGN_IN_LOG = (
     ),
     Mutant(
         "An account is unblocked by those who can manage it",
-        "app/services/people/account_blocks.py",
-        "require_manageable(actor, user)",
-        "assert user.id",
+        "app/services/people/user_status.py",
+        "require_manageable(actor, user)\n        if actor.is_user and actor.user_id == user_id",
+        "assert user.id\n        if actor.is_user and actor.user_id == user_id",
         "services/people/test_account_blocks.py",
     ),
 )

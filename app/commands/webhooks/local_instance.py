@@ -45,7 +45,7 @@ from app.services.webhooks.changes import (
     delete_webhook,
     update_webhook,
 )
-from app.services.webhooks.details import webhooks_of_apps
+from app.services.webhooks.lists import webhooks_of_apps
 
 
 class LocalInstance:

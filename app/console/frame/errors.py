@@ -24,7 +24,7 @@ from app.domain.values.errors import (
     TokenRejected,
     TooManyRequests,
 )
-from app.services.people.permission_granters import PermissionGranter, list_permission_granters
+from app.services.people.permission_holders import PermissionGranter, list_permission_granters
 from app.web.errors import error_text, page_of
 from app.web.translation import problem_text, text
 

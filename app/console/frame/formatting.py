@@ -18,7 +18,7 @@ from app.domain.sign_in.devices import UNKNOWN
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import Plural, Sentence, translatable
 from app.domain.values.times import in_zone
-from app.services.shop.sign_in_counts import BoundedCount
+from app.services.shop.impact import BoundedCount
 from app.web.translation import localized, page_language, problem_text, text, translated
 
 _zone: ContextVar[tzinfo] = ContextVar("time_zone", default=UTC)

@@ -41,8 +41,7 @@ from app.domain.urls.web_urls import parse_web_url, resolved_path
 from app.domain.values.errors import Refused
 from app.services.authorization.register import may
 from app.services.console.saved_filters import Badges, show_badges
-from app.services.shop.closing import Closing
-from app.services.shop.settings import update_shop
+from app.services.shop.settings import Closing, update_shop
 from app.web.caller import base_url
 from app.web.translation import page_direction, page_language, problem_text, text
 

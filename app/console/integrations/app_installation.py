@@ -27,10 +27,10 @@ from app.services.apps.app_tokens import (
 from app.services.apps.installation_requests import (
     InstallationRequest,
     delete_failed_installation,
+    fetch_manifest,
     install_app,
     retry_installation,
 )
-from app.services.apps.manifests import fetch_manifest
 from app.web.converters import one_of
 from app.web.translation import lazy_text, problem_text, text
 

@@ -14,8 +14,8 @@ from app.domain.apps.apps import App, AppToken, AppType, Extension
 from app.domain.authorization.actor import Actor, is_manageable
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.metadata import StoredMetadata
-from app.services.apps.summaries import AppWebhook
-from app.services.webhooks.permission_grants import UnconfirmedWebhook
+from app.services.apps.app_lists import AppWebhook
+from app.services.webhooks.app_reach import UnconfirmedWebhook
 from app.web.translation import enumeration, text
 
 QUESTIONS = ("deactivate", "remove", "rotate", "revoke")

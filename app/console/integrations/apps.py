@@ -49,19 +49,25 @@ from app.domain.values.text import translatable
 from app.services.apps.app_changes import (
     AppChange,
     NewApp,
+    activate_app,
     create_app,
+    deactivate_app,
     delete_app,
     update_app,
 )
-from app.services.apps.app_lists import AppFilter, list_apps, show_app
-from app.services.apps.app_status import activate_app, deactivate_app
+from app.services.apps.app_lists import (
+    AppFilter,
+    list_apps,
+    list_webhooks_of_app,
+    show_app,
+    summaries_of_apps,
+)
 from app.services.apps.app_tokens import tokens_of_apps
 from app.services.apps.extensions import extensions_of_apps
 from app.services.apps.installation_requests import list_installations
-from app.services.apps.summaries import list_webhooks_of_app, summaries_of_apps
 from app.services.authorization.register import may
 from app.services.metadata import show_app_with_metadata
-from app.services.webhooks.permission_grants import WebhooksNotConfirmed
+from app.services.webhooks.app_reach import WebhooksNotConfirmed
 from app.web.converters import one_of, row_key
 from app.web.translation import enumeration, lazy_text, text, texts
 

@@ -13,7 +13,7 @@ from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.values.text import translatable
-from app.services.apps.summaries import AppSummary
+from app.services.apps.app_lists import AppSummary
 from app.web.translation import reason_text, text
 
 STATUS = {"active": translatable("Active"), "inactive": translatable("Inactive")}

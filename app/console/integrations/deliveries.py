@@ -39,14 +39,22 @@ from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable
-from app.services.deliveries.bulk_resend import resend_matching, show_resend_impact
-from app.services.deliveries.details import show_delivery_details
-from app.services.deliveries.lists import show_delivery
-from app.services.deliveries.object_names import name_objects
-from app.services.deliveries.replays import replay_deliveries, retry_deliveries, retry_delivery
-from app.services.deliveries.search import NO_ANSWER, DeliverySearch, search_deliveries
+from app.services.deliveries.details import name_objects, show_delivery_details
+from app.services.deliveries.lists import (
+    NO_ANSWER,
+    DeliverySearch,
+    search_deliveries,
+    show_delivery,
+)
+from app.services.deliveries.replays import (
+    replay_deliveries,
+    resend_matching,
+    retry_deliveries,
+    retry_delivery,
+    show_resend_impact,
+)
 from app.services.webhooks.changes import WebhookInput, update_webhook
-from app.services.webhooks.names import WebhookName, list_webhook_names
+from app.services.webhooks.lists import WebhookName, list_webhook_names
 from app.web.converters import day, one_of, row_key
 from app.web.translation import refused_text, text, texts
 

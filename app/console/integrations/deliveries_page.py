@@ -25,11 +25,10 @@ from app.domain.deliveries.deliveries import (
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import translatable
-from app.services.deliveries.bulk_resend import MAX_MATCHING, ResendImpact
-from app.services.deliveries.object_names import ObjectName
-from app.services.deliveries.replays import Resent
-from app.services.deliveries.search import DeliveryLine
-from app.services.webhooks.names import WebhookName
+from app.services.deliveries.details import ObjectName
+from app.services.deliveries.lists import DeliveryLine
+from app.services.deliveries.replays import MAX_MATCHING, ResendImpact, Resent
+from app.services.webhooks.lists import WebhookName
 from app.web.translation import reason_text, text
 
 SINCE = {

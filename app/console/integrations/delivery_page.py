@@ -21,9 +21,14 @@ from app.domain.deliveries.deliveries import (
 )
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable
-from app.services.deliveries.details import SHOWN_ATTEMPTS, DeliveryDetails, ShownAttempt, Signed
-from app.services.deliveries.object_names import ObjectName
-from app.services.deliveries.search import DeliveryLine
+from app.services.deliveries.details import (
+    SHOWN_ATTEMPTS,
+    DeliveryDetails,
+    ObjectName,
+    ShownAttempt,
+    Signed,
+)
+from app.services.deliveries.lists import DeliveryLine
 from app.web.translation import reason_text, text
 
 _KILO = 1024

@@ -34,8 +34,8 @@ from app.services.apps.app_lists import list_apps
 from app.services.authorization.register import may
 from app.services.deliveries.details import DeliveryDetails, show_latest_delivery
 from app.services.deliveries.dry_runs import DryRun, dry_run_webhook
-from app.services.webhooks.details import show_webhook
-from app.services.webhooks.queries import check_query
+from app.services.webhooks.lists import show_webhook
+from app.services.webhooks.payloads import check_query
 from app.web.converters import row_key
 from app.web.translation import lazy_text, problem_text, text
 

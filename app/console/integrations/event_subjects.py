@@ -19,9 +19,9 @@ from app.ports import Ports
 from app.services.commerce.orders import OrderFilter, list_orders
 from app.services.commerce.products import ProductFilter, list_products
 from app.services.console.search import HitKind, search_everything
+from app.services.deliveries.details import ObjectName
 from app.services.deliveries.dry_runs import trigger_webhook
-from app.services.deliveries.object_names import ObjectName
-from app.services.deliveries.search import DeliveryLine
+from app.services.deliveries.lists import DeliveryLine
 from app.web.translation import enumeration, text
 
 _FIRST = PageRequest(8)

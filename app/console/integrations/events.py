@@ -22,7 +22,7 @@ from app.domain.values.text import translatable
 from app.services.authorization.register import may
 from app.services.deliveries.dry_runs import dry_run_webhook
 from app.services.webhooks.lists import Subscriber, list_subscribers
-from app.services.webhooks.queries import check_query
+from app.services.webhooks.payloads import check_query
 from app.web.converters import row_key
 from app.web.translation import problem_text, reason_text, text
 

@@ -47,9 +47,8 @@ from app.services.apps.app_changes import AppChange, update_app
 from app.services.apps.app_lists import list_apps, show_app
 from app.services.authorization.register import needs_proof
 from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
-from app.services.webhooks.details import show_webhook
-from app.services.webhooks.lists import list_webhooks
-from app.services.webhooks.queries import check_query
+from app.services.webhooks.lists import list_webhooks, show_webhook
+from app.services.webhooks.payloads import check_query
 from app.web.converters import row_key
 from app.web.translation import enumeration, lazy_text, problem_text, text
 

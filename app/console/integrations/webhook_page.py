@@ -23,8 +23,8 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import translatable
 from app.domain.webhooks import not_permitted
-from app.services.deliveries.object_names import ObjectName
-from app.services.deliveries.search import DeliveryLine
+from app.services.deliveries.details import ObjectName
+from app.services.deliveries.lists import DeliveryLine
 from app.services.webhooks.lists import Health, ListedWebhook
 from app.web.translation import enumeration, reason_text, text
 

@@ -41,9 +41,9 @@ from app.domain.values.text import translatable
 from app.domain.webhooks import Webhook
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.authorization.register import may
-from app.services.deliveries.object_names import name_objects
-from app.services.deliveries.search import DeliverySearch, search_deliveries
-from app.services.deliveries.webhook_statistics import chart_webhook
+from app.services.deliveries.details import name_objects
+from app.services.deliveries.lists import DeliverySearch, search_deliveries
+from app.services.deliveries.statistics import chart_webhook
 from app.services.webhooks.changes import WebhookInput, delete_webhook, update_webhook
 from app.services.webhooks.lists import (
     WebhookFilter,

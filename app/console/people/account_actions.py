@@ -13,12 +13,16 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable
 from app.services.accounts.password_resets import send_reset_link
-from app.services.people.account_blocks import unblock_account
 from app.services.people.customers import delete_customer
-from app.services.people.second_factor_reset import reset_second_factors
 from app.services.people.staff import delete_staff
 from app.services.people.user_sessions import end_user_session, show_person
-from app.services.people.user_status import activate_user, deactivate_user, sign_out_user
+from app.services.people.user_status import (
+    activate_user,
+    deactivate_user,
+    reset_second_factors,
+    sign_out_user,
+    unblock_account,
+)
 from app.web.translation import text
 
 blueprint = Blueprint("account_actions", __name__, url_prefix="/people")

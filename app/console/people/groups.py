@@ -38,13 +38,15 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, Page, PageRequest
 from app.services.people.directory import find_user, list_staff
-from app.services.people.group_changes import GroupChanges, delete_group, update_group
-from app.services.people.group_lists import (
+from app.services.people.groups import (
+    GroupChanges,
     GroupFilter,
     NewGroup,
     create_group,
+    delete_group,
     list_groups,
     show_group,
+    update_group,
 )
 from app.web.translation import lazy_text, problem_text, text
 

@@ -21,8 +21,8 @@ from app.domain.sign_in.devices import SignedIn
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.metadata import StoredMetadata
 from app.domain.values.text import translatable
-from app.services.people.user_details import Details
 from app.services.people.user_sessions import Person
+from app.services.people.users import Details
 from app.services.second_factors.stored_factors import FactorCounts
 from app.web.translation import lazy_text, text
 

@@ -44,10 +44,10 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page, PageRequest
 from app.services.console.sign_in_methods import sign_in_methods_of_staff
 from app.services.people.directory import list_staff
-from app.services.people.group_lists import list_groups
-from app.services.people.invitations import create_invitation_link, resend_invitation
+from app.services.people.groups import list_groups
 from app.services.people.staff import NewStaff, StaffChanges, create_staff, update_staff
 from app.services.people.user_sessions import Person, show_person
+from app.services.people.users import create_invitation_link, resend_invitation
 from app.web.converters import row_key
 from app.web.translation import enumeration, lazy_text, text
 

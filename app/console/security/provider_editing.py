@@ -22,7 +22,7 @@ from app.domain.single_sign_on.provider_settings import SETTINGS, Setting, Setti
 from app.domain.single_sign_on.providers import is_slug, names_default
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
-from app.services.shop.sign_in_counts import BoundedCount
+from app.services.shop.impact import BoundedCount
 from app.services.single_sign_on.provider_checks import (
     check_provider,
     discover_provider,

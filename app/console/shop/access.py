@@ -36,12 +36,12 @@ from app.services.shop.impact import (
     LastChange,
     LoginModeImpact,
     PasswordStaff,
+    SignInCounts,
     StorefrontImpact,
     show_impact,
 )
 from app.services.shop.lockout_guard import lockout
 from app.services.shop.settings import show_settings, update_shop
-from app.services.shop.sign_in_counts import SignInCounts
 from app.web.translation import lazy_text, problem_text, text
 
 

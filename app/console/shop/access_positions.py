@@ -11,9 +11,8 @@ from app.console.frame.parts import Consequence
 from app.domain.shop.lockouts import Lockout
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.text import forms, translatable
-from app.services.shop.closing import Closing
-from app.services.shop.impact import Impact, LoginModeImpact, StorefrontImpact
-from app.services.shop.sign_in_counts import SignInCounts
+from app.services.shop.impact import Impact, LoginModeImpact, SignInCounts, StorefrontImpact
+from app.services.shop.settings import Closing
 from app.web.translation import text
 
 

@@ -27,8 +27,7 @@ from app.domain.shop.settings import ShopSettings
 from app.domain.values.errors import Refused
 from app.services.console.home import sends_mail
 from app.services.mails.mail_templates import preview_mail, send_test_mail
-from app.services.shop.logo import delete_logo, update_logo
-from app.services.shop.settings import show_settings
+from app.services.shop.settings import delete_logo, show_settings, update_logo
 from app.web.converters import one_of
 from app.web.translation import problem_text, text, texts
 

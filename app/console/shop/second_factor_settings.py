@@ -22,7 +22,7 @@ from app.domain.shop.settings import (
 )
 from app.domain.values.ids import parse_key
 from app.domain.values.text import translatable
-from app.services.shop.second_factor_impact import SecondFactorCounts
+from app.services.shop.impact import SecondFactorCounts
 from app.web.translation import lazy_text, text
 
 _LABELS = {

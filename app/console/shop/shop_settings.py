@@ -50,9 +50,9 @@ from app.domain.values.installation import VERSION
 from app.domain.values.text import translatable
 from app.services.authorization.register import needs_proof
 from app.services.console.home import sends_mail
-from app.services.shop.second_factor_impact import count_second_factors
+from app.services.shop.impact import count_second_factors
 from app.services.shop.settings import show_settings, update_shop
-from app.services.webhooks.link_apps import list_link_apps
+from app.services.webhooks.subscribers import list_link_apps
 from app.web.translation import enumeration, language_name, text
 
 _FIELDS: Mapping[SettingKind, type[Field]] = {

@@ -21,7 +21,7 @@ from app.services.metadata import (
     public_metadata_of_addresses,
     public_metadata_of_users,
 )
-from app.services.people.notes import external_references_of_users, notes_of_users
+from app.services.people.directory import external_references_of_users, notes_of_users
 from app.services.second_factors.stored_factors import ListedFactor, second_factors_of_users
 
 Loaded = TypeVar("Loaded")

@@ -10,7 +10,7 @@ from app.domain.authorization.permissions import PermissionGroup
 from app.graphql.loaders.accounts import AccountLoader
 from app.graphql.loaders.lists import ListedKeys, Place, place
 from app.ports import Ports
-from app.services.people.group_lists import all_groups, list_members
+from app.services.people.groups import all_groups, list_members
 
 
 class GroupLoader:

@@ -12,10 +12,10 @@ from app.graphql.mutations.payloads import answers
 from app.services.apps.installation_requests import (
     InstallationRequest,
     delete_failed_installation,
+    fetch_manifest,
     install_app,
     retry_installation,
 )
-from app.services.apps.manifests import fetch_manifest
 
 _INSTALLATION = "app.graphql.types.installations.AppInstallation"
 _KIND = "AppInstallation"

@@ -18,11 +18,12 @@ from app.ports import Ports
 from app.services.apps.app_changes import (
     AppChange,
     NewApp,
+    activate_app,
     create_app,
+    deactivate_app,
     delete_app,
     update_app,
 )
-from app.services.apps.app_status import activate_app, deactivate_app
 
 _APP = "app.graphql.types.apps.App"
 

@@ -17,7 +17,7 @@ from app.services.people.customers import (
     delete_customer,
     update_customer,
 )
-from app.services.people.user_details import Details
+from app.services.people.users import Details
 
 _USER = "app.graphql.types.users.User"
 _LANGUAGE = "app.graphql.types.languages.LanguageCodeEnum"

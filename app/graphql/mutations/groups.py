@@ -9,8 +9,13 @@ from app.domain.values.inputs import ABSENT
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
-from app.services.people.group_changes import GroupChanges, delete_group, update_group
-from app.services.people.group_lists import NewGroup, create_group
+from app.services.people.groups import (
+    GroupChanges,
+    NewGroup,
+    create_group,
+    delete_group,
+    update_group,
+)
 
 _GROUP = "app.graphql.types.groups.Group"
 _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))

@@ -16,8 +16,7 @@ from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
 from app.graphql.types.mail_templates import template_arguments, template_language
 from app.services.mails.mail_templates import reset_template, save_template, show_template
-from app.services.shop.logo import delete_logo, update_logo
-from app.services.shop.settings import update_shop
+from app.services.shop.settings import delete_logo, update_logo, update_shop
 
 _TYPES = {
     SettingKind.SWITCH: graphene.Boolean,

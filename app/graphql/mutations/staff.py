@@ -9,7 +9,6 @@ from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.metadata import metadata_input, pairs
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
-from app.services.people.second_factor_reset import reset_second_factors
 from app.services.people.staff import (
     NewStaff,
     StaffChanges,
@@ -17,7 +16,8 @@ from app.services.people.staff import (
     delete_staff,
     update_staff,
 )
-from app.services.people.user_details import Details
+from app.services.people.user_status import reset_second_factors
+from app.services.people.users import Details
 
 _USER = "app.graphql.types.users.User"
 _PERMISSION = "app.graphql.types.permissions.PermissionEnum"

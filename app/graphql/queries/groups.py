@@ -10,7 +10,7 @@ from app.domain.authorization.permissions import PermissionGroup
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
-from app.services.people.group_lists import GroupFilter, list_groups, show_group
+from app.services.people.groups import GroupFilter, list_groups, show_group
 
 _GROUP = "app.graphql.types.groups.Group"
 

@@ -6,7 +6,7 @@ from graphql import GraphQLResolveInfo
 from app.domain.webhooks import Webhook
 from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
-from app.services.webhooks.details import show_webhook
+from app.services.webhooks.lists import show_webhook
 
 
 class WebhookQueries(graphene.ObjectType):

@@ -1,4 +1,4 @@
-"""Apps, as people manage them: no app ever manages one, whatever it holds."""
+"""Change apps, and activate or deactivate them, as people do: no app ever manages one."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from app.domain.apps.apps import App, AppType, NewAppToken, grantable_problem
 from app.domain.authorization.actor import Actor, grant_problem
 from app.domain.authorization.permissions import Permission
-from app.domain.events import AppDeleted, AppInstalled, AppUpdated
+from app.domain.events import AppDeleted, AppInstalled, AppStatusChanged, AppUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import ABSENT, Absent, present
 from app.domain.values.text_rules import line_problem
@@ -20,13 +20,14 @@ from app.services.authorization.register import fresh_proof, requires, requires_
 from app.services.identity.stored_apps import (
     app_snapshot,
     locked_app,
+    locked_app_of_any_scope,
     refuse_apps,
     store_token,
     stored_app,
 )
 from app.services.outbox.publisher import add_event
-from app.services.webhooks.delivery_removal import remove_deliveries
-from app.services.webhooks.permission_grants import confirm_webhooks
+from app.services.webhooks.app_reach import confirm_webhooks
+from app.services.webhooks.changes import remove_deliveries
 
 _MAX_NAME_LENGTH = 256
 _UNIQUE = Problem("UNIQUE", "This identifier is already in use.", "identifier")
@@ -218,3 +219,41 @@ def _refuse_taken(ports: Ports, identifier: str, but: int | None = None) -> None
     with ports.database.reading() as session:
         if _is_taken(session, identifier, but):
             raise Refused(_UNIQUE) from None
+
+
+@requires_person(Permission.MANAGE_APPS)
+def activate_app(ports: Ports, actor: Actor, app_id: int) -> App:
+    """Activate an app (`appActivate`), also one with permissions that the caller lacks.
+
+    Refuses NOT_FOUND on ``id``.
+    """
+    return _set_active(ports, actor, app_id, active=True)
+
+
+@requires_person(Permission.MANAGE_APPS)
+def deactivate_app(ports: Ports, actor: Actor, app_id: int) -> App:
+    """Deactivate an app (`appDeactivate`), effective from the next request of its tokens.
+
+    Works also for an app with permissions that the caller lacks. Refuses NOT_FOUND on ``id``.
+    """
+    return _set_active(ports, actor, app_id, active=False)
+
+
+def _set_active(ports: Ports, actor: Actor, app_id: int, *, active: bool) -> App:
+    with ports.database.transaction() as session:
+        app = locked_app_of_any_scope(session, app_id, "id")
+        if app.is_active is active:
+            return app
+        session.get_one(AppRecord, app_id).is_active = active
+        session.flush()
+        add_event(ports, actor, session, AppStatusChanged(app_id))
+        change = Change(
+            "app.activate" if active else "app.deactivate",
+            "App",
+            app_id,
+            app.name,
+            before={"is_active": not active},
+            after={"is_active": active},
+        )
+        record(ports, actor, session, change)
+        return stored_app(session, app_id, "id")

@@ -1,32 +1,204 @@
 """Install apps in the worker, one at a time, resumed or rolled back after a crash.
 
-An installation is claimed by a lease. Its app and token are committed before the handshake, in
-which the app can call back with them, and removed if it fails. A worker that takes over an expired
-lease first removes what the previous one stored.
+An installation is claimed by a lease. Its app and token are committed before the handshake, which
+gives the app its token; the app can refuse to be installed.
 """
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 
 from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.domain.apps.apps import MAX_INSTALLATION_ATTEMPTS, JobStatus, shown_message
-from app.domain.apps.manifests import Manifest
+from app.domain.apps.apps import (
+    MAX_INSTALLATION_ATTEMPTS,
+    AppType,
+    JobStatus,
+    NewAppToken,
+    plain_answer,
+    refusal_in,
+    shown_message,
+)
+from app.domain.apps.manifests import Manifest, ManifestExtension, ManifestWebhook
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import split_names
+from app.domain.authorization.permissions import joined_names, split_names
 from app.domain.events import AppInstalled
+from app.domain.urls.web_urls import host_and_port_of
 from app.domain.values.errors import Refused
-from app.domain.values.text import Sentence
-from app.models import AppInstallationRecord, AppRecord
+from app.domain.values.installation import SCHEMA_VERSION
+from app.domain.values.text import Sentence, text
+from app.domain.webhooks import Saver, Webhook
+from app.models import (
+    AppExtensionRecord,
+    AppInstallationRecord,
+    AppPermissionRecord,
+    AppRecord,
+)
 from app.ports import Ports
-from app.services.apps.app_creation import store_app
-from app.services.apps.handshakes import Handshake, HandshakeRefused, shake_hands
-from app.services.apps.manifests import load_manifest
+from app.ports.http import CallFailed, HttpRequest, HttpResponse, json_members
+from app.services.apps.installation_requests import load_manifest
 from app.services.audit.log import Change, record, requester, requesting_saver, require_requester
-from app.services.authorization.register import internal
+from app.services.authorization.register import internal, part
+from app.services.identity.stored_apps import store_token
 from app.services.outbox.publisher import add_event
+from app.services.webhooks.stored_webhooks import store_webhook
+
+_TOKEN_NAME = "Default"  # noqa: S105
+
+
+@dataclass(frozen=True, slots=True)
+class MadeApp:
+    """An app that isn't installed yet; ``token`` is empty if it has no back end."""
+
+    app_id: int
+    token: NewAppToken | None
+
+
+@part
+def store_app(
+    ports: Ports,
+    session: Session,
+    installation: AppInstallationRecord,
+    manifest: Manifest,
+    saver: Saver,
+) -> MadeApp:
+    """The app of ``installation``, neither installed nor active yet; its token works already.
+
+    It holds what was granted, whatever its manifest asks for. Its webhooks count as saved by
+    ``saver``, who installs it.
+    """
+    now = ports.clock.now()
+    app = AppRecord(
+        name=installation.app_name,
+        identifier=manifest.identifier,
+        type=AppType.THIRDPARTY.value,
+        is_active=False,
+        is_installed=False,
+        created_at=now,
+        about=manifest.about,
+        author=manifest.author,
+        version=manifest.version,
+        audience=manifest.audience,
+        app_url=manifest.app_url,
+        data_privacy_url=manifest.data_privacy_url,
+        homepage_url=manifest.homepage_url,
+        manifest_url=installation.manifest_url,
+        support_url=manifest.support_url,
+    )
+    session.add(app)
+    session.flush()
+    session.add_all(
+        AppPermissionRecord(app_id=app.id, permission=permission.value)
+        for permission in split_names(installation.permissions)
+    )
+    session.add_all(_extension(app.id, extension) for extension in manifest.extensions)
+    for webhook in manifest.webhooks:
+        store_webhook(ports, session, app.id, _webhook(app, webhook, saver), now)
+    token = None
+    if manifest.token_target_url:
+        token = store_token(ports, session, app.id, _TOKEN_NAME)
+    return MadeApp(app.id, token)
+
+
+def _extension(app_id: int, extension: ManifestExtension) -> AppExtensionRecord:
+    return AppExtensionRecord(
+        app_id=app_id,
+        label=extension.label,
+        url=extension.url,
+        mount=extension.mount,
+        target=extension.target,
+        identifier=extension.identifier,
+        permissions=joined_names(extension.permissions),
+        settings=dict(extension.settings),
+    )
+
+
+def _webhook(app: AppRecord, webhook: ManifestWebhook, saver: Saver) -> Webhook:
+    return Webhook(
+        id=0,
+        app_id=app.id,
+        name=webhook.name,
+        identifier=webhook.identifier,
+        target_url=webhook.target_url,
+        is_active=webhook.is_active,
+        query=webhook.query,
+        events=webhook.events,
+        header_names=tuple(webhook.custom_headers),
+        reveal_headers=partial(dict, webhook.custom_headers),
+        created_at=app.created_at,
+        saver=saver,
+    )
+
+
+TIMEOUT = 20.0
+"""Seconds that an app has for its whole answer; it may call back meanwhile."""
+
+_MAX_SIZE = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """The data sent to an app: its token and the API's URL, exactly as in its tokens' ``iss``."""
+
+    target_url: str
+    api_url: str
+    token: str = field(repr=False)
+
+
+class HandshakeRefused(Exception):
+    """The app does not want to be installed, or does not answer; the text says why."""
+
+
+@part
+def shake_hands(ports: Ports, handshake: Handshake) -> None:
+    """Give an app its token (contract, "Apps"); raises ``HandshakeRefused``.
+
+    Never inside a transaction: app and token must be there for the app to call back with.
+    """
+    names = ports.configuration.header_names.name_headers(
+        {
+            "Domain": host_and_port_of(handshake.api_url),
+            "Api-Url": handshake.api_url,
+            "Schema-Version": SCHEMA_VERSION,
+        }
+    )
+    request = HttpRequest(
+        handshake.target_url,
+        "POST",
+        {"Content-Type": "application/json", **names},
+        json.dumps({"auth_token": handshake.token}).encode(),
+        timeout=TIMEOUT,
+        max_size=_MAX_SIZE,
+    )
+    try:
+        response = ports.http.send(request)
+    except CallFailed as failed:
+        message = text("The app couldn't be given its token: {reason}", reason=failed)
+        raise HandshakeRefused(message) from None
+    # The message is stored for others to read; an app could repeat its token in it.
+    body = response.body.replace(handshake.token.encode(), "…".encode())
+    refusal = _refusal(replace(response, body=body))
+    if refusal is not None:
+        raise HandshakeRefused(refusal)
+
+
+def _refusal(response: HttpResponse) -> str | None:
+    try:
+        members = json_members(replace(response, status=200), "The app")
+        answer = ""
+    except CallFailed:
+        members, answer = {}, plain_answer(response.body.decode(errors="replace"))
+    refusal = refusal_in(members, good=response.is_good)
+    if refusal == "" and answer:
+        message = "The app rejected its token: HTTP {status}. It answered: {answer}"
+        return text(message, status=response.status, answer=answer)
+    if refusal == "":
+        return text("The app rejected its token: HTTP {status}.", status=response.status)
+    return refusal
+
 
 LEASE = timedelta(minutes=2)
 """Longer than manifest and handshake together may take."""

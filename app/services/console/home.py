@@ -20,13 +20,16 @@ from app.ports import NamedRow, Ports
 from app.services.audit.entries import last_entries
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires, staff_only
-from app.services.deliveries.daily_statistics import delivery_columns, hour_spans, read_day
+from app.services.deliveries.statistics import delivery_columns, hour_spans, read_day
 from app.services.identity.providers import known_providers
 from app.services.lists.paging import record_from
 from app.services.mails.mail_templates import template_fault_count
-from app.services.shop.closing import Closing, closing_columns, read_closing
-from app.services.shop.second_factor_impact import staff_without_second_factor
-from app.services.shop.sign_in_counts import staff_sessions, staff_without_sign_on
+from app.services.shop.impact import (
+    staff_sessions,
+    staff_without_second_factor,
+    staff_without_sign_on,
+)
+from app.services.shop.settings import Closing, closing_columns, read_closing
 from app.services.shop.traffic import (
     read_traffic_hour,
     requests_since,
@@ -35,7 +38,7 @@ from app.services.shop.traffic import (
 )
 from app.services.sign_in.login_throttle import blocked_count
 from app.services.webhooks.failing_webhooks import FailingWebhook, list_failing_webhooks
-from app.services.webhooks.link_apps import mails_without_app, sender_columns
+from app.services.webhooks.subscribers import mails_without_app, sender_columns
 
 
 @dataclass(frozen=True, slots=True)

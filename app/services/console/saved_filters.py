@@ -15,7 +15,7 @@ from app.models import SavedFilterRecord, ShopRecord, UserRecord
 from app.models.json_arrays import json_array_text, json_object
 from app.ports import Ports
 from app.services.authorization.register import part, staff_only
-from app.services.shop.closing import Closing, closing_columns, read_closing
+from app.services.shop.settings import Closing, closing_columns, read_closing
 from app.services.sign_in.login_throttle import blocked_count
 from app.services.webhooks.failing_webhooks import failing_count
 

@@ -30,12 +30,12 @@ from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.identity.providers import KNOWN_BY
 from app.services.identity.users import require_manage_permission
 from app.services.lists.paging import record_from
-from app.services.people.account_origins import with_origin
 from app.services.people.user_sessions import (
     PERSON_COLUMNS,
     Person,
     find_sessions,
     make_person,
+    with_origin,
 )
 from app.services.sign_in_log.events import to_event
 

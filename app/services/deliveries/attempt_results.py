@@ -19,7 +19,7 @@ from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.monitoring import ATTEMPT_SECONDS, ATTEMPTS, DELIVERIES
 from app.services.authorization.register import part
-from app.services.webhooks.disabling import disable_webhook
+from app.services.webhooks.failing_webhooks import disable_webhook
 
 GONE_REASON = "The endpoint returned 410 Gone."
 FAILING_REASON = "The endpoint failed for 5 days without a successful delivery."

@@ -24,8 +24,8 @@ from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import staff_only
+from app.services.deliveries.fanout import NewDelivery, store_delivery
 from app.services.deliveries.lists import DELIVERY_COLUMNS, to_delivery
-from app.services.deliveries.stored_deliveries import NewDelivery, store_delivery
 from app.services.identity.stored_apps import stored_app
 from app.services.outbox.base_url import issuer_of
 from app.services.webhooks.event_subjects import sample_event

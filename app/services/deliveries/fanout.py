@@ -1,31 +1,136 @@
-"""Fan out events: one delivery for each subscribed webhook."""
+"""Fan out events: one delivery for each subscribed webhook; later, payloads that failed again."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import bindparam, or_, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.deliveries.deliveries import MESSAGE_RANDOM_LENGTH, DeliveryStatus, make_message_id
 from app.domain.events import EVENTS, Event, EventType, LinkRequested, Occurrence
+from app.domain.keys import OUTBOX_EVENT
 from app.domain.values.times import FAULT_DELAYS, delay_before
-from app.models import DeliveryRecord, OutboxEventRecord
+from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.models.record import UtcDateTime
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.services.authorization.register import internal, part
-from app.services.deliveries.stored_deliveries import (
-    WAITS_FOR_PAYLOAD,
-    NewDelivery,
-    insert_deliveries,
-)
 from app.services.outbox.base_url import issuer_of
-from app.services.outbox.stored_events import read_event
-from app.services.webhooks.link_recipients import event_for_subscriber, link_subject
+from app.services.outbox.publisher import encrypted_payload
 from app.services.webhooks.payloads import Payload, problem_of, try_payload
-from app.services.webhooks.subscribers import Subscriber, subscribers_of
+from app.services.webhooks.subscribers import (
+    Subscriber,
+    event_for_subscriber,
+    link_subject,
+    subscribers_of,
+)
+
+
+@part
+def read_event(ports: Ports, note: OutboxEventRecord) -> Event:
+    """The event that ``note`` is about, with its secret; what a later version noted is left out.
+
+    Raises ``DecryptionError`` when it was sealed under another SECRET_KEY.
+    """
+    kind: type[Any] = EVENTS[EventType(note.type)]
+    names = {field.name for field in fields(kind)} - {"subject_id"}
+    values = {name: value for name, value in note.data.items() if name in names}
+    if issubclass(kind, LinkRequested) and note.sealed:
+        values["token"] = ports.encryption.decrypt(OUTBOX_EVENT, note.sealed)
+    event: Event = kind(subject_id=note.subject_id, **values)
+    return event
+
+
+WAITS_FOR_PAYLOAD = and_(
+    DeliveryRecord.payload == "",
+    DeliveryRecord.status == DeliveryStatus.PENDING.value,
+    DeliveryRecord.next_attempt_at.is_(None),
+)
+"""The deliveries whose payload couldn't be made yet, because of a fault of ours."""
+
+_REASON = 256
+_MADE = ("payload", "status", "next_attempt_at", "given_up", "has_link")
+"""What a payload that was made at last changes of its delivery."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewDelivery:
+    """A delivery to be: due at once, unless it has failed before it could be tried.
+
+    One that is pending without a payload isn't due: its payload is tried again.
+    ``note_id`` is the outbox event it comes from, ``None`` for one that was triggered by hand.
+    ``has_link``: the payload holds the secret of a link.
+    """
+
+    webhook_id: int
+    event: str
+    subject_id: int
+    payload: str = field(repr=False)
+    issuer: str
+    note_id: int | None = None
+    status: DeliveryStatus = DeliveryStatus.PENDING
+    given_up: str = ""
+    has_link: bool = False
+
+
+@part
+def insert_deliveries(
+    ports: Ports, session: Session, deliveries: Sequence[NewDelivery], now: datetime
+) -> None:
+    """Write new deliveries; one that its note and webhook have already is left as it is.
+
+    Except one that waits for its payload, which is replaced. A webhook that has been deleted
+    meanwhile gets none.
+    """
+    webhook_ids = {delivery.webhook_id for delivery in deliveries}
+    if not webhook_ids:
+        return
+    # Locked against a deletion between this look and the end of the transaction.
+    query = select(WebhookRecord.id).where(WebhookRecord.id.in_(webhook_ids))
+    alive = set(session.scalars(query.with_for_update(read=True, key_share=True)))
+    rows = [_row(ports, delivery, now) for delivery in deliveries if delivery.webhook_id in alive]
+    if not rows:
+        return
+    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
+    insert = dialect.insert(DeliveryRecord)
+    statement = insert.on_conflict_do_update(
+        index_elements=[DeliveryRecord.note_id, DeliveryRecord.webhook_id],
+        set_={name: insert.excluded[name] for name in _MADE},
+        where=WAITS_FOR_PAYLOAD,
+    )
+    session.execute(statement, rows)
+
+
+@part
+def store_delivery(ports: Ports, session: Session, new: NewDelivery, now: datetime) -> int:
+    """Write one delivery that no event of the outbox is behind; returns its key."""
+    stored = DeliveryRecord(**_row(ports, new, now))
+    session.add(stored)
+    session.flush()
+    return stored.id
+
+
+def _row(ports: Ports, new: NewDelivery, now: datetime) -> dict[str, object]:
+    is_due = new.status is DeliveryStatus.PENDING and new.payload != ""
+    return {
+        "webhook_id": new.webhook_id,
+        "note_id": new.note_id,
+        "event": new.event,
+        "subject_id": new.subject_id,
+        "message_id": make_message_id(now, ports.randomness.token(MESSAGE_RANDOM_LENGTH)),
+        "payload": encrypted_payload(ports, new.event, new.payload),
+        "issuer": new.issuer,
+        "status": new.status.value,
+        "created_at": now,
+        "next_attempt_at": now if is_due else None,
+        "given_up": new.given_up[:_REASON],
+        "has_link": new.has_link,
+    }
+
 
 BATCH_SIZE = 50
 """Notes that one round takes."""
@@ -261,3 +366,57 @@ def _postpone(session: Session, note: OutboxEventRecord, until: datetime) -> Non
         .where(OutboxEventRecord.id == note.id)
         .values(attempts=note.attempts + 1, lease_until=until)
     )
+
+
+@part
+def rebuild_payloads(ports: Ports, deliveries: Sequence[int]) -> int:
+    """Make the missing payloads of these deliveries and schedule them; return how many got one.
+
+    Each is read with the webhook and app of now. Deliveries stay failed, with an updated reason,
+    if the payload still can't be made, the webhook no longer subscribes to the event, or the
+    outbox event is gone (sent by hand, or older than 14 days). Raises faults of ours.
+    """
+    return sum(_rebuild(ports, key) for key in deliveries)
+
+
+@part
+def rebuild_missing_payloads(ports: Ports, chosen: ColumnElement[bool]) -> int:
+    """Make the missing payloads of the chosen deliveries as ``rebuild_payloads`` does."""
+    with ports.database.reading() as session:
+        empty = session.scalars(
+            select(DeliveryRecord.id).where(chosen, DeliveryRecord.payload == "")
+        ).all()
+    return rebuild_payloads(ports, empty)
+
+
+def _rebuild(ports: Ports, key: int) -> bool:
+    with ports.database.reading() as session:
+        found = session.execute(
+            select(OutboxEventRecord, DeliveryRecord.webhook_id)
+            .join(DeliveryRecord, DeliveryRecord.note_id == OutboxEventRecord.id)
+            .where(DeliveryRecord.id == key, DeliveryRecord.payload == "")
+        ).one_or_none()
+        if found is None:
+            return False
+        note, webhook = found
+        heard = subscribers_of(session, [EventType(note.type)])[EventType(note.type)]
+        session.expunge_all()
+    subscriber = next((candidate for candidate in heard if candidate.webhook_id == webhook), None)
+    if subscriber is None:
+        return False
+    (rebuilt,) = make_missing_deliveries(ports, [note], subscriber)
+    is_due = rebuilt.status is DeliveryStatus.PENDING
+    now = ports.shared_clock.now()
+    with ports.database.transaction() as session:
+        session.execute(
+            update(DeliveryRecord)
+            .where(DeliveryRecord.id == key)
+            .values(
+                payload=encrypted_payload(ports, rebuilt.event, rebuilt.payload),
+                status=rebuilt.status.value,
+                given_up=rebuilt.given_up[:256],
+                has_link=rebuilt.has_link,
+                next_attempt_at=now if is_due else None,
+            )
+        )
+    return is_due

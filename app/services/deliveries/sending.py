@@ -1,20 +1,36 @@
-"""Making deliveries: one signed request each, and a row for every attempt."""
+"""Send deliveries that are due: one signed request each, and a row for every attempt."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from sqlalchemy import bindparam, select, update
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import GONE, Batch
-from app.domain.webhooks import required_permission
+from app.domain.deliveries.deliveries import (
+    GONE,
+    MAX_HEADERS_SIZE,
+    MAX_RESPONSE_SIZE,
+    NOT_STORED,
+    TIMEOUT,
+    Batch,
+    read_retry_after,
+)
+from app.domain.deliveries.redaction import REDACTED, Redactor, redactor
+from app.domain.deliveries.signatures import Envelope, headers_of, hex_signature
+from app.domain.keys import WEBHOOK_SECRET
+from app.domain.values.installation import SCHEMA_VERSION
+from app.domain.webhooks import is_temporary, required_permission
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.models.record import UtcDateTime
 from app.ports import NamedRow, Ports
-from app.ports.keys import DecryptionError
-from app.services.authorization.register import internal
+from app.ports.http import CallFailed, HttpRequest, HttpResponse
+from app.ports.keys import DecryptionError, KeyPair
+from app.ports.monitoring import SpanKind
+from app.services.authorization.register import internal, part
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 from app.services.deliveries.attempt_results import (
     AttemptResult,
@@ -24,14 +40,225 @@ from app.services.deliveries.attempt_results import (
     fail_each,
     save_results,
 )
-from app.services.deliveries.attempts import send_attempt
 from app.services.deliveries.dispatch import LEASE, release_batch
-from app.services.deliveries.signing import ENDPOINT_COLUMNS, Endpoint, endpoint_of
+from app.services.keys import ring
 from app.services.lists.paging import record_from
-from app.services.outbox.link_secrets import decrypted_payload, holds_secret
-from app.services.outbox.publisher import TRACEPARENT
-from app.services.webhooks.link_recipients import SentLink, sent_links
-from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
+from app.services.outbox.publisher import TRACEPARENT, decrypted_payload, holds_secret
+from app.services.webhooks.payloads import problem_of
+from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, decrypted_headers, read_saver
+from app.services.webhooks.subscribers import SentLink, sent_links
+
+ENDPOINT_COLUMNS = (
+    WebhookRecord.target_url,
+    WebhookRecord.secret,
+    WebhookRecord.old_secret,
+    WebhookRecord.old_secret_until,
+    WebhookRecord.custom_headers,
+)
+"""What ``endpoint_of`` expects in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The target of a batch, as it was when the batch began.
+
+    ``signer`` is the shop's key, ``None`` for a webhook with a secret.
+    """
+
+    url: str
+    secrets: tuple[str, ...] = field(repr=False)
+    custom_headers: Mapping[str, str] = field(repr=False)
+    signer: KeyPair | None = field(default=None, repr=False)
+
+    def shown(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """The headers of a request as they may be kept: without what proves who we are."""
+        return {
+            name: REDACTED if name in self.custom_headers else value
+            for name, value in headers.items()
+        }
+
+    @property
+    def redactor(self) -> Redactor:
+        """Return the redactor of this endpoint's secrets, for its responses."""
+        return redactor((*self.secrets, *self.custom_headers.values()))
+
+
+@part
+def endpoint_of(ports: Ports, webhook: WebhookRecord | NamedRow) -> Endpoint:
+    """The endpoint of a webhook, from its record or a row that has ``ENDPOINT_COLUMNS``.
+
+    While a secret is replaced both are used, the new one first.
+    """
+    encrypted = [webhook.secret]
+    until = webhook.old_secret_until
+    if until is not None and until > ports.clock.now():
+        encrypted.append(webhook.old_secret)
+    secrets = tuple(
+        ports.encryption.decrypt(WEBHOOK_SECRET, secret) for secret in encrypted if secret
+    )
+    return Endpoint(
+        url=webhook.target_url,
+        secrets=secrets,
+        custom_headers=decrypted_headers(ports, webhook.custom_headers),
+        signer=None if secrets else ring(ports).signer,
+    )
+
+
+@part
+def sign_delivery(
+    ports: Ports, endpoint: Endpoint, delivery: Delivery, body: bytes, timestamp: int
+) -> dict[str, str]:
+    """The headers of one attempt at ``timestamp`` (Unix seconds); contract, "Webhooks"."""
+    envelope = Envelope(
+        names=ports.configuration.header_names,
+        event=delivery.event,
+        api_url=delivery.issuer,
+        domain=urlsplit(delivery.issuer).netloc,
+        schema_version=SCHEMA_VERSION,
+        message_id=delivery.message_id,
+        is_sample=delivery.is_sample,
+        signature=hex_signature(endpoint.secrets[0], body)
+        if endpoint.signer is None
+        else _detached(ports, endpoint.signer, body),
+    )
+    return headers_of(
+        envelope,
+        body,
+        timestamp=timestamp,
+        secrets=endpoint.secrets,
+        custom=endpoint.custom_headers,
+    )
+
+
+def _detached(ports: Ports, signer: KeyPair, body: bytes) -> str:
+    """The JWS of a body: made once per key, however many webhooks and attempts it goes to."""
+    name = (signer.public.kid, hashlib.sha256(body).digest())
+    signature = ports.cache.signatures.get(name)
+    if signature is None:
+        signature = ports.keys.sign_detached(signer, body)
+        ports.cache.signatures.put(name, signature)
+    return signature
+
+
+_PRIVATE = frozenset(("set-cookie", "authorization", "proxy-authorization", "cookie"))
+_KEPT = HttpResponse(202, body=b"Not sent: temporary endpoint, read through the API.")
+"""What a temporary endpoint answers: its deliveries wait until they are read."""
+
+
+@part
+def send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> AttemptResult:
+    """Send ``delivery`` once, in a span of its event's trace, which goes on to the endpoint."""
+    name = f"webhook {delivery.event}"
+    parent = delivery.traceparent if isinstance(delivery, TracedDelivery) else ""
+    with ports.traces.span(name, SpanKind.CLIENT, traceparent=parent) as span:
+        result = _send_attempt(ports, endpoint, delivery)
+        span.add({"http.response.status_code": result.answered or 0})
+    return result
+
+
+def _send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> AttemptResult:
+    """Send ``delivery`` once; whatever goes wrong on the way is what the attempt came to.
+
+    So nothing that an endpoint answers, and no fault of ours in reading it, can lead to the same
+    attempt again and again.
+    """
+    at = ports.clock.now()
+    body = delivery.payload.encode()
+    headers: dict[str, str] = {}
+    response, problem, fault = None, "", None
+    try:
+        headers = _headers(ports, endpoint, delivery, body, int(at.timestamp()))
+        response = _sent(ports, endpoint, headers, body)
+    except CallFailed as failed:
+        problem = str(failed)
+    except Exception as error:  # noqa: BLE001 - raised by the caller once all is written down
+        what = f"the delivery {delivery.id} of {delivery.event}"
+        problem, fault = problem_of(ports, error, what, "the delivery from being made"), error
+    kept_headers, kept_body = _redacted(endpoint, delivery, response)
+    return AttemptResult(
+        delivery=delivery,
+        at=at,
+        # A clock that is put back meanwhile makes no time negative.
+        duration=max(0.0, (ports.clock.now() - at).total_seconds()),
+        request_headers=endpoint.shown(headers),
+        answered=None if response is None else response.status,
+        response_headers=kept_headers,
+        response=problem if response is None else kept_body,
+        retry_after=_retry_after(ports, response),
+        fault=fault,
+    )
+
+
+def _headers(
+    ports: Ports, endpoint: Endpoint, delivery: Delivery, body: bytes, timestamp: int
+) -> dict[str, str]:
+    headers = sign_delivery(ports, endpoint, delivery, body, timestamp)
+    traceparent = ports.traces.traceparent()
+    if traceparent:
+        headers.setdefault("traceparent", traceparent)
+    return headers
+
+
+def _sent(
+    ports: Ports, endpoint: Endpoint, headers: Mapping[str, str], body: bytes
+) -> HttpResponse:
+    if is_temporary(endpoint.url):
+        return _KEPT
+    request = HttpRequest(
+        endpoint.url,
+        "POST",
+        headers,
+        body,
+        timeout=TIMEOUT,
+        max_size=MAX_RESPONSE_SIZE,
+        status_suffices=True,
+    )
+    return ports.http.send(request)
+
+
+def _retry_after(ports: Ports, response: HttpResponse | None) -> float | None:
+    header = None if response is None else response.headers.get("retry-after")
+    return read_retry_after(header, ports.clock.now())
+
+
+def _redacted(
+    endpoint: Endpoint, delivery: Delivery, response: HttpResponse | None
+) -> tuple[dict[str, str], str]:
+    """Return a response's headers and body as stored, without the request's secrets.
+
+    An endpoint may echo what it got in any form. For events with a link nothing is stored: the
+    link gives access to an account.
+    """
+    if response is None:
+        return {}, ""
+    if holds_secret(delivery.event):
+        return {}, NOT_STORED
+    redact = endpoint.redactor
+    body = response.body.decode("utf-8", "replace")
+    is_cut = len(response.body) >= MAX_RESPONSE_SIZE
+    return _shown(response.headers, redact), _storable(redact(body, is_cut=is_cut))
+
+
+def _shown(headers: Mapping[str, str], redact: Redactor) -> dict[str, str]:
+    """The headers of an answer as they may be kept: without what an endpoint proves itself by.
+
+    What is beyond ``MAX_HEADERS_SIZE`` is left out.
+    """
+    shown = {}
+    room = MAX_HEADERS_SIZE
+    for name, value in headers.items():
+        room -= len(name) + len(value)
+        if room < 0:
+            break
+        text = REDACTED if name.lower() in _PRIVATE else _storable(redact(value))
+        shown[_storable(redact(name))] = text
+    return shown
+
+
+def _storable(text: str) -> str:
+    # PostgreSQL keeps no NUL in a text, and an endpoint may answer anything.
+    return text.replace("\x00", "\ufffd")
+
 
 _MAX_BATCH_TIME = timedelta(seconds=5)
 """How long a batch may take before the rest of it goes back: a slow endpoint waits its turn."""

@@ -11,10 +11,9 @@ from app.domain.authorization.permissions import Permission, joined_names
 from app.domain.events import AppInstalled, EventType
 from app.domain.webhooks import saver_of
 from app.models import AppInstallationRecord, AppRecord, AppTokenRecord, AuditRecord, WebhookRecord
-from app.services.apps.app_changes import NewApp, create_app
-from app.services.apps.app_creation import store_app
-from app.services.apps.app_status import deactivate_app
+from app.services.apps.app_changes import NewApp, create_app, deactivate_app
 from app.services.apps.app_tokens import TokenOptions, create_app_token
+from app.services.apps.installation_worker import store_app
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.demo.people import MANAGER

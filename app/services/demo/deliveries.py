@@ -34,9 +34,8 @@ from app.models import (
 )
 from app.services.authorization.register import part
 from app.services.deliveries.attempt_results import FAILING_REASON, Delivery
-from app.services.deliveries.fanout import make_missing_deliveries
-from app.services.deliveries.signing import Endpoint, endpoint_of, sign_delivery
-from app.services.deliveries.stored_deliveries import NewDelivery
+from app.services.deliveries.fanout import NewDelivery, make_missing_deliveries
+from app.services.deliveries.sending import Endpoint, endpoint_of, sign_delivery
 from app.services.demo.apps import NAME as PARCELS
 from app.services.demo.apps import WEBHOOK as PARCELS_WEBHOOK
 from app.services.demo.apps import demo_webhooks

@@ -18,8 +18,8 @@ from app.ports import Ports
 from app.services.accounts.stored_addresses import make_default, store_address
 from app.services.authorization.register import part
 from app.services.demo.timeline import DAY, MAKER, Happening, Past
-from app.services.people.group_lists import NewGroup, create_group, find_groups
-from app.services.people.user_creation import NewUser, create_user
+from app.services.people.groups import NewGroup, create_group, find_groups
+from app.services.people.users import NewUser, create_user
 
 OPENED = 60 * DAY
 """When the shop was opened."""

@@ -48,7 +48,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import internal
 from app.services.identity.users import stored_email
 from app.services.imports.export_tables import TABLES
-from app.services.outbox.link_secrets import holds_secret, redacted_payload
+from app.services.outbox.publisher import holds_secret, redacted_payload
 
 Values = dict[str, object]
 

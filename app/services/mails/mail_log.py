@@ -32,7 +32,7 @@ from app.services.authorization.register import lists_from_replica, part, requir
 from app.services.lists.filters import can_match, contains_text
 from app.services.lists.paging import Order, Query, read_by_keys, read_page, record_from
 from app.services.mails.sending import app_name
-from app.services.people.invitations import resend_invitation
+from app.services.people.users import resend_invitation
 
 _mail = OutboxMailRecord
 COLUMNS = (

@@ -33,8 +33,7 @@ from app.services.accounts.email_links import redirect_refusal
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires_person
 from app.services.outbox.base_url import base_url_in
-from app.services.shop.logo import read_logo
-from app.services.shop.settings import settings_of
+from app.services.shop.settings import read_logo, settings_of
 from app.services.sign_in.reauthentication import own_id
 
 _template = MailTemplateRecord

@@ -33,7 +33,7 @@ from app.services.keys import ring
 from app.services.mails.mail_templates import broken_templates
 from app.services.operations.background_work import read_worker_status
 from app.services.single_sign_on.provider_checks import check_provider
-from app.services.webhooks.link_apps import mails_without_app
+from app.services.webhooks.subscribers import mails_without_app
 
 REPLICA = "replica"
 """The subject of the replica's finding."""

@@ -41,8 +41,8 @@ from app.services.operations.environment_checks import (
     worker_findings,
 )
 from app.services.operations.stored_secrets import count_secrets
+from app.services.shop.impact import staff_without_second_factor
 from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
-from app.services.shop.second_factor_impact import staff_without_second_factor
 
 _SUBJECT = "sign-in"
 _FACTOR = "second factor"

@@ -37,7 +37,7 @@ from app.models import (
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.services.authorization.register import internal
-from app.services.outbox.link_secrets import ENCRYPTED_PREFIX
+from app.services.outbox.publisher import ENCRYPTED_PREFIX
 from app.services.webhooks.stored_webhooks import reseal_header
 
 Attribute = Any

@@ -1,5 +1,5 @@
-"""Events and mails that a use case promises in its own transaction, for the worker to deliver.
+"""Events and emails that a use case writes in its own transaction, for the worker to deliver.
 
-``publisher`` writes, and ``security_notices`` for changes of an account; ``stored_events`` and
-``link_secrets`` read; nothing here talks to the network.
+``publisher`` writes, and ``security_notices`` for changes of an account; nothing here talks to the
+network.
 """

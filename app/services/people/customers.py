@@ -25,10 +25,17 @@ from app.services.authorization.register import part, requires
 from app.services.identity.stored_metadata import Pairs
 from app.services.identity.users import BeforeDeletion, ignore_deletion, load_user, snapshot_of
 from app.services.outbox.publisher import add_event
-from app.services.people.invitations import invite
-from app.services.people.notes import has_reference
-from app.services.people.user_creation import NewUser, emails_unique, store_user
-from app.services.people.user_details import Changed, Details, change_details, detail_problems
+from app.services.people.directory import has_reference
+from app.services.people.users import (
+    Changed,
+    Details,
+    NewUser,
+    change_details,
+    detail_problems,
+    emails_unique,
+    invite,
+    store_user,
+)
 from app.services.sign_in.sessions import end_sessions
 
 _MISSING = Problem("NOT_FOUND", "There is no such customer.", "id")

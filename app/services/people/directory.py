@@ -1,4 +1,4 @@
-"""People as others look them up: listed, searched for, found."""
+"""Find people: listed, searched and looked up, with notes for those who can read them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,6 +9,7 @@ from sqlalchemy import (
     Select,
     and_,
     exists,
+    false,
     func,
     literal_column,
     or_,
@@ -18,7 +19,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from app.domain.accounts.emails import email_spellings
 from app.domain.accounts.search import SignInMethod, UserFilter, UserSort, end_of, read_search
-from app.domain.accounts.users import User
+from app.domain.accounts.users import User, account_readers, sees_account
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Problem, Refused
@@ -27,7 +28,14 @@ from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
 from app.models import GroupMemberRecord, UserRecord, UserWordRecord
 from app.ports import Ports
-from app.services.authorization.register import lists_from_replica, may, requires, users_or
+from app.services.authorization.register import (
+    lists_from_replica,
+    may,
+    part,
+    public,
+    requires,
+    users_or,
+)
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.identity.providers import has_sign_on, is_known_to_provider
 from app.services.identity.users import NEEDED, stored_email
@@ -38,7 +46,55 @@ from app.services.lists.paging import (
     read_page,
     with_conditions,
 )
-from app.services.people.notes import has_reference
+
+
+@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+def notes_of_users(ports: Ports, actor: Actor, users: Collection[User]) -> Mapping[int, str]:
+    """Return the note of each of ``users``, empty for none, in one statement.
+
+    Raises ``PermissionDenied`` for staff without MANAGE_STAFF, for customers without MANAGE_USERS:
+    also for the note about themselves.
+    """
+    for user in users:
+        needed = NEEDED[user.is_staff]
+        if not (actor.holds(needed) and actor.viewer.holds(needed)):
+            raise PermissionDenied(needed)
+    return _texts(ports, UserRecord.note, users)
+
+
+@public
+def external_references_of_users(
+    ports: Ports, actor: Actor, users: Collection[User], proven: Collection[int] = ()
+) -> Mapping[int, str]:
+    """Return the external reference of each of ``users``, empty for none, in one statement.
+
+    Raises ``PermissionDenied`` unless the caller sees each of them, see ``sees_account``.
+    """
+    for user in users:
+        if not sees_account(actor, user, proven):
+            raise PermissionDenied(*account_readers(is_staff=user.is_staff))
+    return _texts(ports, UserRecord.external_reference, users)
+
+
+@part
+def has_reference(external_reference: str) -> ColumnElement[bool]:
+    """Return the condition that finds the user of an external reference."""
+    # No database can be asked for what it cannot hold.
+    if not external_reference or not is_storable(external_reference):
+        return false()
+    return UserRecord.external_reference == external_reference
+
+
+def _texts(
+    ports: Ports,
+    column: InstrumentedAttribute[str] | InstrumentedAttribute[str | None],
+    users: Collection[User],
+) -> Mapping[int, str]:
+    query = select(UserRecord.id, column.label("text"))
+    with ports.database.reading() as session:
+        rows = session.execute(query.where(UserRecord.id.in_([user.id for user in users])))
+        return {row.id: row.text or "" for row in rows}
+
 
 _MAX_IDS = 1000
 _FREQUENT = 2000

@@ -1,33 +1,234 @@
-"""Erase a person: the account with all that is theirs, and what logs say about them."""
+"""Erase a person: the account with all that belongs to it, and what logs say of them."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, delete, false, or_, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor
+from app.domain.accounts.users import (
+    ERASED,
+    User,
+    pseudonym_of,
+    pseudonymous_email,
+    without_texts,
+)
+from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.events import EVENTS
+from app.domain.sign_in.sign_in_log import EMAIL_PURPOSE
 from app.domain.values.errors import Problem, Refused
-from app.models import UserRecord
+from app.models import (
+    AddressRecord,
+    AppInstallationRecord,
+    AuditRecord,
+    CheckoutRecord,
+    DeliveryRecord,
+    ExternalIdentityRecord,
+    ImportedRowRecord,
+    OrderRecord,
+    OutboxEventRecord,
+    OutboxMailRecord,
+    ResetRequestRecord,
+    SignInEventRecord,
+    UserRecord,
+    WebhookRecord,
+)
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import internal
+from app.services.authorization.register import internal, part
 from app.services.identity.users import load_user, stored_email
 from app.services.people.customers import remove_customer
 from app.services.people.permission_holders import is_last_manager, lock_grants
-from app.services.people.personal_traces import (
-    delete_deliveries,
-    delete_emails,
-    delete_events,
-    erase_audit_entries,
-    erase_import_digests,
-    erase_orders,
-    erase_requesters,
-    erase_savers,
-    erase_sign_ins,
-    traces_of,
-)
 from app.services.people.staff import remove_staff
+
+_KEYED_BY_USER = ("user", "avatar", "external_identity")
+"""Kinds of imported rows that have the ID of their user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """A person, and the keys of what was theirs, by the names of subjects of events.
+
+    ``former_emails`` are those that no account has now.
+    """
+
+    user_id: int
+    email: str
+    former_emails: Sequence[str]
+    keys: Mapping[str, Sequence[int]]
+    addresses: Sequence[int]
+    identities: Sequence[int]
+
+
+@part
+def traces_of(session: Session, user: User) -> Traces:
+    """Return what to look for, while the account exists."""
+
+    def keys_of(of: Any, *other: ColumnElement[bool]) -> list[int]:
+        return list(session.scalars(select(of.id).where(or_(of.user_id == user.id, *other))))
+
+    keys = {
+        "User": [user.id],
+        "Order": keys_of(OrderRecord, OrderRecord.user_email == user.email),
+        "Checkout": keys_of(CheckoutRecord, CheckoutRecord.email == user.email),
+    }
+    former_emails = _former_emails(session, user)
+    return Traces(
+        user.id,
+        user.email,
+        former_emails,
+        keys,
+        addresses=keys_of(AddressRecord),
+        identities=keys_of(ExternalIdentityRecord),
+    )
+
+
+def _former_emails(session: Session, user: User) -> list[str]:
+    rows = session.execute(
+        select(AuditRecord.before, AuditRecord.after).where(_is_subject(user.id))
+    )
+    emails = {
+        email
+        for sides in rows
+        for side in sides
+        if isinstance(email := side.get("email"), str) and email != user.email
+    }
+    taken = session.scalars(select(UserRecord.email).where(UserRecord.email.in_(emails)))
+    return sorted(emails - set(taken))
+
+
+@part
+def delete_deliveries(session: Session, traces: Traces) -> int:
+    """Delete deliveries about the person, their orders and carts; return how many."""
+    condition = _is_about(DeliveryRecord.event, DeliveryRecord.subject_id, traces)
+    return _count(session, delete(DeliveryRecord).where(condition).returning(DeliveryRecord.id))
+
+
+@part
+def delete_events(session: Session, traces: Traces) -> int:
+    """Delete events about the person, their orders and carts; return how many.
+
+    To be called before the account is deleted: the event of that is for the apps.
+    """
+    condition = _is_about(OutboxEventRecord.type, OutboxEventRecord.subject_id, traces)
+    statement = delete(OutboxEventRecord).where(condition)
+    return _count(session, statement.returning(OutboxEventRecord.id))
+
+
+@part
+def delete_emails(session: Session, traces: Traces) -> int:
+    """Delete waiting emails, the mail log and requests for password links.
+
+    Returns how many emails.
+    """
+    emails = [traces.email, *traces.former_emails]
+    session.execute(delete(ResetRequestRecord).where(ResetRequestRecord.email.in_(emails)))
+    mail = OutboxMailRecord
+    is_theirs = or_(mail.user_id == traces.user_id, mail.recipient.in_(emails))
+    return _count(
+        session, delete(OutboxMailRecord).where(is_theirs).returning(OutboxMailRecord.id)
+    )
+
+
+@part
+def erase_sign_ins(ports: Ports, session: Session, traces: Traces) -> int:
+    """Remove email, IP address and device from the sign-in log; return from how many entries."""
+    digests = ports.encryption.known_fingerprints(EMAIL_PURPOSE, traces.email)
+    log = SignInEventRecord
+    is_theirs = or_(log.user_id == traces.user_id, log.email_digest.in_(digests))
+    statement = update(log).where(is_theirs)
+    nothing = {"name": "", "email_digest": "", "address": "", "device": "", "detail": ""}
+    return _count(session, statement.values(nothing).returning(log.id))
+
+
+@part
+def erase_orders(session: Session, traces: Traces) -> int:
+    """Replace the email of the person's orders; return of how many. Remove it from carts."""
+    without_account = CheckoutRecord.email == traces.email
+    session.execute(update(CheckoutRecord).where(without_account).values(email=""))
+    statement = update(OrderRecord).where(OrderRecord.id.in_(traces.keys["Order"]))
+    replaced = statement.values(user_email=pseudonymous_email(traces.user_id))
+    return _count(session, replaced.returning(OrderRecord.id))
+
+
+@part
+def erase_savers(session: Session, traces: Traces) -> None:
+    """Replace the person's email where they saved a webhook last."""
+    is_theirs = (WebhookRecord.saved_by_kind == ActorKind.USER.value) & (
+        WebhookRecord.saved_by == traces.email
+    )
+    name = pseudonym_of(traces.user_id)
+    session.execute(update(WebhookRecord).where(is_theirs).values(saved_by=name))
+
+
+@part
+def erase_requesters(session: Session, traces: Traces) -> None:
+    """Replace name and IP address where the person asked for the installation of an app."""
+    for installation in session.scalars(select(AppInstallationRecord)).all():
+        if installation.caller.get("user_id") == traces.user_id:
+            unnamed = {"name": pseudonym_of(traces.user_id), "address": None}
+            installation.caller = {**installation.caller, **unnamed}
+    session.flush()
+
+
+@part
+def erase_import_digests(session: Session, traces: Traces) -> None:
+    """Remove the digests of an imported account, its addresses, avatar and linked accounts.
+
+    The rows stay, so that a later import of the same source doesn't bring the person back.
+    """
+    row = ImportedRowRecord
+    is_theirs = or_(
+        row.kind.in_(_KEYED_BY_USER) & (row.row_id == traces.user_id),
+        (row.kind == "address") & row.row_id.in_(traces.addresses),
+        (row.kind == "identity") & row.row_id.in_(traces.identities),
+    )
+    nothing = {"source_digest": ERASED, "written_digest": ERASED}
+    session.execute(update(row).where(is_theirs).values(nothing))
+
+
+@part
+def erase_audit_entries(session: Session, traces: Traces) -> int:
+    """Remove names, emails, IP addresses and changed texts from the audit log.
+
+    Returns from how many entries. What was done, when, and with which permissions stays.
+    """
+    about = _is_subject(traces.user_id)
+    name = pseudonym_of(traces.user_id)
+    found = set()
+    for entry in session.scalars(select(AuditRecord).where(about)).all():
+        entry.subject_name = name
+        entry.before = without_texts(entry.before)
+        entry.after = without_texts(entry.after)
+        found.add(entry.id)
+    session.flush()
+    by_them = AuditRecord.actor_user_id == traces.user_id
+    statement = update(AuditRecord).where(by_them).values(actor_name=name, address="")
+    found.update(session.scalars(statement.returning(AuditRecord.id)))
+    return len(found)
+
+
+def _is_subject(user_id: int) -> ColumnElement[bool]:
+    return (AuditRecord.subject_type == "User") & (AuditRecord.subject_id == str(user_id))
+
+
+def _is_about(event: Any, key: Any, traces: Traces) -> ColumnElement[bool]:
+    conditions = [
+        event.in_(
+            [type_.value for type_, event_ in EVENTS.items() if event_.subject.type == subject]
+        )
+        & key.in_(keys)
+        for subject, keys in traces.keys.items()
+        if keys
+    ]
+    return or_(false(), *conditions)
+
+
+def _count(session: Session, statement: Any) -> int:
+    options = {"synchronize_session": False}
+    return len(session.scalars(statement.execution_options(**options)).all())
+
 
 _MISSING = Problem("NOT_FOUND", "There is no person with this email.", "email")
 _LAST_MANAGER = (

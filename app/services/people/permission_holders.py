@@ -1,25 +1,33 @@
-"""Keep every permission manageable: find who holds what."""
+"""Find who holds permissions: so that each stays manageable, and to tell who can grant them."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
 
-from sqlalchemy import Select, or_, select, union
+from sqlalchemy import ColumnElement, Select, func, or_, select, union
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.staff import unmanageable_problem
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, known
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order, known
 from app.domain.values.errors import Refused
 from app.models import (
     GroupMemberRecord,
     GroupPermissionRecord,
+    GroupRecord,
+    SessionRecord,
     ShopRecord,
     UserPermissionRecord,
     UserRecord,
 )
+from app.models.json_arrays import json_array_text
 from app.models.shop import SHOP_ID
-from app.services.authorization.register import part
+from app.ports import Ports
+from app.services.authorization.register import part, staff_only
+from app.services.lists.paging import record_from
 
 
 @part
@@ -97,3 +105,79 @@ def holder_ids(permission: Permission) -> Select[int]:
         .where(GroupPermissionRecord.permission == permission.value)
     )
     return select(union(direct, by_group).subquery().c.user_id)
+
+
+NAMED = 5
+"""How many people are named: more don't help."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionGranter:
+    """A staff member who can grant missing permissions; ``groups`` are their groups' names.
+
+    ``last_used_at`` is the last use of an open session.
+    """
+
+    id: int
+    email: str
+    first_name: str
+    last_name: str
+    groups: tuple[str, ...]
+    last_used_at: datetime | None
+
+    @property
+    def name(self) -> str:
+        """The person's name, or else their email."""
+        return f"{self.first_name} {self.last_name}".strip() or self.email
+
+
+@staff_only
+def list_permission_granters(
+    ports: Ports, actor: Actor, missing: Collection[Permission]
+) -> tuple[PermissionGranter, ...]:
+    """Return up to five staff who can grant all of ``missing``, the most recently seen first.
+
+    They manage staff and hold the permissions themselves; never the caller. One statement. A
+    server administrator can always grant them too.
+    """
+    needed = in_order(frozenset((*missing, Permission.MANAGE_STAFF)))
+    session = SessionRecord
+    last_used = (
+        select(func.max(session.last_used_at))
+        .where(session.user_id == UserRecord.id, session.expires_at > ports.clock.now())
+        .scalar_subquery()
+    )
+    groups = (
+        select(json_array_text(GroupRecord.name))
+        .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupRecord.id)
+        .where(GroupMemberRecord.user_id == UserRecord.id)
+        .scalar_subquery()
+    )
+    query = (
+        select(
+            UserRecord.id,
+            UserRecord.email,
+            UserRecord.first_name,
+            UserRecord.last_name,
+            groups.label("groups"),
+            last_used.label("last_used_at"),
+        )
+        .where(
+            UserRecord.is_staff,
+            UserRecord.is_active,
+            UserRecord.id != (actor.user_id or 0),
+            *(_holds(permission) for permission in needed),
+        )
+        .order_by(last_used.desc().nulls_last(), UserRecord.id)
+        .limit(NAMED)
+    )
+    with ports.database.reading() as reading:
+        rows = reading.execute(query).all()
+    return tuple(
+        record_from(PermissionGranter, row, groups=tuple(sorted(json.loads(row.groups))))
+        for row in rows
+    )
+
+
+def _holds(permission: Permission) -> ColumnElement[bool]:
+    return or_(UserRecord.is_superuser, UserRecord.id.in_(holder_ids(permission)))

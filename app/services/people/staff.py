@@ -30,12 +30,20 @@ from app.services.identity.users import (
     stored_email,
 )
 from app.services.outbox.publisher import add_event
-from app.services.people.invitations import invite
-from app.services.people.memberships import join, leave, manageable_groups
 from app.services.people.permission_holders import lock_grants, prevent_unmanageable
-from app.services.people.user_creation import UNIQUE, NewUser, emails_unique, store_user
-from app.services.people.user_details import Changed, Details, change_details, detail_problems
+from app.services.people.stored_groups import join, leave, manageable_groups
 from app.services.people.user_status import switch_active
+from app.services.people.users import (
+    UNIQUE,
+    Changed,
+    Details,
+    NewUser,
+    change_details,
+    detail_problems,
+    emails_unique,
+    invite,
+    store_user,
+)
 from app.services.sign_in.reauthentication import leave_imported_password
 from app.services.sign_in.sessions import end_sessions
 

@@ -1,17 +1,20 @@
-"""Sessions of other people, for those who manage them: list and end."""
+"""Sessions of other people, listed and ended by those who manage them; origins of accounts."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.metadata import Metadata, StoredMetadata, to_stored_metadata
-from app.models import SessionRecord, UserRecord
+from app.models import ImportedPasswordRecord, ImportRecord, SessionRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires
@@ -21,18 +24,58 @@ from app.services.identity.users import (
     require_manage_permission,
     require_manageable,
 )
-from app.services.people.account_origins import (
-    ORIGIN_COLUMNS,
-    AccountOrigin,
-    read_origin,
-    with_origin,
-)
 from app.services.second_factors.stored_factors import (
     FACTOR_COLUMNS,
     FactorCounts,
     factors_in,
 )
 from app.services.sign_in.sessions import by_use, signed_in
+
+
+@dataclass(frozen=True, slots=True)
+class AccountOrigin:
+    """The import that an account came with, and what has become of the imported password.
+
+    ``imported_at`` is when the import began. ``replaced_at`` is when a sign-in replaced the
+    password's hash.
+    """
+
+    source: str
+    imported_at: datetime
+    password: ImportedPasswordState
+    replaced_at: datetime | None = None
+
+
+ORIGIN_COLUMNS = (
+    ImportRecord.source.label("origin_source"),
+    ImportRecord.started_at.label("origin_imported_at"),
+    ImportedPasswordRecord.state.label("origin_password"),
+    ImportedPasswordRecord.replaced_at.label("origin_replaced_at"),
+)
+"""What ``read_origin`` reads."""
+
+
+@part
+def with_origin(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    """Join what a query of users with ``ORIGIN_COLUMNS`` needs."""
+    password = ImportedPasswordRecord
+    return query.outerjoin(password, password.user_id == UserRecord.id).outerjoin(
+        ImportRecord, ImportRecord.id == password.import_id
+    )
+
+
+@part
+def read_origin(row: NamedRow) -> AccountOrigin | None:
+    """Return the origin of the user in the row, ``None`` for one that was created here."""
+    if row.origin_source is None:
+        return None
+    return AccountOrigin(
+        row.origin_source,
+        row.origin_imported_at,
+        ImportedPasswordState(row.origin_password),
+        row.origin_replaced_at,
+    )
+
 
 LISTED_SESSIONS = 100
 """Sessions of one person that are shown: the newest."""

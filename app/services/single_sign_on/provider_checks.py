@@ -59,7 +59,7 @@ from app.services.identity.provider_calls import fetch_user_info, unusable_respo
 from app.services.identity.providers import known_providers, secret_for_token_url
 from app.services.identity.users import has_email
 from app.services.inspector.own_tokens import may_see_rights
-from app.services.shop.sign_in_counts import sessions_without_refresh_token
+from app.services.shop.impact import sessions_without_refresh_token
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 
 _NOBODYS = "nobody-has-given-this-out"

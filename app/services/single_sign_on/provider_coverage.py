@@ -36,8 +36,8 @@ from app.models.json_arrays import json_array_text
 from app.ports import Ports
 from app.services.authorization.register import part, requires
 from app.services.identity.providers import has_sign_on, known_providers, works
+from app.services.shop.impact import MAX_COUNTED, BoundedCount
 from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
-from app.services.shop.sign_in_counts import MAX_COUNTED, BoundedCount
 
 _NAMED = 5
 

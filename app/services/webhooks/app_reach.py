@@ -1,31 +1,80 @@
 """Webhooks that people can manage and see whole: those of apps whose permissions they all hold.
 
 A webhook is sent what its app can read. Without this rule, people who manage apps could read
-everything that any app can.
+everything that any app can. A limited app token changes and sees whole only webhooks that were
+saved with no more rights than it has.
+
+A person can save webhooks of such an app before it is granted more. A grant by which such a
+webhook would be sent what its saver couldn't read must be confirmed.
 """
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlalchemy import ColumnElement, Select, and_, not_, select, true
 from sqlalchemy.orm import Session
 
 from app.domain.apps.apps import App
-from app.domain.authorization.actor import Actor, holds_all_permissions
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.actor import Actor, ActorKind, holds_all_permissions
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.deliveries.redaction import REDACTED
 from app.domain.events import EVENTS
 from app.domain.urls.web_urls import masked_url
+from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks import (
+    Saver,
     Webhook,
     app_permissions_denied,
+    is_within_limit,
     lacking_of_app,
     require_all_of_app,
     required_permission,
+    saver_of,
 )
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 from app.services.identity.stored_apps import stored_app
-from app.services.webhooks.limited_tokens import visible_webhook
+from app.services.webhooks.stored_webhooks import read_saver, set_saver
+
+
+@part
+def require_within_limit(actor: Actor, webhook: Webhook, field: str = "id") -> None:
+    """Refuse a limited app token INVALID on ``field`` for a webhook that was saved with more."""
+    if is_within_limit(actor, webhook.saver):
+        return
+    message = (
+        "This webhook was saved with permissions that this token doesn't have. Use a token of the "
+        "app that isn't limited."
+    )
+    raise Refused(Problem("INVALID", message, field))
+
+
+@part
+def visible_webhook(actor: Actor, webhook: Webhook) -> Webhook:
+    """``webhook`` as ``actor`` may see it: without secrets for a token that may not change it."""
+    if is_within_limit(actor, webhook.saver):
+        return webhook
+    hidden: Mapping[str, str] = dict.fromkeys(webhook.header_names, REDACTED)
+    return replace(webhook, reveal=str, reveal_headers=partial(dict, hidden))
+
+
+@part
+def next_saver(actor: Actor, before: Webhook, after: Webhook) -> Saver:
+    """Return who counts as the saver of ``after``, which ``actor`` changes from ``before``.
+
+    The limit of an app token stays when a person changes neither the payload nor the target:
+    enabling a webhook must not widen its payloads.
+    """
+    is_same = after.target_url == before.target_url and after.query == before.query
+    is_same = is_same and frozenset(after.events) == frozenset(before.events)
+    if is_same and before.saver.token_limit is not None and not actor.is_app:
+        return before.saver
+    return saver_of(actor)
+
 
 _OF_WEBHOOK = (
     select(APP_PERMISSIONS.label("app_permissions"))
@@ -126,3 +175,101 @@ def seen_webhook(actor: Actor, webhook: Webhook, of_app: frozenset[Permission]) 
         reveal=deny,
         reveal_headers=deny_headers,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class UnconfirmedWebhook:
+    """A webhook of an app that is granted permissions; ``saved_by`` lacked ``lacking`` of them."""
+
+    id: int
+    name: str
+    target_url: str
+    saved_by: str
+    lacking: tuple[Permission, ...]
+
+    @property
+    def problem(self) -> Problem:
+        """Why the grant must be confirmed."""
+        message = (
+            "Webhook {name} was saved by {person}, who doesn't have {lacking}. It would be sent "
+            "what the app can read with these permissions."
+        )
+        values = {
+            "name": repr(self.name or self.target_url),
+            "person": self.saved_by,
+            "lacking": ", ".join(self.lacking),
+        }
+        return Problem("OUT_OF_SCOPE_PERMISSION", message, "permissions", values=values)
+
+
+class WebhooksNotConfirmed(Refused):
+    """A grant that concerns ``webhooks`` isn't confirmed."""
+
+    def __init__(self, webhooks: Sequence[UnconfirmedWebhook]) -> None:
+        lacking = in_order(frozenset().union(*(webhook.lacking for webhook in webhooks)))
+        problems = " ".join(webhook.problem.message for webhook in webhooks)
+        message = "{problems} Save the webhook yourself or delete it first."
+        names = tuple(permission.value for permission in lacking)
+        super().__init__(
+            Problem(
+                "OUT_OF_SCOPE_PERMISSION",
+                message,
+                "permissions",
+                permissions=names,
+                values={"problems": problems},
+            )
+        )
+        self.webhooks = tuple(webhooks)
+
+
+@part
+def confirm_webhooks(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    app_id: int,
+    added: frozenset[Permission],
+    *,
+    confirmed: bool,
+) -> None:
+    """Let webhooks of an app be sent what it can read with the permissions ``added`` to it.
+
+    Only those are asked about whose saver is a person and lacked one of ``added`` then. Raises
+    ``WebhooksNotConfirmed`` unless ``confirmed``; then they count as saved by ``actor``.
+    """
+    if not added:
+        return
+    query = select(WebhookRecord).where(WebhookRecord.app_id == app_id).order_by(WebhookRecord.id)
+    found = [
+        (stored, unconfirmed)
+        for stored in session.scalars(query.with_for_update())
+        if (unconfirmed := _unconfirmed(stored, added))
+    ]
+    if found and not confirmed:
+        raise WebhooksNotConfirmed([unconfirmed for _, unconfirmed in found])
+    for stored, _ in found:
+        before = {"saved_by": stored.saved_by}
+        set_saver(stored, _confirmed(read_saver(stored), saver_of(actor)))
+        after = {"saved_by": stored.saved_by}
+        label = stored.name or masked_url(stored.target_url)
+        change = Change("webhook.confirm", "Webhook", stored.id, label, before, after)
+        record(ports, actor, session, change)
+
+
+def _unconfirmed(stored: WebhookRecord, added: frozenset[Permission]) -> UnconfirmedWebhook | None:
+    """Return the webhook if a person saved it who lacked some of ``added``."""
+    saver = read_saver(stored)
+    if saver.kind is not ActorKind.USER or saver.permissions is None:
+        return None
+    lacking = in_order(added - saver.permissions)
+    if not lacking:
+        return None
+    url = masked_url(stored.target_url)
+    return UnconfirmedWebhook(stored.id, stored.name, url, saver.name, lacking)
+
+
+def _confirmed(before: Saver, by: Saver) -> Saver:
+    """Return the saver once ``by`` has confirmed what ``before`` saved: both stand behind it."""
+    if before.permissions is None or by.permissions is None:
+        return by
+    return replace(by, permissions=before.permissions | by.permissions)

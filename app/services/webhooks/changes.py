@@ -1,16 +1,20 @@
-"""Making, changing and deleting webhooks: an app its own, people those of apps within reach."""
+"""Create, change and delete webhooks: an app its own, people those of apps within reach.
 
-from collections.abc import Mapping, Sequence
+A limited app token can't subscribe to events that carry links of accounts it has no permission
+for.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from sqlalchemy import Select, select
+from sqlalchemy import ColumnElement, Select, delete, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Permission
-from app.domain.events import EventType
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.events import EventType, LinkRequested, kinds_of
 from app.domain.urls.web_urls import masked_url, target_problem
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import given_key, key_of
@@ -29,13 +33,62 @@ from app.domain.webhooks import (
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import fresh_proof, staff_and_apps
+from app.services.authorization.register import fresh_proof, part, staff_and_apps
 from app.services.identity.stored_apps import stored_app
-from app.services.webhooks.app_reach import app_within_reach, require_webhook_within_reach
-from app.services.webhooks.delivery_removal import remove_deliveries
-from app.services.webhooks.limited_tokens import next_saver, require_within_limit
-from app.services.webhooks.link_events import carries_links, require_own_events
+from app.services.webhooks.app_reach import (
+    app_within_reach,
+    next_saver,
+    require_webhook_within_reach,
+    require_within_limit,
+)
 from app.services.webhooks.stored_webhooks import change_webhook, read_webhooks, store_webhook
+
+BATCH_SIZE = 1000
+"""Deliveries that go in one transaction: nobody else who writes waits for more."""
+
+
+@part
+def remove_deliveries(ports: Ports, of: ColumnElement[bool]) -> None:
+    """Remove the deliveries that ``of`` is true of, down to the last ``BATCH_SIZE``.
+
+    For what is about to be deleted with them: the rest goes in the same transaction as that. Never
+    inside one; a crash in between leaves a webhook whose oldest deliveries are forgotten, and
+    which can be deleted again.
+    """
+    query = select(DeliveryRecord.id).where(of).order_by(DeliveryRecord.id).limit(BATCH_SIZE + 1)
+    while True:
+        with ports.database.transaction() as session:
+            keys = session.scalars(query).all()
+            if len(keys) <= BATCH_SIZE:
+                return
+            session.execute(delete(DeliveryRecord).where(DeliveryRecord.id.in_(keys[:BATCH_SIZE])))
+
+
+@part
+def carries_links(events: Iterable[EventType]) -> bool:
+    """Whether one of ``events`` carries a link that gives access to an account."""
+    return any(issubclass(kind, LinkRequested) for kind in kinds_of(events))
+
+
+@part
+def require_own_events(actor: Actor, webhook: Webhook) -> None:
+    """Refuse INVALID to a limited app token for events whose permission it lacks.
+
+    On ``asyncEvents`` or ``query``. What an app does with its own webhooks by a token without a
+    limit is its own affair, and people hold all permissions of the app (``app_reach``).
+    """
+    if actor.token_limit is None:
+        return
+    field = "query" if webhook.query else "asyncEvents"
+    if EventType.ANY_EVENTS in webhook.events:
+        message = "A limited token can't subscribe to ANY_EVENTS. List the events instead."
+        raise Refused(Problem("INVALID", message, field))
+    lacking = {kind.permission for kind in kinds_of(webhook.events)} - actor.permissions
+    if lacking:
+        names = ", ".join(in_order(frozenset(lacking)))
+        message = "These events need permissions that this token doesn't have: {names}."
+        raise Refused(Problem("INVALID", message, field, values={"names": names}))
+
 
 _MAX_NAME_LENGTH = 256
 _MAX_SECRET_LENGTH = 512

@@ -1,4 +1,4 @@
-"""The webhooks of all apps and how they fare, for the people who manage apps; no secret in it."""
+"""List and show webhooks: an app its own, people those of apps they manage; no secret in it."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, func, or_, select, true
+from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, func, or_, select, true
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -15,16 +15,104 @@ from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus, status_of
 from app.domain.events import EventType
 from app.domain.urls.web_urls import masked_url
+from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import MAX_COUNTED, Page, PageRequest, empty_page, with_items
-from app.domain.webhooks import lacking_of_app
+from app.domain.webhooks import Webhook, lacking_of_app
 from app.models import AppRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import requires_person
+from app.services.authorization.register import requires, requires_person, staff_and_apps
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_page, read_rows, record_from
-from app.services.webhooks.app_reach import within_reach
+from app.services.webhooks.app_reach import seen_webhook, within_reach
+from app.services.webhooks.stored_webhooks import WEBHOOKS, to_webhook
+
+_ALL = WEBHOOKS.join(AppRecord, AppRecord.id == WebhookRecord.app_id).add_columns(
+    APP_PERMISSIONS.label("app_permissions")
+)
+_ANY = _ALL.where(WebhookRecord.id == bindparam("webhook_id"))
+_OWN = _ANY.where(WebhookRecord.app_id == bindparam("viewing_app"))
+
+
+@staff_and_apps
+def webhooks_of_apps(
+    ports: Ports, actor: Actor, app_ids: Collection[int]
+) -> Mapping[int, tuple[Webhook, ...]]:
+    """The webhooks of each of several apps, the oldest first, their secrets included.
+
+    For an app its own, without any permission; for staff those of all apps with MANAGE_APPS, but
+    without secrets those of apps with permissions that they lack.
+    """
+    _require_reach(actor.viewer, app_ids)
+    query = _ALL.where(WebhookRecord.app_id.in_(app_ids)).order_by(WebhookRecord.id)
+    with ports.database.reading() as session:
+        rows = session.execute(query).all()
+    webhooks = [_seen(ports, actor, row) for row in rows]
+    return {
+        app_id: tuple(webhook for webhook in webhooks if webhook.app_id == app_id)
+        for app_id in app_ids
+    }
+
+
+@staff_and_apps
+def show_webhook(ports: Ports, actor: Actor, webhook_id: int) -> Webhook | None:
+    """The webhook of that key (`webhook`), its secret included as in ``webhooks_of_apps``.
+
+    An app sees its own alone; staff need MANAGE_APPS.
+    """
+    viewer = actor.viewer
+    if not viewer.is_app and not viewer.holds(Permission.MANAGE_APPS):
+        raise PermissionDenied(Permission.MANAGE_APPS)
+    values = {"webhook_id": webhook_id, "viewing_app": viewer.app_id}
+    with ports.database.reading() as session:
+        row = session.execute(_OWN if viewer.is_app else _ANY, values).one_or_none()
+    return None if row is None else _seen(ports, actor, row)
+
+
+def _seen(ports: Ports, actor: Actor, row: NamedRow) -> Webhook:
+    webhook = to_webhook(ports, row.WebhookRecord, row.events)
+    return seen_webhook(actor, webhook, read_permissions(row.app_permissions))
+
+
+def _require_reach(actor: Actor, app_ids: Collection[int]) -> None:
+    is_its_own = actor.is_app and set(app_ids) <= {actor.app_id}
+    manages = not actor.is_app and actor.holds(Permission.MANAGE_APPS)
+    if not (is_its_own or manages):
+        raise PermissionDenied(Permission.MANAGE_APPS)
+
+
+MAX_NAMES = 200
+"""A list to choose from that is longer helps nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookName:
+    """A webhook as it is called, and whose it is."""
+
+    id: int
+    name: str
+    app_id: int
+    app_name: str
+
+
+@requires(Permission.MANAGE_APPS)
+def list_webhook_names(ports: Ports, actor: Actor) -> tuple[WebhookName, ...]:
+    """The newest 200 webhooks; one statement."""
+    query = (
+        select(
+            WebhookRecord.id,
+            WebhookRecord.name,
+            WebhookRecord.app_id,
+            AppRecord.name.label("app_name"),
+        )
+        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+        .order_by(WebhookRecord.id.desc())
+        .limit(MAX_NAMES)
+    )
+    with ports.database.reading() as session:
+        return tuple(record_from(WebhookName, row) for row in session.execute(query))
+
 
 HEALTH_SPAN = timedelta(hours=24)
 """The time that the numbers of a webhook's health are of."""

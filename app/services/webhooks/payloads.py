@@ -1,12 +1,12 @@
-"""Make payloads: run a webhook's query, or the event's default, as its app."""
+"""Make payloads: run a webhook's query, or the event's default, as its app; check queries."""
 
 from dataclasses import dataclass, field
 
 from app.domain.authorization.actor import Actor
-from app.domain.events import Occurrence, default_query
-from app.domain.values.errors import PermissionDenied, Refused
+from app.domain.events import EventType, Occurrence, default_query
+from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.ports import Ports
-from app.services.authorization.register import part
+from app.services.authorization.register import part, staff_only
 
 _REQUEST_ID_LENGTH = 16
 
@@ -70,3 +70,20 @@ def problem_of(
     request_id = ports.randomness.token(_REQUEST_ID_LENGTH)
     fault.add_note(f"Request id {request_id}: {what}.")
     return f"A fault of ours kept {spoiled}. Request id: {request_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedQuery:
+    """The events that a query is about, or why it cannot be used."""
+
+    events: tuple[EventType, ...] = ()
+    problem: Problem | None = None
+
+
+@staff_only
+def check_query(ports: Ports, actor: Actor, query: str) -> CheckedQuery:
+    """Check ``query`` as ``create_webhook`` does, without running it."""
+    try:
+        return CheckedQuery(ports.payloads.check(query).events)
+    except Refused as refused:
+        return CheckedQuery(problem=refused.problems[0])

@@ -1,18 +1,48 @@
-"""Find the subscribers of events: active webhooks of active apps with the event's permission."""
+"""Find the subscribers of events, and which of them are sent the secret of a link.
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+Subscribers are active webhooks of active apps with the event's permission. A link's secret gives
+access to an account, so it goes only to webhooks whose app and saver hold every right of its
+subject, judged when the payload is made and again at each attempt.
+"""
 
-from sqlalchemy import select
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
-from app.domain.events import EVENTS, EventType
-from app.domain.webhooks import UNKNOWN_SAVER, Saver
-from app.models import AppRecord, WebhookEventRecord, WebhookRecord
-from app.services.authorization.register import part
-from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
+from app.domain.events import EVENTS, Event, EventType, LinkRequested
+from app.domain.keys import OUTBOX_EVENT
+from app.domain.mails.mail import (
+    LINK_EVENTS,
+    MailKind,
+    MailSender,
+    kinds_without_app,
+    sender_setting,
+)
+from app.domain.webhooks import UNKNOWN_SAVER, Saver, may_receive_link
+from app.models import (
+    AppRecord,
+    DeliveryRecord,
+    OutboxEventRecord,
+    ShopRecord,
+    UserRecord,
+    WebhookEventRecord,
+    WebhookRecord,
+)
+from app.ports import NamedRow, Ports
+from app.ports.keys import DecryptionError
+from app.services.authorization.register import part, requires
+from app.services.authorization.session_rights import (
+    APP_PERMISSIONS,
+    USER_COLUMNS,
+    read_permissions,
+    read_user,
+)
 from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
 
 
@@ -87,3 +117,142 @@ def subscribers_of(
             if EVENTS[kind].permission in subscriber.permissions:
                 found[kind][row.webhook_id] = subscriber
     return {kind: tuple(by_webhook.values()) for kind, by_webhook in found.items()}
+
+
+_ASKS = re.compile(r"\btoken\b")
+"""In a query: it selects the secret of the link."""
+
+
+@requires(Permission.MANAGE_SETTINGS)
+def list_link_apps(ports: Ports, actor: Actor) -> Mapping[MailKind, tuple[str, ...]]:
+    """Return the names of the active apps that can send each kind of email; one statement.
+
+    To people without further permissions: a link of others needs those, too.
+    """
+    return _link_apps(ports)
+
+
+@part
+def sender_columns() -> list[ColumnElement[str]]:
+    """Return the columns that ``mails_without_app`` reads."""
+    return [getattr(ShopRecord, sender_setting(kind)) for kind in LINK_EVENTS]
+
+
+@part
+def mails_without_app(ports: Ports, shop: NamedRow | ShopRecord) -> tuple[MailKind, ...]:
+    """Return the kinds that an app is to send though none can; no statement if we send all."""
+    senders = {kind: getattr(shop, sender_setting(kind)) for kind in LINK_EVENTS}
+    if all(sender == MailSender.OURS for sender in senders.values()):
+        return ()
+    return kinds_without_app(senders, _link_apps(ports))
+
+
+def _link_apps(ports: Ports) -> dict[MailKind, tuple[str, ...]]:
+    types = {event for events in LINK_EVENTS.values() for event in events}
+    with ports.database.reading() as session:
+        found = subscribers_of(session, types)
+    return {kind: _names(found, events) for kind, events in LINK_EVENTS.items()}
+
+
+def _names(
+    found: Mapping[EventType, tuple[Subscriber, ...]], events: Iterable[EventType]
+) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(
+            subscriber.app_name
+            for event in events
+            for subscriber in found[event]
+            if _gets_link(subscriber, event)
+        )
+    )
+
+
+def _gets_link(subscriber: Subscriber, event: EventType) -> bool:
+    permissions = subscriber.saver.link_permissions(subscriber.app_permissions)
+    is_asked_for = not subscriber.query or _ASKS.search(subscriber.query) is not None
+    return is_asked_for and may_receive_link(permissions, EVENTS[event].permission, None)
+
+
+@dataclass(frozen=True, slots=True)
+class SentLink:
+    """A delivery's link, and whether its webhook can receive the secret now.
+
+    ``secret`` is ``None`` if it is no longer known.
+    """
+
+    secret: str | None = field(repr=False)
+    is_allowed: bool
+
+    def may_send(self, payload: str) -> bool:
+        """Whether ``payload`` holds nothing that the webhook may not have."""
+        if self.is_allowed or self.secret == "":
+            return True
+        return self.secret is not None and self.secret not in payload
+
+
+@part
+def link_subject(ports: Ports, event: Event) -> User | None:
+    """Return the user of a requested link; ``None`` for other events or a deleted user."""
+    if not isinstance(event, LinkRequested):
+        return None
+    query = select(*USER_COLUMNS).where(UserRecord.id == event.subject_id)
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+    return None if row is None else read_user(row)
+
+
+@part
+def event_for_subscriber(subscriber: Subscriber, event: Event, subject: User | None) -> Event:
+    """Return ``event``, without the link's secret if ``subscriber`` may not have it."""
+    if not isinstance(event, LinkRequested):
+        return event
+    permissions = subscriber.saver.link_permissions(subscriber.app_permissions)
+    is_allowed = may_receive_link(permissions, event.permission, subject)
+    return event if is_allowed else replace(event, token=None)
+
+
+@part
+def sent_links(
+    ports: Ports, session: Session, deliveries: Collection[int]
+) -> Mapping[int, SentLink]:
+    """Return the link of each of these deliveries by key, in one statement.
+
+    Deliveries sent by hand are left out: no one requested their link.
+    """
+    rows = session.execute(
+        select(
+            DeliveryRecord.id.label("delivery_id"),
+            DeliveryRecord.event,
+            OutboxEventRecord.sealed,
+            APP_PERMISSIONS.label("app_permissions"),
+            *SAVER_COLUMNS,
+            *USER_COLUMNS,
+        )
+        .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
+        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+        .outerjoin(OutboxEventRecord, OutboxEventRecord.id == DeliveryRecord.note_id)
+        .outerjoin(UserRecord, UserRecord.id == DeliveryRecord.subject_id)
+        .where(DeliveryRecord.id.in_(deliveries), DeliveryRecord.note_id.is_not(None))
+    ).all()
+    return {row.delivery_id: _sent_link(ports, row) for row in rows}
+
+
+def _sent_link(ports: Ports, row: NamedRow) -> SentLink:
+    permissions = read_saver(row).link_permissions(read_permissions(row.app_permissions))
+    subject = None if row.user_id is None else read_user(row)
+    return SentLink(
+        _decrypted(ports, row.sealed), may_receive_link(permissions, _needed(row.event), subject)
+    )
+
+
+def _needed(event: str) -> Permission | None:
+    return EVENTS[EventType(event)].permission if event in EVENTS else None
+
+
+def _decrypted(ports: Ports, sealed: str | None) -> str | None:
+    if sealed is None:
+        return None  # the event has been forgotten
+    try:
+        return ports.encryption.decrypt(OUTBOX_EVENT, sealed) if sealed else ""
+    except DecryptionError:
+        return None

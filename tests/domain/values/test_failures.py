@@ -15,7 +15,7 @@ FAILING = (
     "adapters/http/guarded_http.py",
     "adapters/http/identity_provider.py",
     "ports/http.py",
-    "services/apps/handshakes.py",
+    "services/apps/installation_worker.py",
     "services/deliveries/attempt_results.py",
     "services/deliveries/fanout.py",
     "services/deliveries/sending.py",

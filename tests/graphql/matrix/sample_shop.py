@@ -22,7 +22,7 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
-from app.services.shop.logo import update_logo
+from app.services.shop.settings import update_logo
 from tests.builders.addresses import make_address
 from tests.builders.apps import extension_token, make_app, make_extension_app
 from tests.builders.images import png

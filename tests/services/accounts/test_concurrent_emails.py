@@ -17,8 +17,7 @@ from app.ports import Ports
 from app.services.accounts.registration import NewAccount, register_account
 from app.services.people.customers import NewCustomer, create_customer, update_customer
 from app.services.people.staff import NewStaff, StaffChanges, create_staff, update_staff
-from app.services.people.user_creation import NewUser, create_user
-from app.services.people.user_details import Details
+from app.services.people.users import Details, NewUser, create_user
 from tests.builders.outbox import events, mails
 from tests.builders.people import NOBODY, PASSWORD, make_staff, make_user
 from tests.services.error_codes import codes

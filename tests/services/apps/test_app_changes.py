@@ -12,11 +12,12 @@ from app.ports import Ports
 from app.services.apps.app_changes import (
     AppChange,
     NewApp,
+    activate_app,
     create_app,
+    deactivate_app,
     delete_app,
     update_app,
 )
-from app.services.apps.app_status import activate_app, deactivate_app
 from app.services.identity.identify import identify
 from tests.builders.apps import app_as_stored, change_app, make_app
 from tests.builders.audit import trail

@@ -11,7 +11,7 @@ from app.domain.values.ids import to_global_id
 from app.models import UserPermissionRecord
 from app.ports import Ports
 from app.services.apps.app_changes import AppChange, update_app
-from app.services.people.group_changes import GroupChanges, delete_group, update_group
+from app.services.people.groups import GroupChanges, delete_group, update_group
 from app.services.people.staff import StaffChanges, update_staff
 from tests.builders.apps import make_extension_app
 from tests.builders.people import actor_of, change_user, make_group, make_user

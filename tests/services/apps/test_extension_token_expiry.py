@@ -14,8 +14,7 @@ from app.models import (
     SessionRecord,
 )
 from app.ports import Ports
-from app.services.apps.app_changes import delete_app
-from app.services.apps.app_status import deactivate_app
+from app.services.apps.app_changes import deactivate_app, delete_app
 from app.services.people.user_status import deactivate_user, sign_out_user
 from app.services.sign_in.sessions import deactivate_all_tokens
 from app.services.sign_in.tokens import verify_token

@@ -16,7 +16,7 @@ from app.services.apps.extensions import extensions_of_apps
 from app.services.apps.installation_requests import list_installations
 from app.services.apps.installation_worker import install_next_app
 from app.services.identity.identify import identify
-from app.services.webhooks.details import webhooks_of_apps
+from app.services.webhooks.lists import webhooks_of_apps
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import ISSUER, visit

@@ -9,8 +9,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
-from app.services.apps.app_changes import AppChange, update_app
-from app.services.apps.app_status import deactivate_app
+from app.services.apps.app_changes import AppChange, deactivate_app, update_app
 from app.services.apps.app_tokens import (
     TokenOptions,
     create_app_token,

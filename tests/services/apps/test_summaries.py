@@ -4,8 +4,8 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.events import EventType
 from app.models import WebhookRecord
 from app.ports import Ports
+from app.services.apps.app_lists import AppSummary, list_webhooks_of_app, summaries_of_apps
 from app.services.apps.app_tokens import create_app_token
-from app.services.apps.summaries import AppSummary, list_webhooks_of_app, summaries_of_apps
 from tests.builders.apps import import_token, make_app
 from tests.builders.webhooks import make_webhook
 

@@ -21,14 +21,14 @@ LISTS = {
     "audit.entries.list_entries",
     "commerce.products.list_products",
     "commerce.orders.list_orders",
-    "deliveries.search.search_deliveries",
+    "deliveries.lists.search_deliveries",
     "mails.mail_log.list_mails",
     "people.directory.list_customers",
     "sign_in_log.events.list_sign_ins",
 }
 
 FIGURES = {
-    "deliveries.webhook_statistics.chart_webhook",
+    "deliveries.statistics.chart_webhook",
     "shop.traffic.count_traffic",
     "sign_in_log.events.chart_sign_ins",
     "sign_in_log.events.count_sign_ins",

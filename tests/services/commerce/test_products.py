@@ -23,7 +23,7 @@ from app.services.commerce.products import (
     delete_product,
     update_product,
 )
-from app.services.outbox.snapshots import read_product_snapshot
+from app.services.webhooks.event_subjects import read_product_snapshot
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.products import make_product, product_id

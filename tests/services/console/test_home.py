@@ -17,7 +17,7 @@ from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
 from app.ports.process_cache import CachedProviderKeys
 from app.services.console.home import show_overview
-from app.services.deliveries import daily_statistics as delivery_days
+from app.services.deliveries import statistics as delivery_days
 from tests.builders.app_mail import make_mailing_shop
 from tests.builders.apps import make_app
 from tests.builders.deliveries import store_attempt, store_deliveries

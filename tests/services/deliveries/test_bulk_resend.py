@@ -10,14 +10,14 @@ from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied, Refused
 from app.models import AuditRecord, DeliveryRecord
 from app.ports import Ports
-from app.services.deliveries import bulk_resend
-from app.services.deliveries.bulk_resend import (
+from app.services.deliveries import replays
+from app.services.deliveries.lists import DeliverySearch
+from app.services.deliveries.replays import (
     ResendImpact,
+    Resent,
     resend_matching,
     show_resend_impact,
 )
-from app.services.deliveries.replays import Resent
-from app.services.deliveries.search import DeliverySearch
 from tests.builders.apps import change_app, make_app
 from tests.builders.people import actor_of, make_staff
 from tests.builders.webhooks import change_webhook, make_many_deliveries, make_webhook
@@ -43,7 +43,7 @@ def states(ports: Ports) -> dict[str, int]:
 def test_matching_deliveries_are_resent_in_batches_and_audited_once(
     ports: Ports, webhook: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk_resend, "_AT_ONCE", 10)
+    monkeypatch.setattr(replays, "_AT_ONCE", 10)
     make_many_deliveries(ports, webhook, 25, status="FAILED")
     make_many_deliveries(ports, webhook, 4)
     assert show_resend_impact(ports, OPERATOR, FAILED) == ResendImpact(25, 25, 0)
@@ -90,7 +90,7 @@ def test_nothing_is_resent_if_nothing_matches(ports: Ports, webhook: int) -> Non
 
 
 def test_too_many_are_refused(ports: Ports, webhook: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk_resend, "MAX_MATCHING", 3)
+    monkeypatch.setattr(replays, "MAX_MATCHING", 3)
     make_many_deliveries(ports, webhook, 4, status="FAILED")
     with pytest.raises(Refused) as refused:
         resend_matching(ports, OPERATOR, FAILED)

@@ -16,8 +16,8 @@ from app.domain.values.pages import Page, PageRequest, read_cursor
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.entries import export_entries, list_entries
-from app.services.deliveries.search import DeliverySearch, search_deliveries
-from app.services.people.group_lists import GroupFilter, list_groups
+from app.services.deliveries.lists import DeliverySearch, search_deliveries
+from app.services.people.groups import GroupFilter, list_groups
 from app.services.shop.settings import update_shop
 from app.services.single_sign_on.provider_settings import PluginSort, list_plugins
 from app.services.webhooks.lists import WebhookFilter, WebhookSort, list_webhooks

@@ -10,8 +10,8 @@ from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from app.services.commerce.products import delete_product
-from app.services.deliveries.object_names import ObjectName, name_objects
-from app.services.deliveries.search import DeliveryLine
+from app.services.deliveries.details import ObjectName, name_objects
+from app.services.deliveries.lists import DeliveryLine
 from app.services.people.customers import delete_customer
 from tests.builders.apps import make_app
 from tests.builders.orders import EMAIL, make_cart

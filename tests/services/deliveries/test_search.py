@@ -15,8 +15,8 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest, Range, read_cursor
 from app.models import DeliveryRecord
 from app.ports import Ports
-from app.services.deliveries import search as delivery_search
-from app.services.deliveries.search import NO_ANSWER, DeliverySearch, search_deliveries
+from app.services.deliveries import lists as delivery_search
+from app.services.deliveries.lists import NO_ANSWER, DeliverySearch, search_deliveries
 from tests.builders.apps import make_app
 from tests.builders.orders import make_cart
 from tests.builders.webhooks import make_delivery, make_webhook

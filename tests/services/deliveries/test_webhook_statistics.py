@@ -11,8 +11,8 @@ from app.domain.deliveries.statistics import ChartPeriod
 from app.domain.values.errors import PermissionDenied
 from app.models import DeliveryAttemptRecord
 from app.ports import Ports
-from app.services.deliveries import webhook_statistics
-from app.services.deliveries.webhook_statistics import chart_webhook
+from app.services.deliveries import statistics
+from app.services.deliveries.statistics import chart_webhook
 from tests.builders.apps import make_app
 from tests.builders.people import NOBODY
 from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
@@ -74,7 +74,7 @@ def test_deliveries_are_counted_by_state_and_hour(
 def test_response_times_are_those_of_the_newest(
     ports: Ports, hook: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhook_statistics, "MAX_TIMED", 2)
+    monkeypatch.setattr(statistics, "MAX_TIMED", 2)
     for duration in (9.0, 0.1, 0.3):
         delivery = make_delivery(ports, hook)
         change_delivery(ports, delivery, status="SUCCESS", attempts=1)

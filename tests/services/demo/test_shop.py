@@ -20,8 +20,8 @@ from app.services.deliveries.fanout import fan_out_events
 from app.services.demo.shop import SignIn, fill_shop, is_in_use
 from app.services.identity.identify import identify
 from app.services.people.directory import find_user
-from app.services.people.group_lists import NewGroup, create_group
-from app.services.people.user_creation import NewUser, create_user
+from app.services.people.groups import NewGroup, create_group
+from app.services.people.users import NewUser, create_user
 from app.services.sign_in.password_login import create_token
 from tests.builders.apps import make_app
 from tests.builders.demo import DEMO_ROWS, demo_rows, fill_demo

@@ -27,7 +27,7 @@ from app.services.deliveries.fanout import fan_out_events
 from app.services.demo.commerce import GOODS, PUBLISHED
 from app.services.demo.people import GROUPS, STAFF
 from app.services.people.directory import list_users
-from app.services.people.group_lists import list_groups
+from app.services.people.groups import list_groups
 from app.services.shop.traffic import count_traffic
 from app.services.sign_in.login_throttle import list_blocked
 from app.services.sign_in_log.events import export_sign_ins

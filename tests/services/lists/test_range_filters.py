@@ -13,7 +13,7 @@ from app.services.apps.extensions import ExtensionFilter, list_extensions
 from app.services.commerce.orders import OrderFilter, list_orders
 from app.services.commerce.products import ProductFilter, list_products
 from app.services.people.directory import list_customers, list_staff, list_users
-from app.services.people.group_lists import GroupFilter, list_groups
+from app.services.people.groups import GroupFilter, list_groups
 from app.services.single_sign_on.provider_settings import list_plugins
 from tests.builders.apps import make_app
 from tests.builders.orders import make_order

@@ -23,7 +23,7 @@ from app.ports import Ports, ProcessCache
 from app.services.keys import ring
 from app.services.operations.background_work import record_heartbeat
 from app.services.operations.health_checks import require_ready, run_checks
-from app.services.people.group_lists import NewGroup, create_group
+from app.services.people.groups import NewGroup, create_group
 from tests.builders.people import make_user
 from tests.fakes.clock import FakeClock
 

@@ -8,7 +8,7 @@ from app.domain.mails.mail import Mail, MailKind
 from app.models import OutboxMailRecord, UserRecord
 from app.ports import Ports
 from app.services.outbox.publisher import add_mail
-from app.services.people.user_creation import NewUser, create_user
+from app.services.people.users import NewUser, create_user
 from tests.builders.outbox import mails
 from tests.builders.people import make_user
 from tests.builders.shop import configure_shop

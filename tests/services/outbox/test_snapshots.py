@@ -13,7 +13,7 @@ from app.domain.accounts.users import Group, User
 from app.domain.apps.apps import App
 from app.domain.commerce.products import Product
 from app.domain.events import EVENTS, Deletion
-from app.services.outbox.snapshots import read_product_snapshot, read_snapshot
+from app.services.webhooks.event_subjects import read_product_snapshot, read_snapshot
 from tests.services.outbox.sample_snapshots import (
     APP,
     FROZEN,

@@ -8,7 +8,7 @@ from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Refused
 from app.models import AuditRecord
 from app.ports import Ports
-from app.services.people.account_blocks import unblock_account
+from app.services.people.user_status import unblock_account
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user
 
 

@@ -20,7 +20,7 @@ from app.services.people.customers import (
     delete_customer,
     update_customer,
 )
-from app.services.people.user_details import Details
+from app.services.people.users import Details
 from tests.builders.audit import trail
 from tests.builders.outbox import events, mails, token_in
 from tests.builders.people import (

@@ -10,14 +10,16 @@ from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.ports import Ports
-from app.services.people.group_changes import GroupChanges, delete_group, update_group
-from app.services.people.group_lists import (
+from app.services.people.groups import (
+    GroupChanges,
     GroupFilter,
     NewGroup,
     create_group,
+    delete_group,
     list_groups,
     list_members,
     show_group,
+    update_group,
 )
 from tests.builders.audit import trail
 from tests.builders.outbox import events

@@ -7,7 +7,7 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
-from app.services.people.group_lists import NewGroup, create_group, find_groups, list_groups
+from app.services.people.groups import NewGroup, create_group, find_groups, list_groups
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import actor_of, make_group, make_staff, make_user

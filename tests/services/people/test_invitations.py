@@ -11,8 +11,8 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
 from app.services.accounts.password_changes import set_password
-from app.services.people.invitations import create_invitation_link, resend_invitation
 from app.services.people.staff import NewStaff, create_staff
+from app.services.people.users import create_invitation_link, resend_invitation
 from tests.builders.audit import trail
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import actor_of, change_user, make_staff, make_user

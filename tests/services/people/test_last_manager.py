@@ -13,10 +13,10 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.ports import Ports
 from app.services.people.directory import list_staff
-from app.services.people.group_changes import GroupChanges, delete_group, update_group
+from app.services.people.groups import GroupChanges, delete_group, update_group
 from app.services.people.staff import StaffChanges, delete_staff, update_staff
-from app.services.people.user_details import Details
 from app.services.people.user_status import deactivate_user
+from app.services.people.users import Details
 from tests.builders.people import actor_of, make_group, make_staff, make_user
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports

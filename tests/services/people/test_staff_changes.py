@@ -18,7 +18,7 @@ from app.services.people.staff import (
     delete_staff,
     update_staff,
 )
-from app.services.people.user_details import Details
+from app.services.people.users import Details
 from tests.builders.audit import trail
 from tests.builders.outbox import events, mails
 from tests.builders.people import (

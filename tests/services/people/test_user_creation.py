@@ -11,7 +11,7 @@ from app.domain.values.pages import PageRequest, read_cursor
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.people.directory import find_user, list_users
-from app.services.people.user_creation import NewUser, create_user
+from app.services.people.users import NewUser, create_user
 from app.services.sign_in.password_login import create_token
 from tests.builders.audit import trail
 from tests.builders.outbox import events

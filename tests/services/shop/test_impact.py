@@ -12,10 +12,9 @@ from app.domain.shop.lockouts import LockoutReason
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate, Switches, TrafficKind
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
-from app.services.shop import sign_in_counts
-from app.services.shop.impact import show_impact
+from app.services.shop import impact
+from app.services.shop.impact import BoundedCount, show_impact
 from app.services.shop.settings import update_shop
-from app.services.shop.sign_in_counts import BoundedCount
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.people import NOBODY, actor_of, change_user, make_staff, make_user, sign_in
@@ -134,7 +133,7 @@ def test_enabling_password_login_has_no_negative_impact(ports: Ports) -> None:
 
 
 def test_large_counts_are_bounded(ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sign_in_counts, "MAX_COUNTED", 2)
+    monkeypatch.setattr(impact, "MAX_COUNTED", 2)
     for name in "abc":
         make_user(ports, f"{name}@example.com")
     numbers = show_impact(ports, OPERATOR).numbers

@@ -16,8 +16,13 @@ from app.domain.values.inputs import Upload
 from app.ports import Ports
 from app.services.mails.sending import send_due_mail
 from app.services.outbox.publisher import add_mail
-from app.services.shop.logo import delete_logo, read_logo, show_logo, update_logo
-from app.services.shop.settings import show_settings
+from app.services.shop.settings import (
+    delete_logo,
+    read_logo,
+    show_logo,
+    show_settings,
+    update_logo,
+)
 from tests.builders.audit import trail
 from tests.builders.images import png
 from tests.builders.people import NOBODY, actor_of, make_staff

@@ -14,9 +14,8 @@ from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.services.authorization.shop_state import load_shop_state
 from app.services.console.saved_filters import show_badges
-from app.services.shop.closing import Closing
 from app.services.shop.impact import show_impact
-from app.services.shop.settings import open_storefront_on_time, show_settings, update_shop
+from app.services.shop.settings import Closing, open_storefront_on_time, show_settings, update_shop
 from app.worker import TASKS, run
 from tests.builders.audit import trail
 from tests.fakes.clock import FakeClock

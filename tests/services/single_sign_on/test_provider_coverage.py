@@ -7,7 +7,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
-from app.services.shop.sign_in_counts import BoundedCount
+from app.services.shop.impact import BoundedCount
 from app.services.single_sign_on.provider_coverage import (
     show_provider_coverage,
     show_provider_disable_impact,

@@ -11,8 +11,7 @@ from app.domain.values.ids import to_global_id
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_changes import delete_app
-from app.services.webhooks.changes import delete_webhook
-from app.services.webhooks.delivery_removal import BATCH_SIZE
+from app.services.webhooks.changes import BATCH_SIZE, delete_webhook
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_many_deliveries, make_webhook
 from tests.fixtures.statements import recorded_statements

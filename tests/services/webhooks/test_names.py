@@ -2,7 +2,7 @@
 
 from app.domain.authorization.actor import OPERATOR
 from app.ports import Ports
-from app.services.webhooks.names import WebhookName, list_webhook_names
+from app.services.webhooks.lists import WebhookName, list_webhook_names
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_webhook
 

@@ -5,7 +5,7 @@ import pytest
 from app.domain.authorization.actor import OPERATOR
 from app.domain.events import EventType
 from app.ports import Ports
-from app.services.webhooks.queries import check_query
+from app.services.webhooks.payloads import check_query
 
 
 def test_valid_query_names_its_events(ports: Ports) -> None:

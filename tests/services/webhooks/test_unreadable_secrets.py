@@ -10,9 +10,9 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.models import WebhookRecord
 from app.ports import Ports
-from app.services.deliveries.signing import endpoint_of
+from app.services.deliveries.sending import endpoint_of
 from app.services.webhooks.changes import WebhookInput, delete_webhook, update_webhook
-from app.services.webhooks.details import show_webhook, webhooks_of_apps
+from app.services.webhooks.lists import show_webhook, webhooks_of_apps
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_webhook
 
