@@ -14,13 +14,6 @@ def shop_settings(*, name: str = "Shop") -> ShopSettings:
         description="",
         password_login_mode=PasswordLoginMode.ENABLED,
         allow_storefront_traffic=True,
-        storefront_note="",
-        storefront_opens_at=None,
-        default_mail_sender_name="",
-        default_mail_sender_address="",
-        customer_set_password_url="",
-        enable_account_confirmation_by_email=True,
-        allow_login_without_confirmation=False,
     )
 
 

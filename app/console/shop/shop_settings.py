@@ -42,9 +42,8 @@ from app.domain.shop.setting_table import (
     SettingGroup,
     SettingKind,
     settings_in,
-    update_of,
 )
-from app.domain.shop.settings import ShopSettings
+from app.domain.shop.settings import ShopSettings, ShopUpdate
 from app.domain.values.errors import Refused
 from app.domain.values.installation import VERSION
 from app.domain.values.text import translatable
@@ -343,7 +342,7 @@ def save(name: str) -> BaseResponse:
     group = SettingGroup(name)
     form = make_form(group, shop, is_sent=True)
     try:
-        saved = update_shop(ports(), actor(), update_of(values_of(group, form)))
+        saved = update_shop(ports(), actor(), ShopUpdate(**values_of(group, form)))
     except Refused as refused:
         form.refuse(refused)
         return refused_page("settings/index.html", **_values(shop, {group: form}))

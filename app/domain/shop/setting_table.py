@@ -1,10 +1,10 @@
 """Each setting of the shop, declared once: how it is checked, typed, named and shown."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, StrEnum, auto
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from app.domain.accounts.emails import email_problem
 from app.domain.accounts.languages import LANGUAGE_NAMES
@@ -73,7 +73,7 @@ class SettingGroup(StrEnum):
 class Setting:
     """A setting as the service, the API, the command line, the console and the docs know it.
 
-    ``name`` is its attribute in ``ShopSettings``, ``ShopUpdate`` and the record; ``label`` and
+    ``name`` is its attribute in ``ShopSettings`` and the record; ``label`` and
     ``help`` are English; pages of the console translate them. ``max_length`` counts characters of
     a text. ``PublicShop`` decides whether anyone can read it.
     """
@@ -111,7 +111,7 @@ class Setting:
 
     def update(self, value: object) -> ShopUpdate:
         """Return the update that changes this setting alone."""
-        return update_of({self.name: value})
+        return ShopUpdate(**{self.name: value})
 
     def problem(self, value: object) -> Problem | None:
         """Return why ``value`` is refused, or ``None``; texts must not be null."""
@@ -328,12 +328,6 @@ SETTINGS = (
 """Every setting of the shop, in the order in which they are shown."""
 
 
-def update_of(values: Mapping[str, object]) -> ShopUpdate:
-    """Return the update that changes the settings named in ``values``."""
-    changed: dict[str, Any] = dict(values)
-    return ShopUpdate(**changed)
-
-
 def settings_in(group: SettingGroup) -> tuple[Setting, ...]:
     """Return the settings of ``group``, in the order in which they are shown."""
     return tuple(setting for setting in SETTINGS if setting.group is group)
@@ -342,7 +336,7 @@ def settings_in(group: SettingGroup) -> tuple[Setting, ...]:
 def given_values(update: ShopUpdate) -> Iterator[tuple[Setting, object]]:
     """Yield each setting that ``update`` names with its new value; a null text is empty."""
     for setting in SETTINGS:
-        value = getattr(update, setting.name)
+        value = getattr(update, setting.name, ABSENT)
         if isinstance(value, datetime):
             yield setting, in_utc(value)
         elif value is not ABSENT:

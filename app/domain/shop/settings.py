@@ -5,7 +5,7 @@ second factor.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -73,13 +73,13 @@ class ShopSettings(PublicShop):
     stored image, "" without one.
     """
 
-    storefront_note: str
-    storefront_opens_at: datetime | None
-    default_mail_sender_name: str
-    default_mail_sender_address: str
-    customer_set_password_url: str
-    enable_account_confirmation_by_email: bool
-    allow_login_without_confirmation: bool
+    storefront_note: str = ""
+    storefront_opens_at: datetime | None = None
+    default_mail_sender_name: str = ""
+    default_mail_sender_address: str = ""
+    customer_set_password_url: str = ""
+    enable_account_confirmation_by_email: bool = True
+    allow_login_without_confirmation: bool = False
     staff_second_factor: StaffSecondFactor = StaffSecondFactor.OPTIONAL
     second_factor_grace_days: int = DEFAULT_GRACE_DAYS
     second_factor_from: datetime | None = None
@@ -96,33 +96,28 @@ class ShopSettings(PublicShop):
     staff_invitation_sender: MailSender = MailSender.OURS
 
 
-@dataclass(frozen=True, slots=True)
-class ShopUpdate:
-    """A change of settings: ``ABSENT`` keeps a setting, ``None`` is an explicit null."""
+DERIVED = {"second_factor_from", "logo"}
+"""What follows from settings, or is changed by itself."""
 
-    name: str | Absent | None = ABSENT
-    description: str | Absent | None = ABSENT
-    default_mail_sender_name: str | Absent | None = ABSENT
-    default_mail_sender_address: str | Absent | None = ABSENT
-    customer_set_password_url: str | Absent | None = ABSENT
-    enable_account_confirmation_by_email: bool | Absent | None = ABSENT
-    allow_login_without_confirmation: bool | Absent | None = ABSENT
+
+class ShopUpdate:
+    """A change of settings: those that it doesn't name stay, ``None`` is an explicit null.
+
+    Those with a rule of their own are ``ABSENT`` if they aren't named.
+    """
+
+    password_login_mode: PasswordLoginMode | Absent | None = ABSENT
     allow_storefront_traffic: bool | Absent | None = ABSENT
     storefront_note: str | Absent | None = ABSENT
     storefront_opens_at: datetime | Absent | None = ABSENT
-    password_login_mode: PasswordLoginMode | Absent | None = ABSENT
     staff_second_factor: StaffSecondFactor | Absent | None = ABSENT
     second_factor_grace_days: int | Absent | None = ABSENT
-    mail_reply_to: str | Absent | None = ABSENT
-    mail_footer: str | Absent | None = ABSENT
-    mail_legal_line: str | Absent | None = ABSENT
-    accent_color: str | Absent | None = ABSENT
-    default_language: str | Absent | None = ABSENT
-    password_reset_sender: MailSender | Absent | None = ABSENT
-    account_confirmation_sender: MailSender | Absent | None = ABSENT
-    email_change_request_sender: MailSender | Absent | None = ABSENT
-    customer_invitation_sender: MailSender | Absent | None = ABSENT
-    staff_invitation_sender: MailSender | Absent | None = ABSENT
+
+    def __init__(self, **settings: object) -> None:
+        unknown = settings.keys() - ({field.name for field in fields(ShopSettings)} - DERIVED)
+        if unknown:
+            raise TypeError(f"no settings of the shop: {', '.join(sorted(unknown))}")
+        vars(self).update(settings)
 
 
 def mode_change_problem(actor: Actor, target: PasswordLoginMode) -> Problem | None:

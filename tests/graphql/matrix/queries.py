@@ -1,6 +1,10 @@
 """Every query, and the fields that need more permissions than their object."""
 
+from dataclasses import fields
+
 from app.domain.authorization.permissions import Caller, Permission
+from app.domain.shop.setting_table import SETTINGS as SHOP_SETTINGS
+from app.domain.shop.settings import PublicShop
 from tests.graphql.matrix.rules import (
     ANY_WEBHOOK,
     APP_MANAGERS,
@@ -102,6 +106,7 @@ _ANY_PRIVATE_METADATA = {
 }
 _PRIVATE_METADATA = _ANY_PRIVATE_METADATA | {"privateMetafield": 'privateMetafield(key: "key")'}
 _APP, _WEBHOOK, _GROUPS = 'app(id: "$app")', 'webhook(id: "$webhook")', "me { permissionGroups"
+PUBLIC = {field.name for field in fields(PublicShop)}
 FIELDS = {
     "Shop.availableExternalAuthentications": Row(
         EVERYBODY, "shop { availableExternalAuthentications { id } }"
@@ -109,25 +114,7 @@ FIELDS = {
     **{
         f"Shop.{name}": Row(HOLDERS, f"shop {{ {name} }}", (SETTINGS,))
         for name in (
-            "defaultMailSenderName",
-            "defaultMailSenderAddress",
-            "mailReplyTo",
-            "accentColor",
-            "mailFooter",
-            "mailLegalLine",
-            "defaultLanguage",
-            "passwordResetSender",
-            "accountConfirmationSender",
-            "emailChangeRequestSender",
-            "customerInvitationSender",
-            "staffInvitationSender",
-            "customerSetPasswordUrl",
-            "enableAccountConfirmationByEmail",
-            "allowLoginWithoutConfirmation",
-            "storefrontNote",
-            "storefrontOpensAt",
-            "staffSecondFactor",
-            "secondFactorGraceDays",
+            *(one.api_name for one in SHOP_SETTINGS if one.name not in PUBLIC),
             "secondFactorRequiredFrom",
         )
     },
