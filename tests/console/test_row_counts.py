@@ -24,8 +24,8 @@ LISTS = [
     (staff.PEOPLE_COUNT, "person", "people"),
     (groups.GROUPS.count, "group", "groups"),
     (mails.MAILS.count, "email", "emails"),
-    (sign_ins.COUNT, "entry", "entries"),
-    (audit.COUNT, "entry", "entries"),
+    (sign_ins.SIGN_INS.count, "entry", "entries"),
+    (audit.AUDIT_LOG.count, "entry", "entries"),
 ]
 
 

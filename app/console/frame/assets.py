@@ -24,6 +24,7 @@ _STATES = {
 NAMED = frozenset(
     {
         "arrow-repeat",
+        "arrow-right",
         "bag",
         "box-arrow-right",
         "braces",

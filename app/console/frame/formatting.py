@@ -67,6 +67,7 @@ _TIME = Markup('<time datetime="{}" title="{}">{}</time>')
 _BREAKS = re.compile(r"(?<=[_/@.?&])(?=[^/])")
 _IP_BREAKS = re.compile(r"(?<=:)(?=[^:])")
 _INITIALS = 2
+_LEEWAY = 5
 
 
 def exact(moment: datetime) -> str:
@@ -224,6 +225,13 @@ def global_id(key: int, type_name: str) -> str:
 def capitalize_first(text: str) -> str:
     """``text`` as a sentence begins; the rest of it stays as it is."""
     return text[:1].upper() + text[1:]
+
+
+def shortened(value: str, length: int = 60) -> str:
+    """Return a long text cut off at a word, with three dots; a few characters more stay."""
+    if len(value) <= length + _LEEWAY:
+        return value
+    return value[: length - 3].rsplit(" ", 1)[0] + "..."
 
 
 def breakable(value: str) -> Markup:

@@ -31,15 +31,12 @@ def export_list(
     return export_items(name, columns, every_item(read, _ROWS_AT_ONCE))
 
 
-def export_items(name: str, columns: Columns[Item], items: Iterable[Item]) -> Response:
-    """Return a CSV file of ``items`` with ``columns``."""
-    return csv_file(name, tuple(columns), _rows(columns, started(items)))
-
-
-def csv_file(name: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Response:
-    """Return a CSV file of ``rows`` under a line of ``columns``."""
-    lines = _csv(columns, rows)
-    return _file(f"{name}.csv", "text/csv; charset=utf-8", lines)
+def export_items(
+    name: str, columns: Columns[Item], items: Iterable[Item], *, is_limited: bool = True
+) -> Response:
+    """Return a CSV file of ``items`` with ``columns``, of the first ``MAX_ROWS`` if limited."""
+    rows = _rows(columns, started(items), MAX_ROWS if is_limited else None)
+    return _file(f"{name}.csv", "text/csv; charset=utf-8", _csv(tuple(columns), rows))
 
 
 def json_file(name: str, items: Iterable[object]) -> Response:
@@ -54,9 +51,11 @@ def started(items: Iterable[Item]) -> Iterator[Item]:
     return chain(first, rest)
 
 
-def _rows(columns: Columns[Item], items: Iterable[Item]) -> Iterator[Sequence[str]]:
+def _rows(
+    columns: Columns[Item], items: Iterable[Item], limit: int | None
+) -> Iterator[Sequence[str]]:
     for number, item in enumerate(items):
-        if number == MAX_ROWS:
+        if number == limit:
             yield (_more(),)
             return
         yield [_cell(value(item)) for value in columns.values()]

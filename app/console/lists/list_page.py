@@ -5,7 +5,7 @@ file, and its sentences. ``show`` returns the page, ``export`` the file; ``ARCHI
 example.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
@@ -15,7 +15,7 @@ from flask import Response, request, url_for
 
 from app.console.frame.formatting import amount, capitalize_first, time_zone
 from app.console.frame.page_layout import page
-from app.console.lists.files import Columns, export_list
+from app.console.lists.files import Columns, export_items, export_list, json_file, started
 from app.domain.urls.redirects import with_query
 from app.domain.values.errors import Refused
 from app.domain.values.pages import (
@@ -237,12 +237,18 @@ class Filter:
     title: Sentence = ""
     words: Mapping[str, Sentence] = field(default_factory=dict)
     any: Sentence = "Any"
+    default: str = ""
     attributes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
         """The ID of the control in the page."""
         return f"by-{self.name}"
+
+    @property
+    def any_text(self) -> str:
+        """The label of no choice, in the language of the page."""
+        return text(self.any) if self.any else ""
 
 
 def search(
@@ -268,16 +274,20 @@ def choice(
     *,
     argument: str = "",
     any: Sentence = "Any",  # noqa: A002 - the label of no choice
+    default: str = "",
 ) -> Filter:
     """Return a filter that is chosen among ``words``.
 
     ``convert`` can be the values by word in the URL; by default they are the words themselves.
+    A filter with a ``default`` that always applies has no ``any``.
     """
     if convert is None:
         convert = one_of(words)
     elif isinstance(convert, Mapping):
         convert = _value_in(convert)
-    return Filter(name, label, convert, Control.CHOICE, argument, words=words, any=any)
+    return Filter(
+        name, label, convert, Control.CHOICE, argument, words=words, any=any, default=default
+    )
 
 
 def _value_in(values: Mapping[str, object]) -> Callable[[str], object]:
@@ -305,13 +315,15 @@ def _last_moment(value: str) -> datetime | None:
 class Sort:
     """An order of a list; ``values`` are what its ``read`` gets for it.
 
-    ``name`` is the query parameter's value. ``order`` gives the pager its labels.
+    ``name`` is the query parameter's value. ``order`` gives the pager its labels, ``caption`` the
+    table its own.
     """
 
     name: str
     label: Sentence
     values: Mapping[str, object] = field(default_factory=dict)
     order: ListOrder = ListOrder.OTHER
+    caption: Sentence = ""
 
 
 @dataclass(frozen=True)
@@ -408,7 +420,8 @@ class ListPage(Generic[Item]):
     ``read`` returns a page of the list. Besides the ``PageRequest`` it gets the valid filters by
     their ``argument``, and the ``values`` of the sort order, of which the first is the default; a
     list with a single one has an ``order`` instead. What is searched for is sorted by how it
-    matches if ``sorts_matches``.
+    matches if ``sorts_matches``. ``read_all`` returns what a file of any length has, by default
+    the first ``MAX_ROWS`` are read by pages; ``forms`` are those of the file.
     ``label`` says what is listed, ``hint`` what to do when nothing matches. ``file`` is the name
     of the exported file without its extension, and ``file_columns`` are its columns.
     """
@@ -420,6 +433,8 @@ class ListPage(Generic[Item]):
     caption: Sentence
     count: RowCount
     read: Callable[..., Page[Item]]
+    read_all: Callable[..., Iterator[Item]] | None = None
+    is_counted: bool = True
     filters: Sequence[Filter]
     sorts: Sequence[Sort] = ()
     order: ListOrder = ListOrder.OTHER
@@ -429,6 +444,7 @@ class ListPage(Generic[Item]):
     file_columns: Columns[Item]
     forms: Sequence[str] = ("csv",)
     empty: EmptyState
+    no_match: Sentence = ""
     hint: Sentence = "Try removing a filter."
 
     def requested(self) -> Requested:
@@ -485,7 +501,7 @@ class ListPage(Generic[Item]):
             intro=text(self.intro) if self.intro else "",
             label=text(self.label),
             filter_label=text(self.filter_label),
-            caption=text(self.caption),
+            caption=text((requested.sort and requested.sort.caption) or self.caption),
             controls=[
                 (one, text(one.title or one.label), named[one.name]) for one in self.filters
             ],
@@ -499,7 +515,7 @@ class ListPage(Generic[Item]):
             summary=summary or self.count.of(found.counts),
             turns=turns(found, requested.sort.order if requested.sort else self.order),
             files=[(text(_FILES[form]), self._file_url(form, requested)) for form in self.forms],
-            no_match=text(self.count.no_match),
+            no_match=text(self.no_match or self.count.no_match),
             hint=text(self.hint),
             empty=self.empty,
         )
@@ -507,12 +523,19 @@ class ListPage(Generic[Item]):
 
     def found(self, requested: Requested) -> Page[Item]:
         """Read the page of the list that the URL asks for."""
-        return self.read(requested_page(), **requested.values)
+        return self.read(requested_page(is_counted=self.is_counted), **requested.values)
 
-    def export(self) -> Response:
-        """Return the CSV file of every matching item, streamed while it is read."""
+    def export(self, form: str = "csv") -> Response:
+        """Return the file of every matching item, streamed while it is read."""
         values = self.requested().values
-        return export_list(self.file, self.file_columns, lambda page: self.read(page, **values))
+        if self.read_all is None:
+            return export_list(
+                self.file, self.file_columns, lambda page: self.read(page, **values)
+            )
+        items = self.read_all(**values)
+        if form == "json":
+            return json_file(self.file, started(items))
+        return export_items(self.file, self.file_columns, items, is_limited=False)
 
     def _file_url(self, form: str, requested: Requested) -> str:
         values: dict[str, Any] = dict(requested.params)

@@ -1,25 +1,38 @@
 """The audit log: who changed what, from where; filtered, and exported as CSV or JSON."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import orjson
-from flask import abort, request
+from flask import abort
+from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.formatting import capitalize_first, setting_text
+from app.console.frame.formatting import (
+    breakable,
+    breakable_ip,
+    capitalize_first,
+    setting_text,
+    shortened,
+)
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import full_url, page
+from app.console.frame.parts import icon, lines, link, moment, muted
 from app.console.frame.session import actor, ports
-from app.console.lists.files import csv_file, json_file, started
 from app.console.lists.list_page import (
+    Column,
+    Control,
+    EmptyState,
+    Filter,
+    ListOrder,
+    ListPage,
     RowCount,
-    active_filters,
-    query_params,
-    requested_days,
-    requested_page,
-    time_turns,
+    Sort,
+    choice,
+    day_filters,
+    search,
 )
 from app.console.security.audit_sentences import (
     done_to,
@@ -34,11 +47,10 @@ from app.domain.keys import KeyState
 from app.domain.shop.setting_table import SETTINGS as SHOP_SETTINGS
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.provider_settings import SETTINGS
-from app.domain.values.pages import NONE_COUNTED, Counts
+from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.services.audit.entries import export_entries, list_entries, show_entry
-from app.web.converters import day, one_of
-from app.web.translation import reason_text, text, texts
+from app.web.translation import reason_text, text
 
 ACTORS: Mapping[str, str] = {
     "user": translatable("People"),
@@ -55,16 +67,6 @@ TOPICS: Mapping[str, str] = {
     Topic.SALES: translatable("Products and orders"),
     Topic.TRANSFERS: translatable("Imports and exports"),
 }
-
-SORTS: Mapping[str, str] = {"oldest": translatable("Oldest first")}
-
-COUNT = RowCount(
-    none="No entries",
-    no_match="No matching entries",
-    one="1 entry",
-    many="{count} entries",
-    some="{matching} of {total} entries",
-)
 
 _VIA = {
     "app": translatable("app"),
@@ -128,30 +130,6 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class EntryRow:
-    """An entry in the list; ``more`` counts the differences that aren't listed."""
-
-    id: int
-    at: datetime
-    actor: str
-    via: str
-    action: str
-    subject: str
-    differences: tuple[Difference, ...]
-    more: str
-    ip_address: str
-
-
-@dataclass(frozen=True, slots=True)
-class AuditPage:
-    """The list of entries."""
-
-    rows: tuple[EntryRow, ...]
-    summary: str
-    caption: str
-
-
-@dataclass(frozen=True, slots=True)
 class EntryPage:
     """One entry with all its differences; ``subject_filter`` lists the subject's entries."""
 
@@ -168,23 +146,6 @@ class EntryPage:
     subject_id: str
     subject_filter: str
     differences: tuple[Difference, ...]
-
-
-def make_audit_page(
-    entries: Iterable[AuditEntry],
-    *,
-    counts: Counts = NONE_COUNTED,
-    oldest_first: bool = False,
-) -> AuditPage:
-    """Return the page that lists ``entries``."""
-    rows = tuple(_row(entry) for entry in entries)
-    return AuditPage(
-        rows=rows,
-        summary=COUNT.of(counts),
-        caption=text("Audit entries, oldest first")
-        if oldest_first
-        else text("Audit entries, newest first"),
-    )
 
 
 def make_entry_page(entry: AuditEntry, url: str) -> EntryPage:
@@ -222,21 +183,37 @@ def subject_label(entries: Sequence[AuditEntry], subject: str) -> str:
     return text("{kind} {name}", name=entry.subject_name, **values)
 
 
-def _row(entry: AuditEntry) -> EntryRow:
+def listed_differences(entry: AuditEntry) -> tuple[Sequence[Difference], str]:
+    """Return the differences that the list shows, and how many more there are."""
     differences = [
         difference for difference in _differences(entry) if not _is_initially_off(difference)
     ]
     more = len(differences) - _LISTED_DIFFERENCES
-    return EntryRow(
-        id=entry.id,
-        at=entry.at,
-        actor=who_did(entry),
-        via=text(_VIA.get(entry.actor_kind, "")),
-        action=capitalize_first(what_was_done(entry)),
-        subject=done_to(entry),
-        differences=tuple(differences[:_LISTED_DIFFERENCES]),
-        more=text("+{more:,} more", more=more) if more > 0 else "",
-        ip_address=entry.address,
+    return (
+        differences[:_LISTED_DIFFERENCES],
+        text("+{more:,} more", more=more) if more > 0 else "",
+    )
+
+
+def _changed(entry: AuditEntry) -> Markup:
+    differences, more = listed_differences(entry)
+    return lines(Markup("<br>").join(map(_difference, differences)), more)
+
+
+def _difference(difference: Difference) -> Markup:
+    before, after = shortened(difference.before), shortened(difference.after)
+    return Markup("<span>{} {}{}</span>").format(
+        muted(text("{field}:", field=difference.field)),
+        Markup('<del class="lk-muted">{}</del>').format(before) if before else "",
+        _changed_to(after, has_before=bool(before)) if after else "",
+    )
+
+
+def _changed_to(after: str, *, has_before: bool) -> Markup:
+    if not has_before:
+        return Markup("<span>{}</span>").format(after)
+    return Markup('<span class="visually-hidden">{}</span>{} <span>{}</span>').format(
+        text("changed to"), icon("arrow-right"), after
     )
 
 
@@ -289,16 +266,6 @@ def _is_initially_off(difference: Difference) -> bool:
     return not difference.before and difference.after in ("", text("off"))
 
 
-_NAMES = {
-    "q": translatable("Search"),
-    "who": translatable("Actor"),
-    "kind": translatable("Category"),
-    "from": translatable("From"),
-    "to": translatable("To"),
-    "on": translatable("Subject"),
-}
-
-
 def _subject(text: str) -> tuple[str, str]:
     """Return the type and the ID in such as ``App:7``; a ``ValueError`` for what has none."""
     kind, _, key = text.partition(":")
@@ -307,14 +274,96 @@ def _subject(text: str) -> tuple[str, str]:
     return kind, key
 
 
-_CONVERTERS: Mapping[str, Callable[[str], object]] = {
-    "who": one_of(ACTORS),
-    "kind": Topic,
-    "from": day,
-    "to": day,
-    "on": _subject,
-}
-_COLUMNS = ("at", "who", "kind", "address", "action", "subject", "name", "before", "after")
+def _filter(*, subject: tuple[str, str] = ("", ""), **values: Any) -> AuditFilter:
+    kind, key = subject
+    return AuditFilter(subject_type=kind, subject_id=key, **values)
+
+
+def _read(request: PageRequest, **values: Any) -> Page[AuditEntry]:
+    return list_entries(ports(), actor(), request, _filter(**values))
+
+
+def _read_all(**values: Any) -> Iterator[AuditEntry]:
+    return export_entries(ports(), actor(), _filter(**values))
+
+
+AUDIT_LOG = ListPage[AuditEntry](
+    title="Audit log",
+    intro="Every change, with who made it and from where. Append-only.",
+    label="Entries",
+    filter_label="Filter entries",
+    caption="Audit entries, newest first",
+    count=RowCount(
+        none="No entries",
+        no_match="No matching entries",
+        one="1 entry",
+        many="{count} entries",
+        some="{matching} of {total} entries",
+    ),
+    read=_read,
+    read_all=_read_all,
+    filters=(
+        search("Search", longest=MAX_TEXT_LENGTH, argument="text"),
+        choice("who", "Actor", ACTORS, argument="actor_kind", any="All"),
+        choice("kind", "Category", TOPICS, Topic, argument="topic", any="All"),
+        *day_filters(),
+        Filter("on", "Subject", _subject, Control.HIDDEN, "subject"),
+    ),
+    sorts=(
+        Sort("newest", "Newest first", order=ListOrder.NEWEST_FIRST),
+        Sort(
+            "oldest",
+            "Oldest first",
+            {"oldest_first": True},
+            ListOrder.OLDEST_FIRST,
+            "Audit entries, oldest first",
+        ),
+    ),
+    columns=(
+        Column("Time", lambda entry: moment(entry.at), ("is-tight",)),
+        Column(
+            "Actor",
+            lambda entry: lines(breakable(who_did(entry)), text(_VIA.get(entry.actor_kind, ""))),
+        ),
+        Column(
+            "Action",
+            lambda entry: lines(
+                link(
+                    capitalize_first(what_was_done(entry)),
+                    "console.audit.show",
+                    "lk-hit",
+                    key=entry.id,
+                ),
+                breakable(done_to(entry)),
+            ),
+        ),
+        Column("Before and after", _changed, short="Changed"),
+        Column(
+            "IP address",
+            lambda entry: breakable_ip(entry.address),
+            ("is-extra", "lk-mono", "is-whole"),
+        ),
+    ),
+    file="audit",
+    file_columns={
+        "at": lambda entry: entry.at,
+        "who": lambda entry: entry.actor_name,
+        "kind": lambda entry: entry.actor_kind,
+        "address": lambda entry: entry.address,
+        "action": lambda entry: entry.action,
+        "subject": lambda entry: f"{entry.subject_type}:{entry.subject_id}",
+        "name": lambda entry: entry.subject_name,
+        "before": lambda entry: orjson.dumps(dict(entry.before), default=str).decode(),
+        "after": lambda entry: orjson.dumps(dict(entry.after), default=str).decode(),
+    },
+    forms=("csv", "json"),
+    hint="Try removing a filter or choosing other dates.",
+    empty=EmptyState(
+        "journal-text",
+        "No changes yet",
+        "Changes appear here with who made them and from where.",
+    ),
+)
 
 blueprint = PageGroup(
     "audit",
@@ -333,24 +382,10 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List entries by time, with the filters and the order of the URL."""
-    filter_ = _filter()
-    found = list_entries(ports(), actor(), requested_page(), filter_)
-    subject = request.args.get("on", "").strip()
-    label = subject_label(found.items, subject)
-    actors, topics = texts(ACTORS), texts(TOPICS)
-    return page(
-        "audit/index.html",
-        audit=make_audit_page(found.items, counts=found.counts, oldest_first=filter_.oldest_first),
-        turns=time_turns(found, oldest_first=filter_.oldest_first),
-        params=query_params(*_NAMES, "sort"),
-        filters=active_filters(
-            texts(_NAMES), _CONVERTERS, {"who": actors, "kind": topics, "on": {subject: label}}
-        ),
-        actors=actors,
-        topics=topics,
-        sorts=texts(SORTS),
-        longest=MAX_TEXT_LENGTH,
-    )
+    requested = AUDIT_LOG.requested()
+    found = AUDIT_LOG.found(requested)
+    subject = requested.params.get("on", "")
+    return AUDIT_LOG.show(found, words={"on": {subject: subject_label(found.items, subject)}})
 
 
 @blueprint.get("/<key:key>")
@@ -365,38 +400,5 @@ def show(key: int) -> BaseResponse:
 
 @blueprint.get("/export.<any(csv, json):form>")
 def export(form: str) -> BaseResponse:
-    """Export every matching entry, streamed while it is read."""
-    rows = started(export_entries(ports(), actor(), _filter()))
-    if form == "json":
-        return json_file("audit", rows)
-    return csv_file("audit", _COLUMNS, map(_line, rows))
-
-
-def _filter() -> AuditFilter:
-    args = request.args
-    subject, key = args.get("on", ("", ""), type=_subject)
-    days = requested_days()
-    return AuditFilter(
-        actor_kind=args.get("who", "", type=one_of(ACTORS)),
-        topic=args.get("kind", type=Topic),
-        subject_type=subject,
-        subject_id=key,
-        since=days.gte,
-        until=days.lte,
-        text=args.get("q", "").strip()[:MAX_TEXT_LENGTH],
-        oldest_first=args.get("sort") == "oldest",
-    )
-
-
-def _line(entry: AuditEntry) -> tuple[str, ...]:
-    return (
-        entry.at.isoformat(),
-        entry.actor_name,
-        entry.actor_kind,
-        entry.address,
-        entry.action,
-        f"{entry.subject_type}:{entry.subject_id}",
-        entry.subject_name,
-        orjson.dumps(dict(entry.before), default=str).decode(),
-        orjson.dumps(dict(entry.after), default=str).decode(),
-    )
+    """Export every matching entry."""
+    return AUDIT_LOG.export(form)

@@ -1,27 +1,33 @@
 """The sign-in log: every attempt with its result and reason; filtered, charted and exported."""
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from flask import request
+from flask import url_for
+from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.charts import Kind, Span, StackChart, make_stack_chart
-from app.console.frame.formatting import device_words, local, time_zone
+from app.console.frame.formatting import (
+    breakable,
+    breakable_ip,
+    device_words,
+    html_text,
+    local,
+    time_zone,
+)
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import page
-from app.console.frame.parts import Pill
+from app.console.frame.parts import lines, moment, pill, small
 from app.console.frame.session import actor, now, ports
-from app.console.lists.files import csv_file, json_file, started
 from app.console.lists.list_page import (
+    Column,
+    EmptyState,
     ListOrder,
+    ListPage,
     RowCount,
-    active_filters,
-    query_params,
-    requested_page,
-    turns,
+    choice,
+    search,
 )
 from app.console.people.sign_in_checks import (
     ACCOUNT_TYPES,
@@ -44,7 +50,7 @@ from app.domain.sign_in.sign_in_log import (
     SignInResult,
     SignInSpan,
 )
-from app.domain.values.pages import Counts
+from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.services.sign_in_log.events import (
     chart_sign_ins,
@@ -52,22 +58,13 @@ from app.services.sign_in_log.events import (
     export_sign_ins,
     list_sign_ins,
 )
-from app.web.converters import one_of
-from app.web.translation import reason_text, text, texts
+from app.web.translation import reason_text, text
 
 PERIODS: Mapping[str, str] = {
     Period.DAY: translatable("Last 24 hours"),
     Period.TWO_WEEKS: translatable("Last 14 days"),
     Period.QUARTER: translatable("Last 90 days"),
 }
-
-COUNT = RowCount(
-    none="No entries",
-    no_match="No matching entries",
-    one="1 entry",
-    many="{count} entries",
-    some="{matching} of {total} entries",
-)
 
 _TITLES = {
     Period.DAY: translatable("Sign-ins by hour"),
@@ -84,56 +81,8 @@ _OPTIONS = {"q": "search"}
 _NONE = "\N{EN DASH}"
 
 
-@dataclass(frozen=True, slots=True)
-class SignInRow:
-    """An entry in the list; ``endpoint`` is the page of its account, empty without one."""
-
-    person: str
-    detail: str
-    endpoint: str
-    key: int
-    result: Pill
-    reason: str
-    provider_reason: str
-    method: str
-    place: str
-    ip_address: str
-    device: str
-    at: datetime
-    first_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class SignInsPage:
-    """The list of attempts and its chart."""
-
-    rows: tuple[SignInRow, ...]
-    summary: str
-    caption: str
-    command: str
-    chart: StackChart
-
-
-def make_sign_ins_page(
-    events: Iterable[SignInEvent],
-    counts: Counts,
-    spans: Sequence[SignInSpan],
-    period: Period,
-    params: Mapping[str, str],
-    permissions: frozenset[Permission],
-) -> SignInsPage:
-    """Return the page; ``params`` are its valid filters as the URL has them."""
-    return SignInsPage(
-        rows=tuple(_row(event, permissions) for event in events),
-        summary=COUNT.of(counts),
-        caption=text("Sign-in attempts, newest first"),
-        command=_command(params),
-        chart=_chart(spans, period),
-    )
-
-
-def _command(params: Mapping[str, str]) -> str:
-    """Return the command that lists the same."""
+def sign_ins_command(params: Mapping[str, str]) -> str:
+    """Return the command that lists the same; ``params`` are the valid filters of the URL."""
     words = ["flask", "sign-ins", "list"]
     for name, value in ({"since": Period.TWO_WEEKS.value} | dict(params)).items():
         is_free = name in ("q", "since")
@@ -142,36 +91,31 @@ def _command(params: Mapping[str, str]) -> str:
     return shlex.join(words)
 
 
-def _row(event: SignInEvent, permissions: frozenset[Permission]) -> SignInRow:
-    endpoint, key = _account_page(event, permissions)
-    person, detail = _person(event)
-    return SignInRow(
-        person=person,
-        detail=detail,
-        endpoint=endpoint,
-        key=key,
-        result=result_pill(event),
-        reason=reason_words(event),
-        provider_reason=reason_text(event.detail),
-        method=method_words(event),
-        place=text("Console") if event.in_console else "",
-        ip_address=event.address or _NONE,
-        device=device_words(event.device),
-        at=event.at,
-        first_at=event.first_at if event.first_at != event.at else None,
-    )
-
-
-def _account_page(event: SignInEvent, permissions: frozenset[Permission]) -> tuple[str, int]:
-    """Return the page of the account or app, if the reader can open it."""
+def account_url(event: SignInEvent, permissions: frozenset[Permission]) -> str:
+    """Return the page of the account or app for a reader who can open it, else nothing."""
     endpoint, permission = _PAGES.get(event.account_type, ("", None))
     key = event.app_id if event.account_type is AccountType.APP else event.user_id
     if key is None or permission not in permissions:
-        return "", 0
-    return endpoint, key
+        return ""
+    return url_for(endpoint, key=key)
 
 
-def _person(event: SignInEvent) -> tuple[str, str]:
+def _person_cell(event: SignInEvent) -> Markup:
+    person, detail = person_words(event)
+    url = account_url(event, actor().permissions)
+    name = breakable(person)
+    title = Markup('<a href="{}">{}</a>').format(url, name) if url else lines(name)
+    return title + small(breakable(detail))
+
+
+def _times(event: SignInEvent) -> Markup:
+    if event.first_at == event.at:
+        return lines(moment(event.at))
+    first = html_text("first: {moment}", moment=moment(event.first_at))
+    return lines(moment(event.at), first)
+
+
+def person_words(event: SignInEvent) -> tuple[str, str]:
     """Return who it was, and a second line about them."""
     if event.account_type is AccountType.UNKNOWN:
         if not event.name:
@@ -195,7 +139,8 @@ _GROUPS = (
 )
 
 
-def _chart(spans: Sequence[SignInSpan], period: Period) -> StackChart:
+def make_chart(spans: Sequence[SignInSpan], period: Period) -> StackChart:
+    """Return the chart of a period."""
     columns = [
         Span(span.began, (span.successful, span.incorrect_password, span.blocked, span.other))
         for span in spans
@@ -205,36 +150,103 @@ def _chart(spans: Sequence[SignInSpan], period: Period) -> StackChart:
     )
 
 
-_NAMES = {
-    "q": translatable("Search"),
-    "result": translatable("Result"),
-    "reason": translatable("Reason"),
-    "method": translatable("Method"),
-    "type": translatable("Account type"),
-    "since": translatable("Time"),
-}
-_WORDS = {
-    "result": RESULTS,
-    "reason": REASONS,
-    "method": METHODS,
-    "type": ACCOUNT_TYPES,
-    "since": PERIODS,
-}
-_CONVERTERS = {name: one_of(words) for name, words in _WORDS.items()}
-_COLUMNS = (
-    "at",
-    "first_at",
-    "attempts",
-    "name",
-    "account_type",
-    "result",
-    "reason",
-    "method",
-    "provider",
-    "console",
-    "address",
-    "device",
-    "detail",
+def _filter(*, period: Period = Period.TWO_WEEKS, **values: Any) -> SignInFilter:
+    return SignInFilter(since=period.edges(local(now()))[0], **values)
+
+
+def _read(request: PageRequest, **values: Any) -> Page[SignInEvent]:
+    return list_sign_ins(ports(), actor(), request, _filter(**values))
+
+
+def _read_all(**values: Any) -> Iterator[SignInEvent]:
+    return export_sign_ins(ports(), actor(), _filter(**values))
+
+
+SIGN_INS = ListPage[SignInEvent](
+    title="Sign-in log",
+    label="Sign-in attempts",
+    filter_label="Filter sign-ins",
+    caption="Sign-in attempts, newest first",
+    count=RowCount(
+        none="No entries",
+        no_match="No matching entries",
+        one="1 entry",
+        many="{count} entries",
+        some="{matching} of {total} entries",
+    ),
+    read=_read,
+    read_all=_read_all,
+    is_counted=False,
+    filters=(
+        search(
+            "Search",
+            "Name, email, app or IP address",
+            longest=MAX_TEXT_LENGTH,
+            argument="text",
+        ),
+        choice("result", "Result", RESULTS, SignInResult),
+        choice("reason", "Reason", REASONS, SignInReason),
+        choice("method", "Method", METHODS, SignInMethod),
+        choice("type", "Account type", ACCOUNT_TYPES, AccountType, argument="account_type"),
+        choice(
+            "since",
+            "Time",
+            PERIODS,
+            Period,
+            argument="period",
+            any="",
+            default=Period.TWO_WEEKS.value,
+        ),
+    ),
+    order=ListOrder.NEWEST_FIRST,
+    columns=(
+        Column("Person or app", _person_cell, is_title=True),
+        Column(
+            "Result and reason",
+            lambda event: lines(
+                pill(result_pill(event)),
+                reason_words(event),
+                breakable(reason_text(event.detail)),
+            ),
+            short="Result",
+        ),
+        Column(
+            "Method",
+            lambda event: lines(method_words(event), text("Console") if event.in_console else ""),
+            ("is-whole",),
+        ),
+        Column(
+            "IP address",
+            lambda event: breakable_ip(event.address or _NONE),
+            ("lk-mono", "is-whole"),
+        ),
+        Column("Device", lambda event: device_words(event.device), ("is-extra",)),
+        Column("Time", _times, ("is-num",)),
+    ),
+    file="sign-ins",
+    file_columns={
+        "at": lambda event: event.at,
+        "first_at": lambda event: event.first_at,
+        "attempts": lambda event: event.attempts,
+        "name": lambda event: event.name,
+        "account_type": lambda event: event.account_type,
+        "result": lambda event: event.result,
+        "reason": lambda event: event.reason,
+        "method": lambda event: event.method,
+        "provider": lambda event: event.provider,
+        "console": lambda event: event.in_console,
+        "address": lambda event: event.address,
+        "device": lambda event: event.device,
+        "detail": lambda event: event.detail,
+    },
+    forms=("csv", "json"),
+    no_match="No matching sign-in attempts",
+    hint="Try removing a filter or choosing a longer time.",
+    empty=EmptyState(
+        "clock-history",
+        "No sign-in attempts yet",
+        "Failed attempts appear within a minute.",
+    ),
 )
 
 blueprint = PageGroup(
@@ -254,68 +266,21 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List attempts, newest first, with the filters of the URL, below a chart of the period."""
-    filter_, period = _filter(), _period()
-    found = list_sign_ins(ports(), actor(), requested_page(is_counted=False), filter_)
-    words = {name: texts(labels) for name, labels in _WORDS.items()}
-    filters = active_filters(texts(_NAMES), _CONVERTERS, words)
-    return page(
-        "sign_ins/index.html",
-        sign_ins=make_sign_ins_page(
-            found.items,
-            count_sign_ins(ports(), actor(), filter_),
-            chart_sign_ins(ports(), actor(), period, time_zone()),
-            period,
-            filters.applied,
-            actor().permissions,
-        ),
-        turns=turns(found, ListOrder.NEWEST_FIRST),
-        params=query_params(*_NAMES),
-        filters=filters,
-        words=words,
+    requested = SIGN_INS.requested()
+    period = requested.values.get("period", Period.TWO_WEEKS)
+    found = SIGN_INS.found(requested)
+    counts = count_sign_ins(ports(), actor(), _filter(**requested.values))
+    return SIGN_INS.show(
+        found,
+        template="sign_ins/index.html",
+        summary=SIGN_INS.count.of(counts),
+        chart=make_chart(chart_sign_ins(ports(), actor(), period, time_zone()), period),
+        command=sign_ins_command(requested.applied),
         kept_days=ports().configuration.sign_in_log_days,
-        longest=MAX_TEXT_LENGTH,
-        default_period=Period.TWO_WEEKS.value,
     )
 
 
 @blueprint.get("/export.<any(csv, json):form>")
 def export(form: str) -> BaseResponse:
-    """Export every matching attempt, streamed while it is read."""
-    rows = started(export_sign_ins(ports(), actor(), _filter()))
-    if form == "json":
-        return json_file("sign-ins", rows)
-    return csv_file("sign-ins", _COLUMNS, map(_line, rows))
-
-
-def _period() -> Period:
-    return request.args.get("since", Period.TWO_WEEKS, type=Period)
-
-
-def _filter() -> SignInFilter:
-    args = request.args
-    return SignInFilter(
-        method=args.get("method", type=SignInMethod),
-        result=args.get("result", type=SignInResult),
-        reason=args.get("reason", type=SignInReason),
-        account_type=args.get("type", type=AccountType),
-        since=_period().edges(local(now()))[0],
-        text=args.get("q", "").strip()[:MAX_TEXT_LENGTH],
-    )
-
-
-def _line(event: SignInEvent) -> tuple[str, ...]:
-    return (
-        event.at.isoformat(),
-        event.first_at.isoformat(),
-        str(event.attempts),
-        event.name,
-        event.account_type,
-        event.result,
-        event.reason or "",
-        event.method,
-        event.provider,
-        "yes" if event.in_console else "no",
-        event.address,
-        event.device,
-        event.detail,
-    )
+    """Export every matching attempt."""
+    return SIGN_INS.export(form)
