@@ -154,4 +154,18 @@ def _add_headers(app: Flask, installation: Installation) -> None:
     def add_headers(response: Response) -> Response:
         for name, value in headers:
             response.headers.setdefault(name, value)
+        _make_location_relative(response)
         return response
+
+
+def _make_location_relative(response: Response) -> None:
+    """Leave scheme and host out of a redirect to a path of this installation.
+
+    Flask's redirects to a path with a slash have those of the request as it arrives here: without
+    TLS, behind a proxy that ends it.
+    """
+    location = response.headers.get("Location", "")
+    if location.startswith(request.host_url):
+        # Two slashes at its start would make a path a host.
+        path = location.removeprefix(request.host_url).lstrip("/\\")
+        response.headers["Location"] = f"/{path}"

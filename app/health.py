@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from flask import Blueprint, Response
 
-from app.web.operations_server import Readiness, is_ready
+from app.web.operations_server import Readiness, is_ready, readiness_status
 
 HEALTHY, READY = "/healthz", "/readyz"
 _NO_STORE = {"Cache-Control": "no-store"}
@@ -24,10 +24,10 @@ def make_health(readiness: Readiness) -> Blueprint:
 
     @blueprint.get(READY)
     def ready() -> Response:
-        """Answer 200 while requests can be served: database, tables, keys, Redis."""
-        if is_ready(readiness.findings()):
-            return _answer("ready", HTTPStatus.OK)
-        return _answer("not ready", HTTPStatus.SERVICE_UNAVAILABLE)
+        """Answer 200 while requests can be served: database, tables, keys."""
+        findings = readiness.findings()
+        code = HTTPStatus.OK if is_ready(findings) else HTTPStatus.SERVICE_UNAVAILABLE
+        return _answer(readiness_status(findings), code)
 
     return blueprint
 

@@ -169,6 +169,23 @@ def test_refused_methods_are_readable_by_allowed_origins_alone(
     assert shared == (allowed if origin == allowed else None)
 
 
+@pytest.mark.parametrize("path", ["/console", "/console/deliveries", "/console//apps", "/graphql"])
+def test_redirect_to_the_path_with_a_slash_names_no_host(visitor: FlaskClient, path: str) -> None:
+    """A proxy that ends TLS is reached by https, this process by http."""
+    response = visitor.get(f"{path}?q=1", headers={"Host": "shop.example.com"})
+    assert response.status_code == 308
+    assert response.headers["Location"] == f"{path.replace('//', '/')}/?q=1"
+
+
+@pytest.mark.parametrize(
+    "path", ["//evil.example/console", "/\\evil.example/console", "//console"]
+)
+def test_redirect_leads_to_no_other_host(visitor: FlaskClient, path: str) -> None:
+    location = visitor.get(path, base_url="http://shop.example.com").headers.get("Location", "/")
+    assert location[:2] not in ("//", "/\\")
+    assert ":" not in location
+
+
 def test_other_paths_have_no_cors_headers(visitor: FlaskClient) -> None:
     for path in ("/nothing", "/graphql/x", "/graphqlx"):
         response = visitor.get(path, headers={"Origin": "https://shop.example.com"})

@@ -138,6 +138,11 @@ READY = Metric(
     "1 if /readyz answers 200, else 0.",
     kind=MetricKind.GAUGE,
 )
+DEGRADED = Metric(
+    "latchkey_degraded",
+    "1 if /readyz answers 200 although a check has a warning, such as Redis being away, else 0.",
+    kind=MetricKind.GAUGE,
+)
 PROVIDER_CALLS = Metric(
     "latchkey_provider_calls_total",
     "Calls to identity providers by purpose and result.",
@@ -200,6 +205,7 @@ METRICS = (
     OLDEST_MAIL,
     HEARTBEAT,
     READY,
+    DEGRADED,
     PROVIDER_CALLS,
     PROVIDER_SECONDS,
     CONNECTIONS,

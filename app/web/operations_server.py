@@ -29,6 +29,7 @@ from app.domain.values.installation import (
 from app.ports import Ports
 from app.ports.monitoring import (
     BUILD,
+    DEGRADED,
     DELIVERIES_DUE,
     EVENTS_OPEN,
     HEARTBEAT,
@@ -80,8 +81,20 @@ class Readiness:
 
 
 def is_ready(findings: tuple[CheckResult, ...]) -> bool:
-    """Return whether nothing that was checked failed."""
+    """Return whether nothing failed that every request needs."""
     return all(finding.state is not CheckState.FAILED for finding in findings)
+
+
+def is_degraded(findings: tuple[CheckResult, ...]) -> bool:
+    """Return whether requests can be served, but not all of them or not as they should be."""
+    return is_ready(findings) and any(one.state is CheckState.WARNING for one in findings)
+
+
+def readiness_status(findings: tuple[CheckResult, ...]) -> str:
+    """Return ``ready``, ``degraded`` or ``not ready``, as ``/readyz`` says it."""
+    if not is_ready(findings):
+        return "not ready"
+    return "degraded" if is_degraded(findings) else "ready"
 
 
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
@@ -116,7 +129,7 @@ class OperationsApp:
         findings = self._readiness.findings()
         ready = is_ready(findings)
         body = {
-            "status": "ready" if ready else "not ready",
+            "status": readiness_status(findings),
             "checks": [_described(finding) for finding in findings],
         }
         status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
@@ -131,6 +144,7 @@ class OperationsApp:
         findings = self._readiness.findings()
         ready = is_ready(findings)
         yield READY, float(ready), ()
+        yield DEGRADED, float(is_degraded(findings)), ()
         for finding in findings:
             if finding.subject == REPLICA:
                 yield REPLICA_READY, float(finding.state is CheckState.FINE), ()
