@@ -221,7 +221,8 @@ _UPGRADE = "Run `flask db upgrade`."
 def check_readiness(ports: Ports, actor: Actor) -> tuple[CheckResult, ...]:
     """Check database, tables, signing keys and Redis, each only if those before it haven't failed.
 
-    A replica that can't be used is a warning, because the primary answers in its place.
+    A failure is what no request can be served without. The rest is a warning: the primary answers
+    in place of a replica, and without Redis only passwords can't be checked.
     Tables of a newer version are fine: during an upgrade, the previous version keeps serving.
     """
     findings: list[CheckResult] = []
@@ -272,8 +273,9 @@ def _throttle(ports: Ports) -> CheckResult:
     try:
         ports.throttle.eviction()  # one short command; none without REDIS_URL
     except ThrottleUnavailable as error:
+        message = f"{error} Until it responds, nobody can sign in with a password."
         remedy = "Check REDIS_URL and that Redis is running."
-        return CheckResult(subject, CheckState.FAILED, str(error), remedy)
+        return CheckResult(subject, CheckState.WARNING, message, remedy)
     return CheckResult(subject, CheckState.FINE, "Responding.")
 
 
