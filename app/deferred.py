@@ -35,7 +35,7 @@ class _LazyFinder(MetaPathFinder):
 
 @contextmanager
 def imported_when_used() -> Iterator[None]:
-    """Let the modules imported inside run when an attribute of theirs is first read."""
+    """Run each module imported inside when one of its attributes is first read."""
     finder = _LazyFinder()
     sys.meta_path.insert(0, finder)
     try:

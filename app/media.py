@@ -24,7 +24,7 @@ blueprint = Blueprint("media", __name__)
 
 @blueprint.get("/media/avatars/<slug:file>")
 def avatar(file: str) -> Response:
-    """What we drew, under a type of our own choosing; 404 for whatever is no picture."""
+    """Serve an image that this application encoded, with its type; 404 for anything else."""
     name = read_avatar_file(file)
     data = None if name is None else show_avatar(installation().ports, anonymous(), *name)
     return _picture(data, file, "image/webp")

@@ -239,7 +239,7 @@ class _TaskThreads:
         self._rounds[current_thread()] = _WAITING
         if task.pause:
             self._stop.wait(task.pause)
-        # Cleared before the round, so that what arrives meanwhile begins another one.
+        # Cleared before the round, so that work that arrives during it begins another one.
         if self._wake.wait(None if task.on_demand else task.interval):
             self._wake.clear()
 

@@ -66,7 +66,7 @@ class FlushThread:
         while not self._stop.wait(self._interval):
             try:
                 self._flush()
-            except Exception:  # noqa: BLE001 - logged; what comes later shall still be written
+            except Exception:  # noqa: BLE001 - logged; later entries are still written
                 _log.exception("flush.failed", extra={"thread_name": self._name})
 
 
@@ -98,7 +98,7 @@ class WriteBuffer(Generic[Entries]):
 
     @contextmanager
     def adding(self) -> Iterator[Entries]:
-        """Yield the entries, to add to; no other thread has them meanwhile."""
+        """Yield the entries to add to, while no other thread has them."""
         with self._lock:
             yield self._entries
         self._thread.start()

@@ -33,12 +33,12 @@ MAX_PIXELS = 25_000_000
 MAX_SIDE = 16_384
 _QUALITY = 82
 
-# The library warns at one number of pixels and refuses at twice that; ours are refused at once.
+# The library warns at a number of pixels and refuses at twice that; here both are refused.
 Image.MAX_IMAGE_PIXELS = None
 
 
 class PillowImages:
-    """One picture at a time: the largest that is taken needs a hundred megabytes meanwhile."""
+    """One picture at a time: the largest accepted one needs a hundred megabytes."""
 
     def __init__(self) -> None:
         self._turn = Lock()

@@ -201,7 +201,7 @@ def _user_fields(user: NamedRow) -> dict[str, object]:
 def _app_fields(
     refusal: SignInRefusal, token: NamedRow | None, now: datetime
 ) -> dict[str, object]:
-    """Return the app of a token; one that was revoked, or never was ours, is known by its end."""
+    """Return the app of a token; a revoked or foreign one is shown by its last characters."""
     if token is None:
         return {"name": f"\N{HORIZONTAL ELLIPSIS}{refusal.token_end}"}
     reason = SignInReason.INACTIVE

@@ -151,8 +151,8 @@ class FileProfiles:
         return True
 
     def _write(self, profiles: Iterable[Profile]) -> None:
-        # Written beside it and moved, so that nobody ever reads half of it; made with its mode,
-        # so that there is no moment in which others could open it.
+        # Written to another file and moved, so that a reader never gets half of it; created with
+        # its mode, so that others can never open it.
         fresh = self._file.with_name(f".profiles-{os.getpid()}.json")
         text = json.dumps([asdict(profile) for profile in profiles], indent=2)
         try:

@@ -180,7 +180,7 @@ SHOWN_FIELDS = _OF_RIGHTS | {
 
 
 def security_event_of(action: str, changed: Collection[str]) -> SecurityEvent | None:
-    """Return the event of an entry of the audit log; ``None`` if it is none.
+    """Return the event of an entry of the audit log; ``None`` for other entries.
 
     ``changed`` are the names of the fields that differ.
     """

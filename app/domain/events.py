@@ -312,7 +312,7 @@ _EVENTS: dict[EventType, type[Event]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Deletion(Event):
-    """The subject is gone; ``snapshot`` is what it was, by the names of its value's fields."""
+    """The subject was deleted; ``snapshot`` has the fields of its value, by name."""
 
     snapshot: Mapping[str, object] = field(default_factory=dict)
 

@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 CACHE_TIME = timedelta(minutes=5)
-"""How long a verifier may go on with the key set it has: the ``max-age`` it is served with.
+"""How long verifiers can cache the key set: the ``max-age`` it is served with.
 
-A key signs only after it has been published for so long, so that nobody meets it as a stranger.
+A key signs only after it has been published for as long, so that every verifier knows it.
 """
 
 
@@ -34,7 +34,7 @@ class PublicKey:
 
 
 def read_key_set(members: Mapping[str, object]) -> Mapping[str, PublicKey]:
-    """The RSA keys of a JSON Web Key Set by their ``kid``; what is none is left out.
+    """Return the RSA keys of a JSON Web Key Set by their ``kid``, ignoring other entries.
 
     Raises ``ValueError`` when it is no key set at all.
     """

@@ -24,7 +24,7 @@ class SecondFactorType(StrEnum):
 
 
 class AuthenticationMethod(StrEnum):
-    """The values of ``amr`` that sessions of ours have (RFC 8176, section 2)."""
+    """The values of ``amr`` in Latchkey's sessions (RFC 8176, section 2)."""
 
     PASSWORD = "pwd"
     ONE_TIME_CODE = "otp"

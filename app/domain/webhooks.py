@@ -77,8 +77,8 @@ def is_within_limit(actor: Actor, saver: Saver) -> bool:
 def lacking_of_app(actor: Actor, of_app: frozenset[Permission]) -> tuple[Permission, ...]:
     """Return the permissions of an app, ``of_app``, that ``actor`` lacks; none for an app.
 
-    A webhook is sent whatever its app can read. So only people who hold all of the app's
-    permissions manage its webhooks, and see what these carry and what proves them.
+    A webhook receives all that its app can read. So only people who hold all of the app's
+    permissions manage its webhooks, and see their payloads and secrets.
     """
     viewer = actor.viewer
     return () if viewer.is_app else in_order(of_app - viewer.permissions)
@@ -241,8 +241,8 @@ def query_problem(query: str) -> Problem | None:
 def headers_problem(headers: Mapping[str, object], field: str = "customHeaders") -> Problem | None:
     """Return why deliveries can't carry ``headers``, or ``None``.
 
-    Names are limited as clients know it, so that none replaces one of ours; case doesn't matter
-    (RFC 9110, 5.1).
+    Names are limited as clients know it, so that they can't replace Latchkey's. Case doesn't
+    matter (RFC 9110, 5.1).
     """
     problems = [_header_problem(name, value, field) for name, value in headers.items()]
     wrong = [problem for problem in problems if problem is not None]

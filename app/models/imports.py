@@ -56,7 +56,7 @@ class ImportedPasswordRecord(Record):
 
     ``written_digest`` is of the hash as the import wrote it or as a sign-in replaced it, so a user
     with another hash has set another password since. ``replaced_at`` is when a sign-in replaced
-    the imported hash by one of ours.
+    the imported hash with an argon2id hash.
     """
 
     __tablename__ = "imported_passwords"

@@ -13,8 +13,8 @@ class OutboxEventRecord(Record):
 
     ``sealed`` holds the secret fields of the event (a link's token), encrypted. ``closed_at`` is
     set when every webhook concerned has its delivery; the demo sets it from the start, for none.
-    ``lease_until`` keeps two workers apart. ``attempts`` counts the rounds that ended in a fault
-    of ours.
+    ``lease_until`` keeps two workers apart. ``attempts`` counts the rounds that ended in an
+    internal error.
     """
 
     __tablename__ = "outbox_events"
@@ -49,7 +49,7 @@ class OutboxMailRecord(Record):
     account; ``redirect_url`` the page of its link, without the token, for a new link.
     ``language_code`` is the language it is written in, "" for English.
     ``awaited_event_id`` is the event with the same link while an app may send the mail instead:
-    until ``next_attempt_at``, when ours is sent. ``sent_by`` is the name of the app that did.
+    until ``next_attempt_at``, when Latchkey sends it. ``sent_by`` is the name of the app that did.
     """
 
     __tablename__ = "outbox_mails"

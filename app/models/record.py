@@ -56,8 +56,8 @@ _WHERE = "where"
 def partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
     """An index of the rows of which ``where``, in SQL, is true, on both databases.
 
-    SQLAlchemy wants it said to each in its own words and loads both for it, so that is left to
-    whoever makes tables (``tell_where``).
+    SQLAlchemy needs it for each dialect and loads both for it, so only code that creates tables
+    passes it on (``tell_where``).
     """
     return Index(name, *columns, unique=unique, info={_WHERE: where})
 

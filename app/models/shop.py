@@ -90,10 +90,11 @@ class LogoRecord(Record):
 
 
 class MailTemplateRecord(Record):
-    """A version of a template that replaces ours for a kind of email and a language.
+    """A version of a template that replaces Latchkey's for a kind of email and a language.
 
-    ``language_code`` is "" for all languages. At most one version is current; without one, ours is
-    sent. ``fault`` is why the last email couldn't be rendered with it, "" if it could.
+    ``language_code`` is "" for all languages. At most one version is current; without one,
+    Latchkey's template is used. ``fault`` is why the last email couldn't be rendered with it, ""
+    if it could.
     """
 
     __tablename__ = "mail_templates"

@@ -55,7 +55,7 @@ class UserRecord(HasMetadata, Record):
             unique=True,
             where="external_reference IS NOT NULL",
         ),
-        # The same orders of the few who are locked out: nobody looks for them among everybody.
+        # The same orders of the few deactivated people, who are rarely looked for among all.
         *(
             partial_index(f"ix_users_locked_out_{name}", "is_staff", *columns, where=LOCKED_OUT)
             for name, columns in _ORDERS.items()

@@ -17,12 +17,12 @@ class Configuration:
     ``public_url`` is the base address of the installation, empty in development, where the
     issuer follows the request. ``sends_mail`` is false while mail is written to a file.
     ``vendor`` is the word that our header names, scopes and plugin ID begin with;
-    ``platform_headers`` sends the platform's names beside ours. ``token_owner`` is the ``owner``
-    claim of the tokens we issue: existing clients refresh only those that have theirs.
+    ``platform_headers`` sends Saleor's names besides them. ``token_owner`` is the ``owner`` claim
+    of tokens: existing clients refresh only those with the value they know.
     ``database_connections`` is how many a process opens to PostgreSQL at most;
     ``database_transaction_pooling`` says that a pooler in front shares them per transaction.
     ``passkey_rp_id`` is the host that passkeys are made for, by default that of the issuer;
-    ``passkey_origins`` are pages besides ours that can ask for them.
+    ``passkey_origins`` are other pages that can ask for them.
     """
 
     vendor: str = "latchkey"

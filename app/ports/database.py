@@ -26,7 +26,7 @@ class SubjectKind(StrEnum):
     """What transactions queue for, instead of waiting for its row with a connection."""
 
     CALLER = "caller"
-    """An app or a staff member, whatever they change: a few transactions at a time."""
+    """An app or a staff member: a few transactions at a time, for any of their changes."""
     ACCOUNT = "account"
     EMAIL = "email"
     """An account by its email, where its key isn't known yet."""

@@ -25,7 +25,7 @@ class CallFault(StrEnum):
     CERTIFICATE = "certificate"
     TOO_LARGE = "too large"
     MALFORMED = "malformed"
-    """Whatever answered does not speak HTTP, or not the format that was asked for."""
+    """The response isn't valid HTTP, or not in the requested format."""
     STATUS = "status"
     NOT_CALLED = "not called"
     """The call was not made: too many others wait, or the last ones failed."""

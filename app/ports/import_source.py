@@ -25,7 +25,7 @@ class UnreadableSource(Fault):
 
 
 class ImportSource(Protocol):
-    """One snapshot of the source: what others change meanwhile isn't seen."""
+    """One snapshot of the source: later changes aren't seen."""
 
     @property
     def name(self) -> str:
@@ -84,12 +84,12 @@ class ImportSource(Protocol):
         """
 
     def alike(self, table: str, column: str) -> Iterator[Sequence[int]]:
-        """IDs of rows whose text in ``column`` is equal but for case and blanks around it."""
+        """IDs of rows whose texts in ``column`` differ only in case and surrounding blanks."""
 
     def spelled_alike(
         self, table: str, column: str, texts: Collection[str]
     ) -> Iterator[tuple[int, str]]:
-        """The rows whose text in ``column`` is one of the lower-case ``texts``, but for that.
+        """The rows whose text in ``column`` is one of the lower-case ``texts``, compared so.
 
         ID, and which of them.
         """

@@ -63,8 +63,8 @@ class KeyStore(Protocol):
 
         Checks form and signature alone, no claim. Raises ``TokenRejected``: UNDECODABLE for what
         is no compact JWS or not canonical, ALGORITHM for another ``alg``, INVALID for a header
-        with members that ours do not have, SIGNATURE for an unknown ``kid`` or a signature that
-        does not verify.
+        with members that Latchkey's don't have, SIGNATURE for an unknown ``kid`` or a signature
+        that does not verify.
         """
 
 

@@ -60,7 +60,7 @@ class PasswordHasher(Protocol):
         It is compared as typed, then, only if that differs, in its NFC form: keyboards send the
         same letter composed or decomposed (NIST SP 800-63B-4, 3.1.1.2).
         ``imported_seconds`` is what an imported hash costs (``HashFormat.seconds``). Every refusal
-        then costs that much and a hash of ours: so its time doesn't tell which the user has.
+        then costs that much and an argon2id hash, so its time doesn't tell which the user has.
         """
 
     def verify_sign_in(

@@ -79,11 +79,11 @@ class CallPurpose(StrEnum):
     """The purposes of calls to a provider; each has its own lane."""
 
     VERIFIED = "verified"
-    """Someone whose token the provider's keys, or ours, have verified, or a staff member."""
+    """A person whose token was verified by the provider's or Latchkey's keys, or staff."""
     SIGN_IN = "sign-in"
-    """Someone who comes back from the provider's login with a code."""
+    """A person who returns from the provider's login with a code."""
     UNKNOWN = "unknown"
-    """Someone who brings a token that only the provider can tell from garbage."""
+    """A caller with a token that only the provider can verify."""
 
 
 class KeyLanes:

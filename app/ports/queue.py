@@ -15,10 +15,10 @@ class QueueUnavailable(Unreachable):
 
 
 class Queue(Protocol):
-    """Faster than asking the database, and no more than that: the rows are the truth.
+    """A queue of hints: the rows of the database stay authoritative, this is only faster.
 
-    What is lost here, with a process or a whole Redis, is found again when its lease ends. Any
-    number of processes may put and take. Every method except ``close`` raises
+    A batch that is lost, with a process or a whole Redis, is found again when its lease ends. Any
+    number of processes can put and take. Every method except ``close`` raises
     ``QueueUnavailable`` when a separate store doesn't respond.
     """
 
@@ -32,7 +32,7 @@ class Queue(Protocol):
         """
 
     def size(self) -> int:
-        """How many wait."""
+        """Return how many batches wait."""
 
     def close(self) -> None:
         """Close connections and wake up waiting threads."""
@@ -43,7 +43,7 @@ _OFTEN = 0.3
 
 
 class WorkSignal(Protocol):
-    """A hint, and no more than that: a worker also looks for work every few seconds.
+    """A hint: a worker also looks for work every few seconds without one.
 
     So neither method raises when a signal can't be sent or received.
     """
@@ -59,7 +59,7 @@ class WorkSignal(Protocol):
         """
 
     def close(self) -> None:
-        """Give connections and files back."""
+        """Close connections and files."""
 
 
 class NoSignal:

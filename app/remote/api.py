@@ -183,7 +183,7 @@ def _error(url: str, response: HttpResponse, errors: Sequence[object]) -> Except
     exception = extensions.get("exception")
     code = exception.get("code") if isinstance(exception, dict) else extensions.get("code")
     if code == TrafficClosed.CODE:
-        # Signing in is impossible meanwhile: the storefront is closed without a valid token, too.
+        # Signing in is impossible, too: without a valid token the storefront is closed.
         return TrafficClosed(
             f"{url} is closed to all but staff and apps that bring a token which is good. "
             f"Bring an app's: flask login {url} --app-token"

@@ -286,7 +286,7 @@ def _owned(node: Node) -> InstanceWebhook:
 
 
 def _further(cursor: object, than: object) -> object:
-    """``cursor``; raises ``ValueError`` where going on from there would come to the same again."""
+    """Return ``cursor``; raise ``ValueError`` if it didn't advance."""
     if not cursor or cursor == than:
         raise ValueError("This list has no end.")
     return cursor

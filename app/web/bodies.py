@@ -146,7 +146,7 @@ class Outgoing:
         return self._write(chain((begun,), rest, more), client)
 
     def _write(self, chunks: Iterator[bytes], client: str) -> Held:
-        # Without a name: it goes with its last handle, whatever ends the process.
+        # Without a name: it is deleted with its last handle, however the process ends.
         file = tempfile.TemporaryFile(prefix="latchkey-")  # noqa: SIM115 - closed with Held
         taken = 0
         try:

@@ -103,7 +103,7 @@ class ConnectionWatch:
         self._end(set(self._too_many()), now, "too many")
 
     def _find(self) -> None:
-        """Note new connections, and forget those that are gone."""
+        """Record new connections, and forget closed ones."""
         open_fds = {}
         for name in os.listdir(self._fds):  # noqa: PTH208 - called every second
             with suppress(OSError):

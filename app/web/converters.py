@@ -40,7 +40,7 @@ def row_key(text: str) -> int:
 
 
 def day(text: str) -> date:
-    """A day such as ``2026-03-01``; a ``ValueError`` for what is none."""
+    """A day such as ``2026-03-01``; a ``ValueError`` for other texts."""
     parsed = parse_day(text.strip())
     if parsed is None:
         raise ValueError(text)

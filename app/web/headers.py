@@ -15,9 +15,9 @@ NOTHING_MAY_RUN = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; 
 
 
 def security_headers(configuration: Configuration) -> Headers:
-    """What every answer carries, whatever it is.
+    """Return the headers of every response.
 
-    HTTPS is insisted on only where the operator says that the installation is reached by it.
+    They require HTTPS only where the operator says that the installation is reached by it.
     """
     headers: Headers = (
         ("X-Content-Type-Options", "nosniff"),

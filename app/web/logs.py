@@ -108,7 +108,7 @@ def blank_secrets(_logger: object, _method: str, event: Event) -> Event:
 
 
 def blank_secret_texts(_logger: object, _method: str, line: Any) -> str:
-    """Blank whatever has the form of a secret in a line that is about to be written."""
+    """Return ``line`` without texts that look like secrets."""
     return _SECRET_TEXTS.sub(BLANK, str(line))
 
 
@@ -152,7 +152,7 @@ MAX_FAILURES_PER_SECOND = 50
 
 
 class _StandardError(logging.Handler):
-    """Writes to whatever standard error is at that time."""
+    """Writes to the standard error stream of the moment, which tests replace."""
 
     @override
     def emit(self, record: logging.LogRecord) -> None:

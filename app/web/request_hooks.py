@@ -268,7 +268,7 @@ class RequestHooks:
 
 
 def install_request_hooks(app: Flask, installation: Installation) -> None:
-    """Put the hooks around ``app``; whatever is mounted on it later has to be inside."""
+    """Put the hooks around ``app``; what is mounted on it later must be inside them."""
     hooks = RequestHooks(app.wsgi_app, installation, lambda *asked: _match(app, *asked))
     app.extensions[EXTENSION] = hooks
     app.wsgi_app = hooks  # type: ignore[method-assign]

@@ -21,7 +21,7 @@ def cookie_settings(*, secure: bool) -> dict[str, Any]:
     """How the console's cookie is set; ``secure`` where the installation is reached by HTTPS.
 
     The prefix makes browsers refuse the cookie from another host or without TLS (RFC 6265bis,
-    4.1.3.2), and so it cannot be used where there is none.
+    4.1.3.2), so it is left out where the installation is reached without TLS.
     """
     return {
         "SESSION_COOKIE_NAME": "__Host-latchkey" if secure else "latchkey",

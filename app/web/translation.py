@@ -142,7 +142,7 @@ def refused_text(refused: Refused) -> str:
 def reason_text(reason: str) -> str:
     """Return why something failed, as it was stored in English, in the language of the request.
 
-    What isn't a sentence of ours, like an endpoint's own words, stays as it is.
+    Other texts, like an endpoint's own words, stay as they are.
     """
     sentence, values = find_reason(reason)
     return text(sentence, **{name: reason_text(value) for name, value in values.items()})

@@ -352,7 +352,7 @@ class SqliteBackups:
     def write(self, file: Path, facts: BackupFacts, lock: BackupLock) -> int:
         with private_temporary_folder() as folder:
             members = {_DATABASE: folder / _DATABASE}
-            # First, so that whatever is in it is in the database as well.
+            # First, so that all that is in it is in the database, too.
             if self.queue.is_file():
                 members[_QUEUE] = folder / _QUEUE
                 _copy(self.queue, folder / _QUEUE)

@@ -37,7 +37,7 @@ _AWAY = ("08", "57P", "53300")
 
 _WAITED_TOO_LONG = "55P03"
 _TOO_MANY_PARAMETERS = "number of parameters must be between"
-"""What PostgreSQL's library says of a statement of ours that it doesn't send."""
+"""What PostgreSQL's library reports for a statement with too many parameters."""
 
 
 TRANSLATED = (DBAPIError, NoConnection, DatabaseUnavailable)
@@ -70,7 +70,7 @@ def _fault(error: BaseException | None) -> Fault | None:
     message = " ".join(str(error).split())
     if isinstance(error, sqlite3.Error):
         return _sqlite_fault(message)
-    # Not by the classes of psycopg: on SQLite, nobody shall wait for it to load.
+    # Not by the classes of psycopg: loading it would delay a start on SQLite.
     state = getattr(error, "sqlstate", "")
     # What a server answers has a state; without one, there was no answer.
     if state is None:

@@ -22,7 +22,7 @@ _MEBIBYTE = 1024 * 1024
 
 
 class LocalMediaFolder:
-    """The files below ``folder``, and no others, whatever links there are."""
+    """The files below ``folder``; links can't lead out of it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()

@@ -38,7 +38,7 @@ _ALGORITHMS = {name: jwt.get_algorithm_by_name(name) for name in ALGORITHMS}
 
 
 def read_keys(key_set: Mapping[str, object]) -> tuple[ProviderKey, ...]:
-    """The keys of a JSON Web Key Set that verify signatures; what is none of them is left out."""
+    """Return the keys of a JSON Web Key Set that verify signatures, ignoring other entries."""
     entries = key_set.get("keys")
     if not isinstance(entries, list):
         return ()
@@ -107,7 +107,7 @@ _TOKEN_ENDPOINT = "The token endpoint"  # noqa: S105
 
 
 class OpenIdProvider:
-    """Speaks to whatever provider the settings name; keeps nothing between calls."""
+    """Calls the provider that the settings name; keeps nothing between calls."""
 
     def __init__(self, http: Http) -> None:
         self._http = http

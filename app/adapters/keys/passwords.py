@@ -186,7 +186,7 @@ class Argon2Hasher:
 
 
 def _parsed(password_hash: str | None) -> HashFormat | None:
-    """Return the parts of a hash, ``None`` where there is none that can be checked."""
+    """Return the parts of a hash, ``None`` without a hash that can be checked."""
     try:
         return None if password_hash is None else parse_hash(password_hash)
     except UnusableHash:

@@ -58,7 +58,7 @@ _BLOCK = re.compile(r"\s*(</?(p|br|table|tr|td)\b[^>]*>)\s*")
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
 Written = Callable[[Mapping[str, str]], OwnTemplate]
-"""Writes an email of ours with the given values."""
+"""Writes one of Latchkey's emails with the given values."""
 
 
 def make_starter(kind: MailKind, write: Written) -> OwnTemplate:

@@ -139,7 +139,7 @@ class SmtpMailer:
     @contextmanager
     def _connect(self) -> Iterator[smtplib.SMTP]:
         context = self._authorities.client_context()
-        # Said in greeting: the sender's domain, not whatever this machine is called inside.
+        # The greeting names the sender's domain, not this machine's internal name.
         name = _ascii(self._sender_address.rpartition("@")[2])
         if self._tls:
             server: smtplib.SMTP = smtplib.SMTP_SSL(

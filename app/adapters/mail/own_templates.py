@@ -1,6 +1,6 @@
 """The shop's own email templates: a subset of Jinja, checked when it is parsed, then rendered.
 
-The subset is a list of what is allowed, so that whatever Jinja learns later is refused: values by
+The subset is a list of what is allowed, so that later features of Jinja are refused: values by
 their documented names, ``if`` and ``for`` over a documented list, listed filters, comparisons and
 ``and``, ``or``, ``not``. The sandbox is a second wall around it.
 """
@@ -137,7 +137,7 @@ def _problem(part: TemplatePart, refused: _Refused) -> Problem:
 
 @lru_cache(maxsize=64)
 def _compiled(kind: MailKind, part: TemplatePart, source: str) -> object:
-    # What was imported, or stored under other rules, is judged again, but for the hosts.
+    # Imported templates, and those stored under other rules, are checked again, except hosts.
     tree = _read(kind, part, source)
     for problem in content_problems(part, tree, (), lambda _url: None):
         raise OwnTemplateBroken(problem)
@@ -197,7 +197,7 @@ def _read(kind: MailKind, part: TemplatePart, source: str) -> tuple[Node, ...]:
 
 
 class _Reader:
-    """Turns Jinja's tree into ours, and refuses every kind of node that isn't listed."""
+    """Turns Jinja's tree into ``Node``s and refuses every kind of node that isn't listed."""
 
     def __init__(self, kind: MailKind) -> None:
         self._values = VALUES[kind]

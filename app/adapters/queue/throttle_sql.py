@@ -136,7 +136,7 @@ class SqlThrottle:
             with self._database.transaction(signs_in=True) as session:
                 _rebase(session, address, now)
         if wait > 0:
-            # Decided by reading: whoever hammers a blocked address makes nobody wait for a write.
+            # Decided by reading: many attempts at a blocked address don't cause writes.
             return Attempt("", wait)
         lease = secrets.token_hex(16)
         values = {
@@ -199,7 +199,7 @@ class SqlThrottle:
             with self._database.transaction(signs_in=True) as session:
                 number = session.scalar(GUESS, {**values, "most": MAX_GUESSES})
         except IntegrityError:
-            # Deleted a moment ago: there is nobody left whose password could be guessed.
+            # The user was deleted a moment ago, so there is no password to guess.
             number = MAX_GUESSES
         if number is not None:
             return Guess(number)
@@ -359,7 +359,7 @@ def _count_against(session: Session, user_id: int | None, touch: Mapping[str, ob
         with session.begin_nested():
             failures: int = session.execute(COUNT_USER, {**touch, "user_id": user_id}).scalar_one()
     except IntegrityError:
-        # Deleted while the password was being compared: there is nobody left to count against.
+        # The user was deleted while the password was compared.
         return 0
     return failures
 

@@ -60,12 +60,12 @@ class AccountState:
 
 
 def state_of(purpose: LinkPurpose, account: AccountState) -> str:
-    """A digest of what a link for ``purpose`` depends on: when it changes, the link is dead.
+    """A digest of what a link for ``purpose`` depends on: when it changes, the link is invalid.
 
-    A link that sets a password dies with the password, so it works once whatever happens to its
-    row. One that was asked for from within a session dies when all sessions are ended. One that
-    restores an email works whatever the email is by then, but not after a customer became staff:
-    the old email may be a stranger's.
+    A link that sets a password depends on the password, so it works once, whether or not its row
+    is deleted. One that was asked for in a session depends on the sessions: ending all invalidates
+    it. One that restores an email doesn't depend on the email, but works no more after a customer
+    became staff: the old email may be a stranger's.
     """
     if purpose in NOT_ME_PURPOSES:
         email = account.email if purpose is LinkPurpose.NOT_ME else ""

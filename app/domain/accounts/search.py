@@ -168,7 +168,7 @@ class UserSort(StrEnum):
 
 
 class SignInMethod(StrEnum):
-    """How a person can sign in, whatever the login mode allows.
+    """How a person can sign in, regardless of the login mode.
 
     ``NO_SIGN_ON`` are all without an identity at a working provider, with a password or without.
     """

@@ -23,7 +23,7 @@ DEFAULT_OVERLAP = timedelta(hours=24)
 MAX_OVERLAP = timedelta(days=30)
 
 EXPIRED_TOKEN_KEPT = timedelta(days=30)
-"""How long a token that has expired can still be seen: whoever misses it finds out why."""
+"""How long an expired token stays listed, so that people see why it stopped working."""
 
 MAX_LIFETIME = timedelta(days=36_525)
 """How far ahead a token may end: not every database and client reads the year 9999 alike."""
@@ -180,7 +180,7 @@ TOKEN_PREFIX = "lkapp_"
 """What secret scanners look for."""
 
 TOKEN_RANDOM_LENGTH = 37
-"""Letters and digits that nobody can guess: 220 bits."""
+"""Letters and digits: 220 random bits."""
 
 _CHECKSUM_LENGTH = 6
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -210,7 +210,7 @@ def is_app_token(text: str) -> bool:
 def has_foreign_form(text: str) -> bool:
     """Whether ``text`` can be an app token of another installation: a bearer token (RFC 6750).
 
-    Signed tokens and whatever begins as our own tokens do can't.
+    Signed tokens, and texts that begin like Latchkey's app tokens, can't.
     """
     is_signed = text.count(".") == 2  # noqa: PLR2004 - header, claims, signature
     return (
@@ -340,7 +340,7 @@ def refusal_in(response: Mapping[str, object], *, good: bool) -> str | None:
     """Why an app refuses to be installed, or ``None`` when it does not.
 
     ``response`` is the JSON of its token target, empty for none; ``good`` whether the status was
-    2xx. ``success: false`` is a refusal whatever the status (contract, "What existing clients hold
+    2xx. ``success: false`` refuses with any status (contract, "What existing clients hold
     us to": the message is ``error.message``).
     """
     if good and response.get("success") is not False:

@@ -98,7 +98,7 @@ def snapshot_of(product: Product) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """So many of one product. ``product`` is as it is now, ``None`` when it is gone."""
+    """A quantity of a product in a cart or order; ``product`` is ``None`` once deleted."""
 
     id: int
     product: Product | None

@@ -18,10 +18,10 @@ MAX_QUANTITY = 1000
 """Of one product in one cart."""
 
 CHECKOUT_TOKEN_LENGTH = 32
-"""Letters and digits: 190 bits, which nobody guesses."""
+"""Letters and digits: 190 random bits."""
 
 CHECKOUT_RETENTION = timedelta(days=90)
-"""How long a cart that nobody touches is kept."""
+"""How long a cart is kept after its last change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class OrderLine(Line):
 
 @dataclass(frozen=True, slots=True)
 class OrderSummary:
-    """An order without its lines. ``user_email`` stays when the account is gone."""
+    """An order without its lines. ``user_email`` stays when the account is deleted."""
 
     id: int
     status: OrderStatus

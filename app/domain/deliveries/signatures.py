@@ -45,8 +45,8 @@ def headers_of(
 ) -> dict[str, str]:
     """Return the headers of one attempt at ``timestamp`` (Unix seconds).
 
-    Custom headers come first, so that none replaces one of ours. With several ``secrets`` (during
-    a rotation) the Standard Webhooks signature lists one for each.
+    Custom headers come first, so that they can't replace Latchkey's. With several ``secrets``
+    (during a rotation) the Standard Webhooks signature lists one for each.
     """
     headers = dict(custom)
     own = {

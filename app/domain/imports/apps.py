@@ -18,7 +18,7 @@ _MAX_LINE_LENGTH = 256
 _MAX_ABOUT_LENGTH = 20_000
 _LAST_FOUR = 4
 _NO_PLACE = ("configuration_url", "data_privacy", "brand_logo_default")
-"""What the platform's apps have and ours don't."""
+"""Columns of Saleor's apps that apps here don't have."""
 
 
 @dataclass(frozen=True, slots=True)

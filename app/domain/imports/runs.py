@@ -105,7 +105,7 @@ class Outcome(StrEnum):
     IMPORTED = "IMPORTED"
     """Imported as it is, but it needs attention."""
     KEPT = "KEPT"
-    """It changed both at the source and here since the last import; ours was kept."""
+    """It changed both at the source and here since the last import; the one here was kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Turn a platform's shop settings into ours."""
+"""Turn Saleor's shop settings into Latchkey's."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Turn a platform's webhooks into ours.
+"""Turn Saleor's webhooks into Latchkey's.
 
 What can't be sent here as it was sent there is imported disabled, so that a person looks at it
 before it sends. A webhook that can't be stored here at all is left out: its endpoint isn't an http

@@ -135,8 +135,8 @@ _LINKED = re.compile(r"://|\.(?=[^\W\d_])")
 def unlinked(text: str) -> str:
     """Return ``text`` with blanks where mail programs would see a link: ``example com``.
 
-    A program names itself as it likes, as does whoever adds a passkey. A security notice must not
-    carry a stranger's link. Version numbers stay.
+    Programs choose their own names, and people choose those of their passkeys. A security notice
+    must not carry a stranger's link. Version numbers stay.
     """
     return _LINKED.sub(" ", text)
 
@@ -164,16 +164,16 @@ LINK_EVENTS: Mapping[MailKind, tuple[EventType, ...]] = MappingProxyType(
 """The emails that an app can send, by the events that carry the same link."""
 
 MAX_WAIT = timedelta(minutes=30)
-"""How long ours waits for an app, from the request: half as long as the shortest link works."""
+"""How long Latchkey's email waits for an app's: half the lifetime of the shortest-lived link."""
 
 ASKED_AGAIN = timedelta(hours=24)
-"""Someone who asks again so soon didn't get the app's email: ours is sent, too."""
+"""A person who asks again within this time didn't get the app's email: Latchkey sends its own."""
 
 
 def kinds_without_app(
     senders: Mapping[MailKind, str], apps: Mapping[MailKind, Collection[str]]
 ) -> tuple[MailKind, ...]:
-    """Return the kinds that an app is to send though none can: ours are sent.
+    """Return the kinds that an app is set to send but none can: Latchkey sends them.
 
     ``senders`` are the settings, ``apps`` the names of the apps that can send each kind.
     """

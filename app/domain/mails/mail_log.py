@@ -101,8 +101,8 @@ def kind_label(kind: str) -> str:
 def readable_answer(answer: bytes | str, password: str = "") -> str:
     """Return what a mail server answered as one short line.
 
-    Emails, URLs, whatever may be a token, and the server's ``password`` are hidden: servers repeat
-    what they were sent.
+    Emails, URLs, possible tokens and the server's ``password`` are hidden: servers repeat what
+    they were sent.
     """
     text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
     line = " ".join("".join(one if one.isprintable() else " " for one in text).split())

@@ -52,7 +52,7 @@ class TemplatePart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OwnTemplate:
-    """The sources of an email that replaces ours.
+    """The sources of an email that replaces Latchkey's.
 
     ``html`` is put into the shop's layout, unless it begins with ``<!doctype`` or ``<html``.
     """

@@ -357,9 +357,9 @@ class ImportedPasswordState(StrEnum):
     """What has become of the password of an imported user."""
 
     IMPORTED = "IMPORTED"
-    """It works; the next sign-in with it replaces the hash by ours."""
+    """It works; the next sign-in with it replaces the hash with an argon2id hash."""
     REPLACED = "REPLACED"
-    """The hash is ours: the person has signed in since, or it already was when imported."""
+    """The hash is Latchkey's: since the person signed in, or already when it was imported."""
     CHANGED = "CHANGED"
     """The person has set another password since, or it was removed."""
     MUST_RESET = "MUST_RESET"

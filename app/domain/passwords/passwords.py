@@ -10,7 +10,7 @@ from app.domain.values.errors import Problem
 
 MIN_LENGTH = 8
 MAX_LENGTH = 1024
-"""Characters; nobody types more, and hashing stays a matter of milliseconds."""
+"""Characters: longer than typed passwords, and hashed in milliseconds."""
 
 _MAX_NORMALIZED = 2 * MAX_LENGTH
 """Characters, as typed: each letter of the longest password can have an accent."""
@@ -26,7 +26,7 @@ contained in the password as they are.
 """
 
 _MAX_REST = 4
-"""Letters and digits beside the account's words that don't make a password another."""
+"""A password with no more letters and digits besides the account's words is too similar."""
 
 _LOOKALIKES = (
     str.maketrans("@4301!|$57", "aaeoiiisst"),

@@ -15,7 +15,7 @@ from app.domain.values.json_values import BOM, NoJsonObject, read_json_object
 
 ALGORITHM = "RS256"
 MAX_TOKEN_LENGTH = 8 * 1024
-"""Characters; a token of ours has about a thousand."""
+"""Characters; Latchkey's tokens have about a thousand."""
 
 _OUR_MEMBERS = frozenset(("alg", "kid", "typ"))
 _TYPE = "JWT"
@@ -36,8 +36,8 @@ def read_token(token: str) -> CompactToken:
 
     Raises ``TokenRejected``: UNDECODABLE for what is no compact JWS, too long, or not written the
     one canonical way (so that no two texts are the same token); ALGORITHM for any but RS256;
-    SIGNATURE without a ``kid``; INVALID for a header that holds more than ours do. That refuses
-    keys which a token brings along (``jwk``, ``jku``, ``x5u``, ``x5c``) and every ``crit``
+    SIGNATURE without a ``kid``; INVALID for a header with members that Latchkey's don't have. That
+    refuses keys which a token brings along (``jwk``, ``jku``, ``x5u``, ``x5c``) and every ``crit``
     (RFC 8725, 3.1, 3.5 and 3.10), and keeps a webhook's signature from passing for a token.
     """
     if len(token) > MAX_TOKEN_LENGTH or not token.isascii():
@@ -64,7 +64,7 @@ def read_members(data: bytes) -> Mapping[str, object]:
 
 
 def csrf_token_in(refresh_token: str) -> str | None:
-    """Return the claim ``csrf_token`` of a refresh token that was made just now."""
+    """Return the claim ``csrf_token`` of a refresh token, whose signature isn't checked."""
     claim = read_members(read_token(refresh_token).payload).get("csrf_token")
     return claim if isinstance(claim, str) else None
 
@@ -107,7 +107,7 @@ def decode(segment: str) -> bytes:
 
 _PARTS = 3
 MAX_PROVIDER_TOKEN_LENGTH = 16 * 1024
-"""Characters; providers put whole lists of groups into theirs."""
+"""Characters; providers put whole lists of groups into their tokens."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ API_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
 )
 """Mutations, by field name, that cost something and that everybody can reach.
 
-Apps and staff are not counted here: ``CALLER_LIMITS`` are theirs. ``tokenCreate`` has the login
+Apps and staff are counted by ``CALLER_LIMITS`` instead. ``tokenCreate`` has the login
 throttle; ``tokenRefresh``, ``tokenVerify``, ``externalVerify`` and ``appTokenVerify`` check a
 token and store nothing for strangers.
 """

@@ -27,7 +27,7 @@ class TokenType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """The claims of a token whose signature is ours.
+    """The claims of one of Latchkey's own tokens, whose signature was verified.
 
     ``exp``, ``iat`` and ``nbf`` are Unix seconds; ``session`` is the claim ``token``;
     ``everything`` is the whole set as it was signed, for ``tokenVerify { payload }``.
@@ -92,7 +92,7 @@ def make_claims(
 
 
 def read_claims(everything: Mapping[str, object], owners: Collection[str]) -> Claims:
-    """The claims of a verified token; raises ``TokenRejected`` INVALID when it is none of ours.
+    """The claims of a verified token; raises ``TokenRejected`` INVALID for another issuer's.
 
     Only what never changes is looked at here, so that the result may be remembered: form, owner.
     """

@@ -189,7 +189,7 @@ SETTINGS = (
         ),
     ),
 )
-"""In the order of the interface; ``issuer`` and all that follow it are ours."""
+"""In the order of the API. Saleor doesn't have ``issuer`` and those after it."""
 
 SECRET_NAMES = frozenset(entry.name for entry in SETTINGS if entry.type is SettingType.SECRET)
 

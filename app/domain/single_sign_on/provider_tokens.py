@@ -188,9 +188,9 @@ def is_signed(token: str) -> bool:
 def is_opaque(token: str) -> bool:
     """Whether a provider may have issued ``token`` without a signature, and can be asked about it.
 
-    False for whatever may be a credential of another system, which must not be sent to the
-    provider: an app token or webhook secret of ours, complete or not, and a part of a signed
-    token. An encrypted token (RFC 7516) is opaque to everyone but the provider.
+    False for a possible credential of another system, which must not be sent to the provider:
+    an app token or webhook secret of Latchkey's, complete or not, and a part of a signed token. An
+    encrypted token (RFC 7516) is opaque to everyone but the provider.
     """
     if is_signed(token) or any(mark in token.lower() for mark in _OUR_MARKS):
         return False
@@ -222,7 +222,7 @@ def read_access_token(
     expires, issued, not_before = _times(claims, now)
     grant = None
     if provider.use_oauth_scope_permissions:
-        # Without an audience nobody can tell whether the scopes were granted for this service.
+        # Without an audience it isn't known whether the scopes were granted for this service.
         has_audience = provider.audience != ""
         grant = (
             granted_scopes(
@@ -270,7 +270,7 @@ def is_id_token(token: SignedToken, provider: Provider) -> bool:
 
 
 def _is_for_client(claims: Mapping[str, object], provider: Provider) -> bool:
-    """Whether the audience is that of an ID token for this client, and no other one of ours."""
+    """Whether the audience is that of an ID token for this client, not of an access token."""
     audience = _audience(claims)
     if provider.client_id not in audience or provider.audience in {*audience} - {
         provider.client_id
@@ -288,7 +288,7 @@ def serves_staff_with(token: SignedToken, provider: Provider) -> bool:
     """
     if not provider.accepted_clients:
         return provider.audience != "" or provider.serves_staff_of_any_client
-    # An empty client ID is none.
+    # An empty client ID accepts no token.
     accepted = {provider.client_id, *provider.accepted_clients.replace(",", " ").split()}
     named = [token.claims[name] for name in _CLIENT_CLAIMS if token.claims.get(name) is not None]
     if not named or not all(isinstance(name, str) and name in accepted - {""} for name in named):
@@ -447,7 +447,7 @@ def _proved_ago(claims: Mapping[str, object]) -> float:
     try:
         proved, issued = _moment(claims, "auth_time"), _moment(claims, "iat")
     except ProviderTokenRejected:
-        return 0.0  # let nobody stay outside for it
+        return 0.0  # an unreadable time doesn't refuse a sign-in
     return max(0.0, issued - proved) if proved and issued else 0.0
 
 

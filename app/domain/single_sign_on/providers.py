@@ -43,7 +43,7 @@ class Provider:
     nor clients are set, as providers had them before ``accepted_clients`` existed.
     ``waiting_changes`` are those that aren't confirmed (``waiting_changes.read_waiting``),
     ``trust_version`` counts changes of what it can assert. Tokens issued until
-    ``tokens_valid_after`` (Unix seconds) are refused: a URL that nobody confirmed may have them.
+    ``tokens_valid_after`` (Unix seconds) are refused: an unconfirmed URL may have received them.
     """
 
     id: int
@@ -114,8 +114,7 @@ class Provider:
     def imported_issuer(self) -> str:
         """Return the issuer under which imported identities are stored until their sign-in.
 
-        The platform doesn't record issuers. Where none is configured, the first token of a person
-        tells theirs.
+        Saleor doesn't record issuers. Where none is configured, a person's first token tells it.
         """
         return self.issuer or f"{self.slug}|*"
 
@@ -138,7 +137,7 @@ class Provider:
 
 
 def serves_any_client(provider: Provider) -> bool:
-    """Whether access tokens have staff rights here whatever client they were issued to."""
+    """Whether access tokens have staff rights regardless of the client they were issued to."""
     is_open = not (provider.audience or provider.accepted_clients)
     return provider.takes_tokens and is_open and provider.serves_staff_of_any_client
 

@@ -33,7 +33,7 @@ _GETS_TOKENS = ("user_info_url", "oauth_token_url")
 class Changer:
     """Who made a change, and the permissions they held then.
 
-    A dashboard extension has both keys. Without a key, the change is nobody's who can be found.
+    A dashboard extension has both keys. Without a key, it isn't known who made it.
     """
 
     user_id: int | None = None
@@ -66,7 +66,7 @@ ANY_CLIENT = translatable(
 UNREADABLE = tuple(
     WaitingChange(name, "", 0.0, Changer(), can_revert=False) for name in ("active", *_GETS_TOKENS)
 )
-"""What a damaged record counts as: a change by nobody, so the provider asserts nothing."""
+"""What a damaged record counts as: changes by an unknown person, so that nothing is asserted."""
 
 
 def changer_of(actor: Actor) -> Changer | None:

@@ -124,7 +124,7 @@ def normalize_url(url: str) -> str:
 def is_path(text: str) -> bool:
     """Whether ``text`` is a path on a host that is known from elsewhere: ``/settings?tab=1``.
 
-    ``//host/`` is none: browsers take that for another host.
+    ``//host/`` isn't one: browsers read it as another host.
     """
     return is_unambiguous(text) and text.startswith("/") and not text.startswith("//")
 
@@ -153,7 +153,7 @@ def resolved_path(text: str) -> str | None:
 
 
 def origin_of(address: str) -> tuple[str, str, int]:
-    """Scheme, host and port of an absolute URL: its origin (RFC 6454); empty if it is none."""
+    """Scheme, host and port of an absolute URL: its origin (RFC 6454); empty for other texts."""
     found = parse_web_url(address)
     return ("", "", 0) if found is None else (found.scheme, found.host, found.port)
 

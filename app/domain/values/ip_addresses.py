@@ -7,7 +7,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _PROTOCOLS = ipaddress.ip_network("192.0.0.0/24")
-"""Set aside for protocols themselves (RFC 6890): nobody's shop is there."""
+"""Reserved for protocol assignments (RFC 6890): no shop has an address there."""
 
 _SITES = ipaddress.ip_network("fec0::/10")
 """What was private in IPv6 until RFC 3879, and is still routed within sites."""

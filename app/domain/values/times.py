@@ -79,7 +79,7 @@ MAIL_DELAYS = (0, 30, 120, 600, 1800, 3600, 7200, 14400, 28800, 43200, 86400)
 """Seconds before each attempt to hand a mail over: about two and a half days in all."""
 
 FAULT_DELAYS = (0, 30, 120, 600, 1800, 3600, 10_800)
-"""Seconds before each attempt to make a payload that a fault of ours stands in the way of.
+"""Seconds before each attempt to make a payload after an internal error.
 
 About five hours in all: long enough for a store that restarts, or for an operator who repairs.
 """
