@@ -16,17 +16,15 @@ from flask.cli import FlaskGroup
 from typing_extensions import override
 
 import app as latchkey
-from app.commands.terminal.exit_codes import MEANINGS, Exit
-from app.commands.terminal.imports import without_collections
-from app.commands.terminal.interruptions import exit_at_once
-from app.commands.terminal.lazy_group import LazyGroup
+from app.commands.terminal.exit_codes import MEANINGS, Exit, exit_at_once
+from app.commands.terminal.lazy_group import LazyGroup, without_collections
 from app.commands.terminal.output import write, write_errors
 from app.domain.values.installation import Misconfigured
 
 COMMANDS = {
     "serve": "app.commands.serve:command",
-    "worker": "app.commands.worker:command",
-    "operations": "app.commands.operations:command",
+    "worker": "app.commands.processes:worker",
+    "operations": "app.commands.processes:operations",
     "doctor": "app.commands.doctor:command",
     "db": "app.commands.db:command",
     "keys": "app.commands.keys:command",

@@ -8,13 +8,11 @@ from threading import Event
 
 import click
 
-from app.commands.app_output import ALL_COLUMNS, MAX_KEY
-from app.commands.public_url import base_url
-from app.commands.terminal.choices import Id
 from app.commands.terminal.command import Group, standalone
 from app.commands.terminal.field_selection import fields_option
+from app.commands.terminal.instance_choice import base_url
+from app.commands.terminal.options import Id, permission_option
 from app.commands.terminal.output import Column, output, visible
-from app.commands.terminal.permissions import permission_option
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.apps.apps import App, AppSortField, Installation, JobStatus
 from app.domain.apps.manifests import Manifest
@@ -34,6 +32,39 @@ from app.services.apps.installation_requests import (
 )
 from app.services.apps.installation_worker import install_next_app
 from app.web.installation import installation
+
+MAX_KEY = 10**18
+"""Fits every database's integer; a larger one cannot exist."""
+NO_APP = "App not found. List apps with: flask app list"
+
+COLUMNS = (
+    Column[App]("id", "ID", lambda app: app.id, short=True),
+    Column[App]("name", "Name", lambda app: app.name, short=True),
+    Column[App]("type", "Type", lambda app: app.type.value),
+    Column[App]("isActive", "Active", lambda app: app.is_active),
+    Column[App]("permissions", "Permissions", lambda app: sorted(app.permissions)),
+    Column[App]("created", "Created", lambda app: app.created_at),
+)
+ALL_COLUMNS = (
+    *COLUMNS,
+    Column[App]("identifier", "Identifier", lambda app: app.identifier or None),
+    Column[App]("version", "Version", lambda app: app.version or None),
+    Column[App]("author", "Author", lambda app: app.author or None),
+    Column[App]("appUrl", "Address", lambda app: app.app_url or None),
+    Column[App]("manifestUrl", "Manifest", lambda app: app.manifest_url or None),
+)
+
+
+def app_key(ports: Ports, app: str) -> int:
+    """Return the key of the app with that ID or unique name; raises ``Refused`` (NOT_FOUND)."""
+    if app.isascii() and app.isdigit() and int(app) <= MAX_KEY:
+        return int(app)
+    page = list_apps(ports, OPERATOR, PageRequest(2), AppFilter(name=app)).items
+    if len(page) == 1:
+        return page[0].id
+    hint = "Several apps have this name. Use the app's ID." if page else NO_APP
+    raise Refused(Problem("NOT_FOUND", hint, "app"))
+
 
 _POLL_SECONDS = 0.2
 """Seconds between two looks at an installation that a worker has taken on."""

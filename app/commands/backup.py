@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from app.commands.terminal.command import standalone
+from app.commands.terminal.options import FilePath
 from app.commands.terminal.output import Column, output
-from app.commands.terminal.text_options import FilePath
 from app.domain.authorization.actor import OPERATOR
 from app.ports.database import BackupFacts, BackupKey, BackupLock
 from app.services.operations.backups import create_backup, reads_secrets_of, restore_backup

@@ -9,11 +9,10 @@ import click
 from click.shell_completion import CompletionItem
 from typing_extensions import override
 
-from app.commands.terminal.choices import Word
 from app.commands.terminal.command import standalone
+from app.commands.terminal.options import FilePath, Word
 from app.commands.terminal.output import output, write
 from app.commands.terminal.progress import progress
-from app.commands.terminal.text_options import FilePath
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.exports import Section
 from app.services.imports.exports import export_installation

@@ -1,27 +1,347 @@
-"""``flask import``: people, apps and webhooks of another installation."""
+"""``flask import``: people, apps and webhooks of another installation, or from a file."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import csv
+import json
+import os
+import stat
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
-from typing import TypedDict
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import IO, Any, BinaryIO, TypedDict
 from urllib.parse import urlsplit
 
 import click
 from click.core import ParameterSource
 from typing_extensions import Unpack
 
-from app.commands.import_files import FILES
-from app.commands.import_progress import SectionProgress
-from app.commands.import_reports import collected_findings, print_report
-from app.commands.terminal.command import Group
-from app.commands.terminal.output import Column, output
+from app.commands.export import sections_option
+from app.commands.terminal.command import Group, standalone
+from app.commands.terminal.options import FilePath, is_read, read_file, read_text, warn_of_exposure
+from app.commands.terminal.output import Column, Form, json_text, output, write
+from app.commands.terminal.progress import progress
 from app.commands.terminal.prompts import confirm_action, yes_option
-from app.commands.terminal.text_options import FilePath, is_read, read_text, warn_of_exposure
 from app.domain.authorization.actor import OPERATOR
-from app.domain.imports.runs import DEFAULT_BATCH, DEFAULT_RESERVE, Part, RunOptions
+from app.domain.imports.exports import Section
+from app.domain.imports.runs import (
+    DEFAULT_BATCH,
+    DEFAULT_RESERVE,
+    Counts,
+    Finding,
+    Outcome,
+    Part,
+    RunOptions,
+    RunReport,
+)
+from app.domain.imports.text_files import split_lines
+from app.domain.passwords.imported_hashes import FirebaseParameters
+from app.domain.values.installation import OnProgress, ignore_progress
+from app.domain.values.text_rules import safe_cell
+from app.services.imports.export_reading import ExportFileOptions, import_export
 from app.services.imports.platform import FinishedImport, finish_import, import_platform
+from app.services.imports.user_files import UserFileOptions, import_users
 from app.web.installation import installation
+
+
+class SectionProgress:
+    """The progress of each section, one after the other."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._title = ""
+        self._show: OnProgress = ignore_progress
+
+    def show(self, title: str, done: int, total: int) -> None:
+        if title != self._title:
+            self._stack.close()
+            self._title = title
+            self._show = self._stack.enter_context(progress(f"Importing {title.lower()}"))
+        self._show(done, max(total, done))
+
+
+_SHOWN = 5
+"""Findings of one code that a terminal shows."""
+
+_HEADINGS = ("table", "key", "code", "outcome", "reason")
+_OUTCOMES = {
+    Outcome.LEFT_OUT: "left out",
+    Outcome.CHANGED: "changed",
+    Outcome.IMPORTED: "imported as it is",
+    Outcome.DISABLED: "disabled",
+    Outcome.IMPORTED: "imported as it is, needs attention",
+    Outcome.NO_EFFECT: "imported, but has no effect here",
+    Outcome.MUST_RESET: "must reset the password",
+    Outcome.KEPT: "kept as it is here",
+}
+_COUNTS = (
+    Column[Counts]("kind", "Kind", lambda each: each.kind),
+    Column[Counts]("title", "Imported", lambda each: each.title, short=True),
+    Column[Counts]("read", "Read", lambda each: each.read, short=True),
+    Column[Counts]("created", "Created", lambda each: each.created, short=True),
+    Column[Counts]("updated", "Updated", lambda each: each.updated, short=True),
+    Column[Counts]("unchanged", "Unchanged", lambda each: each.unchanged, short=True),
+    Column[Counts]("removed", "Removed", lambda each: each.removed, short=True),
+    Column[Counts]("kept", "Kept", lambda each: each.kept, short=True),
+    Column[Counts]("leftOut", "Left out", lambda each: each.left_out, short=True),
+)
+
+
+@dataclass(slots=True)
+class Findings:
+    """Findings of a run: some of each code in memory, all of them in a temporary file as JSON.
+
+    So that memory stays flat, however many there are.
+    """
+
+    lines: IO[str]
+    table: Any = None
+    """The CSV that gets each of them, if there is one."""
+    counts: Counter[str] = field(default_factory=Counter)
+    shown: dict[str, list[Finding]] = field(default_factory=dict)
+
+    def add(self, finding: Finding) -> None:
+        """Note a finding."""
+        self.counts[finding.code] += 1
+        first = self.shown.setdefault(finding.code, [])
+        if len(first) < _SHOWN:
+            first.append(finding)
+        values = (
+            finding.table,
+            finding.key,
+            finding.code,
+            finding.outcome.value,
+            finding.reason,
+        )
+        self.lines.write(json.dumps(dict(zip(_HEADINGS, values, strict=True))) + "\n")
+        if self.table is not None:
+            self.table.writerow([safe_cell(str(value)) for value in values])
+
+    def every(self) -> Iterator[Any]:
+        """Yield all of them, as JSON has them."""
+        self.lines.seek(0)
+        return map(json.loads, self.lines)
+
+
+@contextmanager
+def collected_findings(csv_file: Path | None) -> Generator[Findings]:
+    """Collect the findings of a run, also into ``csv_file``, which only this account can read."""
+    with ExitStack() as stack:
+        findings = Findings(stack.enter_context(TemporaryFile("w+", encoding="utf-8")))
+        if csv_file is not None:
+            findings.table = csv.writer(stack.enter_context(_private_file(csv_file)))
+            findings.table.writerow(_HEADINGS)
+        yield findings
+
+
+def print_report(report: RunReport, findings: Findings) -> None:
+    """Print what a run did."""
+    out = output()
+    if out.form is Form.JSON:
+        _print_json(report, findings)
+        return
+    out.rows(report.counts, _COUNTS, empty="There was nothing to import.")
+    for code, first in sorted(findings.shown.items()):
+        count = findings.counts[code]
+        out.say(f"\n{code} ({count:,}), {_OUTCOMES[first[0].outcome]}:")
+        for (table, reason), alike in groupby(first, lambda each: (each.table, each.reason)):
+            keys = ", ".join(str(finding.key) for finding in alike)
+            out.say(f"  {table} {keys}: {reason}")
+        if count > len(first):
+            out.say(f"  and {count - len(first):,} more; --csv FILE or --json has all of them.")
+    if report.dry_run:
+        out.say("\nDry run: nothing was written.")
+
+
+def _print_json(report: RunReport, findings: Findings) -> None:
+    """Print the whole report, a finding at a time: there can be a million."""
+    head = {
+        "source": report.source,
+        "release": report.release,
+        "dryRun": report.dry_run,
+        "imported": [
+            {column.name: column.read(each) for column in _COUNTS} for each in report.counts
+        ],
+        "findingCounts": dict(sorted(findings.counts.items())),
+    }
+    start = json_text(head)[:-1]
+    write(f'{start}, "findings": [')
+    separator = ""
+    for finding in findings.every():
+        sys.stdout.write(separator + json_text(finding))
+        separator = ",\n"
+    write("]}")
+
+
+def _private_file(path: Path) -> IO[str]:
+    """Empty and restrict the file, which must not be a link: it can be in a shared folder."""
+    with ExitStack() as stack:
+        try:
+            opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            file = stack.enter_context(os.fdopen(opened, "w", encoding="utf-8", newline=""))
+            if stat.S_ISREG(os.fstat(opened).st_mode):
+                os.fchmod(opened, 0o600)
+                os.ftruncate(opened, 0)
+        except OSError as error:
+            raise click.UsageError(f"Can't write {path}: {error.strerror}.") from None
+        stack.pop_all()
+        return file
+
+
+_FILE = FilePath(dir_okay=False, path_type=Path)
+_CHUNK = 1024 * 1024
+_dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Print the report, and write nothing."
+)
+_csv_option = click.option(
+    "--csv",
+    "csv_file",
+    type=FilePath(dir_okay=False, path_type=Path),
+    help="Write all findings to this file.",
+)
+_source_option = click.option(
+    "--source",
+    help="A name for the file: a later run with the same name adds what is new. Default: the "
+    "file's name.",
+)
+
+
+@standalone(
+    "users",
+    examples=[
+        ("flask import users people.csv --dry-run", "report, and write nothing"),
+        ("flask import users people.jsonl --staff", "with staff and their groups"),
+        ("flask import users users.jsonl --firebase-signer-key-file key.txt", "from Firebase"),
+    ],
+)
+@click.argument("file", type=_FILE)
+@_source_option
+@click.option("--staff", is_flag=True, help="Import staff and members of groups, too.")
+@click.option(
+    "--firebase-signer-key-file",
+    type=_FILE,
+    help="The file with base64_signer_key of Firebase's password hash parameters.",
+)
+@click.option(
+    "--firebase-salt-separator",
+    default="Bw==",
+    show_default=True,
+    help="base64_salt_separator of them.",
+)
+@click.option(
+    "--firebase-rounds", type=click.IntRange(1), default=8, show_default=True, help="rounds."
+)
+@click.option(
+    "--firebase-mem-cost", type=click.IntRange(1), default=14, show_default=True, help="mem_cost."
+)
+@_dry_run_option
+@_csv_option
+def users(  # noqa: PLR0913 - one for each option
+    file: Path,
+    source: str | None,
+    firebase_signer_key_file: Path | None,
+    firebase_salt_separator: str,
+    firebase_rounds: int,
+    firebase_mem_cost: int,
+    csv_file: Path | None,
+    *,
+    staff: bool,
+    dry_run: bool,
+) -> None:
+    """Import people from FILE: CSV with a header, or JSON Lines, in UTF-8.
+
+    Columns: email (required), first_name, last_name, is_active, is_confirmed, language_code,
+    date_joined, last_login, note, external_reference, metadata, private_metadata, password_hash
+    and more; docs/operations/export.md lists them. People who are here already stay as they are.
+    Can be interrupted and repeated.
+    """
+    firebase = None
+    if firebase_signer_key_file is not None:
+        key = read_file(str(firebase_signer_key_file)).strip()
+        firebase = FirebaseParameters(
+            key, firebase_salt_separator, firebase_rounds, firebase_mem_cost
+        )
+    options = UserFileOptions(source or file.name, dry_run, staff, firebase)
+    ports = installation().ports
+    with _opened(file) as chunks, collected_findings(csv_file) as findings:
+        with ExitStack() as stack:
+            show = SectionProgress(stack).show
+            report = import_users(ports, OPERATOR, chunks, options, findings.add, show)
+        print_report(report, findings)
+
+
+@standalone(
+    "file",
+    examples=[
+        ("flask import file shop.jsonl --dry-run", "report, and write nothing"),
+        ("flask import file shop.jsonl", "into an empty shop"),
+        ("flask import file shop.jsonl --only people,staff", "a part of it"),
+    ],
+)
+@click.argument("file", type=_FILE)
+@sections_option
+@_source_option
+@_dry_run_option
+@_csv_option
+def file_(
+    file: Path,
+    source: str | None,
+    sections: frozenset[Section],
+    csv_file: Path | None,
+    *,
+    dry_run: bool,
+) -> None:
+    """Import what `flask export` wrote, keeping IDs. Checks the whole FILE first.
+
+    Passwords, app tokens and secrets come along if the file has them; webhooks and identity
+    providers without their secrets are imported disabled. Rows here that weren't imported can't
+    have the file's IDs, so import into an empty shop. Can be interrupted and repeated.
+    """
+    options = ExportFileOptions(source or file.name, sections, dry_run)
+    ports = installation().ports
+    with _opened(file) as chunks, collected_findings(csv_file) as findings:
+
+        def from_start() -> Iterator[bytes]:
+            return split_lines(file.name, chunks())
+
+        with ExitStack() as stack:
+            show = SectionProgress(stack).show
+            report = import_export(ports, OPERATOR, from_start, options, findings.add, show)
+        print_report(report, findings)
+
+
+FILES = (users, file_)
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[Callable[[], Iterator[bytes]]]:
+    """Yield what reads a file from its start; a pipe is copied, so that it can be read twice."""
+    with ExitStack() as stack:
+        try:
+            opened: BinaryIO = stack.enter_context(file.open("rb"))
+            if not opened.seekable():
+                copy = stack.enter_context(TemporaryFile())
+                copyfileobj(opened, copy, _CHUNK)
+                opened = copy
+        except OSError as error:
+            raise click.UsageError(f"Can't read {file}: {error.strerror}.") from None
+        yield lambda: _chunks(file, opened)
+
+
+def _chunks(file: Path, opened: BinaryIO) -> Iterator[bytes]:
+    try:
+        opened.seek(0)
+        while chunk := opened.read(_CHUNK):
+            yield chunk
+    except OSError as error:
+        raise click.UsageError(f"Can't read {file}: {error.strerror}.") from None
+
 
 _MAX_BATCH = 5_000
 _VARIABLE = "PLATFORM_DATABASE_URL"

@@ -6,10 +6,10 @@ import sys
 
 import click
 
-from app.commands.terminal.api_url import ApiAddress
 from app.commands.terminal.command import standalone
+from app.commands.terminal.instance_choice import ApiAddress
+from app.commands.terminal.options import read_input
 from app.commands.terminal.output import Column, output
-from app.commands.terminal.text_options import read_input
 from app.ports.instance import Profile
 from app.web.installation import remote_access
 

@@ -1,27 +1,194 @@
-"""``flask mail``: the mail log, and sending its emails again."""
+"""``flask mail``: the mail log, sending its emails again, and the shop's own templates."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
 
 import click
 
-from app.commands.app_output import MAX_KEY
-from app.commands.mail_templates import templates
-from app.commands.terminal.choices import Id, Word
+from app.commands.app_installations import MAX_KEY
 from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
+from app.commands.terminal.options import Id, Word, page_options, read_moment, read_text
 from app.commands.terminal.output import Column, output
-from app.commands.terminal.paging import page_options
-from app.commands.terminal.time_options import read_moment
+from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.mail import MailKind
 from app.domain.mails.mail_log import MailEntry, MailFilter, MailStatus
+from app.domain.mails.own_templates import OwnTemplate
+from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import PageRequest, read_cursor
 from app.services.accounts.password_resets import set_password_page
 from app.services.mails.mail_log import list_mails, resend_mail
+from app.services.mails.mail_templates import (
+    TemplateEntry,
+    described,
+    list_templates,
+    reset_template,
+    save_template,
+    show_template,
+    template_name,
+)
 from app.web.installation import installation
+
+_SAVE = (
+    "flask mail template save password-reset --subject Welcome --html @reset.html "
+    "--text @reset.txt"
+)
+
+templates = Group(
+    "template",
+    short_help="List, show, save and reset the shop's email templates.",
+    help="List, show, save and reset the shop's own email templates. KIND is the email's, as in "
+    "the list command of `flask mail`. Without a template, the default is sent.",
+    examples=[
+        ("flask mail template show password-reset --json", "the sources to begin with"),
+        (
+            _SAVE,
+            "check and use a template",
+        ),
+        ("flask mail template reset password-reset", "use the default again"),
+    ],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    kind: MailKind
+    language: str
+    version: int
+    template: OwnTemplate
+
+
+def _word(kind: MailKind) -> str:
+    return kind.value.replace("_", "-")
+
+
+_TEMPLATE_COLUMNS = (
+    Column[TemplateEntry]("kind", "Email", lambda entry: _word(entry.kind), short=True),
+    Column[TemplateEntry](
+        "language", "Language", lambda entry: entry.language_code or "all", short=True
+    ),
+    Column[TemplateEntry](
+        "source", "Source", lambda entry: "console" if entry.version else "folder", short=True
+    ),
+    Column[TemplateEntry]("version", "Version", lambda entry: entry.version or None),
+    Column[TemplateEntry]("savedAt", "Saved", lambda entry: entry.saved_at),
+    Column[TemplateEntry]("savedBy", "By", lambda entry: entry.saved_by or None),
+    Column[TemplateEntry](
+        "fault",
+        "Can't be used",
+        lambda entry: described(entry.fault) if entry.fault else None,
+        short=True,
+    ),
+)
+_SOURCES = (
+    Column[_Shown]("kind", "Email", lambda shown: _word(shown.kind), short=True),
+    Column[_Shown]("language", "Language", lambda shown: shown.language or "all", short=True),
+    Column[_Shown]("version", "Version", lambda shown: shown.version or None, short=True),
+    Column[_Shown]("subject", "Subject", lambda shown: shown.template.subject, short=True),
+    Column[_Shown]("html", "HTML", lambda shown: shown.template.html, has_lines=True),
+    Column[_Shown]("text", "Text", lambda shown: shown.template.text, has_lines=True),
+)
+_kind = click.argument("kind", metavar="KIND", type=Word([_word(kind) for kind in MailKind]))
+_language = click.option(
+    "--language",
+    type=Word(list(SHIPPED_LANGUAGES)),
+    default=None,
+    metavar="CODE",
+    help=f"Only for this language: {', '.join(SHIPPED_LANGUAGES)}. Without it, for all.",
+)
+
+
+@templates.command("list", examples=[("flask mail template list", "which emails have one")])
+@fields_option(_TEMPLATE_COLUMNS)
+def list_own_templates() -> None:
+    """List the templates in use, and why those can't be used that can't."""
+    entries = list_templates(installation().ports, OPERATOR)
+    output().rows(
+        entries, _TEMPLATE_COLUMNS, empty="No templates; the default is sent for every email"
+    )
+
+
+@templates.command(
+    "show",
+    examples=[("flask mail template show password-reset --language DE", "the one for German")],
+)
+@_kind
+@_language
+@click.option("--version-number", type=click.IntRange(1), help="An earlier version.")
+@fields_option(_SOURCES)
+def show(*, kind: str, language: str | None, version_number: int | None) -> None:
+    """Show the sources of a template, or of the default if there is none."""
+    of, code = _read(kind), language or ""
+    details = show_template(installation().ports, OPERATOR, of, code, version_number or 0)
+    if details is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such version.", "version"))
+    output().one(_Shown(of, code, details.version, details.template), _SOURCES)
+
+
+@templates.command(
+    "save",
+    examples=[
+        (
+            _SAVE,
+            "for all languages",
+        )
+    ],
+)
+@_kind
+@_language
+@click.option("--subject", required=True, help="The subject; values such as {{ shop.name }}.")
+@click.option("--html", required=True, help="The HTML, @FILE, or - for standard input.")
+@click.option("--text", required=True, help="The text, @FILE, or - for standard input.")
+def save(*, kind: str, language: str | None, subject: str, html: str, text: str) -> None:
+    """Check a template, save it as a new version, and use it for new emails."""
+    ports = installation().ports
+    of, code = _read(kind), language or ""
+    template = OwnTemplate(subject, _lines(read_text(html)), _lines(read_text(text)))
+    details = show_template(ports, OPERATOR, of, code)
+    used = [one.version for one in details.versions if one.is_current] if details else []
+    try:
+        version = save_template(ports, OPERATOR, of, code, template, based_on=sum(used))
+    except Refused as refused:
+        raise Refused(*map(_with_line, refused.problems)) from None
+    out = output()
+    out.one(_Shown(of, code, version, template), _SOURCES[:4])
+    out.say("New emails use it.")
+
+
+@templates.command(
+    "reset", examples=[("flask mail template reset password-reset", "for all languages")]
+)
+@_kind
+@_language
+def reset(*, kind: str, language: str | None) -> None:
+    """Use the default again. Versions of the template are kept."""
+    of, code = _read(kind), language or ""
+    ports = installation().ports
+    changed = reset_template(ports, OPERATOR, of, code)
+    name, out = template_name(of, code), output()
+    details = show_template(ports, OPERATOR, of, code)
+    if details is not None:
+        out.one(_Shown(of, code, details.version, details.template), _SOURCES[:4])
+    out.say(f"{name}: the default is used again." if changed else f"{name} has no template.")
+
+
+def _read(kind: str) -> MailKind:
+    return MailKind(kind.replace("-", "_"))
+
+
+def _lines(source: str) -> str:
+    return source.replace("\r\n", "\n")
+
+
+def _with_line(problem: Problem) -> Problem:
+    if not problem.lines:
+        return problem
+    return replace(problem, place=f"line {problem.lines[0]}")
+
 
 Choice = TypeVar("Choice", bound=StrEnum)
 

@@ -7,14 +7,13 @@ from typing import Protocol
 import click
 
 from app.commands.name_completion import complete_provider
-from app.commands.public_url import base_url
-from app.commands.terminal.choices import Word, read_switch
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.field_selection import fields_option
+from app.commands.terminal.instance_choice import base_url
+from app.commands.terminal.options import Word, read_secret, read_switch
 from app.commands.terminal.output import Column, Displayable, legible, output
 from app.commands.terminal.prompts import ask_secret, confirm_action, may_ask, yes_option
-from app.commands.terminal.text_options import read_secret
 from app.domain.authorization.actor import OPERATOR
 from app.domain.shop.lockouts import LockoutRefused
 from app.domain.single_sign_on.provider_settings import SECRET_NAMES, SETTINGS

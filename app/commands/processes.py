@@ -1,7 +1,10 @@
-"""Run processes as a group: restart one that ends, or stop them all.
+"""Run processes as a group; ``flask worker`` and ``flask operations`` run one of them alone.
 
-They are forked, so that they share the memory and the time of what this process has imported.
+A process that ends is restarted. They are forked, so that they share the memory and the time of
+what this process has imported.
 """
+
+from __future__ import annotations
 
 import multiprocessing
 import os
@@ -14,6 +17,14 @@ from multiprocessing.context import ForkProcess
 from threading import Event
 from types import FrameType
 
+import click
+from flask import current_app
+
+from app.commands.terminal.command import standalone
+from app.commands.terminal.output import Form, output
+from app.domain.authorization.actor import OPERATOR
+from app.services.operations.health_checks import require_ready
+from app.web.installation import installation
 from app.web.parent_process import end_with_parent, show_name
 
 _TICK = 0.5
@@ -151,3 +162,43 @@ def _end(programs: Sequence[Program], say: Say) -> None:
             say(f"The {program.name} didn't stop in time and was killed.")
         program.kill()
         program.wait_for_end(_GRACE)
+
+
+OPERATIONS = "latchkey.operations"
+"""Where the application keeps what ``flask operations`` runs."""
+
+
+@standalone(
+    "operations", examples=[("flask operations", "next to a WSGI server other than `flask serve`")]
+)
+def operations() -> None:
+    """Serve only health and metrics, on OPERATIONS_PORT.
+
+    `flask serve` and a separate `flask worker` do it themselves. Another WSGI server has to share
+    the folder METRICS_FOLDER with this command. Stops on SIGTERM and Ctrl-C.
+    """
+    if not installation().operations_port:
+        raise click.ClickException("OPERATIONS_PORT isn't set.")
+    run_until_stopped(current_app.extensions[OPERATIONS])
+    out = output()
+    if out.form is Form.JSON:
+        out.alone("ended", True)  # noqa: FBT003 - the value that is shown
+
+
+WORKER = "latchkey.worker"
+"""Where the application keeps what ``flask worker`` runs."""
+
+
+@standalone("worker", examples=[("flask worker", "on a machine that doesn't serve requests")])
+def worker() -> None:
+    """Run only the background worker.
+
+    Sends mail and webhooks and deletes expired data. You can run any number of workers on any
+    number of machines; `flask serve` starts one. Stops on SIGTERM and Ctrl-C after finishing
+    current work.
+    """
+    require_ready(installation().ports, OPERATOR)
+    run_until_stopped(current_app.extensions[WORKER])
+    out = output()
+    if out.form is Form.JSON:  # what it does meanwhile, its log tells
+        out.alone("ended", True)  # noqa: FBT003 - the value that is shown

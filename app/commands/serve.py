@@ -19,8 +19,7 @@ from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
-from app.commands import operations, worker
-from app.commands.processes import Program, run_programs, run_until_stopped
+from app.commands.processes import OPERATIONS, WORKER, Program, run_programs, run_until_stopped
 from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, Form, Output, output
@@ -116,8 +115,7 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     buffered = installation().requests_are_buffered
     server = partial(_serve, make_server, host, port, count, buffered=buffered)
     work, serve_operations = (
-        partial(run_until_stopped, current_app.extensions[module.EXTENSION])
-        for module in (worker, operations)
+        partial(run_until_stopped, current_app.extensions[name]) for name in (WORKER, OPERATIONS)
     )
     with _shared_metrics() as environment:
         share = partial(_run_with, current_app.extensions[ADD_TO_ENVIRONMENT], environment)

@@ -1,29 +1,25 @@
-"""``flask shop``: the shop's settings and its two switches."""
+"""``flask shop``: the shop's settings and its two switches, with a warning of what they change."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 
 import click
 
-from app.commands.access_warnings import (
-    access_lost,
-    closing_warning,
-    mode_warning,
-    requires_second_factor,
-    restricted_mode,
-    second_factor_lost,
-    second_factor_warning,
-)
-from app.commands.terminal.choices import Word, read_number, read_switch
 from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
+from app.commands.terminal.options import (
+    FilePath,
+    Word,
+    read_bytes,
+    read_future,
+    read_number,
+    read_switch,
+)
 from app.commands.terminal.output import Column, Displayable, Form, output
-from app.commands.terminal.text_options import FilePath, read_bytes
-from app.commands.terminal.time_options import read_future
 from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.mail import MailSender
 from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, SettingValue
@@ -31,12 +27,131 @@ from app.domain.shop.settings import (
     MAX_GRACE_DAYS,
     PasswordLoginMode,
     ShopSettings,
+    ShopUpdate,
     StaffSecondFactor,
 )
 from app.domain.values.inputs import Upload
-from app.services.shop.impact import count_second_factors, show_impact
+from app.domain.values.text import text
+from app.services.shop.impact import (
+    BoundedCount,
+    Impact,
+    LoginModeImpact,
+    SecondFactorCounts,
+    count_second_factors,
+    show_impact,
+)
 from app.services.shop.settings import delete_logo, show_settings, update_logo, update_shop
 from app.web.installation import installation
+
+_CLOSING = "Customers and anonymous callers get an error at once."
+_MODES = {
+    PasswordLoginMode.CUSTOMERS_ONLY: "Staff who sign in with a password lose their permissions.",
+    PasswordLoginMode.DISABLED: "No one can sign in with a password.",
+}
+_STAFF_LIMITED = (
+    "{count:,} of {all:,} staff has no SSO identity and will lose staff access.",
+    "{count:,} of {all:,} staff have no SSO identity and will lose staff access.",
+)
+_STAFF_REJECTED = (
+    "{count:,} of {all:,} staff has no other way to sign in.",
+    "{count:,} of {all:,} staff have no other way to sign in.",
+)
+_CUSTOMERS_REJECTED = (
+    "{some} of {all} customers has no other way to sign in.",
+    "{some} of {all} customers have no other way to sign in.",
+)
+_NOT_REFRESHED = (
+    "{some} SSO session can't be refreshed by its identity provider.",
+    "{some} SSO sessions can't be refreshed by their identity provider.",
+)
+_WITHOUT_FACTOR = (
+    "{count:,} of {all:,} staff has no second factor.",
+    "{count:,} of {all:,} staff have no second factor.",
+)
+_AFTER_GRACE = "They get customer-level access after the grace period."
+_NONE = BoundedCount(0)
+_ONLY_HERE = "No one could undo this in the console, only on the command line."
+
+
+def restricted_mode(update: ShopUpdate) -> PasswordLoginMode | None:
+    """Return the password login mode that ``update`` sets, if it takes access from anyone."""
+    mode = update.password_login_mode
+    return mode if isinstance(mode, PasswordLoginMode) and mode in _MODES else None
+
+
+def closing_warning(update: ShopUpdate) -> str:
+    """Return a warning if ``update`` closes the storefront; otherwise empty."""
+    return _CLOSING if update.allow_storefront_traffic is False else ""
+
+
+def requires_second_factor(update: ShopUpdate) -> bool:
+    """Whether ``update`` makes a second factor required."""
+    return update.staff_second_factor is StaffSecondFactor.REQUIRED
+
+
+def second_factor_warning(counts: SecondFactorCounts) -> str:
+    """Return how many staff a required second factor affects; empty for none."""
+    if not counts.without:
+        return ""
+    sentence = text(*_WITHOUT_FACTOR, count=counts.without, all=counts.staff)
+    return f"{sentence} {_AFTER_GRACE}"
+
+
+def second_factor_lost(counts: SecondFactorCounts) -> Mapping[str, object]:
+    """Return the same number for ``--json``."""
+    return _lost(counts.without)
+
+
+def mode_warning(found: Impact, mode: PasswordLoginMode) -> str:
+    """Return who loses access by ``mode``, in numbers; empty if it is the current one."""
+    impact = found.login_mode(mode)
+    return "" if impact.is_current else " ".join(_sentences(found, impact))
+
+
+def access_lost(found: Impact, mode: PasswordLoginMode) -> Mapping[str, object]:
+    """Return the same numbers for ``--json``; ``more…`` if counting stopped there."""
+    impact = found.login_mode(mode)
+    if impact.is_current:
+        return _lost()
+    return _lost(
+        impact.staff_losing_rights,
+        impact.customers_losing_access,
+        impact.sessions_without_refresh,
+    )
+
+
+def _lost(
+    staff: int = 0, customers: BoundedCount = _NONE, without_refresh: BoundedCount = _NONE
+) -> Mapping[str, object]:
+    return {
+        "staff": staff,
+        "customers": customers.number,
+        "moreCustomers": customers.is_more,
+        "ssoSessionsWithoutRefresh": without_refresh.number,
+        "moreSsoSessionsWithoutRefresh": without_refresh.is_more,
+    }
+
+
+def _sentences(found: Impact, impact: LoginModeImpact) -> Iterator[str]:
+    disables = impact.mode is PasswordLoginMode.DISABLED
+    staff, customers = impact.staff_losing_rights, impact.customers_losing_access
+    if staff:
+        sentences = _STAFF_REJECTED if disables else _STAFF_LIMITED
+        yield text(*sentences, count=staff, all=found.numbers.staff_active)
+    if customers.number:
+        numbers = {"some": _tally(customers), "all": _tally(found.numbers.customers)}
+        yield text(*_CUSTOMERS_REJECTED, count=customers.number, **numbers)
+    ending = impact.sessions_without_refresh
+    if ending.number:
+        yield text(*_NOT_REFRESHED, count=ending.number, some=_tally(ending))
+    if not (impact.lockout.people or impact.lockout.apps):
+        yield _ONLY_HERE
+    yield _MODES[impact.mode]
+
+
+def _tally(count: BoundedCount) -> str:
+    return text("more than {n:,}" if count.is_more else "{n:,}", n=count.number)
+
 
 command = Group(
     "shop",

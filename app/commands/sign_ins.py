@@ -7,12 +7,10 @@ from typing import TypeVar
 
 import click
 
-from app.commands.terminal.choices import Word
 from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
+from app.commands.terminal.options import Word, page_options, read_moment
 from app.commands.terminal.output import Column, output
-from app.commands.terminal.paging import page_options
-from app.commands.terminal.time_options import read_moment
 from app.domain.authorization.actor import OPERATOR
 from app.domain.sign_in.sign_in_log import (
     AccountType,

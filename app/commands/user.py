@@ -9,11 +9,9 @@ import click
 from app.commands.name_completion import complete_email, complete_group
 from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
+from app.commands.terminal.options import page_options, permission_option
 from app.commands.terminal.output import output
-from app.commands.terminal.paging import page_options
-from app.commands.terminal.permissions import permission_option
-from app.commands.user_changes import CHANGES
-from app.commands.user_output import ALL_COLUMNS, COLUMNS, PERSON_COLUMNS
+from app.commands.user_changes import ALL_COLUMNS, CHANGES, COLUMNS, PERSON_COLUMNS
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission

@@ -1,4 +1,4 @@
-"""``flask user``: what becomes of people who are there already."""
+"""``flask user``: commands that change or delete people who exist, and how people are shown."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import click
 
 from app.commands.name_completion import complete_email, complete_group
 from app.commands.terminal.command import standalone
-from app.commands.terminal.output import Column, json_text, output, write
-from app.commands.terminal.permissions import no_permission_option, permission_option
+from app.commands.terminal.options import FilePath, no_permission_option, permission_option
+from app.commands.terminal.output import Column, Displayable, json_text, output, write
 from app.commands.terminal.prompts import confirm_action, yes_option
-from app.commands.terminal.text_options import FilePath
-from app.commands.user_output import ALL_COLUMNS, COLUMNS
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
@@ -34,10 +32,60 @@ from app.services.people.staff import (
     delete_staff,
     update_staff,
 )
+from app.services.people.user_sessions import Person
 from app.services.people.user_status import reset_second_factors
 from app.services.people.users import Details
 from app.services.shop.settings import show_settings
 from app.web.installation import installation
+
+COLUMNS = (
+    Column[User]("id", "ID", lambda user: user.id),
+    Column[User]("email", "Email", lambda user: user.email, short=True),
+    Column[User]("firstName", "First name", lambda user: user.first_name),
+    Column[User]("lastName", "Last name", lambda user: user.last_name),
+    Column[User]("isStaff", "Staff", lambda user: user.is_staff),
+    Column[User]("isSuperuser", "Superuser", lambda user: user.is_superuser),
+    Column[User]("isActive", "Active", lambda user: user.is_active),
+    Column[User]("groups", "Groups", lambda user: [group.name for group in user.groups]),
+    Column[User]("lastLogin", "Last login", lambda user: user.last_login),
+)
+ALL_COLUMNS = (
+    *COLUMNS,
+    Column[User]("permissions", "Permissions", lambda user: sorted(user.permissions)),
+    Column[User]("dateJoined", "Joined", lambda user: user.date_joined),
+)
+
+
+def _column_of_person(column: Column[User]) -> Column[Person]:
+    return Column[Person](
+        column.name, column.title, lambda person: column.read(person.user), column.short
+    )
+
+
+def _origin(person: Person, name: str) -> Displayable:
+    return None if person.origin is None else getattr(person.origin, name)
+
+
+PERSON_COLUMNS = (
+    *map(_column_of_person, ALL_COLUMNS),
+    Column[Person](
+        "directPermissions", "Direct permissions", lambda person: sorted(person.direct_permissions)
+    ),
+    Column[Person](
+        "secondFactors",
+        "Second factors",
+        lambda person: [kind.value for kind in person.factors.types],
+    ),
+    Column[Person]("importedFrom", "Imported from", lambda person: _origin(person, "source")),
+    Column[Person]("importedAt", "Imported", lambda person: _origin(person, "imported_at")),
+    Column[Person](
+        "importedPassword", "Imported password", lambda person: _origin(person, "password")
+    ),
+    Column[Person](
+        "passwordReplacedAt", "Password replaced", lambda person: _origin(person, "replaced_at")
+    ),
+)
+"""The columns of one person, with where an imported account came from."""
 
 _ERASURE = (
     Column[Erasure]("id", "ID", lambda erasure: erasure.user_id, short=True),

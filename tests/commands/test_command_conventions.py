@@ -10,7 +10,7 @@ import pytest
 import cli
 from app.commands.terminal.command import Command, Group
 from app.commands.terminal.exit_codes import Exit, failure_of
-from app.commands.terminal.text_options import FilePath
+from app.commands.terminal.options import FilePath
 from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
 from app.domain.values.installation import (
     VERSION,

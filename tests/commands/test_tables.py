@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from app.commands.terminal.tables import Heading, print_fields, print_table
+from app.commands.terminal.output import Heading, print_fields, print_table
 
 HEADINGS = (
     Heading("Id"),

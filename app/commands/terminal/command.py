@@ -8,8 +8,13 @@ import click
 from flask.cli import with_appcontext
 from typing_extensions import override
 
-from app.commands.terminal.exit_codes import INTERRUPTION, Failure, failure_of, is_unwritable
-from app.commands.terminal.interruptions import raised_interruptions
+from app.commands.terminal.exit_codes import (
+    INTERRUPTION,
+    Failure,
+    failure_of,
+    is_unwritable,
+    raised_interruptions,
+)
 from app.commands.terminal.lazy_group import LazyGroup
 from app.commands.terminal.output import (
     Form,

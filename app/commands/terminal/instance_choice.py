@@ -1,8 +1,15 @@
-"""The instance that the command line names with ``--instance``."""
+"""Addresses of installations: this one, and the one that ``--instance`` or an argument names."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import click
+from typing_extensions import override
+
+from app.domain.urls.web_urls import is_unencrypted, parse_api_url
+from app.ports import Ports
 
 
 @dataclass(slots=True)
@@ -17,3 +24,29 @@ def choice_of(context: click.Context) -> InstanceChoice:
     """Return the choice of the running command, also while the shell completes it."""
     choice: InstanceChoice = context.meta.setdefault(__name__, InstanceChoice())
     return choice
+
+
+class ApiAddress(click.ParamType[str]):
+    """The address of an API, completed by its path where only the host was typed."""
+
+    name = "url"
+
+    @override
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            url = parse_api_url(value)
+        except ValueError as error:
+            # These parts can hold a password or a token, which must not be logged.
+            display = "It" if any(character in value for character in "@?#") else repr(value[:100])
+            self.fail(f"{display} {error}", param, ctx)
+        if is_unencrypted(url):
+            click.echo(f"Warning: {url} is not encrypted; others can read your token.", err=True)
+        return url
+
+
+_IN_DEVELOPMENT = "http://localhost:8000"
+
+
+def base_url(ports: Ports, served_at: str = "") -> str:
+    """PUBLIC_URL, or else ``served_at``, or else the default; without a slash at its end."""
+    return ports.configuration.public_url or served_at.rstrip("/") or _IN_DEVELOPMENT

@@ -1,6 +1,8 @@
 """Groups that import a subcommand when it is called or listed."""
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -8,7 +10,20 @@ import click
 from flask.cli import AppGroup
 from typing_extensions import override
 
-from app.commands.terminal.imports import without_collections
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Collect no garbage meanwhile: there is next to none in modules that are being imported.
+
+    Later collections skip what was imported, which also keeps them from writing into memory that
+    forked processes share.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 class LazyGroup(AppGroup):

@@ -13,9 +13,8 @@ from app.commands.terminal.exit_codes import Exit, Failure, failure_of
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.progress import steps
 from app.commands.terminal.prompts import confirm_action, yes_option
-from app.commands.webhooks.fields import new_secret
+from app.commands.webhooks.fields import find_app, find_webhook, new_secret
 from app.commands.webhooks.instance_option import instance, webhook_command
-from app.commands.webhooks.output import find_app, find_webhook
 from app.domain.urls.web_urls import WebUrl, parse_web_url
 from app.domain.values.errors import Refused
 from app.domain.values.inputs import ABSENT

@@ -1,23 +1,35 @@
-"""``flask webhook deliveries``: list deliveries, or follow new ones."""
+"""``flask webhook deliveries``, ``retry`` and ``replay``: list, follow and resend deliveries."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import islice
 
 import click
 
 from app.commands.name_completion import complete_webhook
+from app.commands.terminal.exit_codes import Exit, Failure, failure_of
 from app.commands.terminal.field_selection import fields_option
+from app.commands.terminal.options import read_moment
 from app.commands.terminal.output import Column, output
-from app.commands.terminal.time_options import read_moment
-from app.commands.webhooks.fields import complete_event, event_names
+from app.commands.terminal.progress import note, progress, steps
+from app.commands.webhooks.fields import (
+    DELIVERIES,
+    complete_event,
+    event_names,
+    find_webhook,
+    payload_of,
+)
 from app.commands.webhooks.follow import DeliveryFollower, WebhookDelivery
 from app.commands.webhooks.instance_option import instance, webhook_command
-from app.commands.webhooks.output import DELIVERIES, find_webhook, payload_of
-from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.deliveries.deliveries import DeliveryStatus, ReplayResult
+from app.domain.values.errors import Refused
+from app.domain.values.installation import OnProgress
 from app.ports.instance import DeliveryQuery, Instance, InstanceDelivery, InstanceWebhook
 from app.web.installation import remote_access
 
@@ -141,3 +153,154 @@ def _all(
 
 def _code(delivery: InstanceDelivery) -> int | None:
     return delivery.attempt.response_status if delivery.attempt else None
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """A delivery that was to be made again, or why it is not."""
+
+    id: str
+    delivery: InstanceDelivery | None = None
+    problem: str = ""
+
+
+def _of_retried(column: Column[InstanceDelivery]) -> Column[Retried]:
+    return Column(
+        column.name,
+        column.title,
+        lambda retried: None if retried.delivery is None else column.read(retried.delivery),
+        column.short,
+    )
+
+
+_RETRIED = (
+    Column[Retried]("id", "ID", lambda retried: retried.id, short=True),
+    *map(_of_retried, DELIVERIES[1:]),
+    Column[Retried]("problem", "Problem", lambda retried: retried.problem or None, short=True),
+)
+_REPLAYED = (
+    Column[ReplayResult]("failed", "Failed, resent", lambda result: result.failed, short=True),
+    Column[ReplayResult]("missing", "Missing, created", lambda result: result.missing, short=True),
+)
+
+
+@webhook_command(
+    "retry",
+    examples=[
+        ("flask webhook retry RXZlbnREZWxpdmVyeTox", "one delivery by ID"),
+    ],
+)
+@click.argument("delivery_ids", metavar="DELIVERY...", nargs=-1, required=True)
+def retry(delivery_ids: tuple[str, ...]) -> None:
+    """Resend deliveries now, with the same webhook-id.
+
+    DELIVERY is an ID, as shown by `flask webhook deliveries`. Exits with 3 if a delivery was
+    refused; the others are resent.
+    """
+    done: list[Retried] = []
+    failure = _retry_all(instance(), delivery_ids, done)
+    out = output()
+    out.rows(done, _RETRIED, empty="")
+    troubled = [retried for retried in done if retried.problem]
+    for retried in troubled:
+        out.say(f"Error: {retried.id}: {retried.problem}")
+    if failure is not None:
+        out.say(
+            f"Not resent: {len(delivery_ids) - len(done)}. The failed request may still have "
+            "been applied."
+        )
+        click.get_current_context().exit(failure.exit)
+    if troubled:
+        click.get_current_context().exit(Exit.REFUSED)
+
+
+def _retry_all(instance: Instance, ids: Sequence[str], done: list[Retried]) -> Failure | None:
+    """Add to ``done`` what became of each; what kept it from going on after the first."""
+    with closing(steps(ids, "Retrying")) as every:
+        for delivery_id in every:
+            try:
+                done.append(_retry(instance, delivery_id))
+            except (Exception, KeyboardInterrupt) as error:
+                failure = failure_of(error)
+                if failure is None or not done:
+                    raise
+                done.append(Retried(delivery_id, problem=failure.errors[0].message))
+                return failure
+    return None
+
+
+def _retry(instance: Instance, delivery_id: str) -> Retried:
+    try:
+        return Retried(delivery_id, instance.retry(delivery_id))
+    except Refused as refused:
+        return Retried(delivery_id, problem=str(refused))
+
+
+@webhook_command(
+    "replay",
+    examples=[
+        ("flask webhook replay hook --since 2h", "failed and missed events of the last 2 hours"),
+        ("flask webhook replay hook --since 2026-03-01 --failed", "only failed deliveries"),
+        ("flask webhook replay hook --since 1d --missing", "only missed events"),
+    ],
+)
+@click.argument("webhook", shell_complete=complete_webhook)
+@click.option("--since", required=True, help="Start of the period: 30m, 2h, 3d or a date.")
+@click.option("--failed", is_flag=True, help="Only failed deliveries.")
+@click.option(
+    "--missing",
+    is_flag=True,
+    help="Only events the webhook never received, for example while it was disabled.",
+)
+def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
+    """Resend a webhook's failed deliveries and send the events it missed."""
+    start = read_moment(since, remote_access().clock.now())
+    chosen = instance()
+    target = find_webhook(chosen, webhook)
+    both = failed == missing
+    with progress("Scheduling deliveries") as report:
+        done = chosen.replay(
+            target.id,
+            start,
+            failed=failed or both,
+            missing=missing or both,
+            on_progress=report,
+        )
+        done, failure = _replay_rest(chosen, target.id, start, done, report)
+    out = output()
+    out.one(done, _REPLAYED)
+    out.say(f"Deliveries scheduled to {target.target_url}: {done.failed + done.missing}.")
+    if failure is not None:
+        out.say(
+            f"{failure.errors[0].message} More events are missing. Run the command again to "
+            "replay the rest."
+        )
+        click.get_current_context().exit(failure.exit)
+
+
+def _replay_rest(
+    instance: Instance, webhook_id: str, start: datetime, done: ReplayResult, report: OnProgress
+) -> tuple[ReplayResult, Failure | None]:
+    """Replay what one call left over; return the sum, and what ended it early."""
+    while done.has_more:
+        before = done.failed + done.missing
+        note(f"{before:,} deliveries scheduled.")
+        try:
+            rest = instance.replay(
+                webhook_id,
+                start,
+                failed=False,
+                missing=True,
+                on_progress=partial(_report_further, report, before),
+            )
+        except (Exception, KeyboardInterrupt) as error:
+            failure = failure_of(error)
+            if failure is None:
+                raise
+            return done, failure
+        done = ReplayResult(done.failed, done.missing + rest.missing, rest.has_more)
+    return done, None
+
+
+def _report_further(report: OnProgress, before: int, done: int, total: int) -> None:
+    report(before + done, before + total)

@@ -10,11 +10,17 @@ import click
 
 from app.commands.name_completion import complete_app_or_global_id, complete_webhook
 from app.commands.terminal.exit_codes import Exit
+from app.commands.terminal.options import read_text
 from app.commands.terminal.output import Column, Form, json_text, output, write
-from app.commands.terminal.text_options import read_text
-from app.commands.webhooks.fields import complete_event, event_names
+from app.commands.webhooks.fields import (
+    DELIVERIES,
+    complete_event,
+    event_names,
+    find_app,
+    find_webhook,
+    payload_of,
+)
 from app.commands.webhooks.instance_option import instance, webhook_command
-from app.commands.webhooks.output import DELIVERIES, find_app, find_webhook, payload_of
 from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.line_diff import diff_lines, unified_diff
 from app.ports.instance import DeliveryQuery, Instance, InstanceDelivery, InstanceWebhook

@@ -1,20 +1,262 @@
-"""Which installation a command works on: this one, or another by ``--instance``."""
+"""The installation that a webhook command works on: this one, or another by ``--instance``.
+
+``LocalInstance`` is this one as the port ``Instance``, through its use cases as the operator.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from typing import Any
 
 import click
 
-from app.commands.terminal.api_url import ApiAddress
 from app.commands.terminal.command import Command, standalone
-from app.commands.terminal.instance_choice import choice_of
-from app.commands.terminal.text_options import FilePath, read_file
-from app.commands.webhooks.local_instance import LocalInstance
-from app.domain.values.errors import PermissionDenied
-from app.ports.instance import Instance
+from app.commands.terminal.instance_choice import ApiAddress, choice_of
+from app.commands.terminal.options import FilePath, read_file
+from app.domain.apps.apps import App
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import Attempt, DeliveryStatus, EventDelivery, ReplayResult
+from app.domain.deliveries.redaction import REDACTED
+from app.domain.events import EVENTS, EventType
+from app.domain.sign_in.jws import make_jwk
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.ids import key_of, to_global_id
+from app.domain.values.inputs import ABSENT, Absent
+from app.domain.values.installation import OnProgress, ignore_progress
+from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest, read_cursor
+from app.domain.webhooks import ALL_EVENTS_DESCRIPTION, Webhook
+from app.ports import Ports
+from app.ports.instance import (
+    DeliveryPage,
+    DeliveryQuery,
+    Instance,
+    InstanceApp,
+    InstanceAttempt,
+    InstanceDelivery,
+    InstanceWebhook,
+    WebhookDraft,
+)
+from app.services.apps.app_changes import NewApp, create_app, delete_app
+from app.services.apps.app_lists import list_apps, show_app
+from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
+from app.services.deliveries.lists import (
+    DeliveryFilter,
+    attempts_of_deliveries,
+    deliveries_of_webhooks,
+)
+from app.services.deliveries.replays import replay_deliveries, retry_delivery
+from app.services.keys import published_keys
+from app.services.webhooks.changes import (
+    WebhookInput,
+    create_webhook,
+    delete_webhook,
+    update_webhook,
+)
+from app.services.webhooks.lists import webhooks_of_apps
 from app.web.installation import installation, remote_access
+
+
+class LocalInstance:
+    """The installation behind ``ports``; the operator has every permission."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._actor = OPERATOR
+
+    def apps(self) -> tuple[InstanceApp, ...]:
+        return tuple(map(_to_app, self._apps()))
+
+    def own_app(self) -> InstanceApp | None:
+        return None
+
+    def permissions(self) -> frozenset[str]:
+        return frozenset(permission.value for permission in self._actor.permissions)
+
+    def create_app(self, name: str, permissions: Collection[str]) -> InstanceApp:
+        granted = frozenset(Permission(permission) for permission in permissions)
+        return _to_app(create_app(self._ports, self._actor, NewApp(name, granted)).app)
+
+    def delete_app(self, app: InstanceApp) -> None:
+        delete_app(self._ports, self._actor, key_of(app.id, "App"))
+
+    def webhooks(self) -> tuple[InstanceWebhook, ...]:
+        apps = {app.id: _to_app(app) for app in self._apps()}
+        by_app = webhooks_of_apps(self._ports, self._actor, list(apps))
+        return tuple(
+            _to_webhook(webhook, app) for key, app in apps.items() for webhook in by_app[key]
+        )
+
+    def event_types(self) -> Mapping[str, str]:
+        descriptions = {event: kind.description for event, kind in EVENTS.items()}
+        return {
+            event.value: descriptions.get(event, ALL_EVENTS_DESCRIPTION) for event in EventType
+        }
+
+    def create(self, app_id: str, draft: WebhookDraft) -> InstanceWebhook:
+        key = key_of(app_id, "App", field="app")
+        created = create_webhook(self._ports, self._actor, _input(draft), key)
+        return _to_webhook(created, self._app(created.app_id))
+
+    def change(self, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
+        changed = update_webhook(self._ports, self._actor, webhook.id, "", _input(draft))
+        return _to_webhook(changed, webhook.app)
+
+    def delete(self, webhook: InstanceWebhook) -> None:
+        delete_webhook(self._ports, self._actor, webhook.id)
+
+    def dry_run(
+        self, *, object_id: str | None = None, query: str | None = None, app_id: str | None = None
+    ) -> str:
+        ran = dry_run_webhook(
+            self._ports, self._actor, object_id=object_id, query=query, app=app_id
+        )
+        return ran.payload
+
+    def trigger(self, webhook_id: str, object_id: str | None, event: str = "") -> InstanceDelivery:
+        kind = EventType(event) if event else None
+        sent = trigger_webhook(self._ports, self._actor, webhook_id, object_id, kind)
+        return self._to_delivery(sent)
+
+    def deliveries(self, webhook_id: str, query: DeliveryQuery) -> DeliveryPage:
+        request = PageRequest(
+            query.size, cursor=read_cursor(query.after, "after") if query.after else ()
+        )
+        chosen = DeliveryFilter(_status(query.status), query.event)
+        key = key_of(webhook_id, "Webhook")
+        pages = deliveries_of_webhooks(self._ports, self._actor, [key], request, chosen)
+        page = pages[key]
+        return DeliveryPage(
+            items=self._with_attempts(page.items),
+            next=page.cursors[-1] if page.has_next else "",
+        )
+
+    def retry(self, delivery_id: str) -> InstanceDelivery:
+        return self._to_delivery(retry_delivery(self._ports, self._actor, delivery_id))
+
+    def replay(
+        self,
+        webhook_id: str,
+        since: datetime,
+        *,
+        failed: bool,
+        missing: bool,
+        on_progress: OnProgress = ignore_progress,
+    ) -> ReplayResult:
+        key = key_of(webhook_id, "Webhook")
+        return replay_deliveries(
+            self._ports,
+            self._actor,
+            key,
+            since,
+            failed=failed,
+            missing=missing,
+            on_progress=on_progress,
+        )
+
+    def key_set(self) -> bytes:
+        published = published_keys(self._ports)
+        entries = [make_jwk(key) for key in published]
+        return json.dumps({"keys": entries}).encode()
+
+    def _apps(self) -> list[App]:
+        apps: list[App] = []
+        request = PageRequest(MAX_PAGE_SIZE)
+        while True:
+            page = list_apps(self._ports, self._actor, request)
+            apps += page.items
+            if not page.has_next:
+                return apps
+            request = PageRequest(MAX_PAGE_SIZE, cursor=read_cursor(page.cursors[-1], "after"))
+
+    def _app(self, key: int) -> InstanceApp:
+        app = show_app(self._ports, self._actor, key)
+        if app is None:
+            raise Refused(Problem("NOT_FOUND", "App not found.", "app"))
+        return _to_app(app)
+
+    def _to_delivery(self, delivery: EventDelivery) -> InstanceDelivery:
+        (shown,) = self._with_attempts((delivery,))
+        return shown
+
+    def _with_attempts(
+        self, deliveries: tuple[EventDelivery, ...]
+    ) -> tuple[InstanceDelivery, ...]:
+        """Return the deliveries with the newest attempt at each."""
+        keys = [delivery.id for delivery in deliveries]
+        newest = attempts_of_deliveries(self._ports, self._actor, keys, PageRequest(1))
+        return tuple(_instance_delivery(one, newest[one.id].items) for one in deliveries)
+
+
+def _instance_delivery(delivery: EventDelivery, newest: tuple[Attempt, ...]) -> InstanceDelivery:
+    attempts = [
+        InstanceAttempt(
+            created_at=attempt.created_at,
+            status=attempt.status.value,
+            response_status=attempt.response_status,
+            duration=attempt.duration,
+            response=attempt.response,
+            request_headers={name: str(value) for name, value in attempt.request_headers.items()},
+        )
+        for attempt in newest
+    ]
+    return InstanceDelivery(
+        id=to_global_id("EventDelivery", delivery.id),
+        event=delivery.event,
+        status=delivery.status.value,
+        created_at=delivery.created_at,
+        payload=delivery.payload,
+        attempt=attempts[0] if attempts else None,
+    )
+
+
+def _to_app(app: App) -> InstanceApp:
+    permissions = frozenset(permission.value for permission in app.permissions)
+    return InstanceApp(to_global_id("App", app.id), app.name, app.is_active, permissions)
+
+
+def _to_webhook(webhook: Webhook, app: InstanceApp) -> InstanceWebhook:
+    return InstanceWebhook(
+        id=to_global_id("Webhook", webhook.id),
+        app=app,
+        name=webhook.name,
+        target_url=webhook.target_url,
+        is_active=webhook.is_active,
+        events=tuple(event.value for event in webhook.events),
+        query=webhook.query,
+        custom_headers=_headers(webhook),
+        has_secret=webhook.has_secret,
+    )
+
+
+def _headers(webhook: Webhook) -> Mapping[str, str]:
+    """Return the headers; hidden ones if they were encrypted with another key."""
+    try:
+        return webhook.reveal_headers()
+    except Refused:
+        return dict.fromkeys(webhook.header_names, REDACTED)
+
+
+def _input(draft: WebhookDraft) -> WebhookInput:
+    return WebhookInput(
+        name=draft.name,
+        target_url=draft.target_url,
+        events=_events(draft.events),
+        is_active=draft.is_active,
+        query=draft.query,
+        custom_headers=draft.custom_headers,
+        secret_key=draft.secret_key,
+    )
+
+
+def _events(names: tuple[str, ...] | Absent) -> tuple[EventType, ...] | Absent:
+    return ABSENT if isinstance(names, Absent) else tuple(EventType(name) for name in names)
+
+
+def _status(name: str) -> DeliveryStatus | None:
+    return DeliveryStatus(name) if name else None
 
 
 def webhook_command(

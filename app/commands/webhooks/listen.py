@@ -2,29 +2,257 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+import hashlib
+import os
+import platform
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 
 import click
+from rich.console import Console
+from rich.text import Text
 
 from app.commands.name_completion import complete_webhook
+from app.commands.terminal.exit_codes import ended_by_signals, failure_of
 from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.output import Column, Displayable, Form, output
-from app.commands.webhooks.event_lines import EventLines
-from app.commands.webhooks.fields import complete_event, event_names, secret_value
-from app.commands.webhooks.follow import DeliveryFollower, DeliveryKey, WebhookDelivery, state_of
-from app.commands.webhooks.forwarding import Answer, Forwarder
+from app.commands.terminal.output import (
+    Column,
+    Displayable,
+    Form,
+    json_text,
+    legible,
+    output,
+    visible,
+    write,
+)
+from app.commands.webhooks.edit import warn_of_missing_permission
+from app.commands.webhooks.fields import (
+    complete_event,
+    event_names,
+    find_webhook,
+    payload_of,
+    secret_value,
+)
+from app.commands.webhooks.follow import (
+    Answer,
+    DeliveryFollower,
+    DeliveryKey,
+    Forwarder,
+    WebhookDelivery,
+    state_of,
+)
 from app.commands.webhooks.instance_option import instance, webhook_command
-from app.commands.webhooks.output import find_webhook, payload_of
-from app.commands.webhooks.permission_warnings import warn_of_missing_permission
-from app.commands.webhooks.temporary_endpoint import remove_abandoned, temporary_endpoint
-from app.domain.events import EventType
+from app.domain.events import EVENTS, EventType, LinkRequested
 from app.domain.urls.web_urls import is_web_url
-from app.domain.webhooks import is_temporary
-from app.ports.instance import DeliveryQuery, Instance, InstanceAttempt, InstanceWebhook
+from app.domain.values.inputs import ABSENT
+from app.domain.values.times import in_zone
+from app.domain.webhooks import (
+    MAX_TEMPORARY_AGE,
+    TEMPORARY_NAME,
+    TEMPORARY_URL,
+    has_own_app,
+    is_temporary,
+    required_permission,
+)
+from app.ports.instance import (
+    DeliveryQuery,
+    Instance,
+    InstanceApp,
+    InstanceAttempt,
+    InstanceWebhook,
+    WebhookDraft,
+)
 from app.web.installation import remote_access
+
+_SENT, _BACK = "-->", "<--"
+_GOOD, _FAILED = "green", "red"
+_MAX_BODY = 2_000
+_INDENT = "    "
+
+
+@dataclass(slots=True)
+class EventLines:
+    """Prints lines, coloured where terminal and ``NO_COLOR`` allow; ``verbose`` adds bodies."""
+
+    verbose: bool
+    _console: Console = field(default_factory=lambda: Console(highlight=False))
+    _sent: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How many deliveries were printed."""
+        return len(self._sent)
+
+    def print_sent(self, sent: WebhookDelivery) -> None:
+        """Print that an event was sent to a webhook, once for each delivery."""
+        delivery = sent.delivery
+        if delivery.id in self._sent:
+            return
+        self._sent[delivery.id] = None
+        webhook = sent.webhook.name or sent.webhook.id
+        if is_temporary(sent.webhook.target_url):
+            webhook = ""
+        self._print(
+            delivery.created_at,
+            (_SENT, "bold"),
+            (delivery.event, "cyan"),
+            (f"[{delivery.id}]", "dim"),
+            (webhook, ""),
+        )
+        if self.verbose:
+            self._print_body(json_text(payload_of(delivery), indent=2))
+
+    def print_answer(self, sent: WebhookDelivery, answer: Answer, at: datetime) -> None:
+        """Print what the endpoint answered to ``sent``, and how long that took."""
+        is_good = answer.status is not None and 200 <= answer.status < 300  # noqa: PLR2004
+        status = f"[{'failed' if answer.status is None else answer.status}]"
+        duration = "" if answer.duration is None else _duration(answer.duration)
+        self._print(
+            at,
+            (_BACK, "bold"),
+            (status, _GOOD if is_good else _FAILED),
+            (f"POST {answer.url}", ""),
+            (f"[{sent.delivery.id}]", "dim"),
+            (duration, ""),
+        )
+        if self.verbose:
+            self._print_body(answer.problem or answer.body)
+
+    def _print(self, at: datetime, *parts: tuple[str, str]) -> None:
+        line = Text().append(f"{in_zone(at, UTC):%Y-%m-%d %H:%M:%S} UTC", "dim")
+        for text, style in parts:
+            if text:
+                line.append(" ")
+                line.append(visible(text), style)
+        with self._console.capture() as capture:
+            self._console.print(line, soft_wrap=True, end="")
+        write(capture.get(), or_end=True)
+
+    def _print_body(self, body: str) -> None:
+        for line in _lines(body):
+            write(f"{_INDENT}{line}", or_end=True)
+
+
+def _lines(body: str) -> Iterator[str]:
+    yield from legible(body[:_MAX_BODY].expandtabs()).splitlines()
+    if len(body) > _MAX_BODY:
+        yield f"… {len(body) - _MAX_BODY} more characters"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{round(seconds * 1000)} ms"
+
+
+_NO_APP_HOLDS = "MANAGE_APPS"
+_DEFAULT_EVENTS = tuple(
+    event.value for event, kind in EVENTS.items() if not issubclass(kind, LinkRequested)
+)
+"""All but those whose links give access to an account."""
+
+
+@contextmanager
+def temporary_endpoint(
+    instance: Instance, events: Sequence[str], secret: str, say: Callable[[str], None]
+) -> Iterator[InstanceWebhook]:
+    """Create a webhook for ``events``, by default all that the caller can receive.
+
+    ``secret`` signs its deliveries, or the shop's keys if it is empty. It belongs to an app of its
+    own, or to the app whose token is used. It is deleted at the end of the block, also at SIGTERM
+    and SIGHUP, or else by a later call or the worker's cleanup.
+    """
+    with ended_by_signals():
+        own_app = instance.own_app()
+        for app in instance.apps() if own_app is None else ():
+            if _is_abandoned(app.name):
+                instance.delete_app(app)
+        owner = own_app or instance.create_app(_name(), _permissions(instance, events))
+        try:
+            yield instance.create(owner.id, _draft(owner, events, secret))
+        finally:
+            _remove(instance, owner, say)
+
+
+def remove_abandoned(
+    instance: Instance, webhooks: Iterable[InstanceWebhook]
+) -> list[InstanceWebhook]:
+    """Return ``webhooks`` without temporary endpoints; delete those of ended processes here."""
+    others = []
+    for webhook in webhooks:
+        if not is_temporary(webhook.target_url):
+            others.append(webhook)
+        elif _is_abandoned(webhook.name):
+            _delete(instance, webhook)
+    return others
+
+
+def _draft(owner: InstanceApp, events: Sequence[str], secret: str) -> WebhookDraft:
+    held = owner.permissions or frozenset()
+    chosen = events or [name for name in _DEFAULT_EVENTS if required_permission(name) in held]
+    return WebhookDraft(
+        name=_name(),
+        target_url=TEMPORARY_URL,
+        events=tuple(chosen),
+        secret_key=secret or ABSENT,
+    )
+
+
+def _permissions(instance: Instance, events: Sequence[str]) -> set[str]:
+    """Return what an app needs for ``events``, as far as the caller can grant it."""
+    is_any = EventType.ANY_EVENTS.value in events
+    names = _DEFAULT_EVENTS if is_any or not events else events
+    needed = {permission for name in names if (permission := required_permission(name))}
+    return (needed & instance.permissions()) - {_NO_APP_HOLDS}
+
+
+def _remove(instance: Instance, owner: InstanceApp, say: Callable[[str], None]) -> None:
+    try:
+        if owner.name == _name():
+            instance.delete_app(owner)
+            return
+        for webhook in instance.webhooks():
+            if is_temporary(webhook.target_url) and webhook.name == _name():
+                instance.delete(webhook)
+    except Exception as error:
+        failure = failure_of(error)
+        if failure is None:
+            raise
+        hours = round(MAX_TEMPORARY_AGE.total_seconds() / 3600)
+        say(
+            f"The temporary endpoint wasn't removed: {failure.errors[0].message} The next `flask "
+            f"webhook listen` removes it, or the worker after {hours} hours."
+        )
+
+
+def _delete(instance: Instance, webhook: InstanceWebhook) -> None:
+    if has_own_app(webhook.name, webhook.app.name):
+        instance.delete_app(webhook.app)
+    else:
+        instance.delete(webhook)
+
+
+def _name() -> str:
+    return f"flask webhook listen (temporary, {_machine()}-{os.getpid()})"
+
+
+def _machine() -> str:
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def _is_abandoned(name: str) -> bool:
+    """Return whether ``name`` is that of an endpoint whose process has ended on this machine."""
+    match = TEMPORARY_NAME.fullmatch(name)
+    if match is None or match[1] != _machine():
+        return False
+    try:
+        os.kill(int(match[2]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False  # it runs, for another user
+    return False
 
 
 @dataclass(frozen=True, slots=True)

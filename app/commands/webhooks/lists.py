@@ -8,8 +8,8 @@ from app.commands.name_completion import complete_app_or_global_id, complete_web
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
+from app.commands.webhooks.fields import WEBHOOK, WEBHOOKS, find_app, find_webhook
 from app.commands.webhooks.instance_option import instance, webhook_command
-from app.commands.webhooks.output import WEBHOOK, WEBHOOKS, find_app, find_webhook
 from app.domain.webhooks import required_permission
 
 _EVENTS = (

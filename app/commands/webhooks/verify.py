@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import click
 
 from app.commands.terminal.exit_codes import Exit
+from app.commands.terminal.options import FilePath, read_bytes, read_file
 from app.commands.terminal.output import Column, output
-from app.commands.terminal.text_options import FilePath, read_bytes, read_file
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.domain.deliveries.signatures import hex_signature, standard_signature
 from app.domain.keys import PublicKey, read_key_set

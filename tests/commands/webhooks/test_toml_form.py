@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.commands.webhooks.toml_form import Unreadable, format_toml, parse_toml
+from app.commands.webhooks.edit import Unreadable, format_toml, parse_toml
 from app.domain.values.inputs import ABSENT
 from app.ports.instance import InstanceApp, InstanceWebhook, WebhookDraft
 

@@ -121,7 +121,7 @@ def test_invalid_credential_does_not_prevent_public_operations(
 
 def test_use_case_is_registered_with_its_rule() -> None:
     assert REGISTER["sign_in.password_login.create_token"].rule is Rule.PUBLIC
-    assert REGISTER["sign_in.tokens.deactivate_all_tokens"].rule is Rule.ACCOUNT_OWNER
+    assert REGISTER["sign_in.sessions.deactivate_all_tokens"].rule is Rule.ACCOUNT_OWNER
     shop = REGISTER["shop.settings.update_shop"]
     assert (shop.rule, shop.permissions) == (Rule.PERMISSION, (Permission.MANAGE_SETTINGS,))
 

@@ -1,0 +1,263 @@
+"""Kinds of options: choices, permissions, pages, texts from files or input, and times.
+
+A text is given directly, read from a file (``@file``) or from standard input (``-``). A time is
+how long ago, or a date with or without a time.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+from typing_extensions import override
+
+from app.commands.terminal.output import write
+from app.domain.authorization.permissions import Permission
+from app.domain.values.pages import MAX_PAGE_SIZE, in_utc
+from app.domain.values.times import moment_problem
+
+
+class Word(click.Choice[str]):
+    """A parameter type for one of ``words``; an error suggests the nearest or lists all."""
+
+    @override
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        suggestions = get_close_matches(str(value), self.choices)
+        hint = (
+            f"Did you mean {' or '.join(suggestions)}?"
+            if suggestions
+            else f"Available values: {', '.join(self.choices)}."
+        )
+        return f"Unknown value {value!r}. {hint}"
+
+
+class Id(click.IntRange):
+    """The number of a thing, as its list shows it."""
+
+    name = "id"
+
+
+def read_switch(text: str) -> bool:
+    """What ``true``, ``off`` and the like mean; raises ``click.UsageError`` for anything else."""
+    try:
+        switch = click.BOOL.convert(text, None, None) if text.strip() else None
+    except click.BadParameter:
+        switch = None
+    if switch is None:
+        raise click.UsageError(f"must be true or false, got {text[:40]!r}")
+    return switch
+
+
+def read_number(text: str) -> int:
+    """Return the integer that ``text`` is; raises ``click.UsageError`` for anything else."""
+    try:
+        return int(text)
+    except ValueError as error:
+        raise click.UsageError(f"must be an integer, got {text[:40]!r}") from error
+
+
+_NAMES = tuple(permission.value for permission in Permission)
+
+
+class PermissionType(click.ParamType[Permission]):
+    """The name of a permission, in any case: ``manage-orders`` is ``MANAGE_ORDERS``."""
+
+    name = "name"
+
+    @override
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Permission:
+        text = str(value).upper().replace("-", "_")
+        if text in _NAMES:
+            return Permission(text)
+        suggestions = get_close_matches(text, _NAMES)
+        hint = (
+            f"Did you mean {' or '.join(suggestions)}?"
+            if suggestions
+            else f"Available permissions: {', '.join(_NAMES)}."
+        )
+        raise click.BadParameter(f"Unknown permission {value!r}. {hint}", ctx, param)
+
+    @override
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        prefix = incomplete.upper().replace("-", "_")
+        return [CompletionItem(name) for name in _NAMES if name.startswith(prefix)]
+
+
+permission_option = click.option(
+    "--permission",
+    "permissions",
+    type=PermissionType(),
+    multiple=True,
+    help="A permission to grant, such as MANAGE_ORDERS. Repeatable.",
+)
+
+no_permission_option = click.option(
+    "--no-permission",
+    "withdrawn",
+    type=PermissionType(),
+    multiple=True,
+    help="A direct permission to remove. Those of groups stay. Repeatable.",
+)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def page_options(function: Function) -> Function:
+    """``--limit`` and ``--after``, as the arguments ``limit`` and ``after``."""
+    limit = click.option(
+        "--limit",
+        type=click.IntRange(1, MAX_PAGE_SIZE),
+        default=MAX_PAGE_SIZE,
+        show_default=True,
+        help="Maximum number of results.",
+    )
+    after = click.option(
+        "--after",
+        default="",
+        help="Continue after this cursor, printed at the end of the previous page.",
+    )
+    return limit(after(function))
+
+
+_MAX_BYTES = 4 * 1024 * 1024
+
+
+class FilePath(click.Path):
+    """A path; unlike Click's, an empty text isn't the current folder but a mistake."""
+
+    @override
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str | bytes | os.PathLike[str]:
+        if not os.fspath(value):
+            self.fail("must be the path of a file, got an empty text", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def read_text(value: str) -> str:
+    """Return ``value`` itself, the content of ``@file``, or standard input for ``-``.
+
+    Raises ``click.UsageError`` for a file that is missing, empty, too large or not text.
+    """
+    if value == "-":
+        return read_input()
+    return read_file(value[1:]) if value.startswith("@") else value
+
+
+def read_secret(value: str, option: str) -> str:
+    """As ``read_text``, with a warning when the value itself was given to ``option``."""
+    if not is_read(value):
+        warn_of_exposure(option)
+    return read_text(value).strip()
+
+
+def is_read(value: str) -> bool:
+    """Whether ``given`` names a place to read from instead of being the text itself."""
+    return value == "-" or value.startswith("@")
+
+
+def warn_of_exposure(option: str) -> None:
+    """Say that others on this machine can read the command line."""
+    write(
+        f"Warning: other users of this machine can read the command line. To keep the value of "
+        f"{option} secret, use @FILE or - for standard input.",
+        err=True,
+    )
+
+
+def read_file(name: str) -> str:
+    """The text in a file; raises ``click.UsageError`` as ``read_text`` does."""
+    return _text(read_bytes(name), name)
+
+
+def read_input() -> str:
+    """The text in standard input; raises ``click.UsageError`` as ``read_text`` does."""
+    return _text(sys.stdin.buffer.read(_MAX_BYTES + 1), "standard input")
+
+
+def read_bytes(name: str) -> bytes:
+    """What is in a file, whatever it is; ``-`` is standard input."""
+    if name == "-":
+        return sys.stdin.buffer.read()
+    if not name:
+        raise click.UsageError("Enter a file name after the @.")
+    try:
+        with Path(name).open("rb") as file:
+            return file.read(_MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a valid file name"
+        raise click.UsageError(f"Can't read {name}: {reason}.") from None
+
+
+def _text(data: bytes, name: str) -> str:
+    if len(data) > _MAX_BYTES:
+        raise click.UsageError(f"{name} is larger than {_MAX_BYTES // 1024 // 1024} MiB.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\x00"
+    if "\x00" in text:
+        raise click.UsageError(f"{name} isn't UTF-8 text.")
+    if not text.strip():
+        raise click.UsageError(f"{name} is empty.")
+    return text
+
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def read_future(text: str, now: datetime) -> datetime:
+    """Parse a moment that is still to come: how long from now, or a date, in UTC without a zone.
+
+    Raises ``click.UsageError`` for anything else.
+    """
+    span = _read_span(text)
+    return _read_date(text) if span is None else now + span
+
+
+def read_moment(text: str, now: datetime) -> datetime:
+    """Parse a moment, in UTC if it has no zone.
+
+    Raises ``click.UsageError`` for anything else and for a moment in the future.
+    """
+    span = _read_span(text)
+    if span is not None:
+        return now - span
+    moment = _read_date(text)
+    if moment > now:
+        raise click.UsageError(f"{text[:40]!r} is in the future. Enter a time in the past.")
+    return moment
+
+
+def _read_span(text: str) -> timedelta | None:
+    span = re.fullmatch(r"(\d{1,5})([smhdw])", text.strip().lower())
+    return timedelta(**{_UNITS[span[2]]: int(span[1])}) if span else None
+
+
+def _read_date(text: str) -> datetime:
+    try:
+        moment = in_utc(datetime.fromisoformat(text.strip()))
+    except ValueError:
+        message = (
+            f"{text[:40]!r} is not a valid time. Use 30m, 2h, 3d, 2026-03-01 or 2026-03-01T08:30."
+        )
+        raise click.UsageError(message) from None
+    problem = moment_problem(moment, "")
+    if problem is not None:
+        raise click.UsageError(f"{text[:40]!r} can't be used. {problem.message}")
+    return moment
