@@ -36,10 +36,11 @@ class Installation:
         """``flask ARGUMENTS`` without a terminal; ended at the end of the block."""
         return running_command(arguments, self.folder, self.environment, into)
 
-    def run_python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """``python ARGUMENTS``, to its end."""
+    def run_python(self, *arguments: str, entered: str = "") -> subprocess.CompletedProcess[str]:
+        """``python ARGUMENTS``, to its end, with ``entered`` as standard input."""
         return subprocess.run(
             [sys.executable, *arguments],
+            input=entered,
             cwd=self.folder,
             env=self.environment,
             capture_output=True,

@@ -14,7 +14,7 @@ from app.domain.shop.settings import MAX_GRACE_DAYS, ShopSettings, ShopUpdate
 from app.domain.values.errors import Problem
 from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import in_utc
-from app.domain.values.text import Sentence, translatable
+from app.domain.values.text import Sentence
 from app.domain.values.text_rules import line_problem, prose_problem
 from app.domain.values.times import moment_problem
 
@@ -161,7 +161,7 @@ class Setting:
         return problem
 
 
-def _mail_sender(kind: MailKind, label: str) -> Setting:
+def _mail_sender(kind: MailKind, label: Sentence) -> Setting:
     return Setting(
         sender_setting(kind),
         label,
@@ -176,7 +176,7 @@ def _mail_sender(kind: MailKind, label: str) -> Setting:
 SETTINGS = (
     Setting(
         "name",
-        translatable("Shop name"),
+        "Shop name",
         SettingKind.LINE,
         SettingGroup.SHOP,
         "Shown in emails and on sign-in pages.",
@@ -185,7 +185,7 @@ SETTINGS = (
     ),
     Setting(
         "description",
-        translatable("Description"),
+        "Description",
         SettingKind.PROSE,
         SettingGroup.SHOP,
         "What the shop sells.",
@@ -193,7 +193,7 @@ SETTINGS = (
     ),
     Setting(
         "password_login_mode",
-        translatable("Password login"),
+        "Password login",
         SettingKind.LOGIN_MODE,
         SettingGroup.ACCESS,
         "Who can sign in with a password.",
@@ -201,14 +201,14 @@ SETTINGS = (
     ),
     Setting(
         "allow_storefront_traffic",
-        translatable("Storefront traffic"),
+        "Storefront traffic",
         SettingKind.SWITCH,
         SettingGroup.ACCESS,
         "Whether customers and anonymous callers can use the API.",
     ),
     Setting(
         "storefront_note",
-        translatable("Reason for closing"),
+        "Reason for closing",
         SettingKind.LINE,
         SettingGroup.ACCESS,
         "Why the storefront is closed, for staff; empty while it is open.",
@@ -216,7 +216,7 @@ SETTINGS = (
     ),
     Setting(
         "storefront_opens_at",
-        translatable("Storefront opens at"),
+        "Storefront opens at",
         SettingKind.MOMENT,
         SettingGroup.ACCESS,
         "When a closed storefront opens automatically. Without a time, it stays closed "
@@ -224,7 +224,7 @@ SETTINGS = (
     ),
     Setting(
         "default_mail_sender_name",
-        translatable("Sender name"),
+        "Sender name",
         SettingKind.LINE,
         SettingGroup.MAIL,
         "The name that emails come from; without one, the shop's name.",
@@ -232,7 +232,7 @@ SETTINGS = (
     ),
     Setting(
         "default_mail_sender_address",
-        translatable("Sender email"),
+        "Sender email",
         SettingKind.EMAIL,
         SettingGroup.MAIL,
         "The address that emails come from; without one, noreply at the shop's host.",
@@ -240,7 +240,7 @@ SETTINGS = (
     ),
     Setting(
         "mail_reply_to",
-        translatable("Reply-to email"),
+        "Reply-to email",
         SettingKind.EMAIL,
         SettingGroup.MAIL,
         "The address that replies go to; without one, the sender email.",
@@ -248,7 +248,7 @@ SETTINGS = (
     ),
     Setting(
         "accent_color",
-        translatable("Accent color"),
+        "Accent color",
         SettingKind.COLOR,
         SettingGroup.MAIL_DESIGN,
         "The color of buttons and links in emails.",
@@ -257,7 +257,7 @@ SETTINGS = (
     ),
     Setting(
         "mail_footer",
-        translatable("Footer"),
+        "Footer",
         SettingKind.PROSE,
         SettingGroup.MAIL_DESIGN,
         "A text below every email, such as opening hours or how to contact you.",
@@ -265,7 +265,7 @@ SETTINGS = (
     ),
     Setting(
         "mail_legal_line",
-        translatable("Legal line"),
+        "Legal line",
         SettingKind.LINE,
         SettingGroup.MAIL_DESIGN,
         "The last line of every email, such as company name, address and registration.",
@@ -273,21 +273,21 @@ SETTINGS = (
     ),
     Setting(
         "default_language",
-        translatable("Default language"),
+        "Default language",
         SettingKind.LANGUAGE,
         SettingGroup.MAIL,
         "The language of emails to people whose language isn't available.",
         max_length=35,
         is_required=True,
     ),
-    _mail_sender(MailKind.PASSWORD_RESET, translatable("Password reset emails")),
-    _mail_sender(MailKind.ACCOUNT_CONFIRMATION, translatable("Account confirmation emails")),
-    _mail_sender(MailKind.EMAIL_CHANGE_REQUEST, translatable("Email change requests")),
-    _mail_sender(MailKind.CUSTOMER_INVITATION, translatable("Customer invitations")),
-    _mail_sender(MailKind.STAFF_INVITATION, translatable("Staff invitations")),
+    _mail_sender(MailKind.PASSWORD_RESET, "Password reset emails"),
+    _mail_sender(MailKind.ACCOUNT_CONFIRMATION, "Account confirmation emails"),
+    _mail_sender(MailKind.EMAIL_CHANGE_REQUEST, "Email change requests"),
+    _mail_sender(MailKind.CUSTOMER_INVITATION, "Customer invitations"),
+    _mail_sender(MailKind.STAFF_INVITATION, "Staff invitations"),
     Setting(
         "customer_set_password_url",
-        translatable("Set-password page"),
+        "Set-password page",
         SettingKind.REDIRECT_URL,
         SettingGroup.LINKS,
         "The page of the storefront where invited customers set their password.",
@@ -295,21 +295,21 @@ SETTINGS = (
     ),
     Setting(
         "enable_account_confirmation_by_email",
-        translatable("Confirm email of new customers"),
+        "Confirm email of new customers",
         SettingKind.SWITCH,
         SettingGroup.ACCOUNTS,
         "Whether new customers confirm their email.",
     ),
     Setting(
         "allow_login_without_confirmation",
-        translatable("Sign in before confirmation"),
+        "Sign in before confirmation",
         SettingKind.SWITCH,
         SettingGroup.ACCOUNTS,
         "Whether customers can sign in before they confirm their email.",
     ),
     Setting(
         "staff_second_factor",
-        translatable("Second factor for staff"),
+        "Second factor for staff",
         SettingKind.SECOND_FACTOR,
         SettingGroup.SECOND_FACTOR,
         "Whether staff need a second factor for their staff permissions.",
@@ -317,7 +317,7 @@ SETTINGS = (
     ),
     Setting(
         "second_factor_grace_days",
-        translatable("Grace period in days"),
+        "Grace period in days",
         SettingKind.DAYS,
         SettingGroup.SECOND_FACTOR,
         "For how many days staff without a second factor keep their permissions after it became "

@@ -1,0 +1,123 @@
+"""The worked example of a shop setting in ARCHITECTURE.md, carried out in a copy."""
+
+import ast
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders.people import PASSWORD
+from tests.commands.real_installation import ROOT, Installation
+
+pytestmark = pytest.mark.first
+
+LINE = re.compile(r"^\| `([\w/.]+)` \| `(\w+)` \| `(.*support_phone.*)` \|$", re.MULTILINE)
+REVISION = re.compile(r"`flask (db revision support_phone) \"([^\"]+)\"`")
+COPIED = ("app", "migrations", "translations")
+NUMBER = "+49 221 12345"
+CALLERS = """
+import json, sys
+from app import create_app
+from tests.console.staff_client import ConsoleClient
+app = create_app()
+def ask(query, headers=None, **variables):
+    sent = {"query": query, "variables": variables}
+    return app.test_client().post("/graphql/", json=sent, headers=headers).json["data"]
+owner, password, phone = sys.argv[1:]
+token = ask(f'mutation {{ tokenCreate(email: "{owner}", password: "{password}") {{ token }} }}')
+bearer = {"Authorization": "Bearer " + token["tokenCreate"]["token"]}
+update = '''mutation ($to: String) {
+  shopSettingsUpdate(input: {supportPhone: $to}) { errors { field } }
+}'''
+refused = ask(update, bearer, to="1" * 33)
+ask(update, bearer, to=phone)
+read = ask("{ shop { supportPhone } }", bearer)
+console = ConsoleClient(app.test_client(), None)
+console.sign_in(owner, password)
+pages = [console.open(f"/console/{name}/").html for name in ("settings", "audit")]
+print(json.dumps({"refused": refused, "read": read, "pages": pages}))
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Installation:
+    """A copy of the project with the lines of the example, and a database of its own."""
+    copy = tmp_path / "project"
+    without = shutil.ignore_patterns("__pycache__", "vendor")
+    for name in COPIED:
+        shutil.copytree(ROOT / name, copy / name, ignore=without)
+    (copy / "app/static/vendor").symlink_to(ROOT / "app/static/vendor")
+    (copy / "tests").symlink_to(ROOT / "tests")
+    for name in ("wsgi.py", "cli.py"):
+        shutil.copy(ROOT / name, copy)
+    lines = LINE.findall((ROOT / "ARCHITECTURE.md").read_text())
+    assert len(lines) == 4
+    for path, where, line in lines:
+        add_line(copy / path, where, line)
+    environment = {
+        "FLASK_APP": str(copy / "wsgi.py"),
+        "PYTHONPATH": str(copy),
+        "HOME": str(tmp_path),
+        "APP_ENV": "development",
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'shop.db'}",
+    }
+    return Installation(copy, environment)
+
+
+def test_setting_works_everywhere_with_the_lines_of_the_example(project: Installation) -> None:
+    command, message = REVISION.findall((ROOT / "ARCHITECTURE.md").read_text())[0]
+    flask(project, "db", "upgrade")
+    flask(project, *command.split(), message)
+    flask(project, "db", "upgrade")
+    owner = ("owner@example.com", "--superuser", "--password-stdin")
+    flask(project, "user", "create", *owner, entered=PASSWORD)
+
+    flask(project, "shop", "set", "support-phone", NUMBER)
+    assert phone(project) == NUMBER
+    refused = project.run_python("-m", "flask", "shop", "set", "support-phone", "1" * 33)
+    assert (refused.returncode, "32 characters" in refused.stderr) == (3, True)
+
+    shown = project.run_python("-c", CALLERS, "owner@example.com", PASSWORD, "+49 30 1")
+    found: dict[str, Any] = json.loads(shown.stdout)
+    assert found["refused"]["shopSettingsUpdate"]["errors"] == [{"field": "supportPhone"}]
+    assert found["read"] == {"shop": {"supportPhone": "+49 30 1"}}
+    for text in ("Support phone", "For customers.", 'value="+49 30 1"'):
+        assert text in found["pages"][0]
+    assert "Support phone" in found["pages"][1]
+
+    lines = map(json.loads, flask(project, "export", "-", "--only", "settings").splitlines())
+    assert [line["support_phone"] for line in lines if line["type"] == "settings"] == ["+49 30 1"]
+
+
+def test_sentences_of_the_example_are_found_for_translation(project: Installation) -> None:
+    names = "from translations.catalogues import template"
+    found = project.run_python("-c", f"{names}; print([one.id for one in template(whole=True)])")
+    assert {"Support phone", "For customers."} <= set(ast.literal_eval(found.stdout))
+
+
+def phone(project: Installation) -> str:
+    shown: dict[str, str] = json.loads(flask(project, "shop", "show", "--json"))
+    return shown["supportPhone"]
+
+
+def flask(project: Installation, *arguments: str, entered: str = "") -> str:
+    """Return what ``flask ARGUMENTS`` prints in the copy."""
+    result = project.run_python("-m", "flask", *arguments, entered=entered)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def add_line(path: Path, where: str, line: str) -> None:
+    """Add ``line`` after the last field of the class ``where``, or to the tuple of that name."""
+    text = path.read_text().splitlines()
+    for node in ast.parse(path.read_text()).body:
+        match node:
+            case ast.ClassDef(name=name, body=body) if name == where:
+                fields = [part for part in body if isinstance(part, ast.Assign | ast.AnnAssign)]
+                text.insert(fields[-1].end_lineno or 0, f"    {line}")
+            case ast.Assign(targets=[ast.Name(id=name)], end_lineno=int(end)) if name == where:
+                text.insert(end - 1, f"    {line}")
+    path.write_text("\n".join(text) + "\n")
