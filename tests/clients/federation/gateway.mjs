@@ -23,7 +23,7 @@ export function compose(...subgraphs) {
 // --8<-- [end:compose]
 
 // --8<-- [start:credentials]
-// Storefronts send Authorization-Bearer, most other clients Authorization.
+// `Authorization-Bearer: TOKEN` comes before `Authorization: Bearer TOKEN`, as in Latchkey.
 const CREDENTIALS = ['authorization-bearer', 'authorization'];
 
 const credentials = ({ headers }) =>
@@ -39,14 +39,13 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
 function verifier(latchkey, issuer) {
   const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', latchkey));
   return async (request) => {
-    const [credential = ''] = Object.values(credentials(request));
-    const [, token] = /^(?:Bearer|JWT) +(.+)$/i.exec(credential) ?? [];
-    if (!token) return undefined;
+    const [credential] = Object.values(credentials(request));
+    const token = credential?.replace(/^(Bearer|JWT) +/i, '');
     try {
       const { payload } = await jwtVerify(token, keys, { issuer, algorithms: ['RS256'] });
       return payload.type === 'access' ? payload.user_id : undefined;
     } catch {
-      return undefined; // Latchkey says what is wrong with it, at the fields that need it.
+      return undefined; // or no token: Latchkey says what is wrong, at the fields that need it
     }
   };
 }
