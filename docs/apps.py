@@ -39,6 +39,13 @@ _APP: Mapping[str, str] = {
     "homepageUrl": "Its home page.",
     "supportUrl": "Its support page.",
     "dataPrivacyUrl": "Its privacy policy.",
+    "dataPrivacy": "What it says of data privacy; deprecated in favor of `dataPrivacyUrl`.",
+    "configurationUrl": "The page of its settings; deprecated in favor of `appUrl`.",
+    "brand": (
+        '`{"logo": {"default": URL}}`: a PNG, JPEG, WebP or GIF of at most 2 MiB. It is fetched '
+        "when the app is installed, drawn again and served from this installation. A logo that "
+        "can't be fetched or isn't an image is left out."
+    ),
     "requiredSaleorVersion": "API versions that it works with, in npm's syntax: `^3.20`.",
     "requiredLatchkeyVersion": "The same; both must fit.",
 }

@@ -188,6 +188,8 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
             "Compare `requiredSaleorVersion` with `shop { version }`.",
         ),
     },
+    "AppProblemCreateErrorCode": {},
+    "AppProblemDismissErrorCode": {"OUT_OF_SCOPE_APP": UNUSED},
     "CheckoutErrorCode": {
         "DUPLICATED_INPUT_ITEM": ("A line is named twice.", "Send each line once."),
         "EMAIL_NOT_SET": ("The cart has no email.", "Call `checkoutEmailUpdate` first."),

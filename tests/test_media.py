@@ -8,7 +8,9 @@ import pytest
 from flask.testing import FlaskClient
 from PIL import Image
 
+from app.models import AppLogoRecord
 from app.ports import Ports
+from tests.builders.apps import make_app
 from tests.builders.images import png
 from tests.builders.people import make_user, sign_in
 
@@ -154,3 +156,21 @@ def test_file_literal_in_a_document_is_refused(client: FlaskClient, token: str) 
     query = 'mutation { userAvatarUpdate(image: "me.png") { errors { code } } }'
     [error] = run(client, query, token)["errors"]
     assert error["extensions"]["exception"]["code"] == "GraphQLError"
+
+
+def test_logo_of_an_app_is_served_under_its_own_type(client: FlaskClient, ports: Ports) -> None:
+    name = "a" * 32
+    app_id, _ = make_app(ports)
+    with ports.database.transaction() as session:
+        for size, data in ((0, b"PNG of ours"), (64, b"WebP of ours")):
+            session.add(AppLogoRecord(name=name, size=size, app_id=app_id, data=data))
+    for file, kind, data in (
+        (f"{name}.png", "image/png", b"PNG of ours"),
+        (f"{name}-64.webp", "image/webp", b"WebP of ours"),
+    ):
+        response = client.get(f"/media/apps/{file}")
+        assert (response.content_type, response.data) == (kind, data)
+        assert "immutable" in response.headers["Cache-Control"]
+        assert "sandbox" in response.headers["Content-Security-Policy"]
+    for file in (f"{name}-128.webp", f"{name}-65.webp", f"{name}.webp", f"{'b' * 32}.png", "x"):
+        assert client.get(f"/media/apps/{file}").status_code == 404

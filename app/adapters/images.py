@@ -46,6 +46,9 @@ class PillowImages:
     def crop_squares(self, data: bytes, sizes: Collection[int]) -> Mapping[int, bytes]:
         return self._draw(data, lambda: _crop_squares(data, sorted(sizes, reverse=True)))
 
+    def shrink(self, data: bytes, sizes: Collection[int]) -> Mapping[int, bytes]:
+        return self._draw(data, lambda: _shrink(data, sorted(sizes, reverse=True)))
+
     def fit(self, data: bytes, width: int, height: int) -> DrawnImage:
         return self._draw(data, lambda: _fit(data, width, height))
 
@@ -68,6 +71,20 @@ def _crop_squares(data: bytes, sizes: list[int]) -> dict[int, bytes]:
     square = ImageOps.fit(plain, (sizes[0], sizes[0]), Image.Resampling.LANCZOS).convert(mode)
     drawn = _redraw(square)
     return {size: _encoded(drawn, size) for size in sizes}
+
+
+def _shrink(data: bytes, sizes: list[int]) -> dict[int, bytes]:
+    plain, mode = _open(data, (2 * sizes[0], 2 * sizes[0]))
+    drawn = _redraw(_contained(plain, sizes[0]).convert(mode))
+    png = BytesIO()
+    drawn.save(png, "PNG", optimize=True)
+    return {size: _webp(_contained(drawn, size)) for size in sizes} | {0: png.getvalue()}
+
+
+def _contained(image: Image.Image, size: int) -> Image.Image:
+    if max(image.size) <= size:
+        return image
+    return ImageOps.contain(image, (size, size), Image.Resampling.LANCZOS)
 
 
 def _fit(data: bytes, width: int, height: int) -> DrawnImage:
@@ -147,6 +164,10 @@ def _encoded(drawn: Image.Image, size: int) -> bytes:
     shown = drawn
     if drawn.width != size:
         shown = drawn.resize((size, size), Image.Resampling.LANCZOS)
+    return _webp(shown)
+
+
+def _webp(image: Image.Image) -> bytes:
     file = BytesIO()
-    shown.save(file, "WEBP", quality=_QUALITY, method=4)
+    image.save(file, "WEBP", quality=_QUALITY, method=4)
     return file.getvalue()

@@ -5,13 +5,15 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeVar
 
-from app.domain.apps.apps import App, AppToken, Extension
+from app.domain.accounts.users import User
+from app.domain.apps.apps import App, AppProblem, AppToken, Extension
 from app.domain.values.metadata import Metadata
 from app.domain.values.pages import Page, with_items
 from app.domain.webhooks import Webhook
 from app.graphql.context import RequestContext
 from app.services.apps.app_tokens import tokens_of_apps
 from app.services.apps.extensions import extension_token_signer, extensions_of_apps
+from app.services.apps.problems import dismissers_of_problems, problems_of_apps
 from app.services.metadata import private_metadata_of_apps, public_metadata_of_apps
 from app.services.webhooks.lists import webhooks_of_apps
 
@@ -38,6 +40,18 @@ class AppPageLoader:
     def webhooks(self) -> Mapping[int, tuple[Webhook, ...]]:
         by_app = webhooks_of_apps(self._context.ports, self._context.actor, self._ids)
         return {app.id: by_app.get(app.id, ()) for app in self._apps}
+
+    @cached_property
+    def problems(self) -> Mapping[int, tuple[AppProblem, ...]]:
+        by_app = problems_of_apps(self._context.ports, self._context.actor, self._ids)
+        return {app.id: by_app.get(app.id, ()) for app in self._apps}
+
+    @cached_property
+    def dismissers(self) -> Mapping[int, User]:
+        """Those who dismissed problems of the page's apps, if the caller can see them."""
+        ids = {one.dismissed_by_id for problems in self.problems.values() for one in problems}
+        keys = [key for key in ids if key is not None]
+        return dismissers_of_problems(self._context.ports, self._context.actor, keys)
 
     @cached_property
     def extensions(self) -> Mapping[int, tuple[Extension, ...]]:
@@ -96,6 +110,13 @@ class ExtensionNode(Extension):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemNode(AppProblem):
+    """A problem of an app that has a loader."""
+
+    app: AppNode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookNode(Webhook):
     """A webhook below its app."""
 
@@ -140,9 +161,14 @@ def webhook_nodes(app: AppNode) -> tuple[WebhookNode, ...]:
     return tuple(WebhookNode(**_values(webhook), app=app) for webhook in webhooks)
 
 
+def problem_node(problem: AppProblem, app: AppNode) -> ProblemNode:
+    """Return a problem of an app that has a loader."""
+    return ProblemNode(**_values(problem), app=app)
+
+
 def _node(app: App, loader: AppPageLoader) -> AppNode:
     return AppNode(**_values(app), loader=loader)
 
 
-def _values(item: App | Extension | Webhook) -> dict[str, Any]:
+def _values(item: App | AppProblem | Extension | Webhook) -> dict[str, Any]:
     return {attribute.name: getattr(item, attribute.name) for attribute in fields(item)}

@@ -6,7 +6,9 @@ Nothing loads lazily (``lazy="raise"``): a use case names what it reads.
 from app.models.apps import (
     AppExtensionRecord,
     AppInstallationRecord,
+    AppLogoRecord,
     AppPermissionRecord,
+    AppProblemRecord,
     AppRecord,
     AppTokenRecord,
 )

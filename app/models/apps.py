@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text, true
+from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import NOT_EXPORTED, BigKey, HasMetadata, Record, partial_index
@@ -45,6 +45,9 @@ class AppRecord(HasMetadata, Record):
     homepage_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
     manifest_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
     support_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    configuration_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    data_privacy: Mapped[str] = mapped_column(Text, default="", server_default="")
+    logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
 
 
 class AppPermissionRecord(Record):
@@ -151,3 +154,47 @@ class AppInstallationRecord(Record):
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     next_attempt_at: Mapped[datetime | None] = mapped_column(index=True)
     lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
+    logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
+
+
+class AppLogoRecord(Record):
+    """One file of the logo ``name``, which is random: WebP by ``size``, PNG as size 0.
+
+    It belongs to the installation while that runs or has failed, then to the app.
+    """
+
+    __tablename__ = "app_logos"
+
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    size: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    app_id: Mapped[int | None] = mapped_column(
+        ForeignKey("apps.id", ondelete="CASCADE"), index=True
+    )
+    installation_id: Mapped[int | None] = mapped_column(
+        ForeignKey("app_installations.id", ondelete="CASCADE"), index=True
+    )
+    data: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class AppProblemRecord(Record):
+    """A problem that an app reported about itself, and how often.
+
+    ``dismissed_by`` is the email of the person who dismissed it, "" if the app did, NULL while it
+    isn't dismissed; ``dismissed_by_id`` their key while the account exists.
+    """
+
+    __tablename__ = "app_problems"
+    __table_args__ = (Index("ix_app_problems_app_id_id", "app_id", "id"),)
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    app_id: Mapped[int] = mapped_column(ForeignKey("apps.id", ondelete="CASCADE"))
+    key: Mapped[str] = mapped_column(String(128))
+    message: Mapped[str] = mapped_column(String(2048))
+    count: Mapped[int] = mapped_column(default=1, server_default="1")
+    is_critical: Mapped[bool] = mapped_column(default=False, server_default=false())
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    dismissed_by: Mapped[str | None] = mapped_column(String(254))
+    dismissed_by_id: Mapped[int | None] = mapped_column(
+        ForeignKey("users.id", ondelete="SET NULL"), index=True
+    )

@@ -34,6 +34,13 @@ class Images(Protocol):
         inside a transaction.
         """
 
+    def shrink(self, data: bytes, sizes: Collection[int]) -> Mapping[int, bytes]:
+        """The picture in ``data`` as WebP, whole, its longer side of so many pixels, by size.
+
+        None is larger than the picture. The largest also as PNG, under the size 0. Encoded anew
+        and refused as by ``crop_squares``.
+        """
+
     def fit(self, data: bytes, width: int, height: int) -> DrawnImage:
         """The picture in ``data`` as PNG, whole, scaled down to fit ``width`` by ``height``.
 

@@ -44,6 +44,7 @@ _ROOTS = {
     name: field
     for name, field in schema.graphql_schema.query_type.fields.items()
     if "edges" in getattr(get_named_type(field.type), "fields", {})
+    and not getattr(field.resolve, "constant", False)
 }
 _UNCOUNTED = ("totalCount",)
 """The length of a nested list takes a statement each."""

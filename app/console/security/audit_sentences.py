@@ -22,6 +22,7 @@ _DID = {
     "app.create": translatable("created the app"),
     "app.deactivate": translatable("deactivated the app"),
     "app.delete": translatable("deleted the app"),
+    "app.problem_dismiss": translatable("dismissed problems of the app"),
     "app.install": translatable("installed the app"),
     "app.update": translatable("edited the app"),
     "app_installation.ask": translatable("started installing"),

@@ -4,7 +4,7 @@ import hashlib
 import re
 import string
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,7 +14,7 @@ from app.domain.sign_in.tokens import Claims
 from app.domain.urls.web_urls import below, is_path
 from app.domain.values.errors import Problem
 from app.domain.values.ids import to_global_id
-from app.domain.values.text_rules import is_storable
+from app.domain.values.text_rules import is_storable, prose_problem
 from app.domain.values.times import CLOCK_LEEWAY
 
 DEFAULT_OVERLAP = timedelta(hours=24)
@@ -63,6 +63,117 @@ class App:
     homepage_url: str = ""
     manifest_url: str = ""
     support_url: str = ""
+    configuration_url: str = ""
+    data_privacy: str = ""
+    logo: str = ""
+
+
+LOGO_SIZES = (64, 128, 256)
+"""Pixels of the longer side of a stored logo."""
+
+MAX_LOGO_SIZE = 2 * 1024 * 1024
+"""Bytes of the file that a manifest names as its logo."""
+
+LOGO_NAME_LENGTH = 32
+"""Random letters and digits, so that a new logo has a new URL."""
+
+_LOGO_FILE = re.compile(r"([A-Za-z0-9]{32})(?:-([1-9][0-9]{1,2})\.webp|\.png)")
+
+
+def nearest_logo_size(requested: int | None) -> int:
+    """Return the smallest size with ``requested`` pixels or more; the largest for ``None``."""
+    enough = (size for size in LOGO_SIZES if requested and size >= requested)
+    return next(enough, LOGO_SIZES[-1])
+
+
+def logo_path(name: str, size: int | None) -> str:
+    """Return where the logo ``name`` is served: as WebP of that size, or as PNG."""
+    return f"/media/apps/{name}.png" if size is None else f"/media/apps/{name}-{size}.webp"
+
+
+def read_logo_file(file: str) -> tuple[str, int] | None:
+    """Return name and size, 0 for the PNG, in the last part of a URL; ``None`` if it is none."""
+    found = _LOGO_FILE.fullmatch(file)
+    if found is None or (found[2] and int(found[2]) not in LOGO_SIZES):
+        return None
+    return found[1], int(found[2] or 0)
+
+
+MAX_PROBLEMS = 100
+"""Problems that are kept of an app: a new one replaces that which was updated longest ago."""
+
+PROBLEM_KEY_LENGTHS = (3, 128)
+MAX_PROBLEM_LENGTH = 2048
+DEFAULT_AGGREGATION = 60
+_MAX_AGGREGATION = 366 * 24 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemReport:
+    """What an app says of a problem of its own.
+
+    Reports with the same ``key`` are counted as one problem while the last was at most
+    ``aggregation_minutes`` ago; with 0 each is a problem. It is critical from
+    ``critical_threshold`` reports on.
+    """
+
+    key: str
+    message: str
+    critical_threshold: int | None = None
+    aggregation_minutes: int = DEFAULT_AGGREGATION
+
+    @property
+    def shown_message(self) -> str:
+        """The message, its end cut off if it is too long."""
+        if len(self.message) <= MAX_PROBLEM_LENGTH:
+            return self.message
+        return f"{self.message[: MAX_PROBLEM_LENGTH - 3]}..."
+
+    @property
+    def aggregation(self) -> timedelta:
+        return timedelta(minutes=min(self.aggregation_minutes, _MAX_AGGREGATION))
+
+    def is_critical(self, count: int) -> bool:
+        """Whether so many reports make it critical."""
+        return self.critical_threshold is not None and count >= self.critical_threshold
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield what is wrong with the report: INVALID on its fields."""
+        shortest, longest = PROBLEM_KEY_LENGTHS
+        for name, text, most in (
+            ("key", self.key, longest),
+            ("message", self.shown_message, MAX_PROBLEM_LENGTH),
+        ):
+            if len(text) < shortest:
+                message = "Use at least {least} characters."
+                yield Problem("INVALID", message, name, values={"least": shortest})
+            problem = prose_problem(text, name, max_length=most)
+            if problem is not None:
+                yield problem
+        if self.critical_threshold is not None and self.critical_threshold < 1:
+            yield Problem("INVALID", "Enter a number from 1 on.", "criticalThreshold")
+        if self.aggregation_minutes < 0:
+            yield Problem("INVALID", "Enter a number from 0 on.", "aggregationPeriod")
+
+
+@dataclass(frozen=True, slots=True)
+class AppProblem:
+    """A problem that an app reported about itself, ``count`` times.
+
+    ``dismissed_by`` is the email of the person who dismissed it, "" if the app did, ``None`` while
+    it isn't dismissed; ``dismissed_by_id`` is their key while the account exists.
+    """
+
+    id: int
+    app_id: int
+    key: str
+    message: str
+    count: int
+    is_critical: bool
+    created_at: datetime
+    updated_at: datetime
+    dismissed_by: str | None = None
+    dismissed_by_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +445,7 @@ class Installation:
     activate: bool
     created_at: datetime
     updated_at: datetime
+    logo: str = ""
 
 
 def refusal_in(response: Mapping[str, object], *, good: bool) -> str | None:

@@ -272,6 +272,10 @@ class Manifest:
     support_url: str
     extensions: tuple[ManifestExtension, ...]
     webhooks: tuple[ManifestWebhook, ...]
+    configuration_url: str = ""
+    data_privacy: str = ""
+    logo_url: str = ""
+    required_version: str = ""
 
 
 def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
@@ -293,8 +297,10 @@ def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
     too_much = grantable_problem(permissions)
     if too_much is not None:
         problems.append(too_much)
-    for owner in dict.fromkeys((vendor.capitalize(), PLATFORM.capitalize())):
-        _check_version(members, f"required{owner}Version")
+    required = [
+        _checked_version(members, f"required{owner}Version")
+        for owner in dict.fromkeys((vendor.capitalize(), PLATFORM.capitalize()))
+    ]
     manifest = Manifest(
         identifier=members.line("id", required=True),
         name=members.line("name", required=True),
@@ -308,6 +314,10 @@ def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
         data_privacy_url=members.address("dataPrivacyUrl"),
         homepage_url=members.address("homepageUrl"),
         support_url=members.address("supportUrl"),
+        configuration_url=members.address("configurationUrl"),
+        data_privacy=members.prose("dataPrivacy"),
+        logo_url=_logo_url(members),
+        required_version=next(filter(None, required), ""),
         extensions=read_extensions(members, home, valid_permissions),
         webhooks=read_webhooks(members),
     )
@@ -315,13 +325,20 @@ def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
     return manifest
 
 
-def _check_version(members: Members, name: str) -> None:
+def _logo_url(members: Members) -> str:
+    brand = Members(members.mapping("brand"), members.problems, "brand", "brand")
+    logo = Members(brand.mapping("logo"), members.problems, "brand", "brand.logo")
+    return logo.address("default")
+
+
+def _checked_version(members: Members, name: str) -> str:
+    """Return the version that the app requires, and refuse one that this isn't."""
     required = members.line(name)
     try:
         fits = not required or is_version_within(SCHEMA_VERSION, required)
     except ValueError:
         members.refuse(name, "INVALID", "Enter a version range, such as ^3.20.")
-        return
+        return ""
     if not fits:
         problem = Problem(
             "UNSUPPORTED_SALEOR_VERSION",
@@ -329,3 +346,4 @@ def _check_version(members: Members, name: str) -> None:
             values={"required": required, "version": SCHEMA_VERSION},
         )
         members.add(name, problem)
+    return required

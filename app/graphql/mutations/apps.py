@@ -6,14 +6,16 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.apps.apps import App
+from app.domain.apps.apps import DEFAULT_AGGREGATION, App, ProblemReport
 from app.domain.authorization.actor import Actor
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import key_of
 from app.domain.values.inputs import ABSENT
-from app.graphql.app_nodes import AppNode, app_node
+from app.graphql.app_nodes import AppNode, app_node, problem_node
 from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.app_payloads import AppPayload
-from app.graphql.mutations.payloads import answers
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.ports import Ports
 from app.services.apps.app_changes import (
     AppChange,
@@ -24,8 +26,23 @@ from app.services.apps.app_changes import (
     delete_app,
     update_app,
 )
+from app.services.apps.app_lists import show_app
+from app.services.apps.problems import (
+    dismiss_own_problems,
+    dismiss_problems,
+    dismiss_problems_of_app,
+    report_problem,
+    require_dismisser,
+)
 
 _APP = "app.graphql.types.apps.App"
+_PROBLEMS = "app.graphql.types.app_problems."
+_MAX_DISMISSED = 100
+_INPUTS = {
+    "by_app": "byApp",
+    "by_staff_with_ids": "byStaffWithIds",
+    "by_staff_with_keys": "byStaffWithKeys",
+}
 
 
 class AppInput(graphene.InputObjectType):
@@ -65,6 +82,75 @@ class AppDeactivate(AppPayload):
     """The deactivated app."""
 
     app = graphene.Field(_APP)
+
+
+class AppProblemCreateInput(graphene.InputObjectType):
+    """What an app reports about itself."""
+
+    message = graphene.String(
+        required=True,
+        description="What is wrong, from 3 characters on; beyond 2048 it is cut off.",
+    )
+    key = graphene.String(
+        required=True, description="The app's name for this kind of problem: 3 to 128 characters."
+    )
+    critical_threshold = graphene.InputField(
+        f"{_PROBLEMS}PositiveInt",
+        description="Makes the problem critical once it was reported this often.",
+    )
+    aggregation_period = graphene.InputField(
+        f"{_PROBLEMS}Minute",
+        default_value=DEFAULT_AGGREGATION,
+        description=(
+            "Reports with the same key are one problem if the last was at most this many minutes "
+            "ago; with 0 each is a problem."
+        ),
+    )
+
+
+class AppProblemDismissByAppInput(graphene.InputObjectType):
+    """Which of its problems an app dismisses: by ID or by key, at most 100."""
+
+    ids = graphene.List(graphene.NonNull(graphene.ID))
+    keys = graphene.List(graphene.NonNull(graphene.String), description="The problems' keys.")
+
+
+class AppProblemDismissByStaffWithIdsInput(graphene.InputObjectType):
+    """Which problems a person dismisses, at most 100."""
+
+    ids = graphene.List(graphene.NonNull(graphene.ID), required=True)
+
+
+class AppProblemDismissByStaffWithKeysInput(graphene.InputObjectType):
+    """Which problems of an app a person dismisses, at most 100 keys."""
+
+    keys = graphene.List(
+        graphene.NonNull(graphene.String), required=True, description="The problems' keys."
+    )
+    app = graphene.ID(required=True)
+
+
+class AppProblemDismissInput(graphene.InputObjectType):
+    """One of the three: the first for apps, the others for people."""
+
+    by_app = AppProblemDismissByAppInput(description="The calling app's problems.")
+    by_staff_with_ids = AppProblemDismissByStaffWithIdsInput(description="Problems by ID.")
+    by_staff_with_keys = AppProblemDismissByStaffWithKeysInput(
+        description="Problems of an app by key."
+    )
+
+
+class AppProblemCreate(MutationPayload):
+    """The problem with this report."""
+
+    app_problem = graphene.Field(f"{_PROBLEMS}AppProblem", description="The problem.")
+    errors = errors_of("app_problems.AppProblemCreateError")
+
+
+class AppProblemDismiss(MutationPayload):
+    """Whether the problems were dismissed."""
+
+    errors = errors_of("app_problems.AppProblemDismissError")
 
 
 class AppMutations(graphene.ObjectType):
@@ -110,6 +196,50 @@ class AppMutations(graphene.ObjectType):
         id=graphene.ID(required=True),
     )
 
+    app_problem_create = graphene.Field(
+        AppProblemCreate,
+        description=(
+            "Reports a problem of the calling app, which staff see at the app; reports with the "
+            "same key are counted. An app keeps 100 problems. For apps."
+        ),
+        input=AppProblemCreateInput(required=True),
+    )
+    app_problem_dismiss = graphene.Field(
+        AppProblemDismiss,
+        description=(
+            "Dismisses problems that apps reported about themselves. An app dismisses its own, "
+            "staff with MANAGE_APPS those of all apps."
+        ),
+        input=AppProblemDismissInput(required=True),
+    )
+
+    @staticmethod
+    @answers(AppProblemCreate)
+    def resolve_app_problem_create(
+        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+    ) -> AppProblemCreate:
+        context: RequestContext = info.context
+        period = input.get("aggregation_period")
+        report = ProblemReport(
+            key=input["key"],
+            message=input["message"],
+            critical_threshold=input.get("critical_threshold"),
+            aggregation_minutes=DEFAULT_AGGREGATION if period is None else period,
+        )
+        problem = report_problem(context.ports, context.actor, report)
+        app = show_app(context.ports, context.actor, problem.app_id)
+        shown = None if app is None else problem_node(problem, app_node(context, app))
+        return AppProblemCreate(app_problem=shown)
+
+    @staticmethod
+    @answers(AppProblemDismiss)
+    def resolve_app_problem_dismiss(
+        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+    ) -> AppProblemDismiss:
+        context: RequestContext = info.context
+        _dismiss(context, input)
+        return AppProblemDismiss()
+
     @staticmethod
     @answers(AppCreate)
     def resolve_app_create(
@@ -154,6 +284,35 @@ class AppMutations(graphene.ObjectType):
     @answers(AppDeactivate)
     def resolve_app_deactivate(_root: object, info: GraphQLResolveInfo, id: str) -> AppDeactivate:
         return AppDeactivate(app=_after(info, deactivate_app, id))
+
+
+def _dismiss(context: RequestContext, input: dict[str, Any]) -> None:
+    """Dismiss what ``appProblemDismiss`` names; refuses INVALID and REQUIRED on its input."""
+    actor, ports = context.actor, context.ports
+    require_dismisser(ports, actor)
+    given = {name: value for name, value in input.items() if value is not None}
+    if len(given) != 1:
+        message = "Give exactly one of byApp, byStaffWithIds and byStaffWithKeys."
+        raise Refused(Problem("INVALID", message, "input"))
+    ((name, values),) = given.items()
+    if actor.is_app is not (name == "by_app"):
+        message = "People use byStaffWithIds or byStaffWithKeys, apps byApp."
+        raise Refused(Problem("INVALID", message, _INPUTS[name]))
+    ids, keys = values.get("ids") or (), values.get("keys") or ()
+    if name == "by_app" and bool(ids) == bool(keys):
+        code = "INVALID" if ids else "REQUIRED"
+        raise Refused(Problem(code, "Give either ids or keys.", "byApp"))
+    if max(len(ids), len(keys)) > _MAX_DISMISSED:
+        message = "Choose at most {most}."
+        field = "ids" if ids else "keys"
+        raise Refused(Problem("INVALID", message, field, values={"most": _MAX_DISMISSED}))
+    problem_ids = [key_of(one, "AppProblem", field="ids") for one in ids]
+    if name == "by_app":
+        dismiss_own_problems(ports, actor, ids=problem_ids, keys=keys)
+    elif name == "by_staff_with_ids":
+        dismiss_problems(ports, actor, problem_ids)
+    else:
+        dismiss_problems_of_app(ports, actor, key_of(values["app"], "App", field="app"), keys)
 
 
 def _after(

@@ -1,6 +1,128 @@
-"""What is wrong with the input of a mutation about apps."""
+"""Problems that apps report about themselves, and errors of mutations about apps."""
+
+from enum import StrEnum
 
 import graphene
+from graphql import GraphQLError, GraphQLResolveInfo
+from graphql.language import IntValueNode, ValueNode
+
+from app.domain.accounts.users import User
+from app.domain.authorization.permissions import Caller
+from app.domain.values.errors import PermissionDenied
+from app.domain.values.ids import to_global_id
+from app.graphql.app_nodes import ProblemNode
+from app.graphql.context import RequestContext
+
+
+class _WholeNumber(graphene.Scalar):
+    """A whole number that isn't negative."""
+
+    class Meta:
+        abstract = True
+
+    @classmethod
+    def parse_value(cls, value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _LIMIT:
+            raise GraphQLError(f"{cls.__name__} can't be {value!r}: enter a number from 0 on.")
+        return value
+
+    @classmethod
+    def parse_literal(cls, node: ValueNode, _variables: object = None) -> int:
+        return cls.parse_value(int(node.value) if isinstance(node, IntValueNode) else None)
+
+    @staticmethod
+    def serialize(value: int) -> int:
+        return value
+
+
+_LIMIT = 2**31
+
+
+class PositiveInt(_WholeNumber):
+    """A whole number from 0 on."""
+
+
+class Minute(_WholeNumber):
+    """A number of minutes, from 0 on."""
+
+
+class _DismissedBy(StrEnum):
+    APP = "APP"
+    USER = "USER"
+
+
+_DISMISSED_BY = {_DismissedBy.APP: "By the app itself.", _DismissedBy.USER: "By a person."}
+AppProblemDismissedByEnum = graphene.Enum.from_enum(
+    _DismissedBy,
+    name="AppProblemDismissedByEnum",
+    description=lambda by: "Who dismissed a problem." if by is None else _DISMISSED_BY[by],
+)
+
+
+class AppProblemDismissed(graphene.ObjectType):
+    """Who dismissed a problem."""
+
+    by = graphene.NonNull(
+        AppProblemDismissedByEnum, description="Whether the app or a person dismissed it."
+    )
+    user = graphene.Field(
+        "app.graphql.types.users.User",
+        description="The person; null for an app and a deleted account. Requires MANAGE_STAFF.",
+    )
+    user_email = graphene.String(
+        description="The person's email, also of a deleted account. For staff."
+    )
+
+    def resolve_by(self: ProblemNode, _info: GraphQLResolveInfo) -> _DismissedBy:
+        return _DismissedBy.USER if self.dismissed_by else _DismissedBy.APP
+
+    def resolve_user(self: ProblemNode, _info: GraphQLResolveInfo) -> User | None:
+        return self.app.loader.dismissers.get(self.dismissed_by_id or 0)
+
+    def resolve_user_email(self: ProblemNode, info: GraphQLResolveInfo) -> str | None:
+        context: RequestContext = info.context
+        if not context.actor.is_staff:
+            raise PermissionDenied(Caller.STAFF)
+        return self.dismissed_by or None
+
+
+class AppProblem(graphene.ObjectType):
+    """A problem that an app reported about itself."""
+
+    id = graphene.NonNull(graphene.ID)
+    key = graphene.NonNull(graphene.String, description="The app's name for this kind of problem.")
+    message = graphene.NonNull(graphene.String, description="What the app said last.")
+    count = graphene.NonNull(graphene.Int, description="How often it was reported.")
+    is_critical = graphene.NonNull(
+        graphene.Boolean, description="Whether it was reported as often as the app calls critical."
+    )
+    created_at = graphene.NonNull(graphene.DateTime)
+    updated_at = graphene.NonNull(graphene.DateTime)
+    dismissed = graphene.Field(
+        AppProblemDismissed, description="Who dismissed it; null if it isn't dismissed."
+    )
+
+    def resolve_id(self: ProblemNode, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("AppProblem", self.id)
+
+    def resolve_dismissed(self: ProblemNode, _info: GraphQLResolveInfo) -> ProblemNode | None:
+        return None if self.dismissed_by is None else self
+
+
+class AppProblemCreateError(graphene.ObjectType):
+    """An error of `appProblemCreate`."""
+
+    field = graphene.String(description="The invalid input.")
+    message = graphene.String()
+    code = graphene.NonNull("app.graphql.types.error_codes.AppProblemCreateErrorCode")
+
+
+class AppProblemDismissError(graphene.ObjectType):
+    """An error of `appProblemDismiss`."""
+
+    field = graphene.String(description="The invalid input.")
+    message = graphene.String()
+    code = graphene.NonNull("app.graphql.types.error_codes.AppProblemDismissErrorCode")
 
 
 class AppError(graphene.ObjectType):

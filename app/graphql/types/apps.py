@@ -1,9 +1,10 @@
 """Apps and their tokens."""
 
 from datetime import datetime
+from enum import StrEnum
 
 import graphene
-from graphql import GraphQLResolveInfo
+from graphql import GraphQLError, GraphQLResolveInfo
 
 from app.domain.apps import apps as domain
 from app.domain.authorization.permissions import Permission, in_order
@@ -11,8 +12,10 @@ from app.domain.values.ids import to_global_id
 from app.graphql.app_nodes import (
     AppNode,
     ExtensionNode,
+    ProblemNode,
     WebhookNode,
     extension_node,
+    problem_node,
     webhook_nodes,
 )
 from app.graphql.compatibility import constant
@@ -57,6 +60,60 @@ class AppToken(graphene.ObjectType):
         return None if self.permissions is None else in_order(self.permissions)
 
 
+class IconFormat(StrEnum):
+    ORIGINAL = "ORIGINAL"
+    WEBP = "WEBP"
+
+
+_FORMATS = {IconFormat.ORIGINAL: "PNG, as large as it is kept.", IconFormat.WEBP: "WebP."}
+IconThumbnailFormatEnum = graphene.Enum.from_enum(
+    IconFormat,
+    name="IconThumbnailFormatEnum",
+    description=lambda one: "The format of an icon." if one is None else _FORMATS[one],
+)
+
+
+def logo_field(description: str) -> graphene.Field:
+    """Return the field `default` of a logo."""
+    return graphene.Field(
+        graphene.NonNull(graphene.String),
+        description=description,
+        size=graphene.Int(
+            description="Pixels of the longer side; the next kept size is used, at most 256."
+        ),
+        format=graphene.Argument(
+            IconThumbnailFormatEnum, default_value=IconFormat.ORIGINAL, description="The format."
+        ),
+    )
+
+
+def chosen_size(size: int | None, format: IconFormat) -> int | None:
+    """Return which file of a logo is asked for: its WebP of that size, or its PNG."""
+    return domain.nearest_logo_size(size) if format is IconFormat.WEBP else None
+
+
+class AppBrandLogo(graphene.ObjectType):
+    """An app's logo, as its manifest names it."""
+
+    default = logo_field("The URL of the logo.")
+
+    def resolve_default(
+        self: str, info: GraphQLResolveInfo, format: IconFormat, size: int | None = None
+    ) -> str:
+        context: RequestContext = info.context
+        base_url = context.visitor.issuer.removesuffix("/graphql/")
+        return f"{base_url}{domain.logo_path(self, chosen_size(size, format))}"
+
+
+class AppBrand(graphene.ObjectType):
+    """How an app shows itself."""
+
+    logo = graphene.NonNull(AppBrandLogo, description="The logo.")
+
+    def resolve_logo(self: str, _info: GraphQLResolveInfo) -> str:
+        return self
+
+
 class App(graphene.ObjectType):
     """An integration with its own permissions."""
 
@@ -92,6 +149,27 @@ class App(graphene.ObjectType):
         )
     )
     author = graphene.String()
+    brand = graphene.Field(
+        "app.graphql.types.apps.AppBrand", description="The app's logo; null without one."
+    )
+    problems = graphene.List(
+        graphene.NonNull("app.graphql.types.app_problems.AppProblem"),
+        description=(
+            "Problems that the app reported about itself, newest first. Requires MANAGE_APPS; "
+            "apps can see their own."
+        ),
+        limit=graphene.Argument(
+            "app.graphql.types.app_problems.PositiveInt",
+            description="How many at most, from 1 to 100.",
+        ),
+    )
+    configuration_url = graphene.String(
+        description="The URL of the app's settings.", deprecation_reason="Use `appUrl`."
+    )
+    data_privacy = graphene.String(
+        description="What the app says of data privacy.",
+        deprecation_reason="Use `dataPrivacyUrl`.",
+    )
     breaker_state = constant(
         "App.breakerState", graphene.NonNull(f"{_UNAVAILABLE}CircuitBreakerStateEnum")
     )
@@ -144,6 +222,24 @@ class App(graphene.ObjectType):
 
     def resolve_author(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
         return self.author or None
+
+    def resolve_brand(self: domain.App, info: GraphQLResolveInfo) -> str | None:
+        context: RequestContext = info.context
+        return self.logo if context.existing_key("App", self.id) and self.logo else None
+
+    def resolve_problems(
+        self: AppNode, _info: GraphQLResolveInfo, limit: int | None = None
+    ) -> tuple[ProblemNode, ...]:
+        if limit is not None and not 0 < limit <= domain.MAX_PROBLEMS:
+            raise GraphQLError(f"`limit` must be from 1 to {domain.MAX_PROBLEMS}, got {limit}.")
+        problems = self.loader.problems[self.id][:limit]
+        return tuple(problem_node(problem, self) for problem in problems)
+
+    def resolve_configuration_url(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+        return self.configuration_url or None
+
+    def resolve_data_privacy(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+        return self.data_privacy or None
 
     def resolve_access_token(self: AppNode, _info: GraphQLResolveInfo) -> str | None:
         return self.loader.access_token(self)

@@ -196,3 +196,20 @@ WebhookTriggerErrorCode = _codes(
     "MISSING_QUERY",
     "MISSING_EVENT",
 )
+AppProblemCreateErrorCode = _codes(
+    "AppProblemCreateErrorCode",
+    "Errors of reports of apps about themselves.",
+    "GRAPHQL_ERROR",
+    "INVALID",
+    "REQUIRED",
+    "NOT_FOUND",
+)
+AppProblemDismissErrorCode = _codes(
+    "AppProblemDismissErrorCode",
+    "Errors of dismissing problems of apps.",
+    "GRAPHQL_ERROR",
+    "INVALID",
+    "REQUIRED",
+    "NOT_FOUND",
+    "OUT_OF_SCOPE_APP",
+)

@@ -19,6 +19,13 @@ class AppInstallation(graphene.ObjectType):
     message = graphene.String(description="Why the installation failed, as reported by the app.")
     app_name = graphene.NonNull(graphene.String)
     manifest_url = graphene.NonNull(graphene.String)
+    brand = graphene.Field(
+        "app.graphql.types.apps.AppBrand",
+        description="The app's logo; null without one, and until its manifest is read.",
+    )
+
+    def resolve_brand(self: domain.Installation, _info: GraphQLResolveInfo) -> str | None:
+        return self.logo or None
 
     def resolve_id(self: domain.Installation, _info: GraphQLResolveInfo) -> str:
         return to_global_id("AppInstallation", self.id)

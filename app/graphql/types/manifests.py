@@ -1,5 +1,6 @@
 """Manifests: what apps say of themselves before they are installed."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -7,11 +8,13 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.apps import manifests as domain
-from app.domain.apps.apps import extension_address
+from app.domain.apps.apps import extension_address, nearest_logo_size
 from app.domain.apps.manifests import ManifestExtension, ManifestWebhook
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType
 from app.domain.webhooks import SyncEvent
+from app.graphql.context import RequestContext
+from app.services.apps.installation_requests import show_manifest_logo
 
 _PERMISSION = "app.graphql.types.permissions.Permission"
 
@@ -71,6 +74,48 @@ class AppManifestWebhook(graphene.ObjectType):
         return ()
 
 
+class AppManifestBrandLogo(graphene.ObjectType):
+    """The logo that a manifest names."""
+
+    default = graphene.Field(
+        graphene.NonNull(graphene.String),
+        description="The logo as a data URL.",
+        size=graphene.Int(
+            description="Pixels of the longer side; the next kept size is used, at most 256."
+        ),
+        format=graphene.Argument(
+            "app.graphql.types.apps.IconThumbnailFormatEnum",
+            default_value="ORIGINAL",
+            description="The format.",
+        ),
+    )
+
+    def resolve_default(
+        self: Mapping[int, bytes], _info: GraphQLResolveInfo, format: str, size: int | None = None
+    ) -> str:
+        chosen = nearest_logo_size(size) if format == "WEBP" else 0
+        kind = "webp" if chosen else "png"
+        return f"data:image/{kind};base64,{b64encode(self[chosen]).decode()}"
+
+
+class AppManifestBrand(graphene.ObjectType):
+    """How an app shows itself, by its manifest."""
+
+    logo = graphene.NonNull(AppManifestBrandLogo, description="The logo.")
+
+    def resolve_logo(self: Mapping[int, bytes], _info: GraphQLResolveInfo) -> Mapping[int, bytes]:
+        return self
+
+
+class AppManifestRequiredSaleorVersion(graphene.ObjectType):
+    """The versions of the API that an app works with."""
+
+    constraint = graphene.NonNull(graphene.String, description="A range of versions, as in npm.")
+    satisfied = graphene.NonNull(
+        graphene.Boolean, description="Whether this version is within it: others are refused."
+    )
+
+
 class Manifest(graphene.ObjectType):
     """The manifest of an app."""
 
@@ -90,6 +135,37 @@ class Manifest(graphene.ObjectType):
     webhooks = graphene.NonNull(graphene.List(graphene.NonNull(AppManifestWebhook)))
     audience = graphene.String()
     author = graphene.String()
+    configuration_url = graphene.String(
+        description="The URL of the app's settings.", deprecation_reason="Use `appUrl`."
+    )
+    data_privacy = graphene.String(
+        description="What the app says of data privacy.",
+        deprecation_reason="Use `dataPrivacyUrl`.",
+    )
+    required_saleor_version = graphene.Field(
+        AppManifestRequiredSaleorVersion, description="The versions of the API that it works with."
+    )
+    brand = graphene.Field(
+        AppManifestBrand,
+        description="The app's logo; null without one, and if it can't be fetched.",
+    )
+
+    def resolve_required_saleor_version(
+        self: domain.Manifest, _info: GraphQLResolveInfo
+    ) -> dict[str, object] | None:
+        if not self.required_version:
+            return None
+        return {"constraint": self.required_version, "satisfied": True}
+
+    def resolve_brand(self: domain.Manifest, at: GraphQLResolveInfo) -> Mapping[int, bytes] | None:
+        context: RequestContext = at.context
+        return show_manifest_logo(context.ports, context.actor, self.logo_url) or None
+
+    def resolve_configuration_url(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+        return self.configuration_url or None
+
+    def resolve_data_privacy(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+        return self.data_privacy or None
 
     def resolve_extensions(
         self: domain.Manifest, _info: GraphQLResolveInfo

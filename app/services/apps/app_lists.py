@@ -15,10 +15,16 @@ from app.domain.events import EventType
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
 from app.domain.values.pages import Page, PageRequest, empty_page
-from app.models import AppRecord, AppTokenRecord, WebhookEventRecord, WebhookRecord
+from app.models import AppLogoRecord, AppRecord, AppTokenRecord, WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
 from app.ports import Ports
-from app.services.authorization.register import apps_only, requires, staff_and_apps, staff_only
+from app.services.authorization.register import (
+    apps_only,
+    public,
+    requires,
+    staff_and_apps,
+    staff_only,
+)
 from app.services.identity.stored_apps import ALL_APPS, APPS, to_app
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_by_keys, read_page, record_from
@@ -108,6 +114,16 @@ def show_calling_app(ports: Ports, actor: Actor) -> App:
     if row is None:
         raise TokenRejected(TokenFault.INVALID)  # it has been deleted in this very moment
     return to_app(row)
+
+
+@public
+def show_app_logo(ports: Ports, actor: Actor, name: str, size: int) -> bytes | None:
+    """Return the file of an app's logo: WebP by size, PNG for 0; ``None`` if it doesn't exist."""
+    query = select(AppLogoRecord.data).where(
+        AppLogoRecord.name == name, AppLogoRecord.size == size
+    )
+    with ports.database.reading() as session:
+        return session.scalar(query)
 
 
 @dataclass(frozen=True, slots=True)

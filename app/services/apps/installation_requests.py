@@ -6,7 +6,13 @@ from dataclasses import dataclass, replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.domain.apps.apps import Installation, JobStatus, grantable_problem
+from app.domain.apps.apps import (
+    LOGO_SIZES,
+    MAX_LOGO_SIZE,
+    Installation,
+    JobStatus,
+    grantable_problem,
+)
 from app.domain.apps.manifests import Manifest, ManifestWebhook, read_manifest
 from app.domain.authorization.actor import Actor, grant_problem
 from app.domain.authorization.permissions import Permission, joined_names, split_names
@@ -18,6 +24,7 @@ from app.domain.values.text_rules import line_problem
 from app.models import AppInstallationRecord, AppRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
+from app.ports.images import InvalidImage
 from app.services.audit.log import Change, record, store_requester
 from app.services.authorization.register import fresh_proof, part, requires_person
 
@@ -79,6 +86,30 @@ def load_manifest(ports: Ports, manifest_url: str) -> Manifest:
     return replace(
         manifest, webhooks=tuple(_events_of(ports, webhook) for webhook in manifest.webhooks)
     )
+
+
+@requires_person(Permission.MANAGE_APPS)
+def show_manifest_logo(ports: Ports, _actor: Actor, url: str) -> Mapping[int, bytes]:
+    """Return the logo that a manifest names (`Manifest.brand`), by size; empty if it has none."""
+    return load_logo(ports, url)
+
+
+@part
+def load_logo(ports: Ports, url: str) -> Mapping[int, bytes]:
+    """Load the image at ``url``, drawn in each of ``LOGO_SIZES``, and as PNG under 0.
+
+    Empty without ``url``, and if it can't be fetched or isn't a usable image: an app works
+    without a logo. Never inside a transaction: it uses the network.
+    """
+    if not url:
+        return {}
+    headers = {"Accept": "image/webp, image/png, image/jpeg, image/gif"}
+    request = HttpRequest(url, headers=headers, timeout=TIMEOUT, max_size=MAX_LOGO_SIZE)
+    try:
+        response = ports.http.send(request)
+        return ports.images.shrink(response.body, LOGO_SIZES) if response.is_good else {}
+    except (CallFailed, InvalidImage):
+        return {}
 
 
 @part
@@ -240,6 +271,7 @@ def to_installation(stored: AppInstallationRecord) -> Installation:
         activate=stored.activate,
         created_at=stored.created_at,
         updated_at=stored.updated_at,
+        logo=stored.logo,
     )
 
 

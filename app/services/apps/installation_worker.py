@@ -5,15 +5,17 @@ gives the app its token; the app can refuse to be installed.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.apps.apps import (
+    LOGO_NAME_LENGTH,
     MAX_INSTALLATION_ATTEMPTS,
     AppType,
     JobStatus,
@@ -34,12 +36,13 @@ from app.domain.webhooks import Saver, Webhook
 from app.models import (
     AppExtensionRecord,
     AppInstallationRecord,
+    AppLogoRecord,
     AppPermissionRecord,
     AppRecord,
 )
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest, HttpResponse, json_members
-from app.services.apps.installation_requests import load_manifest
+from app.services.apps.installation_requests import load_logo, load_manifest
 from app.services.audit.log import Change, record, requester, requesting_saver, require_requester
 from app.services.authorization.register import internal, part
 from app.services.identity.stored_apps import store_token
@@ -87,6 +90,8 @@ def store_app(
         homepage_url=manifest.homepage_url,
         manifest_url=installation.manifest_url,
         support_url=manifest.support_url,
+        configuration_url=manifest.configuration_url,
+        data_privacy=manifest.data_privacy,
     )
     session.add(app)
     session.flush()
@@ -285,10 +290,24 @@ def _claim(ports: Ports) -> _Claimed | None:
 
 def _install(ports: Ports, claimed: _Claimed) -> None:
     manifest = load_manifest(ports, claimed.manifest_url)
+    _store_logo(ports, claimed, load_logo(ports, manifest.logo_url))
     handshake = _make(ports, claimed, manifest)
     if handshake is not None:
         shake_hands(ports, handshake)
     _finish(ports, claimed)
+
+
+def _store_logo(ports: Ports, claimed: _Claimed, files: Mapping[int, bytes]) -> None:
+    """Replace the installation's logo by these files."""
+    with ports.database.transaction() as session:
+        stored = _held(session, claimed)
+        of_installation = AppLogoRecord.installation_id == stored.id
+        session.execute(delete(AppLogoRecord).where(of_installation))
+        stored.logo = ports.randomness.token(LOGO_NAME_LENGTH) if files else ""
+        session.add_all(
+            AppLogoRecord(name=stored.logo, size=size, installation_id=stored.id, data=data)
+            for size, data in files.items()
+        )
 
 
 def _make(ports: Ports, claimed: _Claimed, manifest: Manifest) -> Handshake | None:
@@ -316,7 +335,10 @@ def _finish(ports: Ports, claimed: _Claimed) -> None:
         stored = _held(session, claimed)
         _require_requester(ports, session, stored)
         app = session.get_one(AppRecord, stored.app_id)
-        app.is_installed, app.is_active = True, stored.activate
+        app.is_installed, app.is_active, app.logo = True, stored.activate, stored.logo
+        of_installation = AppLogoRecord.installation_id == stored.id
+        owned = update(AppLogoRecord).where(of_installation)
+        session.execute(owned.values(app_id=app.id, installation_id=None))
         add_event(ports, requested_by, session, AppInstalled(app.id))
         after = {
             "identifier": app.identifier,

@@ -180,6 +180,14 @@ INTEGRATIONS = {
     "appDelete": Row(APP_MANAGERS_BUT_NO_APP, 'id: "$app"', APPS),
     "appActivate": Row(APP_MANAGERS, 'id: "$app"', APPS),
     "appDeactivate": Row(APP_MANAGERS, 'id: "$app"', APPS),
+    "appProblemCreate": Row(
+        Rule("- - - - + + - -", (Caller.APP,)), 'input: {key: "key", message: "A problem."}'
+    ),
+    "appProblemDismiss": Row(
+        Rule("- - - + ! ! - -", (Caller.STAFF, Caller.APP), code="INVALID"),
+        'input: {byStaffWithKeys: {keys: ["key"], app: "$app"}}',
+        APPS,
+    ),
     "appTokenCreate": Row(APP_MANAGERS_BUT_NO_APP, 'input: {app: "$app"}', APPS),
     "appTokenRotate": Row(APP_MANAGERS, 'id: "$token"', APPS),
     "appTokenDelete": Row(APP_MANAGERS, 'id: "$token"', APPS),
@@ -227,8 +235,14 @@ MUTATIONS = {
     **INTEGRATIONS,
 }
 UNTRACED = frozenset(
-    {"tokenCreate", "passkeyChallengeCreate", "requestPasswordReset"}
+    {
+        "tokenCreate",
+        "passkeyChallengeCreate",
+        "requestPasswordReset",
+        "appProblemCreate",
+        "appProblemDismiss",
+    }
     | {name for name in SHOP if name.startswith("checkout")}
 )
-"""What leaves no row in the audit trail: logins and carts change nobody's rights, and a link to
-set a password is recorded when it is made."""
+"""What leaves no row in the audit trail: logins and carts change nobody's rights, a link to set a
+password is recorded when it is made, and there is no problem to dismiss."""

@@ -206,6 +206,20 @@ FIELDS = {
     ),
     "Group.users": Row(Rule("o + - + o o - +"), f"{_GROUPS} {{ users {{ id }} }} }}", (STAFFERS,)),
     "Group.userCanManage": Row(SIGNED_IN, f"{_GROUPS} {{ userCanManage }} }}"),
+    "App.problems": Row(APP_MANAGERS, f"{_APP} {{ problems {{ key }} }}", (MANAGING_APPS,)),
+    **{
+        name: Row(STAFF_AND_APPS, 'app(id: "$page") { brand { logo { default } } }')
+        for name in ("App.brand", "AppBrandLogo.default")
+    },
+    "AppProblemDismissed.user": Row(
+        APP_MANAGERS,
+        f"{_APP} {{ problems {{ dismissed {{ user {{ id }} }} }} }}",
+        (STAFFERS,),
+        beside=frozenset({MANAGING_APPS}),
+    ),
+    "AppProblemDismissed.userEmail": Row(
+        APP_MANAGERS, f"{_APP} {{ problems {{ dismissed {{ userEmail }} }} }}", (MANAGING_APPS,)
+    ),
     "App.tokens": Row(APP_MANAGERS, f"{_APP} {{ tokens {{ id }} }}", (MANAGING_APPS,)),
     "App.webhooks": Row(APP_MANAGERS, f"{_APP} {{ webhooks {{ id }} }}", (MANAGING_APPS,)),
     "App.extensions": Row(STAFF_AND_APPS, f"{_APP} {{ extensions {{ id }} }}"),

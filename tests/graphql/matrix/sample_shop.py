@@ -17,6 +17,7 @@ from app.domain.values.inputs import Upload
 from app.models import (
     AppExtensionRecord,
     AppInstallationRecord,
+    AppProblemRecord,
     AppRecord,
     AppTokenRecord,
     UserRecord,
@@ -150,7 +151,7 @@ class SampleShop:
 def one_of_everything(ports: Ports) -> Mapping[str, str]:
     """Return the objects' IDs by the names that calls use."""
     app, token = make_app(ports, "target")
-    page = make_extension_app(ports, "page")
+    page = make_extension_app(ports, "page", logo="a" * 32)
     webhook = make_webhook(ports, app, EventType.PRODUCT_UPDATED, query=QUERY)
     listener, _ = make_app(ports, "listener", Permission.MANAGE_PRODUCTS)
     hearing = make_webhook(ports, listener, EventType.PRODUCT_UPDATED, query=QUERY)
@@ -172,7 +173,16 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
             created_at=now,
             updated_at=now,
         )
-        session.add_all([entry, failed])
+        problem = AppProblemRecord(
+            app_id=app,
+            key="dismissed",
+            message="It was solved.",
+            created_at=now,
+            updated_at=now,
+            dismissed_by="target@example.com",
+            dismissed_by_id=staff,
+        )
+        session.add_all([entry, failed, problem])
         session.flush()
         session.execute(update(UserRecord).values(METADATA))
         session.execute(update(AppRecord).values(METADATA))

@@ -1,0 +1,194 @@
+"""Problems that apps report about themselves: counted, shown and dismissed."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.users import User
+from app.domain.apps.apps import MAX_PROBLEMS, AppProblem, ProblemReport
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
+from app.models import AppProblemRecord, AppRecord, UserRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import (
+    apps_only,
+    requires,
+    requires_person,
+    staff_and_apps,
+)
+from app.services.authorization.session_rights import USER_COLUMNS, read_user
+from app.services.identity.stored_apps import locked_app_of_any_scope
+from app.services.lists.paging import record_from
+
+_COLUMNS = (
+    AppProblemRecord.id,
+    AppProblemRecord.app_id,
+    AppProblemRecord.key,
+    AppProblemRecord.message,
+    AppProblemRecord.count,
+    AppProblemRecord.is_critical,
+    AppProblemRecord.created_at,
+    AppProblemRecord.updated_at,
+    AppProblemRecord.dismissed_by,
+    AppProblemRecord.dismissed_by_id,
+)
+_PROBLEMS: Select[*tuple[object, ...]] = select(*_COLUMNS)
+_OPEN = AppProblemRecord.dismissed_by.is_(None)
+
+
+@staff_and_apps
+def problems_of_apps(
+    ports: Ports, actor: Actor, app_ids: Collection[int]
+) -> Mapping[int, tuple[AppProblem, ...]]:
+    """Return the problems of each of several apps (`App.problems`), the newest first.
+
+    An app sees its own; those of others need MANAGE_APPS. One statement.
+    """
+    is_its_own = actor.is_app and set(app_ids) <= {actor.app_id}
+    if not is_its_own and (actor.is_app or not actor.holds(Permission.MANAGE_APPS)):
+        raise PermissionDenied(Permission.MANAGE_APPS)
+    query = _PROBLEMS.where(AppProblemRecord.app_id.in_(app_ids))
+    found: dict[int, tuple[AppProblem, ...]] = dict.fromkeys(app_ids, ())
+    with ports.database.reading() as session:
+        for row in session.execute(query.order_by(AppProblemRecord.id.desc())):
+            found[row.app_id] += (record_from(AppProblem, row),)
+    return found
+
+
+@requires(Permission.MANAGE_STAFF)
+def dismissers_of_problems(
+    ports: Ports, _actor: Actor, user_ids: Collection[int]
+) -> Mapping[int, User]:
+    """Return the people of these keys, who dismissed problems (`AppProblemDismissed.user`)."""
+    query = select(*USER_COLUMNS).where(UserRecord.id.in_(user_ids))
+    with ports.database.reading() as session:
+        return {user.id: user for user in map(read_user, session.execute(query))}
+
+
+@apps_only
+def report_problem(ports: Ports, actor: Actor, report: ProblemReport) -> AppProblem:
+    """Count a problem of the calling app (`appProblemCreate`).
+
+    Refuses INVALID on ``key``, ``message``, ``criticalThreshold`` and ``aggregationPeriod``.
+    """
+    refuse_any(*report.problems())
+    app_id = actor.app_id or 0
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        # The app's row orders its reports: each counts.
+        locked_app_of_any_scope(session, app_id, "app")
+        last = session.scalar(
+            select(AppProblemRecord)
+            .where(AppProblemRecord.app_id == app_id, AppProblemRecord.key == report.key, _OPEN)
+            .order_by(AppProblemRecord.updated_at.desc(), AppProblemRecord.id.desc())
+            .limit(1)
+        )
+        if (
+            last is None
+            or not report.aggregation_minutes
+            or last.updated_at < now - report.aggregation
+        ):
+            last = AppProblemRecord(
+                app_id=app_id, key=report.key, count=0, message="", created_at=now
+            )
+            _make_room(session, app_id)
+        last.count += 1
+        last.message, last.updated_at = report.shown_message, now
+        last.is_critical = report.is_critical(last.count)
+        session.add(last)
+        session.flush()
+        return _problem(session, last.id)
+
+
+@staff_and_apps
+def require_dismisser(_ports: Ports, actor: Actor) -> None:
+    """Raise ``PermissionDenied`` unless the caller can dismiss some problem."""
+    if not (actor.is_app or actor.holds(Permission.MANAGE_APPS)):
+        raise PermissionDenied(Permission.MANAGE_APPS)
+
+
+@apps_only
+def dismiss_own_problems(
+    ports: Ports, actor: Actor, *, ids: Collection[int] = (), keys: Collection[str] = ()
+) -> None:
+    """Dismiss the calling app's problems of these ``ids`` or ``keys`` (`appProblemDismiss`).
+
+    Refuses INVALID on ``ids`` for one of another app.
+    """
+    own = AppProblemRecord.app_id == actor.app_id
+    with ports.database.transaction() as session:
+        foreign = select(AppProblemRecord.id).where(AppProblemRecord.id.in_(ids), ~own).limit(1)
+        if ids and session.scalar(foreign) is not None:
+            raise Refused(Problem("INVALID", "Choose problems of this app.", "ids"))
+        chosen = AppProblemRecord.id.in_(ids) if ids else AppProblemRecord.key.in_(keys)
+        session.execute(_dismissal(own & chosen).values(dismissed_by=""))
+
+
+@requires_person(Permission.MANAGE_APPS)
+def dismiss_problems(ports: Ports, actor: Actor, ids: Collection[int]) -> None:
+    """Dismiss these problems of apps (`appProblemDismiss`); unknown ones are left out."""
+    with ports.database.transaction() as session:
+        _dismiss(ports, actor, session, AppProblemRecord.id.in_(ids))
+
+
+@requires_person(Permission.MANAGE_APPS)
+def dismiss_problems_of_app(
+    ports: Ports, actor: Actor, app_id: int, keys: Collection[str]
+) -> None:
+    """Dismiss the problems with these keys of an app (`appProblemDismiss`).
+
+    Refuses NOT_FOUND on ``app``.
+    """
+    with ports.database.transaction() as session:
+        locked_app_of_any_scope(session, app_id, "app")
+        of_app = AppProblemRecord.app_id == app_id
+        _dismiss(ports, actor, session, of_app & AppProblemRecord.key.in_(keys))
+
+
+def _dismiss(ports: Ports, actor: Actor, session: Session, chosen: ColumnElement[bool]) -> None:
+    query = (
+        select(AppProblemRecord.app_id, AppRecord.name, AppProblemRecord.key)
+        .join(AppRecord, AppRecord.id == AppProblemRecord.app_id)
+        .where(_OPEN, chosen)
+    )
+    found: dict[tuple[int, str], list[str]] = {}
+    for row in session.execute(query):
+        found.setdefault((row.app_id, row.name), []).append(row.key)
+    session.execute(
+        _dismissal(chosen).values(dismissed_by=actor.name, dismissed_by_id=actor.user_id)
+    )
+    for (app_id, name), keys in found.items():
+        after = {"problems": sorted(set(keys))}
+        record(
+            ports, actor, session, Change("app.problem_dismiss", "App", app_id, name, {}, after)
+        )
+
+
+def _dismissal(chosen: ColumnElement[bool]) -> Any:
+    return (
+        update(AppProblemRecord).where(_OPEN, chosen).execution_options(synchronize_session=False)
+    )
+
+
+def _make_room(session: Session, app_id: int) -> None:
+    """Delete what was updated longest ago, so that one more isn't more than are kept."""
+    of_app = AppProblemRecord.app_id == app_id
+    count = session.scalar(select(func.count()).select_from(AppProblemRecord).where(of_app)) or 0
+    if count >= MAX_PROBLEMS:
+        oldest = (
+            select(AppProblemRecord.id)
+            .where(of_app)
+            .order_by(AppProblemRecord.updated_at, AppProblemRecord.id)
+            .limit(count - MAX_PROBLEMS + 1)
+        )
+        keys = session.scalars(oldest).all()
+        session.execute(delete(AppProblemRecord).where(AppProblemRecord.id.in_(keys)))
+
+
+def _problem(session: Session, key: int) -> AppProblem:
+    row = session.execute(_PROBLEMS.where(AppProblemRecord.id == key)).one()
+    return record_from(AppProblem, row)
