@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from tests.house.sources import ROOT, project_files
 
 SHELL = "sh"
-_COMMENT = re.compile(r"<!--\s*(not run|prints):\s*(.+?)\s*-->")
+_COMMENT = re.compile(r"<!--\s*(not run|prints|file):\s*(.+?)\s*-->")
 _FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[ \t]*\S", re.MULTILINE)
 
 
@@ -25,6 +25,7 @@ class Block:
     text: str
     not_run: str = ""
     prints: tuple[str, ...] = ()
+    file: str = ""
 
     @property
     def place(self) -> str:
@@ -70,6 +71,7 @@ def read_blocks(page: str, text: str) -> Iterator[Block]:
                 token.content,
                 " ".join(what for kind, what in said if kind == "not run"),
                 tuple(what for kind, what in said if kind == "prints"),
+                "".join(what for kind, what in said if kind == "file"),
             )
 
 

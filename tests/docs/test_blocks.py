@@ -1,8 +1,7 @@
-"""Every fenced block is run, checked, included from a file that a test runs, or listed."""
+"""Every fenced block is run, checked, taken from a file that a test runs, or listed."""
 
 import io
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -14,12 +13,12 @@ from graphql import parse, validate
 
 from app.graphql.schema import schema
 from app.settings import Settings
+from docs.parts import with_files
 from tests.docs.blocks import Block, all_blocks, blocks_of, count_fences, pages, read_blocks
 from tests.docs.reader import json_texts
 from tests.house.sources import ROOT, project_files
 
 _NOT_RUN = Path(__file__).with_name("not_run.txt")
-_INCLUDED = re.compile(r'^--8<-- "(?P<path>[^":]+)(?::(?P<section>[\w-]+))?"$')
 _PROGRAMS = {".py", ".js", ".mjs", ".ts"}
 _CHECKED = {"sh", "graphql", "json", "yaml", "dotenv", "text"}
 """Languages that are typed into pages: ``test_pages`` runs ``sh``, ``text`` is sample output."""
@@ -29,11 +28,11 @@ def _of(language: str) -> list[Block]:
     return [block for block in all_blocks() if block.language == language and not block.not_run]
 
 
-def _included() -> Iterator[tuple[Block, str, str]]:
+def _from_files() -> Iterator[tuple[Block, str]]:
+    """Yield the blocks that are taken from files, with the path of the file."""
     for block in all_blocks():
-        found = _INCLUDED.match(block.first_line)
-        if found:
-            yield block, found["path"], found["section"] or ""
+        if block.file:
+            yield block, block.file.partition(":")[0]
 
 
 @pytest.mark.parametrize("page", pages())
@@ -44,8 +43,15 @@ def test_every_block_has_a_language_and_is_found(page: str) -> None:
     assert len([block for block in found if block.language]) == count_fences(ROOT / page)
 
 
-def test_code_of_programs_is_included_from_files() -> None:
-    included = {block for block, _, _ in _included()}
+@pytest.mark.parametrize("page", pages())
+def test_blocks_are_as_their_files_have_them(page: str) -> None:
+    """`make docs` brings them up to date."""
+    text = (ROOT / page).read_text()
+    assert with_files(text) == text
+
+
+def test_code_of_programs_is_from_files() -> None:
+    included = {block for block, _ in _from_files()}
     typed = [
         f"{block.place} {block.language}"
         for block in all_blocks()
@@ -54,7 +60,7 @@ def test_code_of_programs_is_included_from_files() -> None:
     assert typed == []
 
 
-def test_included_files_are_run_by_tests() -> None:
+def test_files_of_blocks_are_run_by_tests() -> None:
     programs = {
         path: path.read_text()
         for path in project_files()
@@ -62,21 +68,12 @@ def test_included_files_are_run_by_tests() -> None:
     }
     unused = [
         f"{block.place}: {path}"
-        for block, path, _ in _included()
+        for block, path in _from_files()
         if not any(
             Path(path).stem in text for other, text in programs.items() if other != ROOT / path
         )
     ]
     assert unused == []
-
-
-def test_included_sections_exist() -> None:
-    missing = [
-        f"{block.place}: {path}:{section}"
-        for block, path, section in _included()
-        if section and f"--8<-- [start:{section}]" not in (ROOT / path).read_text()
-    ]
-    assert missing == []
 
 
 def test_graphql_is_valid() -> None:
@@ -89,18 +86,13 @@ def test_graphql_is_valid() -> None:
 
 
 def test_json_can_be_read() -> None:
-    unread = [block.place for block in _of("json") if not _is_json(_text_of(block))]
+    unread = [block.place for block in _of("json") if not _is_json(block.text)]
     assert unread == []
 
 
 def test_yaml_can_be_read() -> None:
     for block in _of("yaml"):
-        list(yaml.safe_load_all(_text_of(block)))
-
-
-def _text_of(block: Block) -> str:
-    found = _INCLUDED.match(block.first_line)
-    return (ROOT / found["path"]).read_text() if found else block.text
+        list(yaml.safe_load_all(block.text))
 
 
 def _is_json(text: str) -> bool:

@@ -42,7 +42,7 @@ export function verifyStandardWebhook(body, headers, secret) {
 // --8<-- [start:app-sdk]
 import { getJwksUrlFromSaleorApiUrl, verifySignatureWithJwks } from '@saleor/app-sdk/auth';
 
-// @saleor/app-sdk does this for webhooks that it declares; use it for a handler of your own.
+// @saleor/app-sdk does this for webhooks that it declares; use it in a handler without it.
 export async function verifyWithAppSdk(body, headers) {
   const apiUrl = `${SHOP_URL}/graphql/`;
   const response = await fetch(getJwksUrlFromSaleorApiUrl(apiUrl));
