@@ -1,4 +1,4 @@
-"""The records: SQLAlchemy 2 declarative, one file a noun; services and adapters alone use them.
+"""The records: SQLAlchemy 2 declarative. Only services and adapters use them.
 
 Nothing loads lazily (``lazy="raise"``): a use case names what it reads.
 """

@@ -1,6 +1,6 @@
 """Another instance, worked on over its GraphQL API.
 
-``api`` sends a document and says what came of it, ``credentials`` hold the token that goes along
-and renew it, ``answers`` read what came back, ``instance`` joins them to the port of that name,
-``sign_in`` opens a login that is kept.
+``api`` sends a document with a token and returns the response's data or raises its error,
+``instance`` is the port of that name, with the ``documents`` it sends, and ``sign_in`` makes saved
+logins.
 """

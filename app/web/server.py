@@ -3,7 +3,7 @@
 ``Server`` (RSGI) is for any clients. It collects a body within deadlines and bounds while no
 thread waits for it. One of ``THREADS`` threads then runs the application, and the response is sent
 as fast as the client reads, within bounds for what all responses take together
-(``response_bodies``) and for what one client can hold (``connections``). So clients that send or
+(``bodies``) and for what one client can hold (``connections``). So clients that send or
 read slowly hold a connection and nothing else.
 
 ``BufferedServer`` (WSGI) is for a reverse proxy that reads whole requests and buffers responses:

@@ -119,7 +119,7 @@ _guesses = PasswordGuessRecord
 
 
 class SqlThrottle:
-    """Counters in the tables of ``models.throttle``; every change is one transaction.
+    """Counters in the tables of ``models.sign_in``; every change is one transaction.
 
     The two counters of an address fade together, two hours after its last failure of any kind.
     """
