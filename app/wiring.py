@@ -17,7 +17,6 @@ from app.adapters.database.replica import SqlReplica, connect_replica
 from app.adapters.database.schema import AlembicSchema
 from app.adapters.database.sql_database import DatabaseClock, SqlDatabase, connect_database
 from app.adapters.http.tls import TrustedAuthorities
-from app.adapters.keys.passwords import Argon2Hasher
 from app.adapters.mail.mailer import FileMailer, SmtpMailer
 from app.adapters.queue.throttle_sql import SqlThrottle
 from app.adapters.sign_in_log import SqlSignInLog
@@ -61,8 +60,8 @@ with imported_when_used():
     from app.adapters.http import guarded_http, identity_provider
     from app.adapters.keys import (
         encryption,
-        foreign_hashes,
         password_strength,
+        passwords,
         second_factors,
         signing_keys,
     )
@@ -101,14 +100,12 @@ def connect(
     allowed = settings.outgoing_allowed_networks
     public_http = _http(settings, allowed, direct=allowed)
     secrets = _encryption(settings)
-    passwords = Argon2Hasher(
-        matches_foreign=deferred(lambda: foreign_hashes.matches), serves=max_writers > 0
-    )
+    hasher = deferred(lambda: passwords.Argon2Hasher(serves=max_writers > 0))
     if traces.is_on:
         database.trace(traces)
     signal = _work_signal(settings, database)
     database.wake_workers(signal)
-    metrics.watch(lambda: chain(database.measure(), passwords.measure()))
+    metrics.watch(lambda: chain(database.measure(), hasher.measure()))
     if replica is not None:
         metrics.watch(replica.measure)
     return Ports(
@@ -119,7 +116,7 @@ def connect(
         snapshots=database,
         keys=_keys(settings),
         signatures=deferred(lambda: signing_keys.DetachedSignatures()),
-        passwords=passwords,
+        passwords=hasher,
         passkeys=deferred(lambda: second_factors.WebAuthnPasskeys()),
         password_strength=deferred(lambda: password_strength.ZxcvbnStrength()),
         throttle=_throttle(database, settings.redis_url),

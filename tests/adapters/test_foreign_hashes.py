@@ -10,8 +10,7 @@ import pytest
 from argon2 import PasswordHasher, extract_parameters
 from typing_extensions import override
 
-from app.adapters.keys.foreign_hashes import matches
-from app.adapters.keys.passwords import Argon2Hasher
+from app.adapters.keys.passwords import Argon2Hasher, matches_foreign_hash
 from app.domain.passwords.imported_hashes import (
     MAX_SECONDS,
     HashFormat,
@@ -27,7 +26,7 @@ KEY = b64encode(bytes(32)).decode()
 
 @pytest.fixture(scope="module")
 def hasher() -> Argon2Hasher:
-    return Argon2Hasher(CHEAP, matches_foreign=matches)
+    return Argon2Hasher(CHEAP)
 
 
 @pytest.mark.parametrize("foreign", FOREIGN, ids=lambda foreign: foreign.name)
@@ -113,7 +112,7 @@ def test_refusals_cost_the_same_for_every_kind_of_hash(stored: str | None) -> No
     def counting(found: HashFormat, password: bytes) -> bool:
         assert isinstance(found, Pbkdf2Hash)
         iterations.append(found.iterations)
-        return matches(found, password)
+        return matches_foreign_hash(found, password)
 
     hasher = Argon2Hasher(CountingHasher(1, 8, 1), matches_foreign=counting)
     most = parse_hash(f"pbkdf2_sha256$20000$salt${KEY}").seconds

@@ -11,7 +11,6 @@ import pytest
 from sqlalchemy import delete, func, select
 
 from app.adapters.keys.encryption import AesEncryption
-from app.adapters.keys.foreign_hashes import matches
 from app.adapters.keys.passwords import Argon2Hasher
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.runs import Finding
@@ -164,7 +163,7 @@ def test_passwords_tokens_and_secrets_work_under_another_key(move: Move) -> None
         [webhook] = read_webhooks(there, session, [stored])
         origin = session.get_one(ImportedPasswordRecord, sample.customer)
     assert customer.password_hash is not None
-    hasher = Argon2Hasher(matches_foreign=matches)
+    hasher = Argon2Hasher()
     assert hasher.verify(customer.password_hash, PASSWORD)
     assert webhook.reveal() == WEBHOOK_SECRET
     assert identify(there, visit(sample.token)).actor.app_id == sample.app

@@ -12,7 +12,6 @@ import bcrypt
 import pytest
 from sqlalchemy import delete, select
 
-from app.adapters.keys.foreign_hashes import matches
 from app.adapters.keys.passwords import Argon2Hasher
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
@@ -28,7 +27,7 @@ from tests.builders.people import make_group, make_user
 from tests.commands.shell import run, run_json
 from tests.fixtures.statements import executions
 
-HASHER = Argon2Hasher(matches_foreign=matches)
+HASHER = Argon2Hasher()
 SIGNER_KEY = (
     "jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA=="
 )

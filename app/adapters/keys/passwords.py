@@ -1,25 +1,31 @@
-"""Password hashes by argon2id (RFC 9106) and imported ones, computed with low priority."""
+"""Password hashes: argon2id (RFC 9106), those of other systems, all computed with low priority."""
 
+import hashlib
+import hmac
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, singledispatch
 from threading import TIMEOUT_MAX, get_native_id
 from typing import ParamSpec, TypeVar
 
+import bcrypt
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from app.domain.passwords.imported_hashes import (
     KIBIBYTES,
     LANES,
     ROUNDS,
     Argon2Hash,
+    BcryptHash,
     HashFormat,
     Pbkdf2Hash,
+    ScryptHash,
     UnusableHash,
     iterations_of,
     parse_hash,
@@ -76,10 +82,6 @@ class _Hashes:
             raise PasswordsBusy from None
 
 
-def _never(_stored: HashFormat, _password: bytes) -> bool:
-    return False
-
-
 class Argon2Hasher:
     """argon2id; without a stored hash a dummy is verified, for equal time.
 
@@ -94,14 +96,14 @@ class Argon2Hasher:
         self,
         hasher: PasswordHasher | None = None,
         *,
-        matches_foreign: Callable[[HashFormat, bytes], bool] = _never,
+        matches_foreign: Callable[[HashFormat, bytes], bool] | None = None,
         serves: bool = True,
         places: int | None = None,
         patience: float = _PATIENCE,
     ) -> None:
         patience = patience if serves else TIMEOUT_MAX
         self._hasher = hasher or PasswordHasher(ROUNDS, KIBIBYTES, LANES, type=Type.ID)
-        self._matches_foreign = matches_foreign
+        self._matches_foreign = matches_foreign or matches_foreign_hash
         self._sign_ins = _Hashes(
             "sign-ins", places or _SIGN_IN_PLACES, patience, _SIGN_IN_NICENESS
         )
@@ -203,3 +205,52 @@ def _lower_priority(niceness: int) -> None:
 def _bytes(password: str) -> bytes:
     # JSON can carry half a surrogate pair; it is hashed as it came, never refused or changed.
     return password.encode("utf-8", "surrogatepass")
+
+
+_BCRYPT_BYTES = 72
+"""bcrypt reads no more of a password; what made the hash ignored the rest, as others do."""
+
+
+@singledispatch
+def matches_foreign_hash(stored: HashFormat, password: bytes) -> bool:
+    """Whether the hash is of that password; the time doesn't depend on how much of it is right."""
+    raise TypeError(type(stored))
+
+
+@matches_foreign_hash.register
+def _matches_pbkdf2(stored: Pbkdf2Hash, password: bytes) -> bool:
+    key = hashlib.pbkdf2_hmac(stored.digest, password, stored.salt, stored.iterations)
+    return hmac.compare_digest(key, stored.key)
+
+
+@matches_foreign_hash.register
+def _matches_bcrypt(stored: BcryptHash, password: bytes) -> bool:
+    if stored.hashed_first:
+        password = hashlib.sha256(password).hexdigest().encode()
+    return bcrypt.checkpw(password[:_BCRYPT_BYTES], stored.modular.encode())
+
+
+@matches_foreign_hash.register
+def _matches_scrypt(stored: ScryptHash, password: bytes) -> bool:
+    key = hashlib.scrypt(
+        password,
+        salt=stored.salt,
+        n=stored.cost,
+        r=stored.block_size,
+        p=stored.lanes,
+        maxmem=_memory(stored),
+        dklen=64,
+    )
+    if stored.is_firebase:
+        key = _stream(key[:32], len(stored.key))
+    return hmac.compare_digest(key, stored.key)
+
+
+def _memory(stored: ScryptHash) -> int:
+    """Return what OpenSSL takes for scrypt, in bytes: the blocks, and two for each lane."""
+    return 128 * stored.block_size * (stored.cost + stored.lanes + 2)
+
+
+def _stream(key: bytes, length: int) -> bytes:
+    """Return the first bytes that AES-256 in counter mode adds to a text, counting from 0."""
+    return Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor().update(bytes(length))

@@ -9,7 +9,6 @@ from argon2 import PasswordHasher
 from sqlalchemy import update
 from typing_extensions import override
 
-from app.adapters.keys.foreign_hashes import matches
 from app.adapters.keys.passwords import Argon2Hasher
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.imports.runs import digest_of_text
@@ -45,7 +44,7 @@ WAIT = 30
 @pytest.fixture
 def real(ports: Ports) -> Ports:
     """Return ports with a real hasher, which is cheap for hashes of ours."""
-    return replace(ports, passwords=Argon2Hasher(CHEAP, matches_foreign=matches))
+    return replace(ports, passwords=Argon2Hasher(CHEAP))
 
 
 def stored_of(ports: Ports, user_id: int) -> tuple[str | None, ImportedPasswordRecord]:
@@ -136,7 +135,7 @@ def test_two_first_sign_ins_at_once_succeed(real: Ports) -> None:
             return verified
 
     user = make_imported_user(real, QUICK.hash)
-    ports = replace(real, passwords=WaitingHasher(CHEAP, matches_foreign=matches))
+    ports = replace(real, passwords=WaitingHasher(CHEAP))
     actors = [NOBODY, replace(NOBODY, address="198.51.100.1")]
 
     with ThreadPoolExecutor(2) as threads:
@@ -162,7 +161,7 @@ def test_sign_in_during_the_replacement_by_another_succeeds(real: Ports) -> None
 
     user = make_imported_user(real, QUICK.hash)
     elsewhere = replace(NOBODY, address="198.51.100.1")
-    overtaken = replace(real, passwords=OvertakenHasher(CHEAP, matches_foreign=matches))
+    overtaken = replace(real, passwords=OvertakenHasher(CHEAP))
 
     assert log_in(overtaken, password=QUICK.password).user.id == user
     assert_replaced(real, user, QUICK.password)
