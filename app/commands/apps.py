@@ -15,7 +15,7 @@ from app.commands.app_installations import (
     install,
     installations,
 )
-from app.commands.name_completion import complete_app
+from app.commands.name_completion import complete_app, complete_provider
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.field_selection import fields_option
@@ -25,6 +25,7 @@ from app.commands.terminal.prompts import ask_secret, confirm_action, no_input_o
 from app.domain.apps.apps import DEFAULT_OVERLAP, MAX_OVERLAP, App, AppToken, NewAppToken
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
+from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import PageRequest, read_cursor
@@ -40,11 +41,16 @@ from app.services.apps.app_changes import (
 )
 from app.services.apps.app_lists import AppFilter, list_apps, show_app
 from app.services.apps.app_tokens import (
+    ClientLink,
+    NewClientLink,
     TokenOptions,
     create_app_token,
+    link_app_client,
+    list_app_clients,
     list_app_tokens,
     revoke_app_token,
     rotate_app_token,
+    unlink_app_client,
     verify_app_token,
 )
 from app.services.webhooks.app_reach import WebhooksNotConfirmed
@@ -330,6 +336,80 @@ def delete(app: str, *, yes: bool) -> None:
         f"Delete {app_record.name} (app {app_record.id}) with its tokens and webhooks?", yes=yes
     )
     _print_change(delete_app(ports, OPERATOR, app_record.id), "was deleted")
+
+
+_LINK_COLUMNS = (
+    Column[ClientLink]("id", "ID", lambda link: link.id, short=True),
+    Column[ClientLink]("provider", "Provider", lambda link: link.provider),
+    Column[ClientLink]("clientId", "Client", lambda link: link.client_id, short=True),
+    Column[ClientLink]("subject", "Subject", lambda link: link.subject),
+    Column[ClientLink]("issuer", "Issuer", lambda link: link.issuer),
+    Column[ClientLink]("created", "Created", lambda link: link.created_at),
+)
+
+
+@command.command(
+    "clients",
+    examples=[("flask app clients Warehouse", "the identity providers' clients that act as it")],
+)
+@click.argument("app", shell_complete=complete_app)
+@fields_option(_LINK_COLUMNS)
+def list_clients(app: str) -> None:
+    """List the clients of identity providers that are linked to an app."""
+    ports = installation().ports
+    listed = list_app_clients(ports, OPERATOR, app_key(ports, app))
+    empty = f"No clients. Link one with: flask app link-client {app}"
+    output().rows(listed, _LINK_COLUMNS, empty=empty)
+
+
+@command.command(
+    "link-client",
+    examples=[
+        (
+            "flask app link-client Warehouse --client-id stock-sync --subject stock-sync",
+            "a client of the default provider",
+        ),
+    ],
+)
+@click.argument("app", shell_complete=complete_app)
+@click.option(
+    "--provider",
+    default=DEFAULT_SLUG,
+    show_default=True,
+    shell_complete=complete_provider,
+    help="The identity provider, as shown by flask oidc list.",
+)
+@click.option("--client-id", required=True, help="The client's ID at the provider.")
+@click.option(
+    "--subject",
+    required=True,
+    help="The subject (claim sub) of the tokens that the client gets for itself.",
+)
+def link_client(app: str, *, provider: str, client_id: str, subject: str) -> None:
+    """Let a client of an identity provider act as an app, with the app's permissions.
+
+    The client sends its own access tokens (client credentials) instead of an app token. The
+    provider needs an issuer and an audience.
+    """
+    ports = installation().ports
+    new = NewClientLink(provider, client_id, subject)
+    link = link_app_client(ports, OPERATOR, app_key(ports, app), new)
+    out = output()
+    out.one(link, _LINK_COLUMNS)
+    out.say(f"Linked client {link.client_id} to app {link.app_id}.")
+
+
+@command.command(
+    "unlink-client",
+    examples=[("flask app unlink-client 3", "its tokens stop working immediately")],
+)
+@click.argument("link_id", metavar="ID", type=Id(1, MAX_KEY))
+def unlink_client(link_id: int) -> None:
+    """Unlink a client from its app, effective immediately. ID is shown by flask app clients."""
+    link = unlink_app_client(installation().ports, OPERATOR, link_id)
+    out = output()
+    out.one(link, _LINK_COLUMNS)
+    out.say(f"Unlinked client {link.client_id} from app {link.app_id}.")
 
 
 def _find_app(ports: Ports, app: str) -> App:

@@ -34,7 +34,7 @@ class Topic(StrEnum):
 
 _BEGINNINGS = {
     Topic.ACCESS: ("shop", "mail_template", "provider", "throttle"),
-    Topic.APPS: ("app", "app_token", "app_installation", "webhook", "delivery"),
+    Topic.APPS: ("app", "app_client", "app_token", "app_installation", "webhook", "delivery"),
     Topic.PEOPLE: (
         "account",
         "address",
@@ -131,6 +131,8 @@ _BY_ACTION = {
     "account.confirm": SecurityEvent.USER_UPDATED,
     "account.delete": SecurityEvent.USER_DELETED,
     "account.register": SecurityEvent.USER_CREATED,
+    "app_client.link": SecurityEvent.TOKEN_CREATED,
+    "app_client.unlink": SecurityEvent.TOKEN_REVOKED,
     "app_token.create": SecurityEvent.TOKEN_CREATED,
     "app_token.revoke": SecurityEvent.TOKEN_REVOKED,
     "customer.delete": SecurityEvent.USER_DELETED,

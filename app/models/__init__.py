@@ -4,6 +4,7 @@ Nothing loads lazily (``lazy="raise"``): a use case names what it reads.
 """
 
 from app.models.apps import (
+    AppClientRecord,
     AppExtensionRecord,
     AppInstallationRecord,
     AppLogoRecord,

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, false, true
+from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import NOT_EXPORTED, BigKey, HasMetadata, Record, partial_index
@@ -98,6 +98,30 @@ class AppTokenRecord(Record):
         String(45), default="", server_default="", info=_CHANGES
     )
     imported_hash: Mapped[str | None] = mapped_column(String(255))
+
+
+class AppClientRecord(Record):
+    """A client of an identity provider that acts as an app.
+
+    Its tokens are the app's if they have this issuer, client and subject, which is that of the
+    client's own account at the provider.
+    """
+
+    __tablename__ = "app_clients"
+    __table_args__ = (
+        UniqueConstraint("provider_id", "issuer", "client_id"),
+        Index("ix_app_clients_subject", "subject"),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    app_id: Mapped[int] = mapped_column(ForeignKey("apps.id", ondelete="CASCADE"), index=True)
+    provider_id: Mapped[int] = mapped_column(
+        ForeignKey("identity_providers.id", ondelete="CASCADE")
+    )
+    issuer: Mapped[str] = mapped_column(String(1024))
+    client_id: Mapped[str] = mapped_column(String(255))
+    subject: Mapped[str] = mapped_column(String(255))
+    created_at: Mapped[datetime]
 
 
 class AppExtensionRecord(Record):

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from cachetools import FIFOCache
 
+from app.domain.authorization.actor import AppClient
 from app.domain.authorization.permissions import ScopeGrant
 from app.domain.keys import Ring
 from app.domain.sign_in.sign_in_log import SignInRefusal
@@ -144,6 +145,23 @@ class CachedProviderToken:
 
 
 @dataclass(frozen=True, slots=True)
+class CachedClientToken:
+    """A token of a linked client that was good by the settings that ``client`` names.
+
+    Times are Unix seconds, ``provider`` is the provider's name.
+    """
+
+    client: AppClient
+    expires: float
+    not_before: float
+    provider: str
+
+    @property
+    def version(self) -> int:
+        return self.client.version
+
+
+@dataclass(frozen=True, slots=True)
 class CachedProviderKeys:
     """A provider's keys, and when they were fetched (Unix seconds)."""
 
@@ -177,7 +195,7 @@ class ProviderCache:
     """
 
     known: CachedProviders | None = None
-    tokens: BoundedCache[bytes, CachedProviderToken] = field(
+    tokens: BoundedCache[bytes, CachedProviderToken | CachedClientToken] = field(
         default_factory=lambda: BoundedCache(10_000)
     )
     refused: BoundedCache[bytes, CachedRefusal] = field(

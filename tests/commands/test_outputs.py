@@ -83,6 +83,16 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "token-verify": ("token", "verify"),
         "token-revoke": ("token", "revoke", "1"),
         "installations": ("installations", "list"),
+        "clients": ("clients", "Warehouse"),
+        "link-client-refused": (
+            "link-client",
+            "Warehouse",
+            "--client-id",
+            "sync",
+            "--subject",
+            "sync",
+        ),
+        "unlink-client-none": ("unlink-client", "1"),
     },
     "shop": {
         "logo-none": ("logo",),

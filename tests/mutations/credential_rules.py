@@ -4,6 +4,27 @@ from tests.mutations.mutant import Mutant
 
 TOKENS = (
     Mutant(
+        "A token that shows a person is never a linked app's",
+        "app/domain/single_sign_on/provider_tokens.py",
+        "    for name in _SHOW_PERSON:",
+        "    for name in ():",
+        "hostile/test_linked_clients.py",
+    ),
+    Mutant(
+        "A client's own token without a link is nobody's",
+        "app/services/identity/provider_token_verification.py",
+        "if not links and not is_of_client(signed):",
+        "if not links:",
+        "hostile/test_linked_clients.py",
+    ),
+    Mutant(
+        "No client acts as an app while its provider waits for confirmation",
+        "app/services/identity/provider_token_verification.py",
+        "    if provider.waits:\n        raise ClientTokenRejected(CLIENTS_WAIT)",
+        "    if False:\n        raise ClientTokenRejected(CLIENTS_WAIT)",
+        "services/identity/test_linked_clients.py",
+    ),
+    Mutant(
         "The answer to a form is for the browser that sent it",
         "app/console/frame/submissions.py",
         "sent = [session[_CSRF], request.full_path,",

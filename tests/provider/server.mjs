@@ -9,6 +9,7 @@ import { Provider } from 'oidc-provider';
 
 const RESOURCE = 'https://shop.example/api';
 const SHOP = process.argv[2] ?? 'saleor';
+const JWT_CLIENTS = ['api', 'robot'];
 const PERMISSIONS = ['manage_products', 'manage_settings', 'manage_orders'];
 const SHOP_SCOPES = ['staff', ...PERMISSIONS].map((word) => `${SHOP}:${word}`);
 
@@ -53,6 +54,11 @@ function build() {
         backchannel_logout_session_required: true,
       }),
       client('api', {}),
+      client('robot', {
+        grant_types: ['client_credentials'],
+        response_types: [],
+        redirect_uris: [],
+      }),
     ],
     cookies: { keys: ['a key of the tests'] },
     // Its clients are on this machine, which it would not call by itself.
@@ -70,10 +76,11 @@ function build() {
     issueRefreshToken: (_ctx, asking) => asking.grantTypeAllowed('refresh_token'),
     features: {
       backchannelLogout: { enabled: true },
+      clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
         // JWT access tokens are for a resource; the client "shop" gets opaque ones.
-        defaultResource: (_ctx, asking) => (asking.clientId === 'api' ? RESOURCE : []),
+        defaultResource: (_ctx, asking) => (JWT_CLIENTS.includes(asking.clientId) ? RESOURCE : []),
         useGrantedResource: () => true,
         getResourceServerInfo: () => ({
           scope: ['openid', 'profile', 'email', ...SHOP_SCOPES].join(' '),

@@ -93,6 +93,18 @@ class IdentityProvider:
         token: str = response.json()["access_token"]
         return token
 
+    def token_of(self, client: str, scope: str = "") -> str:
+        """Return the token that ``client`` gets for itself, by client credentials."""
+        response = self._http.post(
+            f"{self.issuer}/token",
+            data={"grant_type": "client_credentials", "resource": RESOURCE, "scope": scope},
+            auth=(client, quote_plus(self.secret_of(client))),
+            timeout=_SECONDS,
+        )
+        response.raise_for_status()
+        token: str = response.json()["access_token"]
+        return token
+
     def close(self) -> None:
         self._http.close()
 

@@ -6,12 +6,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import jwt
 import pytest
+from sqlalchemy import select
 
 from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
+from app.models import ExternalIdentityRecord
+from app.services.apps.app_tokens import NewClientLink, link_app_client, unlink_app_client
 from app.services.single_sign_on.provider_checks import discover_provider
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from tests.builders.apps import make_app
 from tests.servers.provider import CALLBACK, RESOURCE, IdentityProvider, Visitor, identity_provider
 from tests.spec.client import Client
 from tests.spec.documents import DEACTIVATE_ALL, ME_QUERY, REFRESH, UPDATE_SHOP
@@ -230,6 +236,32 @@ def test_provider_access_token_has_the_granted_permissions(
     }
     none = _provider_token(client, real_provider, "fred", "")
     assert client.run(RIGHTS, none).data["me"]["isStaff"] is False
+
+
+def test_linked_client_acts_as_its_app_and_no_client_as_a_person(
+    client: Client, shop: RecordedShop, real_provider: IdentityProvider
+) -> None:
+    _takes_scoped_tokens(shop, real_provider)
+    app_id, _ = make_app(shop.ports, "Robot", Permission.MANAGE_PRODUCTS)
+    token = real_provider.token_of("robot", "openid")
+    assert client.run(ME_QUERY, token).code == "InvalidTokenError"
+
+    subject = jwt.decode(token, options={"verify_signature": False})["sub"]
+    link = NewClientLink("default", "robot", subject)
+    linked = link_app_client(shop.ports, OPERATOR, app_id, link)
+
+    document = "{ app { name permissions { code } } me { id } }"
+    seen = {"app": {"name": "Robot", "permissions": [{"code": "MANAGE_PRODUCTS"}]}, "me": None}
+    assert client.run(document, token).data == seen
+    assert client.run(document, real_provider.token_of("robot")).data == seen
+    person = _provider_token(client, real_provider, "rita", "")
+    assert client.run(ME_QUERY, person).data["me"]["email"] == "rita@sso.example"
+
+    unlink_app_client(shop.ports, OPERATOR, linked.id)
+    assert client.run(ME_QUERY, token).code == "InvalidTokenError"
+    with shop.ports.database.reading() as session:
+        subjects = session.scalars(select(ExternalIdentityRecord.subject)).all()
+    assert subject not in subjects
 
 
 def test_token_for_another_audience_is_rejected(

@@ -29,6 +29,8 @@ _DID = {
     "app_installation.delete": translatable("dismissed the installation of"),
     "app_installation.fail": translatable("failed to install"),
     "app_installation.retry": translatable("retried installing"),
+    "app_client.link": translatable("linked a client to"),
+    "app_client.unlink": translatable("unlinked a client of"),
     "app_token.create": translatable("created a token for"),
     "app_token.revoke": translatable("revoked a token of"),
     "app_token.rotate": translatable("replaced a token of"),

@@ -46,6 +46,22 @@ class ProviderToken:
     waiting_changes: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class AppClient:
+    """A provider's client that acts as an app it is linked to.
+
+    ``link_id`` is the link's key, which names exactly this provider, issuer, client and subject.
+    ``version`` is that of the providers' settings under which its token was verified.
+    """
+
+    link_id: int
+    provider_id: int
+    issuer: str
+    client_id: str
+    subject: str
+    version: int
+
+
 @unchanging
 class Actor:
     """The caller of a use case.
@@ -58,8 +74,8 @@ class Actor:
     what a provider granted, if it rules permissions; a provider's own token has no ``session_id``.
     ``previewed_by`` is the caller of a dry run: it has the app's permissions, but not its secrets.
     ``proof_is_old``: the person at the console must reauthenticate before a use case that requires
-    it. One of ``session_id``, ``app_token_id`` and ``provider_token`` names the credential of a
-    request; an actor without any doesn't come from a request.
+    it. One of ``session_id``, ``app_token_id``, ``provider_token`` and ``app_client`` names the
+    credential of a request; an actor without any doesn't come from a request.
     """
 
     kind: ActorKind
@@ -81,6 +97,7 @@ class Actor:
     app_token_id: int | None = None
     proof_is_old: bool = False
     provider_token: ProviderToken | None = None
+    app_client: AppClient | None = None
 
     @property
     def viewer(self) -> "Actor":

@@ -92,6 +92,13 @@ class ProviderTokenRejected(TokenRejected):
         self.reason = reason
 
 
+class ClientTokenRejected(ProviderTokenRejected):
+    """A token that a client got for itself isn't an app's: it is nobody's."""
+
+    def __init__(self, reason: Sentence, fault: TokenFault = TokenFault.INVALID) -> None:
+        super().__init__(reason, fault)
+
+
 def reason_of(rejected: TokenRejected) -> Sentence:
     """Return why a provider's token was rejected, for the person who configures the provider."""
     if isinstance(rejected, ProviderTokenRejected):
@@ -149,6 +156,18 @@ class AccessToken:
     not_before: float
     grant: ScopeGrant | None
     amr: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClientToken:
+    """A token that a client got for itself, as the app it may be linked to; times as above."""
+
+    issuer: str
+    client_id: str
+    subject: str
+    expires: float
+    issued: float | None
+    not_before: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +268,68 @@ def read_bearer_token(
     if scope is not None and _OPENID not in scope_words(scope):
         raise ProviderTokenRejected(_NO_OPENID)
     return access
+
+
+def is_of_client(token: SignedToken) -> bool:
+    """Whether a token says that a client got it for itself: no person has signed in.
+
+    Providers say so in their own ways: the client as the subject (RFC 9068, 2.2; Okta), a grant
+    type (Auth0), a kind (Entra), or the name of a client's account (Keycloak).
+    """
+    claims = token.claims
+    named = _named_clients(claims)
+    subjects = [*named, *(f"{name}@clients" for name in named)]
+    accounts = [f"service-account-{name.lower()}" for name in named]
+    return (
+        claims.get("sub") in subjects
+        or claims.get("gty") in ("client-credentials", "client_credentials")
+        or claims.get("idtyp") == "app"
+        or claims.get("preferred_username") in accounts
+    )
+
+
+def read_client_token(token: SignedToken, provider: Provider, *, now: float) -> ClientToken:
+    """Return a token that a client got for itself; raise ``ProviderTokenRejected``.
+
+    Refused is a token that shows a person, names no client or several, or isn't an access token
+    for the provider's configured audience.
+    """
+    claims = token.claims
+    for name in _SHOW_PERSON:
+        if claims.get(name) is not None:
+            raise ClientTokenRejected(f"The token has the claim {name}: it shows a person.")
+    _require_access_kind(token, provider)
+    issuer = _issuer(claims, provider)
+    if not provider.issuer or not provider.audience:
+        raise ClientTokenRejected(CLIENTS_NEED)
+    if provider.audience not in _audience(claims):
+        raise ProviderTokenRejected("The token is meant for another audience.")
+    named = _named_clients(claims)
+    if len(named) != 1:
+        raise ClientTokenRejected("The token doesn't name one client.")
+    expires, issued, not_before = _times(claims, now)
+    return ClientToken(issuer, named.pop(), _subject(claims), expires, issued, not_before)
+
+
+CLIENTS_NEED: Sentence = "Set the provider's issuer and audience: linked clients need both."
+NOT_LINKED: Sentence = (
+    "A client got this token for itself, and no active app is linked to the client."
+)
+CLIENTS_WAIT: Sentence = (
+    "The identity provider's settings were changed, and the change isn't confirmed yet. Until a "
+    "superuser confirms it, no client of the provider can act as an app."
+)
+_SHOW_PERSON = ("email", "sid", "auth_time", "amr", "nonce", "act")
+"""Claims that no token has which a client got for itself."""
+
+
+def _named_clients(claims: Mapping[str, object]) -> set[str]:
+    """Return the clients that a token says it was issued to; several if it contradicts itself.
+
+    What isn't a text counts as a client that no link has.
+    """
+    named = (claims.get(name) for name in _CLIENT_CLAIMS)
+    return {name if isinstance(name, str) else "" for name in named if name is not None}
 
 
 def is_id_token(token: SignedToken, provider: Provider) -> bool:

@@ -1,10 +1,14 @@
-"""The tokens of apps: created and shown once, listed, rotated, revoked."""
+"""What apps authenticate with: their tokens, and clients of identity providers linked to them.
+
+Tokens are created and shown once, listed, rotated and revoked.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.apps.apps import (
@@ -23,10 +27,16 @@ from app.domain.apps.apps import (
 )
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.single_sign_on.provider_tokens import CLIENTS_NEED, MAX_SUBJECT_LENGTH
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.pages import moment_range
 from app.domain.values.text_rules import line_problem
-from app.models import AppTokenRecord
+from app.models import (
+    AppClientRecord,
+    AppTokenRecord,
+    ExternalIdentityRecord,
+    IdentityProviderRecord,
+)
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.app_rights import find_app
@@ -170,6 +180,175 @@ def verify_app_token(ports: Ports, actor: Actor, token: str) -> bool:
     digest = digest_of_token(token)
     foreign = identify_foreign_token(ports, token, digest, actor.address)
     return foreign is not None and foreign.app.found is not None
+
+
+@dataclass(frozen=True, slots=True)
+class NewClientLink:
+    """A client to be linked: ``provider`` is the provider's slug.
+
+    ``subject`` is that of the client's own account, the claim ``sub`` of the tokens that it gets
+    for itself.
+    """
+
+    provider: str
+    client_id: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClientLink:
+    """A client of an identity provider whose own tokens are an app's."""
+
+    id: int
+    app_id: int
+    provider: str
+    issuer: str
+    client_id: str
+    subject: str
+    created_at: datetime
+
+
+@fresh_proof("always", lambda *_args: True)
+@requires_person(Permission.MANAGE_APPS)
+def link_app_client(ports: Ports, actor: Actor, app_id: int, new: NewClientLink) -> ClientLink:
+    """Let a client of an identity provider act as an app, with the app's permissions.
+
+    Refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``app``, NOT_FOUND and INVALID on ``provider``,
+    REQUIRED and INVALID on ``clientId`` and ``subject``, UNIQUE on ``clientId`` for a client that
+    is linked already.
+    """
+    refuse_apps(actor, "app")
+    client_id, subject = new.client_id.strip(), new.subject.strip()
+    refuse_any(*_text_problems(client_id, "clientId"), *_text_problems(subject, "subject"))
+    try:
+        with ports.database.transaction() as session:
+            app = locked_app(session, actor, app_id, "app")
+            provider = _linkable_provider(session, new.provider)
+            _refuse_person(session, provider.issuer, subject)
+            stored = AppClientRecord(
+                app_id=app_id,
+                provider_id=provider.id,
+                issuer=provider.issuer,
+                client_id=client_id,
+                subject=subject,
+                created_at=ports.clock.now(),
+            )
+            session.add(stored)
+            session.flush()
+            link = _to_link(stored, provider.slug)
+            after = _link_facts(link)
+            record(
+                ports,
+                actor,
+                session,
+                Change("app_client.link", "App", app_id, app.name, after=after),
+            )
+            return link
+    except IntegrityError as taken:
+        message = "This client is already linked to an app."
+        raise Refused(Problem("UNIQUE", message, "clientId")) from taken
+
+
+@requires_person(Permission.MANAGE_APPS)
+def unlink_app_client(ports: Ports, actor: Actor, link_id: int) -> ClientLink:
+    """Remove a link, at once and in every process; returns what it was.
+
+    Refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``id``.
+    """
+    missing = Refused(Problem("NOT_FOUND", "Linked client not found.", "id"))
+    with ports.database.transaction() as session:
+        app_id = session.scalar(
+            select(AppClientRecord.app_id).where(AppClientRecord.id == link_id)
+        )
+        if app_id is None:
+            raise missing
+        app = locked_app(session, actor, app_id, "id")
+        found = session.execute(
+            _LINKS.where(AppClientRecord.id == link_id).with_for_update(of=AppClientRecord)
+        ).one_or_none()
+        if found is None:
+            raise missing
+        link = _to_link(*found)
+        session.delete(found[0])
+        before = _link_facts(link)
+        record(
+            ports,
+            actor,
+            session,
+            Change("app_client.unlink", "App", app.id, app.name, before=before),
+        )
+        return link
+
+
+@requires_person(Permission.MANAGE_APPS)
+def list_app_clients(ports: Ports, actor: Actor, app_id: int) -> tuple[ClientLink, ...]:
+    """The clients linked to an app, the oldest first; refuses NOT_FOUND on ``app``."""
+    with ports.database.reading() as session:
+        stored_app(session, app_id, "app")
+        found = session.execute(
+            _LINKS.where(AppClientRecord.app_id == app_id).order_by(AppClientRecord.id)
+        )
+        return tuple(_to_link(*row) for row in found)
+
+
+_LINKS = select(AppClientRecord, IdentityProviderRecord.slug).join(
+    IdentityProviderRecord, IdentityProviderRecord.id == AppClientRecord.provider_id
+)
+
+
+def _to_link(stored: AppClientRecord, slug: str) -> ClientLink:
+    return ClientLink(
+        stored.id,
+        stored.app_id,
+        slug,
+        stored.issuer,
+        stored.client_id,
+        stored.subject,
+        stored.created_at,
+    )
+
+
+def _link_facts(link: ClientLink) -> dict[str, object]:
+    return {
+        "provider": link.provider,
+        "issuer": link.issuer,
+        "client_id": link.client_id,
+        "subject": link.subject,
+    }
+
+
+def _text_problems(value: str, field: str) -> tuple[Problem | None, ...]:
+    if not value:
+        return (Problem("REQUIRED", "This field is required.", field),)
+    return (line_problem(value, field, max_length=MAX_SUBJECT_LENGTH),)
+
+
+def _linkable_provider(session: Session, slug: str) -> IdentityProviderRecord:
+    """Return the provider, locked until the end of the transaction.
+
+    Refuses NOT_FOUND, and INVALID for one whose tokens no client can be linked by.
+    """
+    of_slug = IdentityProviderRecord.slug == slug
+    provider = session.scalar(
+        select(IdentityProviderRecord).where(of_slug).with_for_update(read=True)
+    )
+    if provider is None:
+        raise Refused(Problem("NOT_FOUND", "Identity provider not found.", "provider"))
+    if not provider.issuer or not provider.audience:
+        raise Refused(Problem("INVALID", CLIENTS_NEED, "provider"))
+    if not provider.json_web_key_set_url or not provider.user_info_url:
+        message = "Set the provider's key set URL and user info URL: access tokens need both."
+        raise Refused(Problem("INVALID", message, "provider"))
+    return provider
+
+
+def _refuse_person(session: Session, issuer: str, subject: str) -> None:
+    """Refuse INVALID if somebody has signed in with that subject: it isn't a client's."""
+    identity = ExternalIdentityRecord
+    of_person = select(identity.id).where(identity.issuer == issuer, identity.subject == subject)
+    if session.scalar(of_person) is not None:
+        message = "This is the subject of a person's account, not of a client's own account."
+        raise Refused(Problem("INVALID", message, "subject"))
 
 
 def _find(session: Session, actor: Actor, token_id: int) -> tuple[AppTokenRecord, App]:

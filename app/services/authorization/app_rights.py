@@ -6,9 +6,10 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, or_, sele
 from sqlalchemy.orm import aliased
 
 from app.domain.apps.apps import extension_permissions, is_older_than_app, token_permissions
+from app.domain.authorization.actor import AppClient
 from app.domain.authorization.permissions import Permission, split_names
 from app.domain.sign_in.tokens import Claims
-from app.models import AppRecord, AppTokenRecord, SessionRecord, ShopRecord
+from app.models import AppClientRecord, AppRecord, AppTokenRecord, SessionRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.models.users import UserRecord
 from app.ports import NamedRow, Ports
@@ -37,12 +38,14 @@ from app.services.authorization.shop_state import (
 class FoundApp:
     """An app token that is good, and its app; ``granted`` is what this token may be used for.
 
+    A linked client has no ``token_id``.
+
     ``limit`` is what the token was limited to when it was made, ``None`` for no limit; ``expires``
     is in Unix seconds, ``None`` for never.
     """
 
     app_id: int
-    token_id: int
+    token_id: int | None
     name: str
     granted: frozenset[Permission]
     limit: frozenset[Permission] | None
@@ -113,6 +116,34 @@ def _extension_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ..
     )
 
 
+_LINKED = (
+    select(
+        *SHOP_STATE_COLUMNS,
+        AppRecord.id.label("app_id"),
+        AppRecord.name.label("app_name"),
+        APP_PERMISSIONS.label("app_permissions"),
+    )
+    .select_from(ShopRecord)
+    .outerjoin(
+        AppClientRecord,
+        and_(
+            AppClientRecord.id == bindparam("link_id"),
+            AppClientRecord.provider_id == bindparam("provider_id"),
+            AppClientRecord.issuer == bindparam("issuer"),
+            AppClientRecord.client_id == bindparam("client_id"),
+            AppClientRecord.subject == bindparam("subject"),
+        ),
+    )
+    .outerjoin(
+        AppRecord,
+        and_(
+            AppRecord.id == AppClientRecord.app_id,
+            AppRecord.is_active.is_(True),
+            AppRecord.is_installed.is_(True),
+        ),
+    )
+    .where(ShopRecord.id == SHOP_ID)
+)
 _APP = _app_where(AppTokenRecord.digest == bindparam("digest"))
 _APP_OF_TOKEN = _app_where(AppTokenRecord.id == bindparam("token_id"))
 _IMPORTED = aliased(AppTokenRecord)
@@ -135,6 +166,27 @@ def find_app(ports: Ports, digest: str) -> Lookup[FoundApp | None]:
 def find_app_again(ports: Ports, token_id: int) -> Lookup[FoundApp | None]:
     """Find an app as ``find_app`` does, by its token's key."""
     return _read_app(ports, ports.database.read(_APP_OF_TOKEN, {"token_id": token_id})[0])
+
+
+@part
+def find_linked_app(ports: Ports, client: AppClient) -> Lookup[FoundApp | None]:
+    """Return the active app that ``client`` is linked to, unless the providers' settings changed.
+
+    The link's row must still name this client: a restored backup can reuse its key.
+    """
+    values = {
+        "link_id": client.link_id,
+        "provider_id": client.provider_id,
+        "issuer": client.issuer,
+        "client_id": client.client_id,
+        "subject": client.subject,
+    }
+    row = ports.database.read(_LINKED, values)[0]
+    state = read_shop_state(row, ports.clock.now())
+    if row.app_id is None or state.providers_version != client.version:
+        return Lookup(state, None)
+    granted = token_permissions(read_permissions(row.app_permissions), None)
+    return Lookup(state, FoundApp(row.app_id, None, row.app_name, granted, None))
 
 
 @part

@@ -19,7 +19,12 @@ from app.domain.values.errors import PermissionDenied, ProofRequired, TokenFault
 from app.domain.values.pages import Page, with_items
 from app.ports import Database, NamedRow, Ports, ReadSession, Subject
 from app.ports.database import SubjectKind, account
-from app.services.authorization.app_rights import find_app_again, find_extension_again
+from app.services.authorization.app_rights import (
+    FoundApp,
+    find_app_again,
+    find_extension_again,
+    find_linked_app,
+)
 from app.services.authorization.declarations import (
     REGISTER,
     Declaration,
@@ -147,14 +152,14 @@ def _subjects_of(actor: Actor, *, own_account: bool) -> tuple[Subject, ...]:
 
 
 def _has_credential(actor: Actor) -> bool:
-    named = actor.session_id, actor.app_token_id, actor.provider_token
+    named = actor.session_id, actor.app_token_id, actor.provider_token, actor.app_client
     return any(value is not None for value in named)
 
 
 def _current(ports: Ports, actor: Actor) -> tuple[bool, frozenset[Permission]]:
     """Return whether the caller is staff, and their permissions."""
-    if actor.app_token_id is not None:
-        app = find_app_again(ports, actor.app_token_id).found
+    if actor.is_app:
+        app = _find_app(ports, actor)
         if app is None or app.app_id != actor.app_id:
             raise TokenRejected(TokenFault.INVALID)
         return False, app.granted
@@ -169,6 +174,14 @@ def _current(ports: Ports, actor: Actor) -> tuple[bool, frozenset[Permission]]:
         raise TokenRejected(TokenFault.INVALID)
     user = effective_user(found, switches)
     return user.is_staff, user.permissions
+
+
+def _find_app(ports: Ports, actor: Actor) -> FoundApp | None:
+    if actor.app_client is not None:
+        return find_linked_app(ports, actor.app_client).found
+    if actor.app_token_id is None:
+        return None
+    return find_app_again(ports, actor.app_token_id).found
 
 
 def _find_person(ports: Ports, actor: Actor) -> Lookup[LiveSession | None]:

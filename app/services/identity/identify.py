@@ -2,7 +2,7 @@
 
 from app.domain.accounts.users import User
 from app.domain.apps.apps import is_app_token, last_four, token_digest
-from app.domain.authorization.actor import Actor, ActorKind, anonymous
+from app.domain.authorization.actor import Actor, ActorKind, AppClient, anonymous
 from app.domain.shop.settings import PublicShop, Switches, rejects_password_sessions, traffic_kind
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason, SignInRefusal
 from app.domain.sign_in.tokens import is_access, is_loopback_issuer
@@ -10,8 +10,8 @@ from app.domain.single_sign_on.provider_tokens import claimed_issuer
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.unchanging import unchanging
 from app.ports import Ports
-from app.ports.process_cache import CachedProviderToken
-from app.services.authorization.app_rights import FoundApp, find_app
+from app.ports.process_cache import CachedClientToken, CachedProviderToken
+from app.services.authorization.app_rights import FoundApp, find_app, find_linked_app
 from app.services.authorization.provider_rights import find_provider_session
 from app.services.authorization.register import part
 from app.services.authorization.session_rights import LiveSession, effective_user
@@ -134,13 +134,22 @@ def session_actor(visitor: Visitor, live_session: LiveSession, user: User) -> Ac
     )
 
 
-def _bearer(ports: Ports, visitor: Visitor, seen: CachedProviderToken) -> Identity | None:
+def _bearer(
+    ports: Ports,
+    visitor: Visitor,
+    seen: CachedProviderToken | CachedClientToken,
+    *,
+    is_new: bool = False,
+) -> Identity | None:
     """Identify the caller of a known provider token; ``None`` if it must be verified again.
 
-    That is after a change of settings, or when the token isn't valid at this time.
+    That is after a change of settings, when the token isn't valid at this time, or when its client
+    may be linked anew, unless it was verified for this request (``is_new``).
     """
     if not seen.not_before <= ports.clock.timestamp() < seen.expires:
         return None
+    if isinstance(seen, CachedClientToken):
+        return _client(ports, visitor, seen, is_new=is_new)
     session = find_provider_session(ports, seen)
     if session.shop_state.providers_version != seen.version:
         return None
@@ -148,6 +157,21 @@ def _bearer(ports: Ports, visitor: Visitor, seen: CachedProviderToken) -> Identi
         fault = refuse_known_token(ports, _anonymous(visitor, None), seen)
         return Identity(_anonymous(visitor, fault), session.shop_state.shop)
     return person(visitor, session, expires=seen.expires)
+
+
+def _client(
+    ports: Ports, visitor: Visitor, seen: CachedClientToken, *, is_new: bool
+) -> Identity | None:
+    """Identify the app of a linked client; see ``_bearer``."""
+    app = find_linked_app(ports, seen.client)
+    is_current = app.shop_state.providers_version == seen.version
+    if not is_current or (app.found is None and not is_new):
+        return None
+    if app.found is None:
+        fault = refuse_known_token(ports, _anonymous(visitor, None), seen)
+        return Identity(_anonymous(visitor, fault), app.shop_state.shop)
+    actor = _app_actor(visitor, app.found, seen.client)
+    return Identity(actor, app.shop_state.shop, expires=seen.expires)
 
 
 def _identify_other(
@@ -164,7 +188,7 @@ def _identify_other(
         except TokenRejected as rejected:
             fault = rejected.fault
         else:
-            bearer = None if seen is None else _bearer(ports, visitor, seen)
+            bearer = None if seen is None else _bearer(ports, visitor, seen, is_new=True)
             if bearer is not None:
                 return bearer
     return Identity(_anonymous(visitor, fault), shop_state.shop)
@@ -196,17 +220,7 @@ def _app_identity(
         )
         count_refusal(ports, refusal, visitor.user_agent)
         return Identity(_anonymous(visitor, TokenFault.INVALID), shop)
-    actor = Actor(
-        ActorKind.APP,
-        app_id=found.app_id,
-        app_token_id=found.token_id,
-        name=found.name,
-        permissions=found.granted,
-        token_limit=found.limit,
-        address=visitor.address,
-        user_agent=visitor.user_agent,
-        issuer=visitor.issuer,
-    )
+    actor = _app_actor(visitor, found)
     return Identity(actor, shop, app_token_id=found.token_id, expires=found.expires)
 
 
@@ -219,6 +233,21 @@ def record_use(ports: Ports, identity: Identity) -> None:
         activity.record_session_use(actor.session_id)
     elif identity.app_token_id is not None:
         activity.record_app_token_use(identity.app_token_id, actor.address)
+
+
+def _app_actor(visitor: Visitor, found: FoundApp, client: AppClient | None = None) -> Actor:
+    return Actor(
+        ActorKind.APP,
+        app_id=found.app_id,
+        app_token_id=found.token_id,
+        app_client=client,
+        name=found.name,
+        permissions=found.granted,
+        token_limit=found.limit,
+        address=visitor.address,
+        user_agent=visitor.user_agent,
+        issuer=visitor.issuer,
+    )
 
 
 def _anonymous(visitor: Visitor, fault: TokenFault | None) -> Actor:

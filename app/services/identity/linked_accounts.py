@@ -6,7 +6,9 @@ sign-on"; the attack is known as pre-hijacking). An account without a password, 
 them, is linked unconfirmed: nobody chose a password for it, and linking confirms it.
 """
 
-from sqlalchemy import and_, select
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import Select, and_, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
@@ -19,9 +21,16 @@ from app.domain.events import (
     StaffUpdated,
 )
 from app.domain.single_sign_on.provider_users import ExternalPerson
+from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import Sentence
-from app.models import ExternalIdentityRecord, GroupMemberRecord, GroupRecord, UserRecord
+from app.models import (
+    AppClientRecord,
+    ExternalIdentityRecord,
+    GroupMemberRecord,
+    GroupRecord,
+    UserRecord,
+)
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
@@ -146,6 +155,7 @@ def _is_taken(session: Session, email: str, user_id: int) -> bool:
 _NAMELESS = Problem("INVALID", "The identity provider didn't return an email.")
 SIGNED_OUT: Sentence = "This person has signed out everywhere since the token was issued."
 INACTIVE = Problem("INACTIVE", "This account is not active.")
+_OF_CLIENT = Problem("INVALID", "This is the account of a client that is linked to an app.")
 _TAKEN = Problem(
     "INVALID",
     "An account with this email exists, but the identity provider hasn't verified your email.",
@@ -176,6 +186,8 @@ def find_or_create_account(
     """
     person, provider = provider_person.person, provider_person.provider
     lock_settings(session, provider)
+    if session.scalar(_links_of(provider, provider_person.issuer, person.subject)) is not None:
+        raise Refused(_OF_CLIENT)
     identity, user = _known(session, provider_person)
     if identity is None or user is None:
         user = _account(ports, actor, session, provider_person)
@@ -200,6 +212,29 @@ def find_or_create_account(
     user.last_login = ports.clock.now()
     session.flush()
     return identity, user
+
+
+@part
+def client_links(
+    ports: Ports, provider: Provider, claims: Mapping[str, object]
+) -> Sequence[AppClientRecord]:
+    """Return the links of apps to a client whose own account is the subject in ``claims``.
+
+    Those of other providers with the same issuer are among them.
+    """
+    subject, issuer = claims.get("sub"), claims.get("iss")
+    if not isinstance(subject, str) or not isinstance(issuer, str):
+        return ()
+    with ports.database.reading() as session:
+        return session.scalars(_links_of(provider, issuer, subject)).all()
+
+
+def _links_of(provider: Provider, issuer: str, subject: str) -> Select[AppClientRecord]:
+    of_provider = AppClientRecord.provider_id == provider.id
+    of_issuer = AppClientRecord.issuer == issuer
+    return select(AppClientRecord).where(
+        AppClientRecord.subject == subject, or_(of_provider, of_issuer)
+    )
 
 
 @part

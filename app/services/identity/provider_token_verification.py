@@ -8,15 +8,22 @@ from dataclasses import dataclass, replace
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.domain.authorization.actor import Actor
+from app.domain.authorization.actor import Actor, AppClient
 from app.domain.sign_in.rate_limits import EXTERNAL_TOKEN
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason, SignInRefusal
 from app.domain.single_sign_on.provider_tokens import (
+    CLIENTS_WAIT,
+    NOT_LINKED,
+    ClientToken,
+    ClientTokenRejected,
     ProviderTokenRejected,
+    SignedToken,
     claimed_issuer,
+    is_of_client,
     is_opaque,
     is_signed,
     read_bearer_token,
+    read_client_token,
     reason_of,
     serves_staff_with,
 )
@@ -26,11 +33,20 @@ from app.domain.values.errors import Refused, TokenFault, TokenRejected, TooMany
 from app.models import ProviderTokenRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
-from app.ports.process_cache import CachedProviderToken, CachedRefusal, CallPurpose
+from app.ports.process_cache import (
+    CachedClientToken,
+    CachedProviderToken,
+    CachedRefusal,
+    CallPurpose,
+)
 from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.rate_limits import limit_rate
 from app.services.authorization.register import part
-from app.services.identity.linked_accounts import SIGNED_OUT, find_or_create_account
+from app.services.identity.linked_accounts import (
+    SIGNED_OUT,
+    client_links,
+    find_or_create_account,
+)
 from app.services.identity.provider_assertions import (
     WAITS,
     ProviderPerson,
@@ -71,6 +87,23 @@ class _Bearer:
     not_before: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class ClientBearer:
+    """The linked client of a token that it got for itself."""
+
+    link_id: int
+    provider: Provider
+    token: ClientToken
+
+    def cached(self, version: int) -> CachedClientToken:
+        """Return what is remembered of the token by the settings at ``version``."""
+        token = self.token
+        client = AppClient(
+            self.link_id, self.provider.id, token.issuer, token.client_id, token.subject, version
+        )
+        return CachedClientToken(client, token.expires, token.not_before, self.provider.name)
+
+
 @dataclass(slots=True)
 class _Attempt:
     """What is known of a bearer while it is judged, for the sign-in log."""
@@ -92,12 +125,13 @@ class _Verdict:
 @part
 def identify_provider_token(
     ports: Ports, actor: Actor, token: str, digest: bytes, version: int
-) -> CachedProviderToken | None:
+) -> CachedProviderToken | CachedClientToken | None:
     """Identify a provider's access token; ``None`` if no configured provider can have issued it.
 
     ``digest`` is the token's SHA-256, ``version`` that of the providers' settings. The token's
-    user is created, linked or updated. Raises ``TokenRejected`` with the reason, PROVIDER if the
-    provider doesn't respond; every refusal is counted in the sign-in log.
+    user is created, linked or updated; a client's own token is an app's or nobody's. Raises
+    ``TokenRejected`` with the reason, PROVIDER if the provider doesn't respond; every refusal is
+    counted in the sign-in log.
     """
     memory = ports.cache.providers
     now = ports.clock.timestamp()
@@ -111,6 +145,10 @@ def identify_provider_token(
         bearer = _read(ports, actor, token, digest, candidates, attempt)
         if bearer is None:
             return None
+        if isinstance(bearer, ClientBearer):
+            client = bearer.cached(version)
+            memory.tokens.put(digest, client)
+            return client
         attempt.email = bearer.provider_person.person.email
         seen = _settle(ports, actor, bearer, digest, version)
     except (CallFailed, TooManyRequests, Refused, TokenRejected) as failed:
@@ -141,13 +179,19 @@ def _refuse(
 
 
 @part
-def refuse_known_token(ports: Ports, actor: Actor, seen: CachedProviderToken) -> TokenFault:
+def refuse_known_token(
+    ports: Ports, actor: Actor, seen: CachedProviderToken | CachedClientToken
+) -> TokenFault:
     """Count the refusal of a token that was accepted before, and return its fault."""
+    if isinstance(seen, CachedClientToken):
+        detail = NOT_LINKED
+    else:
+        detail = WAITS.message if seen.waiting_changes else _NO_LONGER
     refusal = SignInRefusal(
         method=SignInMethod.PROVIDER_TOKEN,
         reason=SignInReason.SESSION_ENDED,
         provider=seen.provider,
-        detail=WAITS.message if seen.waiting_changes else _NO_LONGER,
+        detail=detail,
     )
     count_refusal(ports, _from(actor, refusal), actor.user_agent)
     return TokenFault.INVALID
@@ -171,7 +215,9 @@ def _verdict(failed: Exception) -> _Verdict:
         is_old = failed.fault is TokenFault.EXPIRED
         reason = SignInReason.TOKEN_EXPIRED if is_old else SignInReason.TOKEN_INVALID
         is_judged = isinstance(failed, ProviderTokenRejected)
-        is_kept = is_judged and failed.fault is TokenFault.INVALID
+        # A client can be linked, or its app activated, at any moment.
+        is_clients = isinstance(failed, ClientTokenRejected)
+        is_kept = is_judged and not is_clients and failed.fault is TokenFault.INVALID
         seconds = _REFUSED_SECONDS if is_kept else 0.0
         return _Verdict(failed.fault, reason, reason_of(failed), seconds)
     return _Verdict(TokenFault.PROVIDER, SignInReason.UNAVAILABLE, str(failed), 0.0)
@@ -210,7 +256,7 @@ def _read(
     digest: bytes,
     candidates: list[Provider],
     attempt: _Attempt,
-) -> _Bearer | None:
+) -> _Bearer | ClientBearer | None:
     failed = None
     for provider in candidates:
         if provider.waits and failed is not None:
@@ -231,8 +277,11 @@ def _read(
     return None
 
 
-def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
+def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer | ClientBearer:
     signed = verify_with(ports, provider, token)
+    client = client_bearer(ports, provider, signed)
+    if client is not None:
+        return client
     shop = ports.configuration.scope_prefix
     now = ports.clock.timestamp()
     access = read_bearer_token(signed, provider, now=now, shop=shop)
@@ -243,6 +292,31 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
     said = ProviderPerson(provider, access.issuer, person, access.grant, serves_staff, access.amr)
     asserted = assert_person(ports, said)
     return _Bearer(asserted, access.expires, access.issued, access.not_before)
+
+
+@part
+def client_bearer(ports: Ports, provider: Provider, signed: SignedToken) -> ClientBearer | None:
+    """Return the linked client of a token of ``provider``; ``None`` for a person's token.
+
+    What a client got for itself, and what has the subject of a linked client's account, is never a
+    person's: raises ``ClientTokenRejected`` unless the link fits, and ``ProviderTokenRejected`` as
+    ``read_client_token`` does. While the provider's settings wait for confirmation, no link fits.
+    """
+    links = client_links(ports, provider, signed.claims)
+    if not links and not is_of_client(signed):
+        return None
+    if not links:
+        raise ClientTokenRejected(NOT_LINKED)
+    if provider.waits:
+        raise ClientTokenRejected(CLIENTS_WAIT)
+    now = ports.clock.timestamp()
+    token = read_client_token(signed, provider, now=now)
+    require_issued_since(provider, token.issued, now)
+    named = provider.id, token.issuer, token.client_id
+    for link in links:
+        if (link.provider_id, link.issuer, link.client_id) == named:
+            return ClientBearer(link.id, provider, token)
+    raise ClientTokenRejected(NOT_LINKED)
 
 
 def _read_opaque(

@@ -33,7 +33,9 @@ from app.domain.sign_in.jws import (
 )
 from app.domain.sign_in.tokens import is_loopback_issuer
 from app.domain.single_sign_on.provider_tokens import (
+    NOT_LINKED,
     ProviderTokenRejected,
+    SignedToken,
     claimed_issuer,
     is_signed,
     read_bearer_token,
@@ -43,7 +45,14 @@ from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.text import Sentence
-from app.models import AppRecord, AppTokenRecord, ExternalIdentityRecord, ShopRecord, UserRecord
+from app.models import (
+    AppClientRecord,
+    AppRecord,
+    AppTokenRecord,
+    ExternalIdentityRecord,
+    ShopRecord,
+    UserRecord,
+)
 from app.ports import NamedRow, Ports
 from app.ports.http import CallFailed
 from app.services.authorization.provider_rights import is_signed_out
@@ -57,6 +66,7 @@ from app.services.identity.provider_assertions import (
     waiting_problem,
 )
 from app.services.identity.provider_calls import verify_with
+from app.services.identity.provider_token_verification import ClientBearer, client_bearer
 from app.services.identity.providers import known_providers
 from app.services.identity.stored_apps import ALL_APPS, to_app
 from app.services.inspector.own_tokens import (
@@ -205,7 +215,18 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Insp
     if kid is not None:
         inspection = replace(inspection, key=NamedKey(kid, KeyStatus.PROVIDER))
     checks = (check, passed(CheckName.SIGNATURE, "Signed by the provider."))
+    return _with_bearer(ports, actor, replace(inspection, checks=checks), provider, signed)
+
+
+def _with_bearer(
+    ports: Ports, actor: Actor, inspection: Inspection, provider: Provider, signed: SignedToken
+) -> Inspection:
+    """Add what the claims of a token say, and whose it is, to ``inspection``."""
+    checks = inspection.checks
     try:
+        client = client_bearer(ports, provider, signed)
+        if client is not None:
+            return _with_client(ports, inspection, client)
         access = read_bearer_token(
             signed,
             provider,
@@ -233,6 +254,28 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Insp
         access.amr,
     )
     return _with_person(ports, actor, inspection, assert_person(ports, said), access.issued)
+
+
+def _with_client(ports: Ports, inspection: Inspection, client: ClientBearer) -> Inspection:
+    """Add the app that a client is linked to, and its permissions, to ``inspection``."""
+    of_link = ALL_APPS.join(AppClientRecord, AppClientRecord.app_id == AppRecord.id).where(
+        AppClientRecord.id == client.link_id
+    )
+    with ports.database.reading() as session:
+        row = session.execute(of_link).one_or_none()
+    if row is None:
+        return replace(inspection, checks=(*inspection.checks, failed(CheckName.APP, NOT_LINKED)))
+    app = to_app(row)
+    active = failed(CheckName.APP, "The app is deactivated.")
+    if app.is_active:
+        active = passed(CheckName.APP, "The app is active.")
+    read = passed(CheckName.CLAIMS, "A linked client got it for itself. It isn't expired.")
+    return replace(
+        inspection,
+        checks=(*inspection.checks, read, active),
+        app=TokenApp(app.id, app.name, app.is_active),
+        rights=app_rights(app.permissions, None),
+    )
 
 
 def _broken(rejected: TokenRejected) -> Check:
