@@ -11,13 +11,14 @@ from app.console.security.providers_page import (
     CheckLine,
     Trial,
     make_provider_page,
-    make_providers_page,
+    provider_columns,
 )
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingValue
 from app.domain.values.installation import CheckResult, CheckState
 from app.services.shop.impact import BoundedCount
 from app.services.single_sign_on.provider_coverage import ProviderCoverage
 from app.services.single_sign_on.provider_settings import Plugin
+from tests.console.list_cells import cell_text
 
 SIGN_IN = {
     "client_id": "shop",
@@ -41,14 +42,16 @@ def plugin(
 
 
 def test_numbers_say_how_far_they_were_counted() -> None:
-    (row,) = make_providers_page([plugin()], {"acme": MANY}).rows
-    assert (row.people, row.sessions) == ("more than 10,000", "1,240")
+    columns = provider_columns({"acme": MANY})
+    assert cell_text(columns, "Linked accounts", plugin()) == "more than 10,000"
+    assert cell_text(columns, "Active sessions", plugin()) == "1,240"
 
 
+@pytest.mark.usefixtures("translated_page")
 @pytest.mark.parametrize(("slug", "note"), [("default", "Default"), ("acme", "acme")])
 def test_default_provider_is_marked(slug: str, note: str) -> None:
-    (row,) = make_providers_page([plugin(slug=slug)], {slug: NONE}).rows
-    assert row.note == note
+    shown = cell_text(provider_columns({slug: NONE}), "Provider", plugin(slug=slug))
+    assert shown == f"Acme {note}"
     assert make_provider_page(plugin(slug=slug), NONE).is_default is (slug == "default")
 
 
@@ -69,8 +72,9 @@ def test_default_provider_is_marked(slug: str, note: str) -> None:
 def test_status_follows_state_and_settings(
     provider: Plugin, status: Pill, methods: str, switch: str
 ) -> None:
-    (row,) = make_providers_page([provider], {"acme": NONE}).rows
-    assert (row.status, row.methods) == (status, methods)
+    columns = provider_columns({"acme": NONE})
+    assert cell_text(columns, "Status", provider) == status.words
+    assert cell_text(columns, "Sign-in methods", provider) == methods
     page = make_provider_page(provider, NONE)
     assert (page.status, page.switch) == (status, switch)
     assert page.sentence.startswith("People can" if provider.active else "People can't")

@@ -8,7 +8,7 @@ import pytest
 from app.console.integrations import apps_page, deliveries_page, webhook_page
 from app.console.lists.list_page import RowCount
 from app.console.people import customers, groups, mails, staff
-from app.console.security import audit, providers_page, sign_ins
+from app.console.security import audit, sign_ins, single_sign_on
 from app.domain.authorization.permissions import Permission
 from app.domain.values.pages import MAX_COUNTED, Counts
 from app.ports import Ports
@@ -51,7 +51,7 @@ def test_list_says_how_many_match(
 
 
 def test_providers_are_counted_by_their_short_name() -> None:
-    count = providers_page.COUNT
+    count = single_sign_on.PROVIDERS.count
     assert count.of(Counts(0, 0)) == "No identity providers"
     assert count.of(Counts(1, 1)) == "1 provider"
     assert count.of(Counts(1, 2)) == "1 of 2 providers"

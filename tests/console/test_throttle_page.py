@@ -6,13 +6,15 @@ from datetime import UTC, datetime
 import pytest
 
 from app.console.security.throttle import (
-    COLUMNS,
+    BLOCKED_IPS,
+    blocks_summary,
+    limit_hint,
     make_forwarding,
     make_question,
-    make_throttle_page,
 )
 from app.services.shop.traffic import UntrustedForwarding
 from app.services.sign_in.login_throttle import AccountFailures, BlockDetails
+from tests.console.list_cells import cell_text
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ADA = AccountFailures(1, "ada@example.com", 3)
@@ -27,13 +29,12 @@ BLOCK = BlockDetails(
     [(0, "No matching IP addresses"), (1, "1 blocked IP"), (3, "3 blocked IPs")],
 )
 def test_summary_counts_blocked_ips(number: int, summary: str) -> None:
-    page = make_throttle_page([BLOCK] * number)
-    assert (page.summary, page.hint) == (summary, "")
+    assert blocks_summary(number, 0) == summary
 
 
 def test_full_list_has_no_exact_count() -> None:
-    assert make_throttle_page([BLOCK] * 2, limit=2).summary == "At least 2 blocked IPs"
-    assert make_throttle_page([BLOCK], limit=2).summary == "1 blocked IP"
+    assert blocks_summary(2, 2) == "At least 2 blocked IPs"
+    assert blocks_summary(1, 2) == "1 blocked IP"
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_full_list_has_no_exact_count() -> None:
     ],
 )
 def test_full_list_says_how_to_find_others(limit: int, hint: str) -> None:
-    assert make_throttle_page([BLOCK], limit=limit).hint == hint
+    assert limit_hint(limit) == hint
 
 
 @pytest.mark.parametrize(
@@ -78,8 +79,8 @@ def test_full_list_says_how_to_find_others(limit: int, hint: str) -> None:
     ],
 )
 def test_reasons_are_counted(block: BlockDetails, failures: str, reasons: tuple[str, ...]) -> None:
-    (row,) = make_throttle_page([block]).rows
-    assert (row.failures, row.reasons) == (failures, reasons)
+    shown = cell_text(BLOCKED_IPS.columns, "Reason", block)
+    assert shown == " ".join((failures, *reasons))
 
 
 def test_question_about_an_ip_that_is_not_blocked() -> None:
@@ -131,7 +132,7 @@ def test_forwarding_without_trust_is_counted() -> None:
 
 def test_export_names_accounts_that_still_exist() -> None:
     block = replace(BLOCK, against=(ADA, GONE), accounts=2, wrong_passwords=5, failures=6)
-    values = {name: value(block) for name, value in COLUMNS.items()}
+    values = {name: value(block) for name, value in BLOCKED_IPS.file_columns.items()}
     assert values["accounts"] == "ada@example.com"
     assert (values["failures"], values["unknown_emails"]) == (6, 1)
     assert values["blocked_until"] == BLOCK.until

@@ -81,6 +81,10 @@ class RowCount:
         return capitalize_first(sentence.format(count=at_most(total)))
 
 
+UNCOUNTED = RowCount(none="", no_match="", one="", many="", some="")
+"""Of a list whose view passes a ``summary`` to ``show``."""
+
+
 def at_most(number: int) -> str:
     """Return ``number`` in words that say where counting stopped."""
     if number > MAX_COUNTED:
@@ -431,7 +435,7 @@ class ListPage(Generic[Item]):
     label: Sentence
     filter_label: Sentence
     caption: Sentence
-    count: RowCount
+    count: RowCount = UNCOUNTED
     read: Callable[..., Page[Item]]
     read_all: Callable[..., Iterator[Item]] | None = None
     is_counted: bool = True

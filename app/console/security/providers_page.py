@@ -1,6 +1,6 @@
 """The view models of identity providers: their list, and one provider's page."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,9 +13,8 @@ from app.console.frame.formatting import (
     tally,
     time_element,
 )
-from app.console.frame.parts import Fact, Pill, Question
-from app.console.lists.files import Columns
-from app.console.lists.list_page import RowCount
+from app.console.frame.parts import Fact, Pill, Question, lines, link, muted, pill
+from app.console.lists.list_page import Column
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType, SettingValue
 from app.domain.single_sign_on.provider_users import (
     ExternalPerson,
@@ -26,7 +25,6 @@ from app.domain.single_sign_on.provider_users import (
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.single_sign_on.waiting_changes import ANY_CLIENT, WaitingChange
 from app.domain.values.installation import CheckResult, CheckState
-from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import translatable
 from app.services.single_sign_on.provider_coverage import ProviderCoverage
 from app.services.single_sign_on.provider_settings import Plugin
@@ -134,23 +132,6 @@ def _noted(value: str, note: str) -> Markup:
     )
 
 
-COLUMNS: Columns[Plugin] = {
-    "slug": lambda plugin: plugin.slug,
-    "name": lambda plugin: plugin.name,
-    "enabled": lambda plugin: plugin.active,
-    "issuer": lambda plugin: values_of(plugin)["issuer"],
-    "client_id": lambda plugin: values_of(plugin)["client_id"],
-}
-"""The columns of the list as a file."""
-
-COUNT = RowCount(
-    none="No identity providers",
-    no_match="No matching providers",
-    one="1 provider",
-    many="{count} providers",
-    some="{matching} of {total} providers",
-)
-
 _FOR_SIGN_IN = (
     "client_id",
     "oauth_authorization_url",
@@ -171,28 +152,6 @@ class Missing:
     def is_set_up(self) -> bool:
         """Whether one of the methods is available."""
         return not self.sign_in or not self.tokens
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderRow:
-    """A provider in the list."""
-
-    slug: str
-    name: str
-    note: str
-    status: Pill
-    methods: str
-    people: str
-    sessions: str
-    issuer: str
-
-
-@dataclass(frozen=True, slots=True)
-class ProvidersPage:
-    """The list of providers."""
-
-    rows: tuple[ProviderRow, ...]
-    summary: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,14 +233,28 @@ class ProviderPage:
     warning: str = ""
 
 
-def make_providers_page(
-    plugins: Iterable[Plugin],
-    coverage: Mapping[str, ProviderCoverage],
-    counts: Counts = NONE_COUNTED,
-) -> ProvidersPage:
-    """Return the page that lists ``plugins`` with their people and sessions."""
-    rows = tuple(_row(plugin, coverage[plugin.slug]) for plugin in plugins)
-    return ProvidersPage(rows, COUNT.of(counts))
+def provider_columns(coverage: Mapping[str, ProviderCoverage]) -> tuple[Column[Plugin], ...]:
+    """Return the columns of the list; ``coverage`` are people and sessions by provider."""
+    return (
+        Column("Provider", _title, is_title=True),
+        Column("Status", lambda plugin: pill(_status(plugin, missing_settings(plugin)))),
+        Column("Sign-in methods", lambda plugin: _available(missing_settings(plugin))),
+        Column("Linked accounts", lambda one: tally(coverage[one.slug].people), ("lk-num",)),
+        Column("Active sessions", lambda one: tally(coverage[one.slug].sessions), ("lk-num",)),
+        Column("Issuer", _issuer, ("is-extra",)),
+    )
+
+
+def _title(plugin: Plugin) -> Markup:
+    note = text("Default") if plugin.slug == DEFAULT_SLUG else plugin.slug
+    return lines(link(plugin.name, "console.single_sign_on.show", slug=plugin.slug), note)
+
+
+def _issuer(plugin: Plugin) -> Markup:
+    issuer = values_of(plugin)["issuer"]
+    return (
+        Markup("<code>{}</code>").format(breakable(issuer)) if issuer else muted(text("Not set"))
+    )
 
 
 def make_provider_page(
@@ -383,18 +356,8 @@ def command_line(command: str, slug: str) -> str:
     return command if slug == DEFAULT_SLUG else f"{command} --provider {slug}"
 
 
-def _row(plugin: Plugin, coverage: ProviderCoverage) -> ProviderRow:
-    missing = missing_settings(plugin)
-    return ProviderRow(
-        slug=plugin.slug,
-        name=plugin.name,
-        note=text("Default") if plugin.slug == DEFAULT_SLUG else plugin.slug,
-        status=_status(plugin, missing),
-        methods=text(_METHODS[not missing.sign_in, not missing.tokens]),
-        people=tally(coverage.people),
-        sessions=tally(coverage.sessions),
-        issuer=values_of(plugin)["issuer"],
-    )
+def _available(missing: Missing) -> str:
+    return text(_METHODS[not missing.sign_in, not missing.tokens])
 
 
 _METHODS = {

@@ -13,25 +13,23 @@ from app.console.frame.page_layout import done, full_url, go, page, refused_page
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.reauthentication import ask_first
 from app.console.frame.session import actor, now, ports
-from app.console.lists.files import export_list
-from app.console.lists.list_page import query_params, requested_page, tags, turns
+from app.console.lists.list_page import EmptyState, ListPage, RowCount, Sort, search
 from app.console.security.providers_page import (
-    COLUMNS,
     Missing,
     Notice,
     Trial,
     command_line,
     make_provider_page,
-    make_providers_page,
     make_waiting_card,
     missing_settings,
+    provider_columns,
     values_of,
 )
 from app.domain.shop.lockouts import AccessChange
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.single_sign_on.waiting_changes import changer_of
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.text import translatable
+from app.domain.values.pages import Page, PageRequest
 from app.services.authorization.register import needs_proof
 from app.services.shop.lockout_guard import lockout
 from app.services.single_sign_on.provider_changes import confirm_provider
@@ -49,7 +47,7 @@ from app.services.single_sign_on.provider_settings import (
     save_provider,
     show_plugin,
 )
-from app.web.translation import problem_text, text, texts
+from app.web.translation import problem_text, text
 
 _SWITCH_ENDPOINT = "console.single_sign_on.switch"
 
@@ -234,7 +232,49 @@ _ASKED = {"on": True, "off": False}
 _SWITCH = {
     word: ProviderUpdate({}, active=active, asks_first=True) for word, active in _ASKED.items()
 }
-_SORTS = {"name": translatable("Name")}
+
+
+def _read(
+    request: PageRequest, *, search: str = "", sort: PluginSort = PluginSort.AGE
+) -> Page[Plugin]:
+    return list_plugins(ports(), actor(), request, sort, search=search)
+
+
+PROVIDERS = ListPage[Plugin](
+    title="Single sign-on",
+    intro="Let people sign in with an identity provider.",
+    label="Identity providers",
+    filter_label="Filter providers",
+    caption="Identity providers",
+    count=RowCount(
+        none="No identity providers",
+        no_match="No matching providers",
+        one="1 provider",
+        many="{count} providers",
+        some="{matching} of {total} providers",
+    ),
+    read=_read,
+    filters=(search("Name"),),
+    sorts=(Sort("age", "Default first"), Sort("name", "Name", {"sort": PluginSort.NAME})),
+    file="identity-providers",
+    file_columns={
+        "slug": lambda plugin: plugin.slug,
+        "name": lambda plugin: plugin.name,
+        "enabled": lambda plugin: plugin.active,
+        "issuer": lambda plugin: values_of(plugin)["issuer"],
+        "client_id": lambda plugin: values_of(plugin)["client_id"],
+    },
+    empty=EmptyState(
+        "shield-lock",
+        "No identity providers yet",
+        "People sign in with their existing account, and lose access here when it is removed "
+        "there.",
+        "flask oidc discover https://id.example.com",
+        "console.provider_editing.new",
+        "Add identity provider",
+    ),
+)
+
 _UNTRIED = Trial()
 
 blueprint = PageGroup(
@@ -254,30 +294,16 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the providers, the default one first unless sorted by name."""
-    search, sort = _requested_order()
-    found = list_plugins(ports(), actor(), requested_page(), sort, search=search)
+    found = PROVIDERS.found(PROVIDERS.requested())
     slugs = [plugin.slug for plugin in found.items]
-    return page(
-        "single_sign_on/index.html",
-        providers=make_providers_page(
-            found.items, show_provider_coverage(ports(), actor(), slugs), found.counts
-        ),
-        params=query_params("q", "sort"),
-        tags=tags({"q": text("Name")}),
-        sorts=texts(_SORTS),
-        turns=turns(found),
-    )
+    columns = provider_columns(show_provider_coverage(ports(), actor(), slugs))
+    return PROVIDERS.show(found, template="single_sign_on/index.html", columns=columns)
 
 
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
-    """Export every matching provider, streamed while it is read."""
-    search, sort = _requested_order()
-    return export_list(
-        "identity-providers",
-        COLUMNS,
-        lambda page: list_plugins(ports(), actor(), page, sort, search=search),
-    )
+    """Export every matching provider."""
+    return PROVIDERS.export()
 
 
 @blueprint.get("/<slug:slug>/")
@@ -321,12 +347,6 @@ def confirm(slug: str) -> BaseResponse:
         return provider_page(slug, wrong=[problem_text(problem) for problem in refused.problems])
     sentence = text("The settings of {name} are confirmed.", name=plugin.name)
     return done(sentence, "console.single_sign_on.show", slug=slug)
-
-
-def _requested_order() -> tuple[str, PluginSort]:
-    """Return the name that is searched for, and how the list is sorted."""
-    sort = PluginSort.NAME if request.args.get("sort") == "name" else PluginSort.AGE
-    return request.args.get("q", "").strip(), sort
 
 
 def provider_page(

@@ -4,20 +4,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
+from typing import Any
 
 from flask import flash, redirect, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.formatting import exact, html_text, time_element
+from app.console.frame.formatting import breakable_ip, exact, html_text, time_element
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import go, own_path, page
-from app.console.frame.parts import Consequence, Question
+from app.console.frame.page_layout import go, own_path
+from app.console.frame.parts import Consequence, Question, lines, moment
 from app.console.frame.session import actor, now, ports, visitor_here
-from app.console.lists.files import Columns, export_items
-from app.console.lists.list_page import active_filters, here_with, query_params
+from app.console.lists.list_page import (
+    Column,
+    EmptyState,
+    ListPage,
+    Sort,
+    choice,
+    here_with,
+    search,
+)
 from app.domain.values.errors import Refused
 from app.domain.values.ip_addresses import parse_address
+from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.ports.throttle import ThrottleUnavailable
 from app.services.shop.traffic import UntrustedForwarding, list_untrusted_forwarding
@@ -27,36 +36,13 @@ from app.services.sign_in.login_throttle import (
     list_block_details,
     unblock_ip,
 )
-from app.web.converters import one_of
 from app.web.installation import installation
-from app.web.translation import problem_text, text, texts
+from app.web.translation import problem_text, text
 
 REASONS = {
     "accounts": translatable("Incorrect passwords"),
     "unknown": translatable("Unknown emails"),
 }
-SORTS = {"failures": translatable("Most failures")}
-
-
-COLUMNS: Columns[BlockDetails] = {
-    "ip_address": lambda block: block.address,
-    "blocked_until": lambda block: block.until,
-    "failures": lambda block: block.failures,
-    "incorrect_passwords": lambda block: block.wrong_passwords,
-    "unknown_emails": lambda block: block.unknown_emails,
-    "accounts": lambda block: ", ".join(one.email for one in block.against if one.email),
-}
-"""The columns of the list as a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class BlockRow:
-    """A blocked IP, how often it failed, and why."""
-
-    ip_address: str
-    until: datetime
-    failures: str
-    reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,37 +51,6 @@ class Forwarding:
 
     title: str
     peers: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ThrottlePage:
-    """The blocked IPs; ``problem`` tells that they can't be read."""
-
-    rows: tuple[BlockRow, ...]
-    summary: str
-    hint: str
-    problem: str
-    question: Question | None
-    forwarding: Forwarding | None
-
-
-def make_throttle_page(
-    blocked: Sequence[BlockDetails],
-    forwarding: Forwarding | None = None,
-    question: Question | None = None,
-    *,
-    limit: int = 0,
-    problem: str = "",
-) -> ThrottlePage:
-    """Return the page that lists ``blocked``; ``limit`` is set if there can be more."""
-    return ThrottlePage(
-        rows=tuple(_row(block) for block in blocked),
-        summary=_summary(len(blocked), limit),
-        hint=_hint(limit) if limit else "",
-        problem=problem,
-        question=question,
-        forwarding=forwarding,
-    )
 
 
 def make_question(ip_address: str, block: BlockDetails | None) -> Question:
@@ -136,7 +91,8 @@ def _peer(peer: UntrustedForwarding, now: datetime) -> Markup:
     )
 
 
-def _summary(blocked: int, limit: int) -> str:
+def blocks_summary(blocked: int, limit: int) -> str:
+    """Return how many IPs are listed; ``limit`` is set if there can be more."""
     if not blocked:
         return text("No matching IP addresses")
     if blocked == limit:
@@ -144,7 +100,8 @@ def _summary(blocked: int, limit: int) -> str:
     return text("{count:,} blocked IP", "{count:,} blocked IPs", count=blocked)
 
 
-def _hint(limit: int) -> str:
+def limit_hint(limit: int) -> str:
+    """Return that only so many are listed."""
     return text(
         "Only the longest block is listed. Search for an IP address to find others.",
         "The {count:,} longest blocks are listed. Search for an IP address to find others.",
@@ -152,18 +109,15 @@ def _hint(limit: int) -> str:
     )
 
 
-def _row(block: BlockDetails) -> BlockRow:
-    return BlockRow(block.address, block.until, _failures(block), tuple(_reasons(block)))
-
-
 def _failures(block: BlockDetails) -> str:
     return text("{count:,} failed sign-in", "{count:,} failed sign-ins", count=block.failures)
 
 
-def _reasons(block: BlockDetails) -> list[str]:
-    reasons = []
+def reasons(block: BlockDetails) -> list[str]:
+    """Return why an IP is blocked."""
+    found = []
     if block.wrong_passwords:
-        reasons.append(
+        found.append(
             text(
                 "{count:,} incorrect password",
                 "{count:,} incorrect passwords",
@@ -171,16 +125,16 @@ def _reasons(block: BlockDetails) -> list[str]:
             )
         )
     if block.against:
-        reasons.append(_accounts(block))
+        found.append(_accounts(block))
     if block.unknown_emails:
-        reasons.append(
+        found.append(
             text(
                 "{count:,} attempt with an unknown email",
                 "{count:,} attempts with unknown emails",
                 count=block.unknown_emails,
             )
         )
-    return reasons
+    return found
 
 
 def _accounts(block: BlockDetails) -> str:
@@ -241,7 +195,94 @@ _UNAVAILABLE = translatable(
     "The store of sign-in attempts isn't responding. Until it does, every password sign-in is "
     "refused and no IP address can be unblocked. No changes were made."
 )
-_FILTERS = {"q": translatable("IP address"), "why": translatable("Reason")}
+
+
+def _unblock_button(block: BlockDetails) -> Markup:
+    button = Markup(
+        '<span class="lk-actions"><a class="btn btn-sm btn-secondary" href="{}" aria-label="{}"'
+        " data-dialog>{}</a></span>"
+    )
+    label = text("Unblock {ip_address} …", ip_address=block.address)
+    return button.format(here_with(ask="unblock", address=block.address), label, text("Unblock …"))
+
+
+def _read(_request: PageRequest, **values: Any) -> Page[BlockDetails]:
+    return _narrowed(_listed(values.get("search", "")), **values)
+
+
+def _narrowed(
+    blocked: Sequence[BlockDetails],
+    *,
+    search: str = "",
+    why: str = "",
+    by_failures: bool = False,
+) -> Page[BlockDetails]:
+    """Return those that match the filters, in the order of the URL."""
+    # For a full address the list has only this IP, however it was spelled.
+    part = "" if parse_address(search) is not None else search.lower()
+    found = [
+        block
+        for block in blocked
+        if part in block.address.lower() and (not why or getattr(block, why))
+    ]
+    if by_failures:
+        found.sort(key=lambda block: -block.failures)
+    return Page(tuple(found), (), has_next=False, has_previous=False, count=lambda: len(found))
+
+
+BLOCKED_IPS = ListPage[BlockDetails](
+    title="Blocked IPs",
+    intro="Failed sign-ins block an IP address, longer each time, for up to one hour. You can "
+    "unblock it here.",
+    label="Blocked IPs",
+    filter_label="Filter IP addresses",
+    caption="Blocked IPs",
+    read=_read,
+    filters=(
+        search("IP address", longest=64),
+        choice(
+            "why",
+            "Reason",
+            REASONS,
+            {"accounts": "wrong_passwords", "unknown": "unknown_emails"},
+        ),
+    ),
+    sorts=(
+        Sort("block", "Longest block"),
+        Sort("failures", "Most failures", {"by_failures": True}),
+    ),
+    columns=(
+        Column(
+            "IP address",
+            lambda block: breakable_ip(block.address),
+            ("lk-mono", "is-whole"),
+            is_title=True,
+        ),
+        Column(
+            "Blocked until",
+            lambda block: lines(moment(block.until), exact(block.until)),
+            ("is-tight",),
+        ),
+        Column("Reason", lambda block: lines(_failures(block), *reasons(block))),
+        Column("Action", _unblock_button, ("is-num",), has_buttons=True),
+    ),
+    file="blocked-ips",
+    file_columns={
+        "ip_address": lambda block: block.address,
+        "blocked_until": lambda block: block.until,
+        "failures": lambda block: block.failures,
+        "incorrect_passwords": lambda block: block.wrong_passwords,
+        "unknown_emails": lambda block: block.unknown_emails,
+        "accounts": lambda block: ", ".join(one.email for one in block.against if one.email),
+    },
+    no_match="No matching IP addresses",
+    empty=EmptyState(
+        "check-circle-fill",
+        "No blocked IPs",
+        "A failed sign-in blocks an IP address for one second at first. Each further failure "
+        "doubles the time, and a successful sign-in ends the block.",
+    ),
+)
 
 blueprint = PageGroup(
     "throttle",
@@ -264,28 +305,26 @@ def index() -> BaseResponse:
     A block ends within the hour, so there are no further pages: past the first ``LISTED`` an IP is
     found by searching for it.
     """
+    requested = BLOCKED_IPS.requested()
     blocked: tuple[BlockDetails, ...] = ()
     question: Question | None = None
     problem = ""
     address = request.args.get("address", "").strip() if _asks() else ""
     try:
-        blocked = _listed()
+        blocked = _listed(requested.values.get("search", ""))
         question = make_question(address, _block_of(address, blocked)) if address else None
     except ThrottleUnavailable:
         problem = text(_UNAVAILABLE)
-    return page(
-        "throttle/index.html",
-        throttle=make_throttle_page(
-            _sorted(_filtered(blocked)),
-            make_forwarding(list_untrusted_forwarding(ports(), actor()), now()),
-            question,
-            limit=LISTED if len(blocked) == LISTED else 0,
-            problem=problem,
-        ),
-        params=query_params("q", "why", "sort"),
-        filters=active_filters(texts(_FILTERS), {"why": one_of(REASONS)}, {"why": texts(REASONS)}),
-        reasons=texts(REASONS),
-        sorts=texts(SORTS),
+    found = _narrowed(blocked, **requested.values)
+    limit = LISTED if len(blocked) == LISTED else 0
+    return BLOCKED_IPS.show(
+        found,
+        template="throttle/index.html",
+        summary=blocks_summary(len(found.items), limit),
+        hint=limit_hint(limit) if limit else "",
+        problem=problem,
+        question=question,
+        forwarding=make_forwarding(list_untrusted_forwarding(ports(), actor()), now()),
         back=here_with(ask=None, address=None),
         own_ip=visitor_here().address,
         trusted_proxies=[str(one) for one in installation().trusted_proxies],
@@ -296,11 +335,10 @@ def index() -> BaseResponse:
 def export() -> BaseResponse:
     """Export the listed blocked IPs."""
     try:
-        blocked = _sorted(_filtered(_listed()))
+        return BLOCKED_IPS.export()
     except ThrottleUnavailable:
         flash(text(_UNAVAILABLE), "bad")
-        return go("console.throttle.index", **query_params("q", "why", "sort"))
-    return export_items("blocked-ips", COLUMNS, blocked)
+        return go("console.throttle.index", **BLOCKED_IPS.requested().params)
 
 
 @blueprint.post("/unblock")
@@ -332,33 +370,12 @@ def _asks() -> bool:
     return request.args.get("ask") == "unblock"
 
 
-def _listed() -> tuple[BlockDetails, ...]:
+def _listed(search: str) -> tuple[BlockDetails, ...]:
     """Return the longest blocks, or the one whose full IP is searched for."""
-    search_text = query_params("q").get("q", "")
-    address = search_text if parse_address(search_text) is not None else ""
+    address = search if parse_address(search) is not None else ""
     return list_block_details(ports(), actor(), limit=LISTED, address=address)
 
 
 def _block_of(address: str, listed: tuple[BlockDetails, ...]) -> BlockDetails | None:
     found = next((block for block in listed if block.address == address), None)
     return found or next(iter(list_block_details(ports(), actor(), address=address)), None)
-
-
-def _filtered(blocked: tuple[BlockDetails, ...]) -> list[BlockDetails]:
-    """Return those that match the filters."""
-    params = query_params("q", "why")
-    part = params.get("q", "").lower()
-    if parse_address(part) is not None:
-        part = ""  # the list has only this IP, however it was spelled
-    tries = {"accounts": "wrong_passwords", "unknown": "unknown_emails"}.get(params.get("why", ""))
-    return [
-        block
-        for block in blocked
-        if part in block.address.lower() and (tries is None or getattr(block, tries))
-    ]
-
-
-def _sorted(blocked: list[BlockDetails]) -> list[BlockDetails]:
-    if request.args.get("sort") == "failures":
-        return sorted(blocked, key=lambda block: -block.failures)
-    return blocked
