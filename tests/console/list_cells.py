@@ -15,4 +15,9 @@ Item = TypeVar("Item")
 def cell_text(columns: Sequence[Column[Item]], label: str, item: Item) -> str:
     """Return the text of an item's cell in the column ``label``."""
     (column,) = (one for one in columns if one.label == label)
-    return " ".join(html.unescape(re.sub("<[^>]*>", " ", escape(column.cell(item)))).split())
+    return plain(column.cell(item))
+
+
+def plain(cell: str) -> str:
+    """Return the text of a cell."""
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", escape(cell))).split())

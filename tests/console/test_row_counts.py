@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from app.console.integrations import apps_page, deliveries_page, webhook_page
+from app.console.integrations import apps_page, deliveries_page, webhooks
 from app.console.lists.list_page import RowCount
 from app.console.people import customers, groups, mails, staff
 from app.console.security import audit, sign_ins, single_sign_on
@@ -18,7 +18,7 @@ from tests.console.conftest import StaffConsole, Statements
 CUSTOMERS = "/console/customers/"
 LISTS = [
     (apps_page.COUNT, "app", "apps"),
-    (webhook_page.COUNT, "webhook", "webhooks"),
+    (webhooks.WEBHOOKS.count, "webhook", "webhooks"),
     (deliveries_page.COUNT, "delivery", "deliveries"),
     (customers.CUSTOMERS.count, "customer", "customers"),
     (staff.PEOPLE_COUNT, "person", "people"),

@@ -27,7 +27,7 @@ COMMANDS = (
     "frame-src",
     "sandbox; ",
     "@media ",
-    "flask webhook ",
+    "flask ",
     "curl ",
     "--",
 )

@@ -4,8 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from flask import url_for
+from markupsafe import Markup
+
 from app.console.frame.formatting import html_text, time_element
-from app.console.frame.parts import Consequence, Fact, Pill, Question
+from app.console.frame.parts import Consequence, Fact, Pill, Question, lines, link, small
 from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
 from app.console.integrations.event_subjects import (
     NO_DIALOG,
@@ -15,12 +18,9 @@ from app.console.integrations.event_subjects import (
 )
 from app.console.integrations.missing_permissions import MissingPermissions, WithheldNote
 from app.console.integrations.webhook_charts import WebhookCharts
-from app.console.lists.files import Columns
-from app.console.lists.list_page import RowCount
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.deliveries.deliveries import DISABLE_AFTER, RETENTION
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import translatable
 from app.domain.webhooks import not_permitted
 from app.services.deliveries.details import ObjectName
@@ -28,60 +28,10 @@ from app.services.deliveries.lists import DeliveryLine
 from app.services.webhooks.lists import Health, ListedWebhook
 from app.web.translation import enumeration, reason_text, text
 
-COLUMNS: Columns[ListedWebhook] = {
-    "id": lambda hook: to_global_id("Webhook", hook.id),
-    "name": lambda hook: hook.name,
-    "app": lambda hook: hook.app_name,
-    "endpoint_url": lambda hook: hook.target_url,
-    "events": lambda hook: ", ".join(event.value for event in hook.events),
-    "enabled": lambda hook: hook.is_active,
-    "disabled_reason": lambda hook: hook.disabled_reason,
-    "failing_since": lambda hook: hook.failing_since,
-    "last_failure_at": lambda hook: hook.last_failure_at,
-    "last_failure": lambda hook: hook.last_failure,
-    "created_at": lambda hook: hook.created_at,
-}
-"""The columns of the list as a file."""
-
-COUNT = RowCount(
-    none="No webhooks",
-    no_match="No matching webhooks",
-    one="1 webhook",
-    many="{count} webhooks",
-    some="{matching} of {total} webhooks",
-)
-
 _SHOWN_EVENTS = 2
 _UNNAMED = translatable("Unnamed webhook")
 _NO_NAMES: Mapping[str, ObjectName] = {}
 _DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookRow:
-    """A webhook in the list; one that ``is_within_reach`` can be tested and edited."""
-
-    id: int
-    name: str
-    receiver: str
-    events: tuple[str, ...]
-    traffic: str
-    waiting: str
-    last_failure_at: datetime | None
-    last_failure: str
-    missing: str
-    health: Pill
-    test_label: str
-    edit_label: str
-    is_within_reach: bool
-
-
-@dataclass(frozen=True, slots=True)
-class WebhooksPage:
-    """The list of webhooks."""
-
-    rows: tuple[WebhookRow, ...]
-    summary: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +95,6 @@ def webhook_health(hook: ListedWebhook) -> Pill:
     return Pill("", text("No recent events"))
 
 
-def make_webhooks_page(
-    hooks: Iterable[ListedWebhook], counts: Counts = NONE_COUNTED
-) -> WebhooksPage:
-    """Return the page that lists ``hooks``."""
-    rows = tuple(_row(hook) for hook in hooks)
-    return WebhooksPage(rows, COUNT.of(counts))
-
-
 def make_webhook_page(
     hook: ListedWebhook,
     latest: Iterable[DeliveryLine],
@@ -186,25 +128,44 @@ def make_webhook_page(
     )
 
 
-def _row(hook: ListedWebhook) -> WebhookRow:
-    called = hook.name or text("webhook of {app}", app=hook.app_name)
-    return WebhookRow(
-        id=hook.id,
-        name=hook.name or text(_UNNAMED),
-        receiver=text(
-            "{app} · {url}", app=hook.app_name, url=hook.target_url.removeprefix("https://")
-        ),
-        events=_first_events(hook),
-        traffic=_traffic(hook.health),
-        waiting=_waiting(hook.health),
-        last_failure_at=hook.last_failure_at,
-        last_failure=reason_text(hook.last_failure),
-        missing=_missing(hook),
-        health=webhook_health(hook),
-        test_label=text("Test {webhook}", webhook=called),
-        edit_label=text("Edit {webhook}", webhook=called),
-        is_within_reach=not hook.lacking,
+def webhook_title(hook: ListedWebhook) -> Markup:
+    """Return the title of a webhook's row: its name above its app and URL."""
+    receiver = text(
+        "{app} · {url}", app=hook.app_name, url=hook.target_url.removeprefix("https://")
     )
+    name = hook.name or text(_UNNAMED)
+    return link(name, "console.webhooks.show", "lk-hit", key=hook.id) + small(receiver)
+
+
+def webhook_buttons(hook: ListedWebhook) -> Markup:
+    """Return the buttons of a webhook that the viewer can test and edit."""
+    if hook.lacking:
+        return Markup()
+    called = hook.name or text("webhook of {app}", app=hook.app_name)
+    button = Markup('<a class="btn btn-sm btn-secondary" href="{}" aria-label="{}">{}</a>')
+    test = button.format(
+        url_for("console.webhooks.show", key=hook.id, ask="test"),
+        text("Test {webhook}", webhook=called),
+        text("Test"),
+    )
+    edit = button.format(
+        url_for("console.webhook_editing.edit", key=hook.id),
+        text("Edit {webhook}", webhook=called),
+        text("Edit"),
+    )
+    return Markup('<div class="lk-actions">{}{}</div>').format(test, edit)
+
+
+def events_cell(hook: ListedWebhook) -> Markup:
+    """Return the first events of a webhook, and which permission its app lacks for them."""
+    missing = _missing(hook)
+    warning = Markup('<small class="lk-warn">{}</small>').format(missing) if missing else ""
+    return Markup("<span>{}{}</span>").format(Markup("<br>").join(_first_events(hook)), warning)
+
+
+def traffic_cell(hook: ListedWebhook) -> Markup:
+    """Return the deliveries of the last 24 hours."""
+    return lines(_traffic(hook.health), _waiting(hook.health))
 
 
 def _first_events(hook: ListedWebhook) -> tuple[str, ...]:

@@ -1,14 +1,15 @@
 """Webhooks of all apps: the list, one webhook, testing, disabling and deleting."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.formatting import time_zone
+from app.console.frame.formatting import shortened, time_zone
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import done, go, page, refused_page
+from app.console.frame.parts import lines, moment, pill
 from app.console.frame.session import actor, now, ports
 from app.console.integrations.event_subjects import WebhookDialog, sample_header, send_sample
 from app.console.integrations.missing_permissions import (
@@ -18,25 +19,30 @@ from app.console.integrations.missing_permissions import (
 )
 from app.console.integrations.webhook_charts import make_webhook_charts
 from app.console.integrations.webhook_page import (
-    COLUMNS,
+    events_cell,
     make_webhook_page,
-    make_webhooks_page,
+    traffic_cell,
+    webhook_buttons,
+    webhook_health,
+    webhook_title,
 )
-from app.console.lists.files import export_list
 from app.console.lists.list_page import (
+    Column,
+    Control,
+    EmptyState,
+    Filter,
     ListOrder,
-    invalid_filter_messages,
-    invalid_filters,
-    query_params,
-    requested_page,
-    tags,
-    turns,
+    ListPage,
+    RowCount,
+    Sort,
+    choice,
+    search,
 )
 from app.domain.deliveries.statistics import ChartPeriod
 from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import PageRequest
+from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.domain.webhooks import Webhook
 from app.services.apps.app_changes import AppChange, update_app
@@ -46,36 +52,20 @@ from app.services.deliveries.lists import DeliverySearch, search_deliveries
 from app.services.deliveries.statistics import chart_webhook
 from app.services.webhooks.changes import WebhookInput, delete_webhook, update_webhook
 from app.services.webhooks.lists import (
+    ListedWebhook,
     WebhookFilter,
     WebhookSort,
     list_webhooks,
     show_listed_webhook,
 )
 from app.web.converters import one_of, row_key
-from app.web.translation import problem_text, text, texts
+from app.web.translation import problem_text, reason_text, text
 
-_NAMES = {
-    "q": translatable("Text"),
-    "app": translatable("App"),
-    "event": translatable("Event"),
-    "state": translatable("State"),
-}
 _STATES = {
     "failing": translatable("Failing"),
     "on": translatable("Enabled"),
     "off": translatable("Disabled"),
 }
-_CONVERTERS: Mapping[str, Callable[[str], object]] = {
-    "app": row_key,
-    "event": EventType,
-    "state": one_of(_STATES),
-}
-"""The filters whose values can be invalid."""
-_SORTS: Mapping[str, str] = {
-    WebhookSort.NAME: translatable("Name"),
-    WebhookSort.APP: translatable("App"),
-}
-_ORDERS = {WebhookSort.NEWEST: ListOrder.NEWEST_FIRST}
 _DIALOGS = ("delete", "pause", "test")
 _LATEST = 8
 _DONE = {
@@ -88,6 +78,82 @@ _DONE = {
 }
 """What a change says, of a webhook with a name and of one without."""
 
+
+def _read(
+    request: PageRequest,
+    *,
+    state: str = "",
+    sort: WebhookSort = WebhookSort.NEWEST,
+    **values: Any,
+) -> Page[ListedWebhook]:
+    is_active = {"on": True, "off": False}.get(state)
+    filter_ = WebhookFilter(is_active=is_active, is_failing=state == "failing", **values)
+    return list_webhooks(ports(), actor(), request, filter_, sort)
+
+
+WEBHOOKS = ListPage[ListedWebhook](
+    title="Webhooks",
+    intro="Send events to your apps. Failed deliveries are retried for 3 days.",
+    label="Webhooks",
+    filter_label="Filter webhooks",
+    caption="Webhooks of all apps",
+    count=RowCount(
+        none="No webhooks",
+        no_match="No matching webhooks",
+        one="1 webhook",
+        many="{count} webhooks",
+        some="{matching} of {total} webhooks",
+    ),
+    read=_read,
+    filters=(
+        search("Text", "Name, endpoint or app"),
+        Filter("app", "App", row_key, Control.HIDDEN, "app_id"),
+        choice("event", "Event", {event.value: event.label for event in EventType}, EventType),
+        choice("state", "State", _STATES),
+    ),
+    sorts=(
+        Sort("newest", "Newest first", order=ListOrder.NEWEST_FIRST),
+        Sort(WebhookSort.NAME, "Name", {"sort": WebhookSort.NAME}),
+        Sort(WebhookSort.APP, "App", {"sort": WebhookSort.APP}),
+    ),
+    columns=(
+        Column("Webhook", webhook_title, is_title=True),
+        Column("Events", events_cell),
+        Column("Last 24 hours", traffic_cell, ("is-extra",), short="24 hours"),
+        Column(
+            "Last failure",
+            lambda hook: lines(
+                moment(hook.last_failure_at, text("None")),
+                shortened(reason_text(hook.last_failure)),
+            ),
+            ("is-extra",),
+        ),
+        Column("Health", lambda hook: pill(webhook_health(hook))),
+        Column("Actions", webhook_buttons, ("is-num",), has_buttons=True),
+    ),
+    file="webhooks",
+    file_columns={
+        "id": lambda hook: to_global_id("Webhook", hook.id),
+        "name": lambda hook: hook.name,
+        "app": lambda hook: hook.app_name,
+        "endpoint_url": lambda hook: hook.target_url,
+        "events": lambda hook: ", ".join(event.value for event in hook.events),
+        "enabled": lambda hook: hook.is_active,
+        "disabled_reason": lambda hook: hook.disabled_reason,
+        "failing_since": lambda hook: hook.failing_since,
+        "last_failure_at": lambda hook: hook.last_failure_at,
+        "last_failure": lambda hook: hook.last_failure,
+        "created_at": lambda hook: hook.created_at,
+    },
+    empty=EmptyState(
+        "broadcast",
+        "No webhooks yet",
+        "A webhook sends events to an app, such as a paid order or a new product.",
+        "flask webhook create --help",
+        "console.webhook_editing.new",
+        "Create webhook",
+    ),
+)
 
 blueprint = PageGroup(
     "webhooks",
@@ -102,34 +168,15 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List webhooks, filtered by the query string."""
-    sort = request.args.get("sort", WebhookSort.NEWEST, type=WebhookSort)
-    invalid = invalid_filters(_CONVERTERS)
-    names, states = texts(_NAMES), texts(_STATES)
-    events = {event.value: text(event.label) for event in EventType}
-    applied = {name: label for name, label in names.items() if name not in invalid}
-    found = list_webhooks(ports(), actor(), requested_page(), _filter(), sort)
+    found = WEBHOOKS.found(WEBHOOKS.requested())
     apps = {str(hook.app_id): hook.app_name for hook in found.items}
-    return page(
-        "webhooks/index.html",
-        webhooks=make_webhooks_page(found.items, found.counts),
-        turns=turns(found, _ORDERS.get(sort, ListOrder.OTHER)),
-        params=query_params(*_NAMES, "sort"),
-        tags=tags(applied, {"state": states, "app": apps}),
-        invalid=invalid_filter_messages(names, invalid),
-        sorts=texts(_SORTS),
-        states=states,
-        events=events,
-    )
+    return WEBHOOKS.show(found, template="webhooks/index.html", words={"app": apps})
 
 
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
-    """Export every matching webhook, streamed while it is read."""
-    filter_ = _filter()
-    sort = request.args.get("sort", WebhookSort.NEWEST, type=WebhookSort)
-    return export_list(
-        "webhooks", COLUMNS, lambda page: list_webhooks(ports(), actor(), page, filter_, sort)
-    )
+    """Export every matching webhook."""
+    return WEBHOOKS.export()
 
 
 @blueprint.get("/<key:key>")
@@ -215,17 +262,6 @@ def test(key: int) -> BaseResponse:
         return _show(
             key, WebhookDialog("test", "" if event is None else event.value, wanted, problem)
         )
-
-
-def _filter() -> WebhookFilter:
-    state = request.args.get("state", "")
-    return WebhookFilter(
-        search=request.args.get("q", "").strip(),
-        app_id=request.args.get("app", type=row_key),
-        is_active={"on": True, "off": False}.get(state),
-        event=request.args.get("event", type=EventType),
-        is_failing=state == "failing",
-    )
 
 
 def _change(key: int, values: WebhookInput) -> Webhook:
