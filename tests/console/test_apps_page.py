@@ -15,13 +15,13 @@ from app.console.integrations.app_page import (
     make_question,
     make_secret,
 )
-from app.console.integrations.apps_page import AppsPage, make_apps_page
+from app.console.integrations.apps import app_columns, installation_notice, installing_words
 from app.domain.apps.apps import App, AppToken, AppType, Installation, JobStatus
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.values.pages import Page
 from app.services.apps.app_lists import AppSummary, AppWebhook
 from app.services.webhooks.app_reach import UnconfirmedWebhook
+from tests.console.list_cells import cell_text
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 APP = App(
@@ -66,20 +66,11 @@ FAILED = Installation(
 )
 
 
-def page_of(*apps: App, has_next: bool = False) -> Page[App]:
-    cursors = tuple("c" for _ in apps)
-    return Page(apps, cursors, has_next=has_next, has_previous=False, count=lambda: len(apps))
-
-
-def listed(*apps: App, summary: AppSummary = SUMMARY, has_next: bool = False) -> AppsPage:
-    page = page_of(*apps, has_next=has_next)
-    return make_apps_page(page, {1: summary}, [], NOW, can_manage=True)
-
-
 def shown(app: App = APP, parts: AppParts | None = None) -> AppPage:
     return make_app_page(app, parts or AppParts(), NOW)
 
 
+@pytest.mark.usefixtures("translated_page")
 @pytest.mark.parametrize(
     ("from_where", "kind"),
     [
@@ -89,7 +80,7 @@ def shown(app: App = APP, parts: AppParts | None = None) -> AppPage:
     ],
 )
 def test_row_says_where_the_app_comes_from(from_where: App, kind: str) -> None:
-    assert listed(from_where).rows[0].kind == kind
+    assert cell_text(app_columns(None), "App", from_where).endswith(kind)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +93,14 @@ def test_row_says_where_the_app_comes_from(from_where: App, kind: str) -> None:
     ],
 )
 def test_row_names_two_permissions(permissions: tuple[Permission, ...], words: str) -> None:
-    assert listed(replace(APP, permissions=frozenset(permissions))).rows[0].permissions == words
+    app = replace(APP, permissions=frozenset(permissions))
+    assert cell_text(app_columns(None), "Permissions", app) == words
 
 
 @pytest.mark.parametrize(
     ("summary", "token", "more", "webhooks"),
     [
-        (replace(SUMMARY, tokens=0, last_four=""), "", "", Pill("off", "None")),
+        (replace(SUMMARY, tokens=0, last_four=""), "No token", "", Pill("off", "None")),
         (replace(SUMMARY, webhooks=1), "…5tXq", "", Pill("ok", "1 webhook")),
         (replace(SUMMARY, tokens=3, webhooks=2), "…5tXq", "+2", Pill("ok", "2 webhooks")),
         (replace(SUMMARY, webhooks=2, failing=1), "…5tXq", "", Pill("bad", "1 of 2 failing")),
@@ -117,14 +109,13 @@ def test_row_names_two_permissions(permissions: tuple[Permission, ...], words: s
 def test_row_counts_tokens_and_webhooks(
     summary: AppSummary, token: str, more: str, webhooks: Pill
 ) -> None:
-    figures = listed(APP, summary=summary).rows[0].figures
-    assert figures is not None
-    assert (figures.token, figures.more_tokens, figures.webhooks) == (token, more, webhooks)
+    columns = app_columns({1: summary})
+    assert cell_text(columns, "Token (last 4)", APP) == f"{token} {more}".strip()
+    assert cell_text(columns, "Webhooks", APP) == webhooks.words
 
 
 def test_people_without_manage_apps_see_no_tokens() -> None:
-    page = make_apps_page(page_of(APP), {}, [], NOW, can_manage=False)
-    assert page.rows[0].figures is None
+    assert len(app_columns({})) == len(app_columns(None)) + 3
 
 
 @pytest.mark.parametrize(
@@ -138,7 +129,7 @@ def test_people_without_manage_apps_see_no_tokens() -> None:
 def test_installation_says_how_it_goes(
     installation: Installation, title: str, detail: str
 ) -> None:
-    (notice,) = make_apps_page(page_of(), {}, [installation], NOW, can_manage=True).installations
+    notice = installation_notice(installation, NOW)
     assert title in notice.title
     assert notice.detail.endswith(detail)
 
@@ -154,9 +145,7 @@ def test_installation_says_how_it_goes(
 def test_installations_in_progress_are_said(
     installations: list[Installation], sentence: str
 ) -> None:
-    assert (
-        make_apps_page(page_of(), {}, installations, NOW, can_manage=True).installing == sentence
-    )
+    assert installing_words([installation_notice(one, NOW) for one in installations]) == sentence
 
 
 def test_token_row_tells_its_state() -> None:
@@ -170,13 +159,10 @@ def test_token_row_tells_its_state() -> None:
 
 
 def test_app_with_imported_tokens_says_that_none_was_used_here() -> None:
-    imported, other = (
-        listed(APP, summary=summary).rows[0].figures
-        for summary in (replace(SUMMARY, unused_imports=1), SUMMARY)
-    )
-    assert imported is not None
-    assert other is not None
-    assert (imported.unused, other.unused) == ("Not used here yet", "Never")
+    never = replace(SUMMARY, last_used_at=None)
+    imported = app_columns({1: replace(never, unused_imports=1)})
+    assert cell_text(imported, "Last used", APP) == "Not used here yet"
+    assert cell_text(app_columns({1: never}), "Last used", APP) == "Never"
 
 
 def test_imported_token_says_whether_it_was_used_here() -> None:

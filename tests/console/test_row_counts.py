@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from app.console.integrations import apps_page, deliveries_page, webhooks
+from app.console.integrations import apps, deliveries_page, webhooks
 from app.console.lists.list_page import RowCount
 from app.console.people import customers, groups, mails, staff
 from app.console.security import audit, sign_ins, single_sign_on
@@ -17,7 +17,7 @@ from tests.console.conftest import StaffConsole, Statements
 
 CUSTOMERS = "/console/customers/"
 LISTS = [
-    (apps_page.COUNT, "app", "apps"),
+    (apps.APPS.count, "app", "apps"),
     (webhooks.WEBHOOKS.count, "webhook", "webhooks"),
     (deliveries_page.COUNT, "delivery", "deliveries"),
     (customers.CUSTOMERS.count, "customer", "customers"),

@@ -9,7 +9,6 @@ from markupsafe import Markup
 from app.console.frame.formatting import breakable, global_id, html_text, time_element
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
 from app.console.frame.parts import Consequence, Fact, Pill, Question
-from app.console.integrations.apps_page import app_status, permission_labels
 from app.domain.apps.apps import App, AppToken, AppType, Extension
 from app.domain.authorization.actor import Actor, is_manageable
 from app.domain.authorization.permissions import Permission, in_order
@@ -300,6 +299,16 @@ def app_metadata_card(
         sees_private=True,
         can_change=is_manageable(actor, app.permissions),
     )
+
+
+def app_status(app: App) -> Pill:
+    """Return whether the app is active."""
+    return Pill("ok", text("Active")) if app.is_active else Pill("off", text("Inactive"))
+
+
+def permission_labels(permissions: Iterable[Permission]) -> list[str]:
+    """Return the labels of ``permissions`` in alphabetical order."""
+    return sorted(text(permission.label) for permission in permissions)
 
 
 def make_app_page(

@@ -1,17 +1,22 @@
 """Apps: list, create and edit them, change their permissions, deactivate and delete them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from http import HTTPStatus
+from typing import Any
 
-from flask import Response, abort, request
+from flask import Response, abort, request, url_for
+from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
+from app.console.frame.formatting import html_text, time_element
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import done, page, refused_page
-from app.console.frame.parts import Question
+from app.console.frame.parts import Pill, Question, lines, moment, muted, named, pill, small
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, now, ports
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
@@ -19,30 +24,27 @@ from app.console.integrations.app_page import (
     QUESTIONS,
     AppParts,
     app_metadata_card,
+    app_status,
     make_app_page,
     make_grant_question,
     make_question,
     make_secret,
-)
-from app.console.integrations.apps_page import (
-    COLUMNS,
-    KINDS,
-    SORTS,
-    STATUS,
-    make_apps_page,
     permission_labels,
 )
-from app.console.lists.files import export_list
 from app.console.lists.list_page import (
+    Column,
+    EmptyState,
     ListOrder,
-    active_filters,
-    query_params,
-    requested_page,
-    turns,
+    ListPage,
+    RowCount,
+    Sort,
+    choice,
+    search,
 )
-from app.domain.apps.apps import App, AppSortField, AppType, NewAppToken
-from app.domain.authorization.permissions import Permission
+from app.domain.apps.apps import App, AppSortField, AppType, Installation, JobStatus, NewAppToken
+from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
 from app.domain.values.metadata import StoredMetadata
 from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
@@ -57,6 +59,7 @@ from app.services.apps.app_changes import (
 )
 from app.services.apps.app_lists import (
     AppFilter,
+    AppSummary,
     list_apps,
     list_webhooks_of_app,
     show_app,
@@ -69,19 +72,13 @@ from app.services.authorization.register import may
 from app.services.metadata import show_app_with_metadata
 from app.services.webhooks.app_reach import WebhooksNotConfirmed
 from app.web.converters import one_of, row_key
-from app.web.translation import enumeration, lazy_text, text, texts
+from app.web.translation import enumeration, lazy_text, reason_text, text, texts
 
-_NAMES = {
-    "q": translatable("Name"),
-    "status": translatable("Status"),
-    "kind": translatable("Type"),
-}
-_WORDS: Mapping[str, Mapping[str, str]] = {"status": STATUS, "kind": KINDS, "sort": SORTS}
-_CONVERTERS = {"status": one_of(STATUS), "kind": one_of(KINDS)}
-_STATUS = {"active": True, "inactive": False}
-_KINDS = {"made": AppType.LOCAL, "installed": AppType.THIRDPARTY}
-_SORTS = {"newest": (AppSortField.CREATION_DATE, True)}
-_ORDERS = {"newest": ListOrder.NEWEST_FIRST}
+_STATUS = {"active": translatable("Active"), "inactive": translatable("Inactive")}
+_KINDS = {"made": translatable("Custom"), "installed": translatable("Installed")}
+
+_LABELS = 2
+"""How many permissions a row names."""
 
 OVERLAPS = {
     "0": translatable("Immediately"),
@@ -92,6 +89,183 @@ OVERLAPS = {
 """When a rotated token can expire, by hours."""
 
 DEFAULT_OVERLAP = "24"
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationNotice:
+    """An installation that is in progress, or failed and can be retried."""
+
+    id: int
+    app_name: str
+    is_failed: bool
+    title: str
+    detail: str
+
+
+def app_columns(summaries: Mapping[int, AppSummary] | None) -> tuple[Column[App], ...]:
+    """Return the columns of the list; ``summaries`` are for people who manage apps."""
+    columns: tuple[Column[App], ...] = (
+        Column("App", _title, is_title=True),
+        Column("Status", lambda app: pill(app_status(app))),
+        Column[App]("Permissions", lambda app: lines(_permissions(app.permissions))),
+    )
+    if summaries is None:
+        return columns
+    return (
+        *columns,
+        Column("Token (last 4)", lambda app: _token(summaries[app.id]), ("is-tight",)),
+        Column("Last used", lambda app: _last_use(summaries[app.id]), ("is-tight", "is-extra")),
+        Column("Webhooks", lambda app: pill(webhooks_pill(summaries[app.id]))),
+    )
+
+
+def _title(app: App) -> Markup:
+    url = url_for("console.apps.show", key=app.id)
+    return named(app.name, url, small(_kind(app)), is_app=True)
+
+
+def _kind(app: App) -> str:
+    kind = text(_KINDS["made"] if app.type is AppType.LOCAL else _KINDS["installed"])
+    if not app.version:
+        return kind
+    return text("{kind} · {version}", kind=kind, version=app.version)
+
+
+def _permissions(permissions: frozenset[Permission]) -> str:
+    if not permissions:
+        return text("None")
+    labels = permission_labels(permissions)
+    named = ", ".join(labels[:_LABELS])
+    if len(labels) <= _LABELS:
+        return named
+    return text("{named}, +{count}", named=named, count=len(labels) - _LABELS)
+
+
+def _token(summary: AppSummary) -> Markup:
+    if not summary.tokens:
+        return muted(text("No token"))
+    last_four = text("…{last_four}", last_four=summary.last_four)
+    others = summary.tokens - 1
+    shown = Markup('<span class="lk-mono">{}</span>').format(last_four)
+    return lines(shown, text("+{count}", count=others) if others else "")
+
+
+def _last_use(summary: AppSummary) -> Markup:
+    unused = text("Not used here yet") if summary.unused_imports else text("Never")
+    return moment(summary.last_used_at, unused)
+
+
+def webhooks_pill(summary: AppSummary) -> Pill:
+    """Return how many webhooks an app has, or how many of them fail."""
+    if not summary.webhooks:
+        return Pill("off", text("None"))
+    if summary.failing:
+        words = text(
+            "{failing:,} of {webhooks:,} failing",
+            failing=summary.failing,
+            webhooks=summary.webhooks,
+        )
+        return Pill("bad", words)
+    return Pill("ok", text("{count:,} webhook", "{count:,} webhooks", count=summary.webhooks))
+
+
+def installation_notice(installation: Installation, now: datetime) -> InstallationNotice:
+    """Return what the list says of an installation in progress, or failed."""
+    name = installation.app_name
+    if installation.status is JobStatus.FAILED:
+        title = text("{name} could not be installed.", name=name)
+        reason = reason_text(installation.message) or text("The app gave no reason.")
+        detail = text("{reason} No app was created.", reason=reason)
+        return InstallationNotice(
+            installation.id, name, is_failed=True, title=title, detail=detail
+        )
+    return InstallationNotice(
+        installation.id,
+        name,
+        is_failed=False,
+        title=text("Installing {name} …", name=name),
+        detail=html_text("Started {moment}.", moment=time_element(installation.created_at, now)),
+    )
+
+
+def installing_words(notices: Sequence[InstallationNotice]) -> str:
+    """Return what a screen reader says of installations in progress; empty without any."""
+    return " ".join(notice.title for notice in notices if not notice.is_failed)
+
+
+def _read(
+    request: PageRequest,
+    *,
+    sort_by: AppSortField = AppSortField.NAME,
+    descending: bool = False,
+    **values: Any,
+) -> Page[App]:
+    return list_apps(
+        ports(), actor(), request, AppFilter(**values), sort_by, descending=descending
+    )
+
+
+APPS = ListPage[App](
+    title="Apps",
+    intro="Integrations connected to your shop. Each can do only what you permit.",
+    label="Apps",
+    filter_label="Filter apps",
+    caption="Apps",
+    count=RowCount(
+        none="No apps",
+        no_match="No matching apps",
+        one="1 app",
+        many="{count} apps",
+        some="{matching} of {total} apps",
+    ),
+    read=_read,
+    filters=(
+        search("Name"),
+        choice(
+            "status",
+            "Status",
+            _STATUS,
+            {"active": True, "inactive": False},
+            argument="is_active",
+        ),
+        choice(
+            "kind",
+            "Type",
+            _KINDS,
+            {"made": AppType.LOCAL, "installed": AppType.THIRDPARTY},
+            argument="type",
+        ),
+    ),
+    sorts=(
+        Sort("name", "Name"),
+        Sort(
+            "newest",
+            "Newest first",
+            {"sort_by": AppSortField.CREATION_DATE, "descending": True},
+            ListOrder.NEWEST_FIRST,
+        ),
+    ),
+    file="apps",
+    file_columns={
+        "id": lambda app: to_global_id("App", app.id),
+        "name": lambda app: app.name,
+        "identifier": lambda app: app.identifier,
+        "type": lambda app: app.type.value,
+        "active": lambda app: app.is_active,
+        "version": lambda app: app.version,
+        "permissions": lambda app: ", ".join(one.value for one in in_order(app.permissions)),
+        "created_at": lambda app: app.created_at,
+    },
+    empty=EmptyState(
+        "grid",
+        "No apps yet",
+        "Apps read orders, print labels or keep stock for you. Create one for your own program, "
+        "or install one.",
+        'flask app create "My app"',
+        "console.apps.connect",
+        "Create app",
+    ),
+)
 
 blueprint = PageGroup(
     "apps",
@@ -119,34 +293,26 @@ class NewAppForm(AppForm, CreatingForm):
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the apps with their tokens and webhooks, and installations in progress or failed."""
-    chosen = _chosen()
-    found = _found(chosen, requested_page())
-    words = {name: texts(labels) for name, labels in _WORDS.items()}
+    found = APPS.found(APPS.requested())
     can_manage = may(actor(), create_app)
     ids = [app.id for app in found.items]
-    return page(
-        "apps/index.html",
-        apps=make_apps_page(
-            found,
-            summaries_of_apps(ports(), actor(), ids) if can_manage else {},
-            list_installations(ports(), actor()) if can_manage else (),
-            now(),
-            can_manage=can_manage,
-        ),
-        turns=turns(found, _ORDERS.get(chosen.get("sort", ""), ListOrder.OTHER)),
-        params=chosen,
-        filters=active_filters(texts(_NAMES), _CONVERTERS, words),
-        status=words["status"],
-        kinds=words["kind"],
-        sorts=words["sort"],
+    summaries = summaries_of_apps(ports(), actor(), ids) if can_manage else None
+    installations = list_installations(ports(), actor()) if can_manage else ()
+    notices = [installation_notice(one, now()) for one in installations]
+    return APPS.show(
+        found,
+        template="apps/index.html",
+        columns=app_columns(summaries),
+        can_manage=can_manage,
+        installations=notices,
+        installing=installing_words(notices),
     )
 
 
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
-    """Export every matching app, streamed while it is read."""
-    chosen = _chosen()
-    return export_list("apps", COLUMNS, lambda page: _found(chosen, page))
+    """Export every matching app."""
+    return APPS.export()
 
 
 @blueprint.route("/connect", methods=["GET", "POST"])
@@ -240,38 +406,10 @@ def created_token(message: str, new: NewAppToken) -> Created:
     return Created(message, "console.apps.show", arguments, new.secret)
 
 
-def _chosen() -> dict[str, str]:
-    """Return the valid filters of the URL, and its sort order."""
-    return {
-        name: value
-        for name, value in query_params(*_NAMES, "sort").items()
-        if value in _WORDS.get(name, (value,))
-    }
-
-
-def _found(chosen: Mapping[str, str], page: PageRequest) -> Page[App]:
-    sort_by, descending = _SORTS.get(chosen.get("sort", ""), (AppSortField.NAME, False))
-    filter_ = AppFilter(
-        search=chosen.get("q", ""),
-        is_active=_STATUS.get(chosen.get("status", "")),
-        type=_KINDS.get(chosen.get("kind", "")),
-    )
-    return list_apps(ports(), actor(), page, filter_, sort_by, descending=descending)
-
-
 def _create(form: NewAppForm) -> Created:
     new_app = NewApp(form.name.data, form.permissions.chosen, form.identifier.data or "")
     made = create_app(ports(), actor(), new_app)
     return created_token(text("{app} was created.", app=made.app.name), made.token)
-
-
-def _chosen_filters() -> dict[str, str]:
-    """Return the filters of the URL, without those whose value doesn't exist."""
-    return {
-        name: value
-        for name, value in query_params(*_NAMES).items()
-        if name not in _WORDS or value in _WORDS[name]
-    }
 
 
 def app_or_404(key: int) -> App:
