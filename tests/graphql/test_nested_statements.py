@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count
+from typing import Any
 
 import pytest
 from graphql import (
@@ -157,6 +158,38 @@ def test_nested_fields_take_as_many_statements_for_longer_lists(
     _fill(ports, numbers, 3)
     many = statements()
     assert len(many) == len(few), list(Counter(many) - Counter(few))
+
+
+@pytest.mark.parametrize("root", _ROOTS)
+def test_object_has_one_value_for_a_field_wherever_an_answer_shows_it(
+    ports: Ports, large_client: ApiClient, root: str
+) -> None:
+    """Clients' caches keep objects by type and ID: with two values they'd ask without end."""
+    boss = make_user(ports, "boss@example.com", is_superuser=True)
+    _fill(ports, count(), 2)
+    node = _node(_ROOTS[root])
+    assert node is not None
+    inner = _selection(node, DEPTH, ()).replace("{", "{ __typename")
+    query = f"{{ {root}(first: 50) {{ edges {{ node {{ __typename {inner} }} }} }} }}"
+    answer = large_client.ask(query, sign_in(ports, boss).access)
+    values: dict[tuple[str, str], dict[str, Any]] = {}
+    for found in _objects(answer["data"]):
+        known = values.setdefault((found["__typename"], found["id"]), {})
+        plain = {name: one for name, one in found.items() if not isinstance(one, (dict, list))}
+        changed = {name for name, one in plain.items() if known.setdefault(name, one) != one}
+        assert not changed, (found["__typename"], changed)
+    assert values
+
+
+def _objects(value: object) -> Iterator[dict[str, Any]]:
+    """Yield the objects in an answer that have an ID."""
+    if isinstance(value, dict):
+        if value.get("id") and "__typename" in value:
+            yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _objects(one)
 
 
 ORDERS = "orders(first: 5) { edges { node { id user { id } } } }"
