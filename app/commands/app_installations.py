@@ -219,7 +219,7 @@ def _finish(ports: Ports, actor: Actor, pending: Installation) -> None:
 
 
 def _current(ports: Ports, installation_id: int) -> Installation | None:
-    """The installation as it is now; ``None`` when it has gone well, and is gone."""
+    """Return the installation as it is now; ``None`` once it has succeeded and was removed."""
     open_installations = list_installations(ports, OPERATOR)
     return next((entry for entry in open_installations if entry.id == installation_id), None)
 

@@ -124,7 +124,7 @@ class Findings:
             self.table.writerow([safe_cell(str(value)) for value in values])
 
     def every(self) -> Iterator[Any]:
-        """Yield all of them, as JSON has them."""
+        """Yield every finding as a JSON object."""
         self.lines.seek(0)
         return map(json.loads, self.lines)
 

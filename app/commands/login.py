@@ -1,4 +1,4 @@
-"""``flask login``: coming in at another instance, and staying signed in."""
+"""``flask login``: sign in to another instance, and stay signed in."""
 
 from __future__ import annotations
 

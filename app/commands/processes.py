@@ -39,7 +39,7 @@ Say = Callable[[str], None]
 
 
 class Program:
-    """One of the processes, with whatever processes it starts in turn."""
+    """One of the processes, with the processes that it starts."""
 
     def __init__(self, name: str, run: Callable[[], object]) -> None:
         """Call ``run`` in the new process."""

@@ -1,4 +1,4 @@
-"""``flask webhook``: the group, and where each of its commands is."""
+"""``flask webhook``: the group, with the module of each command."""
 
 from app.commands.terminal.command import Group
 

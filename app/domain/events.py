@@ -18,6 +18,7 @@ from typing_extensions import override
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import parse_global_id, parse_key
 from app.domain.values.text import Sentence, translatable
+from app.domain.values.text_rules import is_storable
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -485,11 +486,25 @@ def default_kinds() -> tuple[type[Event], ...]:
     return tuple(kind for name, kind in EVENTS.items() if name.value.endswith("_UPDATED"))
 
 
-def kinds_about(kinds: Iterable[type[Event]], object_id: str) -> tuple[type[Event], ...]:
-    """Return those of ``kinds`` that can be about the object with that global ID."""
+@dataclass(frozen=True, slots=True)
+class NamedObject:
+    """The object that a global ID names: by its ``key``, or by its ``token`` if it has one."""
+
+    type: str
+    key: int | None
+    token: str
+
+
+def named_object(object_id: str) -> NamedObject:
+    """Parse a global ID; the type of anything else is empty."""
     type_, key = parse_global_id(object_id) or ("", "")
+    return NamedObject(type_, parse_key(key), key if is_storable(key) else "")
+
+
+def kinds_about(kinds: Iterable[type[Event]], named: NamedObject) -> tuple[type[Event], ...]:
+    """Return those of ``kinds`` that can be about the object."""
     return tuple(
         kind
         for kind in kinds
-        if kind.subject.type == type_ and (kind.subject.has_token or parse_key(key) is not None)
+        if kind.subject.type == named.type and (kind.subject.has_token or named.key is not None)
     )

@@ -18,7 +18,7 @@ from app.models import (
 from app.ports import Ports
 from app.services.authorization.session_rights import LiveSession, find_session
 from app.services.authorization.shop_state import Lookup
-from app.services.identity.identify import Visitor, person
+from app.services.identity.identify import Visitor, identity_of_session
 from app.services.sign_in.sessions import OpenedSession, SessionStart, open_session
 from app.services.sign_in.tokens import TokenPair, sign_pair
 
@@ -103,7 +103,9 @@ def actor_of(ports: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.P
     """Return the actor of a new session of that origin, without signing its tokens."""
     visitor = visit()
     try:
-        return person(visitor, _open(ports, user_id, SessionStart(origin), NOBODY)[1]).actor
+        return identity_of_session(
+            visitor, _open(ports, user_id, SessionStart(origin), NOBODY)[1]
+        ).actor
     except TokenRejected as rejected:
         return anonymous(address=ADDRESS, issuer=ISSUER, fault=rejected.fault)
 

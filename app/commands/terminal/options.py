@@ -191,7 +191,7 @@ def read_input() -> str:
 
 
 def read_bytes(name: str) -> bytes:
-    """What is in a file, whatever it is; ``-`` is standard input."""
+    """Return the bytes of a file; ``-`` is standard input."""
     if name == "-":
         return sys.stdin.buffer.read()
     if not name:

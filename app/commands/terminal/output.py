@@ -1,4 +1,4 @@
-"""What a command shows: JSON, short lines, or a table where a person is looking.
+"""What a command shows: JSON, short lines, or a table on a terminal.
 
 Data goes to standard output, messages to standard error, whatever the form.
 """

@@ -1,4 +1,4 @@
-"""Progress of long work, on standard error: a bar on a terminal, now and then a line elsewhere."""
+"""Progress of long work, on standard error: a bar on a terminal, else a line at times."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _bar() -> Progress:
 
 
 class _Bar:
-    """A bar that appears with the first report and is gone with the last."""
+    """A bar that appears with the first report and disappears with the last."""
 
     def __init__(self, bar: Progress, what: str) -> None:
         self._bar = bar

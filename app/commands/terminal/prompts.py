@@ -1,4 +1,4 @@
-"""Asking at the terminal, before something happens that is not easily taken back above all."""
+"""Ask at the terminal, above all before something that can't easily be undone."""
 
 import sys
 from collections.abc import Callable

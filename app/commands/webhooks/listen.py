@@ -278,7 +278,7 @@ def _answered(read: Callable[[Answer], Displayable]) -> Callable[[ReceivedEvent]
 
 
 _EVER = datetime.min.replace(tzinfo=UTC)
-"""All deliveries of a temporary endpoint are new, whatever the clocks of both machines say."""
+"""All deliveries of a temporary endpoint are new, even if the clocks of both machines differ."""
 
 _COLUMNS = (
     Column[ReceivedEvent](

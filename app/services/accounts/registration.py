@@ -1,4 +1,4 @@
-"""Accounts that people make themselves, and their confirmation by a link."""
+"""Register accounts: people create their own, and get a link to confirm it."""
 
 from dataclasses import dataclass, field, replace
 

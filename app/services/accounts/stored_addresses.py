@@ -1,4 +1,4 @@
-"""Addresses as they are stored: read for several users at once, and written."""
+"""Read addresses for several users at once, and write them within a transaction."""
 
 import json
 from collections.abc import Collection, Mapping

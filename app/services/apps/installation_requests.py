@@ -114,7 +114,7 @@ def load_logo(ports: Ports, url: str) -> Mapping[int, bytes]:
 
 @part
 def manifest_url_problem(manifest_url: str) -> Problem | None:
-    """Why no manifest can be fetched from there, whatever answers, or ``None``."""
+    """Return why no manifest can be fetched from that URL, or ``None``."""
     if is_web_url(manifest_url):
         return None
     message = "Must be an http or https URL, such as https://app.example.com/api/manifest."

@@ -329,7 +329,7 @@ def _make(ports: Ports, claimed: _Claimed, manifest: Manifest) -> Handshake | No
 
 
 def _finish(ports: Ports, claimed: _Claimed) -> None:
-    """The app is installed, and active if that was asked for; the installation is gone."""
+    """Finish: install the app, activate it if that was requested, delete the installation."""
     requested_by = claimed.requested_by
     with ports.database.transaction() as session:
         stored = _held(session, claimed)
@@ -374,7 +374,7 @@ def _fail(ports: Ports, claimed: _Claimed, message: str) -> None:
 
 
 def _held(session: Session, claimed: _Claimed) -> AppInstallationRecord:
-    """The installation, if the lease on it is still ours; raises ``_LeaseLost``."""
+    """Return the installation while this worker holds its lease; else raise ``_LeaseLost``."""
     query = select(AppInstallationRecord).where(
         AppInstallationRecord.id == claimed.id, AppInstallationRecord.lease == claimed.lease
     )

@@ -54,7 +54,7 @@ class FoundApp:
 
 @dataclass(frozen=True, slots=True)
 class ForeignTokenLookup:
-    """What is known of a token in another form than ours; ``app`` as ``find_app`` finds it.
+    """What is known of a token in another form than Latchkey's; ``app`` as ``find_app`` finds it.
 
     ``is_stored`` even if the token has expired or its app is inactive. ``has_candidates`` if
     imported tokens that weren't used here yet have the same last four characters.
@@ -191,7 +191,7 @@ def find_linked_app(ports: Ports, client: AppClient) -> Lookup[FoundApp | None]:
 
 @part
 def find_foreign_token(ports: Ports, digest: str, last_four: str) -> ForeignTokenLookup:
-    """Find the app of a token in another form than ours; one statement, no hash is compared."""
+    """Find the app of a token in another form; one statement, no hash is compared."""
     row = ports.database.read(_FOREIGN, {"digest": digest, "last_four": last_four})[0]
     return ForeignTokenLookup(
         _read_app(ports, row),

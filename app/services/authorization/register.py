@@ -243,7 +243,7 @@ ReadByKey = Callable[[Ports, Actor, Collection[int]], Collection[Item]]
 
 
 def check(declaration: Declaration, actor: Actor) -> None:
-    """Let ``actor`` pass or raise.
+    """Raise ``PermissionDenied`` or ``TokenRejected`` unless ``actor`` may call.
 
     A broken credential is named as such wherever an identity is needed (contract, "Credentials,
     precisely", 5): ``TokenRejected`` before ``PermissionDenied``.

@@ -110,7 +110,7 @@ def grant_while_waiting(ports: Ports, waiting_changes: str, grant: ScopeGrant) -
 
 
 def _held_by_changer(session: ReadSession | Session, changer: Changer) -> frozenset[Permission]:
-    """Return what ``changer`` still holds; nothing for one who is gone or deactivated."""
+    """Return what ``changer`` still holds; nothing for one who was deleted or deactivated."""
     held = changer.held
     if changer.user_id is not None:
         held &= _held_by_person(session, changer.user_id)

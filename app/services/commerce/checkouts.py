@@ -99,7 +99,7 @@ def to_checkouts(
 
 @part
 def visible_product(row: NamedRow, actor: Actor) -> Product | None:
-    """The product in a row of an outer join, unless it is gone, or hidden from ``actor``."""
+    """Return the product in a row of an outer join, unless deleted or hidden from ``actor``."""
     if row.product_id is None:
         return None
     product = to_product(row)
@@ -132,7 +132,7 @@ def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> Checkou
 
 @part
 def open_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutRecord:
-    """The same, which has not become an order; refuses NOT_FOUND on ``id``."""
+    """Load a cart that hasn't become an order; refuses NOT_FOUND on ``id``."""
     stored = locked_checkout(session, actor, checkout_id)
     if stored.completed_at is not None:
         raise gone()

@@ -308,7 +308,7 @@ def find_console_caller(
 
 
 def _is_of_staff(live_session: LiveSession) -> bool:
-    """Whether the session's person is staff, whatever the shop's switches leave of it."""
+    """Whether the session's person is staff, even if the login mode takes their rights."""
     grant = live_session.grant
     return live_session.user.is_staff if grant is None else grant.is_staff
 

@@ -201,7 +201,7 @@ class Overview:
 
 @staff_only
 def show_overview(ports: Ports, actor: Actor) -> Overview:
-    """The installation as it is right now; at most four statements, whatever the caller holds.
+    """Return the installation's current state, in at most four statements.
 
     One more if apps are to send emails.
     """

@@ -44,7 +44,7 @@ MAX_HITS_PER_KIND = 5
 """Of each kind so many are offered."""
 
 MAX_SEARCH_LENGTH = 200
-"""Characters that are looked for; whatever is longer finds nothing."""
+"""Characters that are searched for; a longer text finds nothing."""
 
 _MAX_CANDIDATES = 2000
 """Of those that have the rarest word so many are looked at for the others."""

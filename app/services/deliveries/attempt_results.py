@@ -1,4 +1,4 @@
-"""Writing down what attempts came to: rows, the next attempt, and endpoints that only fail."""
+"""Store the results of attempts: rows, the next attempt, and endpoints that only fail."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -149,16 +149,10 @@ def _kind(result: AttemptResult, next_step: NextStep) -> str:
 
 
 @part
-def fail_all(ports: Ports, batch: Batch, reason: str) -> None:
-    """End the deliveries of a batch without an attempt: there can be none."""
-    fail_each(ports, batch.lease, dict.fromkeys(batch.deliveries, reason))
-
-
-@part
 def fail_each(ports: Ports, lease: str, reasons: Mapping[int, str]) -> None:
-    """End some deliveries of a lease, each for its reason, by key; all at once.
+    """End deliveries of a lease without an attempt, each for its reason, by key.
 
-    One statement for all that end for the same reason.
+    One transaction, one statement for all that end for the same reason.
     """
     alike: dict[str, list[int]] = {}
     for key, reason in reasons.items():
@@ -191,7 +185,7 @@ def _schedule_next(
     next_steps: Sequence[NextStep],
     now: datetime,
 ) -> None:
-    """One statement for all that came to the same, which those that succeed mostly do."""
+    """Group deliveries with the same outcome and update each group in one statement."""
     alike: dict[tuple[NextStep, int | None, int], list[int]] = {}
     for outcome, next_step in zip(results, next_steps, strict=True):
         came_to = (next_step, outcome.answered, outcome.delivery.attempts + 1)
@@ -239,7 +233,7 @@ def _update_endpoint_health(
     results: Sequence[AttemptResult],
     next_steps: Sequence[NextStep],
 ) -> None:
-    """Remember since when an endpoint has only failed; switch off one that is gone or dead."""
+    """Store since when an endpoint has only failed; disable one that fails too long."""
     now = ports.clock.now()
     both = zip(results, next_steps, strict=True)
     judged = [(result, next_step) for result, next_step in both if result.fault is None]

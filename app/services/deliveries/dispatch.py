@@ -122,7 +122,7 @@ class _Capacity:
 
     @property
     def full(self) -> set[int]:
-        """The endpoints that get nothing now, whatever waits for them."""
+        """Return the endpoints that get nothing now, even if deliveries are due."""
         full = {webhook for webhook in self.running if not self.of(webhook)}
         return full if self.failing_left else full | set(self.failing)
 

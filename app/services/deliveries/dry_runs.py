@@ -10,11 +10,13 @@ from app.domain.deliveries.deliveries import EventDelivery
 from app.domain.events import (
     Event,
     EventType,
+    NamedObject,
     Occurrence,
     UnsentEvent,
     default_kinds,
     kinds_about,
     kinds_of,
+    named_object,
 )
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
@@ -146,12 +148,13 @@ def _run(
     object_id: str | None,
     query: str,
 ) -> DryRun:
-    if object_id is not None:
-        kinds = kinds_about(kinds, object_id)
+    named = None if object_id is None else named_object(object_id)
+    if named is not None:
+        kinds = kinds_about(kinds, named)
     if not kinds:
         message = "This ID does not match the query's object type."
         raise Refused(Problem("INVALID_ID", message, "objectId"))
-    event = _sample(ports, actor, _permitted(actor, reader, kinds), object_id)
+    event = _sample(ports, actor, _permitted(actor, reader, kinds), named)
     occurrence = Occurrence(
         event,
         issued_at=ports.clock.now(),
@@ -185,13 +188,13 @@ def _permitted(actor: Actor, reader: Actor, kinds: Kinds) -> Kinds:
     return kinds
 
 
-def _sample(ports: Ports, actor: Actor, kinds: Kinds, object_id: str | None) -> Event:
+def _sample(ports: Ports, actor: Actor, kinds: Kinds, named: NamedObject | None) -> Event:
     """Return the first of ``kinds`` with an object; refuses NOT_FOUND on ``objectId``."""
     for kind in kinds:
-        event = sample_event(ports, actor, kind, object_id)
+        event = sample_event(ports, actor, kind, named)
         if event is not None:
             return event
-    if object_id is None:
+    if named is None:
         what = Phrases((kind.subject.name for kind in kinds), joint=translatable(" or "))
         message = "There is no {what} to preview yet. Create one first."
         raise Refused(Problem("NOT_FOUND", message, "objectId", values={"what": what}))

@@ -50,7 +50,7 @@ WAITS_FOR_PAYLOAD = and_(
     DeliveryRecord.status == DeliveryStatus.PENDING.value,
     DeliveryRecord.next_attempt_at.is_(None),
 )
-"""The deliveries whose payload couldn't be made yet, because of a fault of ours."""
+"""The deliveries whose payload couldn't be made yet, because of an error in Latchkey."""
 
 _REASON = 256
 _MADE = ("payload", "status", "next_attempt_at", "given_up", "has_link")

@@ -26,10 +26,10 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from app.domain.authorization.actor import Actor, holds_all_permissions
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import Attempt, DeliveryStatus, EventDelivery
-from app.domain.events import EVENTS, EventType, kinds_about
+from app.domain.events import EVENTS, EventType, kinds_about, named_object
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused
-from app.domain.values.ids import key_of, to_global_id
+from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page, PageRequest, Range, empty_page, with_items
 from app.domain.webhooks import is_within_limit
 from app.models import (
@@ -47,7 +47,6 @@ from app.services.authorization.register import (
     staff_and_apps,
 )
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
-from app.services.commerce.checkouts import token_in
 from app.services.lists.filters import contains_text, in_range, is_searchable, without_index
 from app.services.lists.paging import (
     Column,
@@ -301,7 +300,7 @@ def to_attempt(row: NamedRow) -> Attempt:
 
 
 NO_ANSWER = 0
-"""Stands for the response code of an attempt that nobody answered."""
+"""Stands for the response code of an attempt without a response."""
 
 MAX_SEARCHED = 5000
 """Deliveries that a text is looked for in: the newest of what the rest of a filter leaves."""
@@ -502,16 +501,17 @@ def _conditions(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
 
 
 def _matches_text(object_id: str) -> Iterator[ColumnElement[bool]]:
-    kinds = kinds_about(EVENTS.values(), object_id)
+    named = named_object(object_id)
+    kinds = kinds_about(EVENTS.values(), named)
     if not kinds:
         message = "This ID doesn't belong to an object that events can be about."
         raise Refused(Problem("INVALID_ID", message, "objectId"))
     yield DeliveryRecord.event.in_([kind.type.value for kind in kinds])
     if kinds[0].subject.has_token:
-        carts = select(CheckoutRecord.id).where(CheckoutRecord.token == token_in(object_id))
+        carts = select(CheckoutRecord.id).where(CheckoutRecord.token == named.token)
         yield DeliveryRecord.subject_id.in_(carts)
     else:
-        yield DeliveryRecord.subject_id == key_of(object_id, kinds[0].subject.type)
+        yield DeliveryRecord.subject_id == named.key
 
 
 def _mentions_object(actor: Actor, search: DeliverySearch) -> Iterator[ColumnElement[bool]]:

@@ -38,11 +38,11 @@ MAX_AT_ONCE = 100
 """Deliveries that can be chosen one by one to be made again."""
 
 MAX_MISSING = 5000
-"""Deliveries that were missing and are made at once: nobody waits for more than that."""
+"""How many missing deliveries one call creates before it returns."""
 
 _AT_ONCE = 50
 _DUE_AT_ONCE = 1000
-"""Rows that are changed in one transaction: nobody else who writes waits for more."""
+"""Rows changed in one transaction, so that other writers don't wait long."""
 
 
 ACTIVE_WEBHOOKS = (

@@ -36,7 +36,6 @@ from app.services.deliveries.attempt_results import (
     AttemptResult,
     Delivery,
     TracedDelivery,
-    fail_all,
     fail_each,
     save_results,
 )
@@ -157,10 +156,9 @@ def send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Attemp
 
 
 def _send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> AttemptResult:
-    """Send ``delivery`` once; whatever goes wrong on the way is what the attempt came to.
+    """Send ``delivery`` once; any error on the way is the result of the attempt.
 
-    So nothing that an endpoint answers, and no fault of ours in reading it, can lead to the same
-    attempt again and again.
+    So no response, and no error in reading one, leads to the same attempt again and again.
     """
     at = ports.clock.now()
     body = delivery.payload.encode()
@@ -322,6 +320,15 @@ class _Receiver:
     permissions: frozenset[Permission]
 
 
+@dataclass(slots=True)
+class _Prepared:
+    """What of a batch can be sent, to which endpoint; ``reasons`` why the rest can't, by key."""
+
+    endpoint: Endpoint | None
+    deliveries: Sequence[Delivery]
+    reasons: dict[int, str]
+
+
 @internal
 def send_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     """Send the deliveries of ``batch`` while its lease lasts; return how many were tried.
@@ -333,18 +340,12 @@ def send_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     rows = _leased_rows(ports, batch)
     if not rows:
         return 0
-    if not (rows[0].is_enabled and rows[0].app_is_active):
-        reason = "The app is inactive." if rows[0].is_enabled else "The webhook is disabled."
-        fail_all(ports, batch, reason)
+    prepared = _prepare(ports, batch, rows)
+    fail_each(ports, batch.lease, prepared.reasons)
+    if prepared.endpoint is None:
         return 0
-    try:
-        receiver = _receiver(ports, rows[0])
-    except DecryptionError:
-        fail_all(ports, batch, _UNREADABLE_KEY)
-        return 0
-    permitted = _permitted(ports, batch, receiver, _deliveries(ports, batch, rows))
-    results = _send(ports, batch, receiver.endpoint, permitted)
-    if len(results) < len(permitted):
+    results = _send(ports, batch, prepared.endpoint, prepared.deliveries)
+    if len(results) < len(prepared.deliveries):
         release_batch(ports, actor, batch)
     faults = [result.fault for result in results if result.fault is not None]
     if faults:
@@ -352,10 +353,26 @@ def send_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     return len(results)
 
 
+def _prepare(ports: Ports, batch: Batch, rows: Sequence[NamedRow]) -> _Prepared:
+    """Find out which deliveries can be sent: all that are readable and still permitted."""
+    first = rows[0]
+    if not (first.is_enabled and first.app_is_active):
+        reason = "The app is inactive." if first.is_enabled else "The webhook is disabled."
+        return _Prepared(None, (), dict.fromkeys(batch.deliveries, reason))
+    try:
+        receiver = _receiver(ports, first)
+    except DecryptionError:
+        return _Prepared(None, (), dict.fromkeys(batch.deliveries, _UNREADABLE_KEY))
+    prepared = _Prepared(receiver.endpoint, _deliveries(ports, rows), {})
+    prepared.deliveries = _with_decrypted_payloads(ports, prepared)
+    prepared.deliveries = _permitted(prepared, receiver.permissions)
+    return prepared
+
+
 def _send(
     ports: Ports, batch: Batch, endpoint: Endpoint, deliveries: Sequence[Delivery]
 ) -> Sequence[AttemptResult]:
-    """Attempts until time is up, or the endpoint is gone; all of them written down."""
+    """Send until time is up or the endpoint answers 410; store every result."""
     began = ports.clock.now()
     results: list[AttemptResult] = []
     written = 0
@@ -396,27 +413,25 @@ def _receiver(ports: Ports, row: NamedRow) -> _Receiver:
     return _Receiver(endpoint_of(ports, row), permitted)
 
 
-def _permitted(
-    ports: Ports, batch: Batch, receiver: _Receiver, deliveries: Sequence[Delivery]
-) -> Sequence[Delivery]:
-    """Return the deliveries whose event the app is still permitted; fail the others."""
-    reasons = {}
-    for delivery in deliveries:
-        permission = required_permission(
-            delivery.event
-        )  # none of a later version's: its fan-out has looked
-        if permission is not None and permission not in receiver.permissions:
-            reasons[delivery.id] = f"The app no longer has {permission}."
-    fail_each(ports, batch.lease, reasons)
-    return [delivery for delivery in deliveries if delivery.id not in reasons]
+def _permitted(prepared: _Prepared, permissions: frozenset[Permission]) -> Sequence[Delivery]:
+    """Return the deliveries whose event the app is still permitted; give reasons for others."""
+    permitted = []
+    for delivery in prepared.deliveries:
+        permission = required_permission(delivery.event)
+        # An event of a later version has none here: its fan-out has looked.
+        if permission is None or permission in permissions:
+            permitted.append(delivery)
+        else:
+            prepared.reasons[delivery.id] = f"The app no longer has {permission}."
+    return permitted
 
 
-def _deliveries(ports: Ports, batch: Batch, rows: Sequence[NamedRow]) -> Sequence[Delivery]:
+def _deliveries(ports: Ports, rows: Sequence[NamedRow]) -> Sequence[Delivery]:
     deliveries = [_delivery(row) for row in rows]
     if ports.traces.is_on:
         notes = {row.id: row.note_id for row in rows if row.note_id is not None}
         deliveries = _with_traces(ports, deliveries, notes)
-    return _with_decrypted_payloads(ports, batch, deliveries)
+    return deliveries
 
 
 def _with_traces(
@@ -440,31 +455,27 @@ def _delivery(row: NamedRow) -> Delivery:
     return record_from(Delivery, row, is_sample=row.note_id is None)
 
 
-def _with_decrypted_payloads(
-    ports: Ports, batch: Batch, encrypted: Sequence[Delivery]
-) -> Sequence[Delivery]:
-    """The deliveries with their payloads; for those that may not be sent so it is the end.
+def _with_decrypted_payloads(ports: Ports, prepared: _Prepared) -> Sequence[Delivery]:
+    """Return the deliveries with their payloads; give reasons for those that can't be sent.
 
-    A payload that cannot be read any more, or one with the secret of a link that the webhook may
-    not have by now.
+    That is a payload under another SECRET_KEY, or one with the secret of a link that the webhook
+    can't have by now.
     """
     links: Mapping[int, SentLink] = {}
-    with_link = [delivery.id for delivery in encrypted if holds_secret(delivery.event)]
+    with_link = [delivery.id for delivery in prepared.deliveries if holds_secret(delivery.event)]
     if with_link:
         with ports.database.reading() as session:
             links = sent_links(ports, session, with_link)
     opened = []
-    reasons = {}
-    for delivery in encrypted:
+    for delivery in prepared.deliveries:
         try:
             payload = decrypted_payload(ports, delivery.payload)
         except DecryptionError:
-            reasons[delivery.id] = _UNREADABLE
+            prepared.reasons[delivery.id] = _UNREADABLE
             continue
         link = links.get(delivery.id)
         if link is None or link.may_send(payload):
             opened.append(replace(delivery, payload=payload))
         else:
-            reasons[delivery.id] = _LINK_NOT_ALLOWED
-    fail_each(ports, batch.lease, reasons)
+            prepared.reasons[delivery.id] = _LINK_NOT_ALLOWED
     return opened

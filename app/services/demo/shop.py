@@ -53,7 +53,7 @@ def fill_shop(
     tell: Callable[[Sequence[SignIn]], None],
     on_progress: OnProgress = ignore_progress,
 ) -> None:
-    """Create whatever the demo shop lacks; ``tell`` gets all sign-ins at once.
+    """Create what the demo shop lacks; ``tell`` gets all sign-ins at once.
 
     Safe to repeat: existing people don't change, and a completed shop only gets back people and
     products. An interrupted run is completed: no sign-in works until all were passed to ``tell``.

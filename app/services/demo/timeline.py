@@ -1,4 +1,4 @@
-"""When things happened in the demo shop, and who did them."""
+"""The times of the demo shop's history, and clocks that stand at them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -14,7 +14,7 @@ from app.models import OutboxEventRecord, UserRecord
 from app.ports import Database, NamedRow, Ports, ReadSession, Subject
 
 DAY = 24.0
-"""Hours."""
+"""A day of the history, whose times are in hours."""
 
 MAKER = replace(OPERATOR, name="flask demo")
 """Who the audit log names if no person of the shop did it."""

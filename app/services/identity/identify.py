@@ -75,7 +75,7 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
         return _app_identity(ports, visitor, credential, app)
     digest = digest_of_token(credential)
     seen = ports.cache.providers.tokens.get(digest)
-    bearer = None if seen is None else _bearer(ports, visitor, seen)
+    bearer = None if seen is None else _identity_of_known_token(ports, visitor, seen)
     if bearer is not None:
         return bearer
     foreign = identify_foreign_token(ports, credential, digest, visitor.address)
@@ -86,14 +86,14 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
         verified = verify_own_token(ports, credential, visitor.issuer, digest)
         shop_state, claims = verified.shop_state, verified.claims
         found = Lookup(shop_state, _access_session(verified))
-        return person(visitor, found, expires=claims.exp, session=claims.session)
+        return identity_of_session(visitor, found, expires=claims.exp, session=claims.session)
     except TokenRejected as rejected:
         shop_state = shop_state or load_shop_state(ports)
-        return _identify_other(ports, visitor, digest, shop_state, rejected.fault)
+        return _identify_by_provider(ports, visitor, digest, shop_state, rejected.fault)
 
 
 @part
-def person(
+def identity_of_session(
     visitor: Visitor,
     found: Lookup[LiveSession | None],
     *,
@@ -134,7 +134,7 @@ def session_actor(visitor: Visitor, live_session: LiveSession, user: User) -> Ac
     )
 
 
-def _bearer(
+def _identity_of_known_token(
     ports: Ports,
     visitor: Visitor,
     seen: CachedProviderToken | CachedClientToken,
@@ -149,20 +149,20 @@ def _bearer(
     if not seen.not_before <= ports.clock.timestamp() < seen.expires:
         return None
     if isinstance(seen, CachedClientToken):
-        return _client(ports, visitor, seen, is_new=is_new)
+        return _identity_of_known_client(ports, visitor, seen, is_new=is_new)
     session = find_provider_session(ports, seen)
     if session.shop_state.providers_version != seen.version:
         return None
     if session.found is None:
         fault = refuse_known_token(ports, _anonymous(visitor, None), seen)
         return Identity(_anonymous(visitor, fault), session.shop_state.shop)
-    return person(visitor, session, expires=seen.expires)
+    return identity_of_session(visitor, session, expires=seen.expires)
 
 
-def _client(
+def _identity_of_known_client(
     ports: Ports, visitor: Visitor, seen: CachedClientToken, *, is_new: bool
 ) -> Identity | None:
-    """Identify the app of a linked client; see ``_bearer``."""
+    """Identify the app of a linked client; see ``_identity_of_known_token``."""
     app = find_linked_app(ports, seen.client)
     is_current = app.shop_state.providers_version == seen.version
     if not is_current or (app.found is None and not is_new):
@@ -174,10 +174,10 @@ def _client(
     return Identity(actor, app.shop_state.shop, expires=seen.expires)
 
 
-def _identify_other(
+def _identify_by_provider(
     ports: Ports, visitor: Visitor, digest: bytes, shop_state: ShopState, fault: TokenFault
 ) -> Identity:
-    """Identify the caller of a token that isn't ours: a provider's, or an invalid one."""
+    """Identify the caller of a token that isn't Latchkey's: a provider's, or an invalid one."""
     token = visitor.credential or ""
     if not _is_own_issuer(ports, visitor, token):
         caller = _anonymous(visitor, None)
@@ -188,7 +188,11 @@ def _identify_other(
         except TokenRejected as rejected:
             fault = rejected.fault
         else:
-            bearer = None if seen is None else _bearer(ports, visitor, seen, is_new=True)
+            bearer = (
+                None
+                if seen is None
+                else _identity_of_known_token(ports, visitor, seen, is_new=True)
+            )
             if bearer is not None:
                 return bearer
     return Identity(_anonymous(visitor, fault), shop_state.shop)

@@ -1,4 +1,4 @@
-"""A token of ours, from its text to the session that it names."""
+"""Verify Latchkey's own tokens and find their sessions."""
 
 import hashlib
 from collections.abc import Callable
@@ -33,7 +33,7 @@ VerifiedSession = VerifiedOwnToken[LiveSession | None]
 def verify_own_token(
     ports: Ports, token: str, issuer: str, digest: bytes | None = None
 ) -> VerifiedSession:
-    """Verify a token of ours of any type; return its claims and session.
+    """Verify a token of Latchkey of any type; return its claims and session.
 
     ``issuer`` is that of the request, ``digest`` the token's SHA-256. Raises ``TokenRejected`` for
     a token that isn't ours, of another issuer, expired or not yet valid. One statement when the
@@ -45,13 +45,13 @@ def verify_own_token(
 
 @part
 def verify_own_token_alive(ports: Ports, token: str, issuer: str) -> VerifiedOwnToken[bool]:
-    """The claims of a token of ours, and whether its session is alive; as ``verify_own_token``."""
+    """Return the claims of Latchkey's token, and whether its session is alive."""
     return _verify_session(ports, token, issuer, None, _find_alive)
 
 
 @part
 def owner_of(ports: Ports, token: str | None) -> int | None:
-    """Return the user in a token of ours whose signature was found good, even if it has expired.
+    """Return the user in a token whose signature was verified before, even if it has expired.
 
     Reads the cache of verified tokens only.
     """

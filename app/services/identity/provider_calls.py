@@ -92,7 +92,7 @@ COOL_DOWN = 30.0
 """Seconds between two fetches of one set, however many tokens name unknown keys."""
 
 _GOOD_FOR = 10 * 60.0
-"""Seconds after which a set is fetched again, so that a key that was taken out is gone."""
+"""Seconds after which a set is fetched again, so that a removed key stops counting."""
 
 _AT_LONGEST = 24 * 3600.0
 """Seconds for which a set is believed while its provider does not answer."""
@@ -138,7 +138,7 @@ def _keys(ports: Ports, url: str, kid: str | None) -> tuple[ProviderKey, ...]:
 
 
 def _fetch(ports: Ports, url: str) -> tuple[ProviderKey, ...]:
-    """Fetch the set; whatever goes wrong is the URL's fault, for no token is sent there."""
+    """Fetch the set; any error counts against the URL, because no token is sent there."""
     require_not_paused(ports, url)
     is_good = False
     try:

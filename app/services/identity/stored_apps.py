@@ -1,4 +1,4 @@
-"""Apps and their tokens as they are stored: read, and written inside a transaction."""
+"""Read apps and their tokens, and write them within a transaction."""
 
 from dataclasses import fields
 from datetime import datetime

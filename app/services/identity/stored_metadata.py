@@ -1,4 +1,4 @@
-"""Metadata as it is stored: read for a page at once, and changed inside a transaction."""
+"""Read metadata for a page at once, and change it within a transaction."""
 
 from collections.abc import Collection, Mapping
 

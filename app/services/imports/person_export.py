@@ -1,4 +1,4 @@
-"""Everything that is stored about one person, as they can ask for it."""
+"""Export all that is stored about one person, for a request for access to personal data."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any

@@ -272,7 +272,7 @@ _FEW = 20
 
 @part
 def require_few_removals(run: Run, sections: Sequence[Section]) -> None:
-    """Refuse MANY_REMOVED if more than half of what was imported is gone from the source.
+    """Refuse MANY_REMOVED if the source lacks more than half of what was imported.
 
     ``RunOptions.allow_removals`` allows it.
     """

@@ -91,7 +91,7 @@ def _owner(run: Run, ids: list[int]) -> int:
 
 
 def _trust(row: TableRow) -> tuple[bool, bool, int]:
-    """Sort first who is active, then who has proven that the email is theirs."""
+    """Sort active accounts first, then those whose email is confirmed."""
     is_unconfirmed = row.get("is_confirmed", True) is not True
     return not row["is_active"], is_unconfirmed, number(row["id"])
 

@@ -94,7 +94,7 @@ class TokenTrace:
 
 @part
 def load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
-    """Session, person and app that ``claims`` name, whatever has become of them."""
+    """Return the session, person and app that ``claims`` name, ended and deleted ones too."""
     app = AppRecord
     query = (
         select(
@@ -233,7 +233,7 @@ def find_named_key(ports: Ports, token: str) -> NamedKey | None:
 def _signed(
     ports: Ports, token: str, key: NamedKey | None, findings: _Checks
 ) -> Mapping[str, object] | None:
-    """The claims after the signature; ``None`` when it is not ours."""
+    """Return the claims; ``None`` if no key of the ring has signed them."""
     try:
         everything = ports.keys.verify(ring(ports).ring.published, token)
     except TokenRejected as rejected:

@@ -221,7 +221,7 @@ def reset_template(ports: Ports, actor: Actor, kind: MailKind, language: str) ->
 
 @part
 def render_mail(ports: Ports, mail: Mail) -> RenderedMail:
-    """Return ``mail`` by the shop's template for it, else by ours.
+    """Return ``mail`` by the shop's template for it, else by the one that comes with Latchkey.
 
     A template that can't be rendered is left alone: ours is sent, and the fault is noted.
     """

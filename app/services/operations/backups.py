@@ -1,4 +1,4 @@
-"""Backing up the installation and restoring it."""
+"""Back up the installation and restore it."""
 
 from pathlib import Path
 

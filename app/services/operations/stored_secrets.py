@@ -1,4 +1,4 @@
-"""Every stored secret that is encrypted, and how it follows a change of ``SECRET_KEY``."""
+"""List encrypted secrets, and encrypt them again after a change of ``SECRET_KEY``."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

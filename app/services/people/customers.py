@@ -1,4 +1,4 @@
-"""Customers, as those who manage them make, change and delete them."""
+"""Create, change and delete customers, as staff who manage them."""
 
 from dataclasses import dataclass, replace
 
@@ -154,7 +154,7 @@ def delete_customer(
     *,
     before: BeforeDeletion = ignore_deletion,
 ) -> User:
-    """Delete a customer with all that is theirs (`customerDelete`), and return who it was.
+    """Delete a customer with all their data (`customerDelete`); return the deleted user.
 
     ``external_reference`` names the customer instead of an ID. Refuses REQUIRED, GRAPHQL_ERROR,
     NOT_FOUND and DELETE_STAFF_ACCOUNT on ``id`` or ``externalReference``.

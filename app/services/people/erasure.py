@@ -48,7 +48,7 @@ _KEYED_BY_USER = ("user", "avatar", "external_identity")
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """A person, and the keys of what was theirs, by the names of subjects of events.
+    """A person, and the keys of their objects, by the names of subjects of events.
 
     ``former_emails`` are those that no account has now.
     """

@@ -184,7 +184,7 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
 def delete_staff(
     ports: Ports, actor: Actor, staff_id: str, *, before: BeforeDeletion = ignore_deletion
 ) -> User:
-    """Remove one of the staff with all that is theirs (`staffDelete`), and return who it was.
+    """Delete a staff member with all their data (`staffDelete`); return the deleted user.
 
     Refuses on ``id``: NOT_FOUND, DELETE_NON_STAFF_USER for a customer, DELETE_OWN_ACCOUNT,
     DELETE_SUPERUSER_ACCOUNT, OUT_OF_SCOPE_USER, LEFT_NOT_MANAGEABLE_PERMISSION.

@@ -1,4 +1,4 @@
-"""Permission groups and their members as stored: read, named, and written within a transaction."""
+"""Read permission groups, and write them and their members within a transaction."""
 
 from collections.abc import Collection, Iterable
 

@@ -1,4 +1,4 @@
-"""Traffic as it was counted: who sends how many requests."""
+"""Counts of requests by kind of caller, and peers that forward without being trusted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Signing in with email and password."""
+"""Sign in with email and password."""
 
 from dataclasses import dataclass
 from functools import wraps

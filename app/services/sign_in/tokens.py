@@ -127,7 +127,7 @@ class Refreshed:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A token of ours that is good: whose it is, and the claims in it."""
+    """A valid token of Latchkey: its user, and its claims."""
 
     user: User
     payload: Mapping[str, object]
@@ -188,7 +188,7 @@ def _refresh(ports: Ports, actor: Actor, token: str | None) -> Refreshed:
 
 @public
 def verify_token(ports: Ports, actor: Actor, *, token: str | None) -> Verified:
-    """Whether a token of ours is good right now (`tokenVerify`); a refresh token may be, too.
+    """Verify a token of Latchkey, access or refresh, as of now (`tokenVerify`).
 
     Refuses on ``token``: REQUIRED, JWT_SIGNATURE_EXPIRED, JWT_DECODE_ERROR (undecodable or badly
     signed), JWT_INVALID_TOKEN (anything else). Answers in every login mode.
@@ -219,7 +219,7 @@ def check_token(ports: Ports, actor: Actor, *, token: str | None) -> Mapping[str
 
 @part
 def verify_argument_token(ports: Ports, actor: Actor, token: str, field: str) -> VerifiedSession:
-    """A good token of ours, of whatever type, that came as an argument.
+    """Verify a token of Latchkey of any type that was passed as an argument.
 
     Refuses on ``field``: JWT_SIGNATURE_EXPIRED, JWT_DECODE_ERROR (undecodable or badly signed),
     JWT_INVALID_TOKEN (anything else).
@@ -240,7 +240,7 @@ def _refusal(ports: Ports, token: str, field: str, rejected: TokenRejected) -> R
 
 @part
 def audience_of(claims: Claims) -> str:
-    """Return the audience of a token of ours, empty if it has none."""
+    """Return the audience in a token's claims, empty if it has none."""
     audience = claims.everything.get("aud")
     return audience if isinstance(audience, str) else ""
 

@@ -179,7 +179,7 @@ def record_sign_in(
     *,
     is_staff: bool | None = None,
 ) -> None:
-    """Add the success of ``user`` to the transaction of ``session``, which opens theirs.
+    """Add the success of ``user`` to the transaction that opens their session.
 
     ``is_staff`` is for this session, if that isn't what the account says. Staff get an email if
     they signed in from a device or network that is new.

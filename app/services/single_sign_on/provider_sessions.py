@@ -65,14 +65,14 @@ _MAX_QUERY_LENGTH = 16 * 1024
 """Characters; providers take ID tokens in the URL, and servers no URL that is much longer."""
 
 _CLOCKS = timedelta(seconds=5)
-"""By how much a provider's clock may be behind ours; it tells whole seconds, rounded down."""
+"""By how much a provider's clock can be behind; it tells whole seconds, rounded down."""
 
 
 @public
 def verify_external_token(
     ports: Ports, actor: Actor, *, plugin_id: str | None, token: str | None
 ) -> Verified | None:
-    """Whether an access token of ours is good, its session having begun there (`externalVerify`).
+    """Verify an access token whose session began at a provider (`externalVerify`).
 
     ``None`` when it is not, whatever the reason, and for a plugin that is unknown or inactive.
     """
@@ -225,7 +225,7 @@ class _Turn:
 def refresh_external_session(
     ports: Ports, actor: Actor, *, plugin_id: str | None, token: str | None
 ) -> ExternalTokens | None:
-    """New tokens of ours, after the provider has refreshed its own (`externalRefresh`).
+    """Return new tokens once the provider has refreshed its own (`externalRefresh`).
 
     The answer's refresh token is the next one; the one before stays usable, unless
     ``SINGLE_USE_REFRESH_TOKENS`` is on. No more scope is asked for than was granted. ``None`` for

@@ -1,4 +1,4 @@
-"""Identity providers as they are set up: shown, changed, added."""
+"""Show, add and change identity providers."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext

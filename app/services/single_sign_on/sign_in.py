@@ -326,7 +326,7 @@ def finish_sign_in(
     state: str | None,
     error: ProviderError | None = None,
 ) -> ExternalTokens | None:
-    """Tokens of ours for a code of the provider's (`externalObtainAccessTokens`).
+    """Return Latchkey's tokens for a code of the provider (`externalObtainAccessTokens`).
 
     ``error`` is what the provider sent the browser back with instead of a code: it is refused, as
     INVALID on ``error``.

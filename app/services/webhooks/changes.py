@@ -44,7 +44,7 @@ from app.services.webhooks.app_reach import (
 from app.services.webhooks.stored_webhooks import change_webhook, read_webhooks, store_webhook
 
 BATCH_SIZE = 1000
-"""Deliveries that go in one transaction: nobody else who writes waits for more."""
+"""Deliveries deleted in one transaction, so that other writers don't wait long."""
 
 
 @part

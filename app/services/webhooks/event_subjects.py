@@ -23,9 +23,8 @@ from app.domain.commerce.money import Money, of_units
 from app.domain.commerce.products import Product
 from app.domain.commerce.products import snapshot_of as product_snapshot
 from app.domain.commerce.sales import Checkout, Order
-from app.domain.events import Deletion, Event, Occurrence
+from app.domain.events import Deletion, Event, NamedObject, Occurrence
 from app.domain.values.errors import PermissionDenied
-from app.domain.values.ids import key_of
 from app.models import (
     AppRecord,
     CheckoutRecord,
@@ -39,7 +38,7 @@ from app.models import (
 from app.ports import Ports
 from app.services.authorization.register import part, staff_and_apps
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
-from app.services.commerce.checkouts import load_checkout, token_in
+from app.services.commerce.checkouts import load_checkout
 from app.services.commerce.orders import load_order
 from app.services.commerce.products import PRODUCTS, to_product
 from app.services.identity.stored_apps import APPS, app_snapshot, stored_app, to_app
@@ -177,15 +176,16 @@ def recipient_of(ports: Ports, actor: Actor, occurrence: Occurrence) -> App | No
 
 @part
 def sample_event(
-    ports: Ports, actor: Actor, kind: type[Event], object_id: str | None
+    ports: Ports, actor: Actor, kind: type[Event], named: NamedObject | None
 ) -> Event | None:
     """Return such an event of that object, or of the newest; ``None`` if there is none.
 
-    A deletion has the snapshot of a deletion now. Only people whom ``actor`` can see are found.
+    ``named`` is of a type that ``kind`` can be about. A deletion has the snapshot of a deletion
+    now. Only people whom ``actor`` can see are found.
     """
     query = _newest(actor, kind)
-    if object_id is not None:
-        query = query.where(_is(kind, object_id))
+    if named is not None:
+        query = query.where(_is(kind, named))
     with ports.database.reading() as session:
         key = session.scalar(query.limit(1))
         if key is None:
@@ -207,12 +207,11 @@ def _newest(actor: Actor, kind: type[Event]) -> Select[int]:
     return query if sees_all else query.where(UserRecord.is_staff.is_(False))
 
 
-def _is(kind: type[Event], object_id: str) -> ColumnElement[bool]:
+def _is(kind: type[Event], named: NamedObject) -> ColumnElement[bool]:
     stored = SUBJECTS[kind.subject.type]
     if stored.token is not None:
-        return stored.token == token_in(object_id)
-    key = key_of(object_id, kind.subject.type, field="objectId", code="INVALID_ID")
-    return stored.key == key
+        return stored.token == named.token
+    return stored.key == named.key
 
 
 def _product(session: Session, _actor: Actor, key: int) -> Product | None:

@@ -83,7 +83,7 @@ def _require_reach(actor: Actor, app_ids: Collection[int]) -> None:
 
 
 MAX_NAMES = 200
-"""A list to choose from that is longer helps nobody."""
+"""The most webhooks that a list to choose from shows."""
 
 
 @dataclass(frozen=True, slots=True)

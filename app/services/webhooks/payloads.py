@@ -50,7 +50,7 @@ def try_payload(
     query: str,
     occurrence: Occurrence,
 ) -> Payload:
-    """Make a payload as ``make_payload`` does, with faults of ours returned under a request id.
+    """Make a payload as ``make_payload`` does; return Latchkey's own errors under a request ID.
 
     The caller raises the fault after handling the others.
     """

@@ -1,4 +1,4 @@
-"""Webhooks as they are stored: read, and written inside a transaction."""
+"""Read webhooks, and write them within a transaction."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
