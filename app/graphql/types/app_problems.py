@@ -3,8 +3,7 @@
 from enum import StrEnum
 
 import graphene
-from graphql import GraphQLError, GraphQLResolveInfo
-from graphql.language import IntValueNode, ValueNode
+from graphql import GraphQLError, GraphQLResolveInfo, IntValueNode, ValueNode
 
 from app.domain.accounts.users import User
 from app.domain.authorization.permissions import Caller
