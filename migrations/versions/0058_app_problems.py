@@ -16,7 +16,7 @@ def upgrade() -> None:
         sa.Column("key", sa.String(length=128), nullable=False),
         sa.Column("message", sa.String(length=2048), nullable=False),
         sa.Column("count", sa.Integer(), server_default="1", nullable=False),
-        sa.Column("is_critical", sa.Boolean(), server_default=sa.text("0"), nullable=False),
+        sa.Column("is_critical", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("dismissed_by", sa.String(length=254), nullable=True),
