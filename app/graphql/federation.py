@@ -62,6 +62,7 @@ SHAREABLE = ("CountryDisplay", "Image", "MetadataItem", "Money", "PageInfo", "Ta
 _FEDERATED_TYPES = ("_Any", "_Entity", "_Service")
 _FEDERATED_FIELDS = ("_entities", "_service")
 _TYPENAME = "__typename"
+_IN_CHANNEL = "id channel"
 _QUOTED = 80
 """Characters of a client's text in an error."""
 
@@ -154,7 +155,7 @@ _KINDS = (
     _Kind(App, ("id",), AppNode, _read_apps),
     _Kind(Group, ("id",), PermissionGroup, _read_groups),
     _Kind(Order, ("id",), OrderSummary, _read_orders),
-    _Kind(Product, ("id channel",), StoredProduct, _read_products),
+    _Kind(Product, (_IN_CHANNEL,), StoredProduct, _read_products),
     _Kind(User, ("id", "email"), StoredUser, _read_users),
 )
 ENTITIES: Mapping[str, _Kind] = {kind.shown_as.__name__: kind for kind in _KINDS}
@@ -279,7 +280,7 @@ def _read_representation(schema: GraphQLSchema, value: object) -> Wanted:
     if unknown is not None:
         message = "{type_name} has no field {field}."
         raise _malformed(message, type_name=type_name, field=repr(unknown[:_QUOTED]))
-    channel = value.get("channel")
+    channel = value.get("channel") if _IN_CHANNEL in kind.keys else None
     if channel is not None and not isinstance(channel, str):
         raise _malformed("`channel` must be a text or null.")
     if "email" in kind.keys and value.get("id") is None and value.get("email") is not None:
