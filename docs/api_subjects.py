@@ -151,8 +151,15 @@ SUBJECTS: Mapping[str, Subject] = {
     ),
     "commerce": Subject(
         "Commerce",
-        "Read and change products, carts and orders.",
+        "Read and change channels, products, carts and orders.",
         (
+            "channels",
+            "channel",
+            "channelCreate",
+            "channelUpdate",
+            "channelDelete",
+            "channelActivate",
+            "channelDeactivate",
             "product",
             "products",
             "checkout",
@@ -173,11 +180,11 @@ SUBJECTS: Mapping[str, Subject] = {
             "orderCancel",
             "orderFulfill",
         ),
-        ("Product", "Checkout", "Order", "Money", "TaxedMoney"),
+        ("Channel", "Product", "Checkout", "Order", "Money", "TaxedMoney"),
     ),
     "metadata-and-addresses": Subject(
         "Metadata and addresses",
-        "Keep your own texts with users, apps and webhooks, and manage people's addresses.",
+        "Keep your own texts with users, addresses, channels and apps; manage addresses.",
         (
             "address",
             "addressValidationRules",

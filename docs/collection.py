@@ -37,6 +37,7 @@ _SUBJECTS = {
     "app_installations": "Apps",
     "webhooks": "Webhooks",
     "dry_runs": "Webhooks",
+    "channels": "Channels",
     "products": "Products",
     "checkouts": "Checkouts and orders",
     "orders": "Checkouts and orders",

@@ -190,9 +190,23 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
     },
     "AppProblemCreateErrorCode": {},
     "AppProblemDismissErrorCode": {"OUT_OF_SCOPE_APP": UNUSED},
+    "ChannelErrorCode": {
+        "ALREADY_EXISTS": UNUSED,
+        "CHANNELS_CURRENCY_MUST_BE_THE_SAME": (
+            "Orders can't move to a channel with another currency.",
+            "Choose a channel with the same currency.",
+        ),
+        "CHANNEL_WITH_ORDERS": (
+            "The channel has orders.",
+            "Send the channel they move to in `input`.",
+        ),
+        "DUPLICATED_INPUT_ITEM": UNUSED,
+    },
     "CheckoutErrorCode": {
+        "CHANNEL_INACTIVE": ("The channel isn't active.", "Choose another one."),
         "DUPLICATED_INPUT_ITEM": ("A line is named twice.", "Send each line once."),
         "EMAIL_NOT_SET": ("The cart has no email.", "Call `checkoutEmailUpdate` first."),
+        "MISSING_CHANNEL_SLUG": ("There are several channels.", "Send the slug of one."),
         "NO_LINES": ("The cart is empty.", "Add a product."),
         "PRODUCT_NOT_PUBLISHED": ("The product isn't published.", "Leave it out."),
         "PRODUCT_UNAVAILABLE_FOR_PURCHASE": (
@@ -234,7 +248,10 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
             "After the change no active staff member would have the named permissions.",
             "Give the permissions to someone else first.",
         ),
-        "OUT_OF_SCOPE_CHANNEL": UNUSED,
+        "OUT_OF_SCOPE_CHANNEL": (
+            "The group would have, or has, channels that the caller has no access to.",
+            "Leave out the channels in `channels`, or ask someone who has access to them.",
+        ),
         "OUT_OF_SCOPE_PERMISSION": (
             "The caller would grant permissions that they lack.",
             "Leave out the permissions in `permissions`.",

@@ -29,7 +29,9 @@ whose permission it holds.
 """
 _AREAS = {
     "ACCOUNT": "Accounts",
+    "ADDRESS": "Addresses",
     "APP": "Apps",
+    "CHANNEL": "Channels",
     "ORDER": "Orders",
     "CUSTOMER": "Customers",
     "PRODUCT": "Products",

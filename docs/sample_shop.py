@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from app.domain.accounts.addresses import AddressChange, DefaultAddresses
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
@@ -77,7 +78,17 @@ def _fill(ports: Ports) -> None:
     permissions = frozenset({Permission.MANAGE_ORDERS})
     create_group(ports, OPERATOR, NewGroup("Order desk", permissions))
     create_staff(ports, OPERATOR, NewStaff("grace@example.com", "Grace", "Hopper"))
-    create_customer(ports, OPERATOR, NewCustomer(_CUSTOMER, "Ada", "Lovelace"))
+    home = AddressChange(
+        first_name="Ada",
+        last_name="Lovelace",
+        street_address_1="12 St James's Square",
+        city="London",
+        postal_code="SW1Y 4JH",
+        country="GB",
+    )
+    addresses = DefaultAddresses(shipping=home)
+    ada = NewCustomer(_CUSTOMER, "Ada", "Lovelace", addresses=addresses)
+    create_customer(ports, OPERATOR, ada)
     create_app(ports, OPERATOR, NewApp("Parcel Post", permissions))
     bowl = ProductInput(name="Ash bowl", price=Decimal("12.50"), is_published=True)
     product = create_product(ports, OPERATOR, bowl)

@@ -43,11 +43,20 @@ class EventType(_EventName):
     ACCOUNT_EMAIL_CHANGED = "ACCOUNT_EMAIL_CHANGED"
     ACCOUNT_SET_PASSWORD_REQUESTED = "ACCOUNT_SET_PASSWORD_REQUESTED"
     ACCOUNT_CONFIRMED = "ACCOUNT_CONFIRMED"
+    ACCOUNT_DELETE_REQUESTED = "ACCOUNT_DELETE_REQUESTED"
     ACCOUNT_DELETED = "ACCOUNT_DELETED"
+    ADDRESS_CREATED = "ADDRESS_CREATED"
+    ADDRESS_UPDATED = "ADDRESS_UPDATED"
+    ADDRESS_DELETED = "ADDRESS_DELETED"
     APP_INSTALLED = "APP_INSTALLED"
     APP_UPDATED = "APP_UPDATED"
     APP_DELETED = "APP_DELETED"
     APP_STATUS_CHANGED = "APP_STATUS_CHANGED"
+    CHANNEL_CREATED = "CHANNEL_CREATED"
+    CHANNEL_UPDATED = "CHANNEL_UPDATED"
+    CHANNEL_DELETED = "CHANNEL_DELETED"
+    CHANNEL_STATUS_CHANGED = "CHANNEL_STATUS_CHANGED"
+    CHANNEL_METADATA_UPDATED = "CHANNEL_METADATA_UPDATED"
     ORDER_CREATED = "ORDER_CREATED"
     ORDER_CONFIRMED = "ORDER_CONFIRMED"
     ORDER_PAID = "ORDER_PAID"
@@ -57,6 +66,7 @@ class EventType(_EventName):
     CUSTOMER_CREATED = "CUSTOMER_CREATED"
     CUSTOMER_UPDATED = "CUSTOMER_UPDATED"
     CUSTOMER_DELETED = "CUSTOMER_DELETED"
+    CUSTOMER_METADATA_UPDATED = "CUSTOMER_METADATA_UPDATED"
     PRODUCT_CREATED = "PRODUCT_CREATED"
     PRODUCT_UPDATED = "PRODUCT_UPDATED"
     PRODUCT_DELETED = "PRODUCT_DELETED"
@@ -78,10 +88,6 @@ NEVER_SENT: Sentence = "Kept for compatibility; never sent."
 class UnsentEvent(_EventName):
     """Saleor's asynchronous events that this service doesn't have: names that clients know."""
 
-    ACCOUNT_DELETE_REQUESTED = "ACCOUNT_DELETE_REQUESTED"
-    ADDRESS_CREATED = "ADDRESS_CREATED"
-    ADDRESS_UPDATED = "ADDRESS_UPDATED"
-    ADDRESS_DELETED = "ADDRESS_DELETED"
     ATTRIBUTE_CREATED = "ATTRIBUTE_CREATED"
     ATTRIBUTE_UPDATED = "ATTRIBUTE_UPDATED"
     ATTRIBUTE_DELETED = "ATTRIBUTE_DELETED"
@@ -91,11 +97,6 @@ class UnsentEvent(_EventName):
     CATEGORY_CREATED = "CATEGORY_CREATED"
     CATEGORY_UPDATED = "CATEGORY_UPDATED"
     CATEGORY_DELETED = "CATEGORY_DELETED"
-    CHANNEL_CREATED = "CHANNEL_CREATED"
-    CHANNEL_UPDATED = "CHANNEL_UPDATED"
-    CHANNEL_DELETED = "CHANNEL_DELETED"
-    CHANNEL_STATUS_CHANGED = "CHANNEL_STATUS_CHANGED"
-    CHANNEL_METADATA_UPDATED = "CHANNEL_METADATA_UPDATED"
     GIFT_CARD_CREATED = "GIFT_CARD_CREATED"
     GIFT_CARD_UPDATED = "GIFT_CARD_UPDATED"
     GIFT_CARD_DELETED = "GIFT_CARD_DELETED"
@@ -138,7 +139,6 @@ class UnsentEvent(_EventName):
     INVOICE_REQUESTED = "INVOICE_REQUESTED"
     INVOICE_DELETED = "INVOICE_DELETED"
     INVOICE_SENT = "INVOICE_SENT"
-    CUSTOMER_METADATA_UPDATED = "CUSTOMER_METADATA_UPDATED"
     COLLECTION_CREATED = "COLLECTION_CREATED"
     COLLECTION_UPDATED = "COLLECTION_UPDATED"
     COLLECTION_DELETED = "COLLECTION_DELETED"
@@ -272,7 +272,22 @@ CHECKOUT = Subject(
     translatable("cart"),
     has_token=True,
 )
-SUBJECTS = (PERSON, CUSTOMER, STAFF, GROUP, APP, PRODUCT, ORDER, CHECKOUT)
+ADDRESS = Subject(
+    "Address",
+    "address",
+    Permission.MANAGE_USERS,
+    "id firstName lastName companyName streetAddress1 streetAddress2 city cityArea postalCode "
+    "country { code } countryArea phone",
+    translatable("address"),
+)
+CHANNEL = Subject(
+    "Channel",
+    "channel",
+    Permission.MANAGE_CHANNELS,
+    "id name slug isActive currencyCode defaultCountry { code }",
+    translatable("channel"),
+)
+SUBJECTS = (PERSON, CUSTOMER, STAFF, GROUP, APP, PRODUCT, ORDER, CHECKOUT, ADDRESS, CHANNEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +372,21 @@ class AccountSetPasswordRequested(
 class AccountConfirmed(Event, subject=PERSON, when="An account is confirmed."): ...
 
 
+class AccountDeleteRequested(
+    LinkRequested, subject=PERSON, when="A customer must confirm with a link that they leave."
+): ...
+
+
 class AccountDeleted(Deletion, subject=PERSON, when="A person deletes their account."): ...
+
+
+class AddressCreated(Event, subject=ADDRESS, when="A person has a new address."): ...
+
+
+class AddressUpdated(Event, subject=ADDRESS, when="An address or its metadata changes."): ...
+
+
+class AddressDeleted(Deletion, subject=ADDRESS, when="An address is deleted."): ...
 
 
 class AppInstalled(Event, subject=APP, when="An app is created or installed."): ...
@@ -370,6 +399,23 @@ class AppDeleted(Deletion, subject=APP, when="An app is deleted."): ...
 
 
 class AppStatusChanged(Event, subject=APP, when="An app is activated or deactivated."): ...
+
+
+class ChannelCreated(Event, subject=CHANNEL, when="A channel is created."): ...
+
+
+class ChannelUpdated(Event, subject=CHANNEL, when="A channel's details change."): ...
+
+
+class ChannelDeleted(Deletion, subject=CHANNEL, when="A channel is deleted."): ...
+
+
+class ChannelStatusChanged(
+    Event, subject=CHANNEL, when="A channel is activated or deactivated."
+): ...
+
+
+class ChannelMetadataUpdated(Event, subject=CHANNEL, when="A channel's metadata changes."): ...
 
 
 class OrderCreated(Event, subject=ORDER, when="An order is placed."): ...
@@ -401,6 +447,9 @@ class CustomerUpdated(Event, subject=CUSTOMER, when="A customer's details change
 
 
 class CustomerDeleted(Deletion, subject=CUSTOMER, when="A customer account is deleted."): ...
+
+
+class CustomerMetadataUpdated(Event, subject=CUSTOMER, when="A customer's metadata changes."): ...
 
 
 class ProductCreated(Event, subject=PRODUCT, when="A product is added."): ...
@@ -483,7 +532,11 @@ def kinds_of(events: Iterable[EventType]) -> tuple[type[Event], ...]:
 
 def default_kinds() -> tuple[type[Event], ...]:
     """Return the update event of each type of object: what a sample is of unless it is said."""
-    return tuple(kind for name, kind in EVENTS.items() if name.value.endswith("_UPDATED"))
+    return tuple(
+        kind
+        for name, kind in EVENTS.items()
+        if name.value.endswith("_UPDATED") and not name.value.endswith("_METADATA_UPDATED")
+    )
 
 
 @dataclass(frozen=True, slots=True)

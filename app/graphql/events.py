@@ -18,7 +18,9 @@ from app.domain.mails.mail import MailSender
 from app.domain.values.installation import INTERFACE_VERSION
 from app.graphql.app_nodes import AppNode, app_node
 from app.graphql.context import RequestContext
+from app.graphql.types.addresses import Address
 from app.graphql.types.apps import App
+from app.graphql.types.channels import Channel
 from app.graphql.types.checkouts import Checkout
 from app.graphql.types.groups import Group
 from app.graphql.types.orders import Order
@@ -27,7 +29,9 @@ from app.graphql.types.users import User
 from app.services.webhooks.event_subjects import principal_of, recipient_of, subject_of
 
 SUBJECT_TYPES: dict[str, type[graphene.ObjectType]] = {
+    "Address": Address,
     "App": App,
+    "Channel": Channel,
     "Checkout": Checkout,
     "Group": Group,
     "Order": Order,

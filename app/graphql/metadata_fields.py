@@ -8,6 +8,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import NO_KEY, User
+from app.domain.commerce.channels import Channel
 from app.domain.values.metadata import Metadata as Items
 from app.graphql.app_nodes import AppNode
 from app.graphql.context import RequestContext
@@ -94,7 +95,12 @@ class ObjectWithMetadata(graphene.Interface):
         return _chosen(_public(node, info), keys)
 
 
-_TYPES: Mapping[type, str] = {AppNode: "App", User: "User", Address: "Address"}
+_TYPES: Mapping[type, str] = {
+    AppNode: "App",
+    User: "User",
+    Address: "Address",
+    Channel: "Channel",
+}
 """The type in the API of each value that has metadata."""
 
 
@@ -116,6 +122,8 @@ def _public(node: object, info: GraphQLResolveInfo) -> Items:
         if not context.existing_key("Address", node.id):
             return {}
         return context.loaders(info).accounts.address_metadata(node)
+    if isinstance(node, Channel):
+        return context.loaders(info).channels.public_metadata(node)
     if isinstance(node, User):
         if node.id != NO_KEY and not context.existing_key("User", node.id):
             return {}
@@ -131,6 +139,8 @@ def _private(node: object, info: GraphQLResolveInfo) -> Items:
         if not context.existing_key("Address", node.id):
             return {}
         return context.loaders(info).accounts.private_address_metadata(node)
+    if isinstance(node, Channel):
+        return context.loaders(info).channels.private_metadata(node)
     if isinstance(node, User):
         if not context.existing_key("User", node.id):
             return {}

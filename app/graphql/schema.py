@@ -11,6 +11,7 @@ from app.graphql.mutations.app_installations import AppInstallationMutations
 from app.graphql.mutations.app_tokens import AppTokenMutations
 from app.graphql.mutations.apps import AppMutations
 from app.graphql.mutations.avatars import AvatarMutations
+from app.graphql.mutations.channels import ChannelMutations
 from app.graphql.mutations.checkouts import CheckoutMutations
 from app.graphql.mutations.customers import CustomerMutations
 from app.graphql.mutations.dry_runs import DryRunMutations
@@ -67,6 +68,7 @@ class Mutation(
     CustomerMutations,
     CustomerAddressMutations,
     GroupMutations,
+    ChannelMutations,
     MetadataMutations,
     ExternalMutations,
     ShopMutations,

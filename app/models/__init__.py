@@ -14,6 +14,7 @@ from app.models.apps import (
     AppTokenRecord,
 )
 from app.models.commerce import (
+    ChannelRecord,
     CheckoutLineRecord,
     CheckoutRecord,
     OrderLineRecord,
@@ -50,6 +51,7 @@ from app.models.single_sign_on import (
 from app.models.users import (
     AddressRecord,
     AvatarRecord,
+    GroupChannelRecord,
     GroupMemberRecord,
     GroupPermissionRecord,
     GroupRecord,

@@ -1,13 +1,26 @@
-"""Products, carts and orders, with their lines."""
+"""Channels, products, carts and orders, with their lines."""
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, false
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record, partial_index
+from app.models.record import BigKey, HasMetadata, Record, partial_index
 
 NO_PRICE = -1
+
+
+class ChannelRecord(HasMetadata, Record):
+    """A place where the shop sells: a country, a market, a site of its own."""
+
+    __tablename__ = "channels"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    name: Mapped[str] = mapped_column(String(250))
+    slug: Mapped[str] = mapped_column(String(255), unique=True)
+    currency: Mapped[str] = mapped_column(String(3))
+    country: Mapped[str] = mapped_column(String(2))
+    is_active: Mapped[bool] = mapped_column(default=True, server_default=true())
 
 
 class ProductRecord(Record):
@@ -42,7 +55,9 @@ class ProductRecord(Record):
 class CheckoutRecord(Record):
     """A cart; ``token`` is its public id, which gives access to an anonymous cart.
 
-    ``completed_at`` is when it was ordered; it stays for the events about it.
+    ``completed_at`` is when it was ordered; it stays for the events about it. A cart without
+    ``channel_id`` is of the first channel: it is older than channels. There is no foreign key,
+    since adding one would lock the table; channels are deleted after their carts and orders moved.
     """
 
     __tablename__ = "checkouts"
@@ -60,6 +75,7 @@ class CheckoutRecord(Record):
     user_id: Mapped[int | None] = mapped_column(
         ForeignKey("users.id", ondelete="CASCADE"), index=True
     )
+    channel_id: Mapped[int | None] = mapped_column(BigKey)
     email: Mapped[str] = mapped_column(String(254), default="", server_default="")
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime] = mapped_column(index=True)
@@ -89,7 +105,7 @@ class CheckoutLineRecord(Record):
 class OrderRecord(Record):
     """An order; its key is its number. No two come from one checkout.
 
-    ``user_email`` stays when the account is gone.
+    ``user_email`` stays when the account is gone. ``channel_id`` is as that of a cart.
     """
 
     __tablename__ = "orders"
@@ -106,6 +122,7 @@ class OrderRecord(Record):
         ForeignKey("checkouts.id", ondelete="SET NULL"), unique=True
     )
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    channel_id: Mapped[int | None] = mapped_column(BigKey)
     user_email: Mapped[str] = mapped_column(String(254))
     status: Mapped[str] = mapped_column(String(16))
     is_paid: Mapped[bool] = mapped_column(default=False, server_default=false())

@@ -107,6 +107,20 @@ class GroupRecord(Record):
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     name: Mapped[str] = mapped_column(String(150), unique=True)
+    is_channel_restricted: Mapped[bool] = mapped_column(default=False, server_default=false())
+
+
+class GroupChannelRecord(Record):
+    """A channel that the members of a restricted group have access to."""
+
+    __tablename__ = "permission_group_channels"
+
+    group_id: Mapped[int] = mapped_column(
+        ForeignKey("permission_groups.id", ondelete="CASCADE"), primary_key=True
+    )
+    channel_id: Mapped[int] = mapped_column(
+        ForeignKey("channels.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
 
 
 class GroupPermissionRecord(Record):

@@ -10,6 +10,7 @@ from app.domain.accounts.users import User, account_readers, sees_account, sees_
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.events import AddressUpdated, CustomerMetadataUpdated
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.metadata import (
@@ -41,6 +42,7 @@ from app.services.identity.users import (
     load_user,
     require_manageable,
 )
+from app.services.outbox.publisher import add_event
 
 _MANAGERS = (Permission.MANAGE_USERS, Permission.MANAGE_STAFF)
 
@@ -153,6 +155,7 @@ def change_address_metadata(
             raise Refused(Problem("NOT_FOUND", "There is no such address.", "id"))
         keys = change_stored_metadata(session, AddressRecord, key, change)
         if keys:
+            add_event(ports, actor, session, AddressUpdated(key))
             _note_change(ports, actor, session, owner.id, change, keys, address_id=key)
         return to_address(stored)
 
@@ -180,6 +183,8 @@ def change_user_metadata(ports: Ports, actor: Actor, user_id: str, change: Metad
         keys = change_stored_metadata(session, UserRecord, key, change)
         if keys:
             _note_change(ports, actor, session, key, change, keys)
+            if not session.get_one(UserRecord, key).is_staff:
+                add_event(ports, actor, session, CustomerMetadataUpdated(key))
         return load_caller(ports, session, actor, key) if is_own else load_user(session, key)
 
 

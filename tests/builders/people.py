@@ -1,6 +1,6 @@
 """People, groups and their sessions."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from sqlalchemy import select, update
 
@@ -8,6 +8,7 @@ from app.domain.authorization.actor import Actor, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import TokenRejected
 from app.models import (
+    GroupChannelRecord,
     GroupMemberRecord,
     GroupPermissionRecord,
     GroupRecord,
@@ -73,12 +74,17 @@ def make_staff(ports: Ports, email: str = "staff@example.com", *permissions: Per
     return make_user(ports, email, is_staff=True, permissions=permissions)
 
 
-def make_group(ports: Ports, name: str, *permissions: Permission) -> int:
-    """Store a permission group; return the key."""
+def make_group(
+    ports: Ports, name: str, *permissions: Permission, channels: Collection[int] | None = None
+) -> int:
+    """Store a permission group, restricted to ``channels`` unless ``None``; return the key."""
     with ports.database.transaction() as session:
-        group = GroupRecord(name=name)
+        group = GroupRecord(name=name, is_channel_restricted=channels is not None)
         session.add(group)
         session.flush()
+        session.add_all(
+            GroupChannelRecord(group_id=group.id, channel_id=key) for key in channels or ()
+        )
         session.add_all(
             GroupPermissionRecord(group_id=group.id, permission=permission.value)
             for permission in permissions

@@ -26,6 +26,7 @@ ORDER = OrderSummary(
     status=OrderStatus.UNFULFILLED,
     is_paid=True,
     user_id=1,
+    channel_id=1,
     user_email=ADA.email,
     total=Money(Decimal("9.50")),
     created_at=NOW,

@@ -1,11 +1,17 @@
 """Scenarios that call every use case with an event, one per group of events."""
 
+from dataclasses import replace
+
+from app.domain.accounts.addresses import AddressChange
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
+from app.domain.commerce.channels import ChannelChanges, NewChannel
 from app.domain.values.ids import to_global_id
+from app.domain.values.metadata import MetadataChange
 from app.ports import Ports
-from app.services.accounts.account_details import delete_account
+from app.services.accounts.account_details import delete_account, request_account_deletion
+from app.services.accounts.addresses import create_address, delete_address, update_address
 from app.services.accounts.email_changes import (
     confirm_account,
     confirm_email_change,
@@ -21,6 +27,13 @@ from app.services.apps.app_changes import (
     delete_app,
     update_app,
 )
+from app.services.commerce.channels import (
+    change_channel_metadata,
+    create_channel,
+    delete_channel,
+    set_channel_active,
+    update_channel,
+)
 from app.services.commerce.checkouts import update_checkout_email
 from app.services.commerce.orders import (
     cancel_order,
@@ -34,6 +47,7 @@ from app.services.commerce.products import (
     delete_product,
     update_product,
 )
+from app.services.metadata import change_address_metadata, change_user_metadata
 from app.services.people.customers import (
     NewCustomer,
     create_customer,
@@ -77,6 +91,7 @@ def accounts(ports: Ports) -> None:
     confirm_email_change(ports, ann, token=events(ports)[-1].token)
     request_password_reset(ports, NOBODY, email="new@example.com", redirect_url=SHOP)
     answer_reset_requests(ports, WORKER)
+    request_account_deletion(ports, ann, redirect_url=SHOP)
     leaving = make_user(ports, "leaving@example.com")
     link = link_for(ports, leaving, LinkPurpose.DELETE_ACCOUNT)
     delete_account(ports, actor_of(ports, leaving), token=link)
@@ -123,6 +138,43 @@ def products(ports: Ports) -> None:
     )
     update_product(ports, OPERATOR, kept, ProductInput(name="Renamed"))
     delete_product(ports, OPERATOR, deleted_object)
+
+
+def addresses(ports: Ports) -> None:
+    """Add two addresses, change one and its metadata, delete the other."""
+    ann = actor_of(ports, make_user(ports, "ann@example.com"))
+    change = AddressChange(city="Wrocław", postal_code="53-601", country="PL")
+    kept, deleted_object = (
+        to_global_id(
+            "Address", create_address(ports, ann, replace(change, street_address_1=one)).address.id
+        )
+        for one in ("Tęczowa 7", "Tęczowa 8")
+    )
+    update_address(ports, ann, kept, AddressChange(first_name="Ann", country="PL"))
+    set_color = MetadataChange(values=(("color", "red"),))
+    change_address_metadata(ports, ann, kept, set_color)
+    delete_address(ports, ann, deleted_object)
+
+
+def metadata(ports: Ports) -> None:
+    """Change the metadata of a customer."""
+    customer = to_global_id("User", make_user(ports, "ann@example.com"))
+    set_color = MetadataChange(values=(("color", "red"),))
+    change_user_metadata(ports, OPERATOR, customer, set_color)
+
+
+def channels(ports: Ports) -> None:
+    """Create two channels, change and activate one and its metadata, delete the other."""
+    id_, deleted_object = (
+        to_global_id(
+            "Channel", create_channel(ports, OPERATOR, NewChannel("New", slug, "EUR", "PL")).id
+        )
+        for slug in ("pl", "cz")
+    )
+    update_channel(ports, OPERATOR, id_, ChannelChanges(name="Polska"))
+    set_channel_active(ports, OPERATOR, id_, active=True)
+    change_channel_metadata(ports, OPERATOR, id_, MetadataChange(values=(("color", "red"),)))
+    delete_channel(ports, OPERATOR, deleted_object)
 
 
 def sales(ports: Ports) -> None:

@@ -4,18 +4,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.domain.accounts.email_links import LinkPurpose
-from app.domain.authorization.actor import Actor
+from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.commerce.channels import NewChannel
 from app.domain.events import Event, EventType
 from app.domain.values.ids import to_global_id
 from app.models import GroupMemberRecord
 from app.ports import Ports
 from app.services.accounts.account_details import delete_account
+from app.services.accounts.addresses import delete_user_address
 from app.services.apps.app_changes import delete_app
+from app.services.commerce.channels import create_channel, delete_channel
 from app.services.commerce.products import delete_product
 from app.services.people.customers import delete_customer
 from app.services.people.groups import delete_group
 from app.services.people.staff import delete_staff
+from tests.builders.addresses import make_address
 from tests.builders.apps import make_app
 from tests.builders.links import link_for
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
@@ -93,6 +97,16 @@ def _order(ports: Ports, _kind: type[Event]) -> SampleObject:
     return SampleObject(order.id, order_id(order))
 
 
+def _address(ports: Ports, _kind: type[Event]) -> SampleObject:
+    key = make_address(ports, make_user(ports, "ann@example.com"))
+    return SampleObject(key, to_global_id("Address", key))
+
+
+def _channel(ports: Ports, _kind: type[Event]) -> SampleObject:
+    key = create_channel(ports, OPERATOR, NewChannel("Poland", "pl", "EUR", "PL")).id
+    return SampleObject(key, to_global_id("Channel", key))
+
+
 _MAKERS: dict[str, Callable[[Ports, type[Event]], SampleObject]] = {
     "User": _person,
     "Group": _group,
@@ -100,10 +114,14 @@ _MAKERS: dict[str, Callable[[Ports, type[Event]], SampleObject]] = {
     "Product": _product,
     "Checkout": _cart,
     "Order": _order,
+    "Address": _address,
+    "Channel": _channel,
 }
 _DELETIONS: dict[EventType, Callable[[Ports, Actor, str], object]] = {
     EventType.CUSTOMER_DELETED: delete_customer,
     EventType.STAFF_DELETED: delete_staff,
     EventType.PERMISSION_GROUP_DELETED: delete_group,
     EventType.PRODUCT_DELETED: delete_product,
+    EventType.ADDRESS_DELETED: delete_user_address,
+    EventType.CHANNEL_DELETED: delete_channel,
 }

@@ -131,7 +131,9 @@ def test_person_sees_their_own_carts_and_orders_from_them(
 ) -> None:
     token = sign_in(ports, make_user(ports, "ann@example.com")).access
     free = api.run(CREATE, input={"lines": [line(bowl)], "email": ""})["checkout"]
-    own = api.run(CREATE, token, input={"lines": [line(bowl)], "channel": "web"})["checkout"]
+    own = api.run(CREATE, token, input={"lines": [line(bowl)], "channel": "default-channel"})[
+        "checkout"
+    ]
     assert own["email"] == "ann@example.com"
     attached = api.run(ATTACH, token, id=free["id"])["checkout"]
     listed = api.run(OWN, token)["checkouts"]

@@ -23,6 +23,7 @@ from app.domain.events import (
     ProductDeleted,
     StaffSetPasswordRequested,
     StaffUpdated,
+    default_kinds,
     default_query,
 )
 from app.domain.values.errors import Refused
@@ -126,7 +127,7 @@ def test_dry_run_equals_the_later_delivery_and_writes_nothing(
 
 @pytest.mark.parametrize(
     "kind",
-    [kind for name, kind in EVENTS.items() if name.value.endswith("_UPDATED")],
+    default_kinds(),
     ids=lambda kind: kind.__name__,
 )
 def test_id_without_query_uses_the_default_query(
@@ -195,6 +196,8 @@ def test_query_without_id_uses_the_newest_object(
 
 def test_dry_run_without_a_matching_object_is_reported(ports: Ports) -> None:
     for kind in EVENTS.values():
+        if kind.subject.type == "Channel":
+            continue  # a shop always has one
         with pytest.raises(Refused) as refused:
             dry_run_webhook(ports, OPERATOR, query=default_query(kind))
         assert codes(refused) == [("objectId", "NOT_FOUND")]

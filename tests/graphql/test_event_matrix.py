@@ -26,20 +26,20 @@ pytestmark = pytest.mark.xdist_group("matrix")
 TOLD: Mapping[str, str] = {
     "accountRegister": "CUSTOMER_CREATED ACCOUNT_CONFIRMATION_REQUESTED",
     "accountUpdate": "STAFF_UPDATED",
-    "accountAddressCreate": "STAFF_UPDATED",
-    "accountAddressUpdate": "CUSTOMER_UPDATED",
-    "accountAddressDelete": "CUSTOMER_UPDATED",
-    "addressCreate": "CUSTOMER_UPDATED",
-    "addressUpdate": "CUSTOMER_UPDATED",
-    "addressDelete": "CUSTOMER_UPDATED",
+    "accountAddressCreate": "ADDRESS_CREATED STAFF_UPDATED",
+    "accountAddressUpdate": "ADDRESS_UPDATED CUSTOMER_UPDATED",
+    "accountAddressDelete": "ADDRESS_DELETED CUSTOMER_UPDATED",
+    "addressCreate": "ADDRESS_CREATED CUSTOMER_UPDATED",
+    "addressUpdate": "ADDRESS_UPDATED CUSTOMER_UPDATED",
+    "addressDelete": "ADDRESS_DELETED CUSTOMER_UPDATED",
     "addressSetDefault": "CUSTOMER_UPDATED",
-    "updateMetadata of customer": "CUSTOMER_UPDATED",
+    "updateMetadata of customer": "CUSTOMER_UPDATED CUSTOMER_METADATA_UPDATED",
     "updateMetadata of staff": "STAFF_UPDATED",
-    "deleteMetadata of customer": "CUSTOMER_UPDATED",
+    "deleteMetadata of customer": "CUSTOMER_UPDATED CUSTOMER_METADATA_UPDATED",
     "deleteMetadata of staff": "STAFF_UPDATED",
-    "updatePrivateMetadata of customer": "CUSTOMER_UPDATED",
+    "updatePrivateMetadata of customer": "CUSTOMER_UPDATED CUSTOMER_METADATA_UPDATED",
     "updatePrivateMetadata of staff": "STAFF_UPDATED",
-    "deletePrivateMetadata of customer": "CUSTOMER_UPDATED",
+    "deletePrivateMetadata of customer": "CUSTOMER_UPDATED CUSTOMER_METADATA_UPDATED",
     "deletePrivateMetadata of staff": "STAFF_UPDATED",
     "requestEmailChange": "ACCOUNT_CHANGE_EMAIL_REQUESTED",
     "userAvatarUpdate": "STAFF_UPDATED",
@@ -52,6 +52,10 @@ TOLD: Mapping[str, str] = {
     "permissionGroupCreate": "PERMISSION_GROUP_CREATED",
     "permissionGroupUpdate": "PERMISSION_GROUP_UPDATED",
     "permissionGroupDelete": "PERMISSION_GROUP_DELETED",
+    "channelCreate": "CHANNEL_CREATED",
+    "channelUpdate": "CHANNEL_UPDATED",
+    "channelDelete": "CHANNEL_DELETED",
+    "channelActivate": "CHANNEL_STATUS_CHANGED",
     "productCreate": "PRODUCT_CREATED",
     "productUpdate": "PRODUCT_UPDATED",
     "productDelete": "PRODUCT_DELETED",
@@ -76,7 +80,7 @@ SILENT: Mapping[str, str] = {
     "it changes nothing that the catalogue has an event for": """
         tokenCreate tokenRefresh tokenVerify tokensDeactivateAll externalAuthenticationUrl
         externalObtainAccessTokens externalRefresh externalVerify externalLogout passwordChange
-        accountRequestDeletion sessionEnd sessionsEndOthers shopSettingsUpdate pluginUpdate
+        sessionEnd sessionsEndOthers shopSettingsUpdate pluginUpdate
         shopLogoUpdate shopLogoDelete mailTemplateSave mailTemplateReset
         appTokenCreate appTokenRotate appTokenDelete appTokenVerify appFetchManifest
         appDeleteFailedInstallation webhookCreate webhookUpdate webhookDelete webhookDryRun
@@ -86,7 +90,7 @@ SILENT: Mapping[str, str] = {
     "the worker tells it, once it is true": "requestPasswordReset appInstall appRetryInstall",
     "there is nothing to change here: `test_event_register` acts it out": """
         setPassword confirmAccount confirmEmailChange accountDelete userAvatarDelete orderFulfill
-        appActivate
+        appActivate accountRequestDeletion channelDeactivate
     """,
     "the caller has no such address: `test_addresses` shows its event": "accountSetDefaultAddress",
 }

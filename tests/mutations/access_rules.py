@@ -62,9 +62,44 @@ AUTHORIZATION = (
     Mutant(
         "A staff member who was demoted meanwhile changes nothing",
         "app/services/authorization/register.py",
-        "if actor.is_staff and not is_staff:",
-        "if actor.is_staff and is_staff:",
+        "if actor.is_staff and not current.is_staff:",
+        "if actor.is_staff and current.is_staff:",
         "hostile/test_revocation_before_commit.py",
+    ),
+    Mutant(
+        "A channel that was taken away meanwhile can't be changed in",
+        "app/services/authorization/register.py",
+        "if not reaches_channels(current, actor.channel_ids):",
+        "if False:",
+        "services/commerce/test_channels.py",
+    ),
+    Mutant(
+        "Orders of others are seen in one's channels alone",
+        "app/domain/commerce/sales.py",
+        "return actor.holds(Permission.MANAGE_ORDERS) and actor.reaches_channel(order.channel_id)",
+        "return actor.holds(Permission.MANAGE_ORDERS)",
+        "domain/commerce/test_orders.py",
+    ),
+    Mutant(
+        "Lists of orders hold those of one's channels alone",
+        "app/services/commerce/orders.py",
+        "    conditions = [*_conditions(filter_), *_in_reach(actor)]",
+        "    conditions = [*_conditions(filter_)]",
+        "services/commerce/test_channels.py",
+    ),
+    Mutant(
+        "A restricted manager changes no group with more channels",
+        "app/domain/authorization/actor.py",
+        "return own is None or (channel_ids is not None and channel_ids <= own)",
+        "return True",
+        "services/people/test_channel_access.py",
+    ),
+    Mutant(
+        "A restriction doesn't end with the last group",
+        "app/services/people/groups.py",
+        '        _require_no_wider_access(actor, session, leaving, "removeUsers")',
+        "        pass",
+        "services/people/test_channel_access.py",
     ),
     Mutant(
         "A deactivated user has no session",
@@ -250,8 +285,8 @@ ENTITIES = (
     Mutant(
         "Other people's orders are no entities",
         "app/services/commerce/orders.py",
-        "query = ORDERS if actor.holds(Permission.MANAGE_ORDERS) else own",
-        "query = ORDERS if actor else own",
+        "query = ORDERS.where(seen if actor.holds(Permission.MANAGE_ORDERS) else own)",
+        "query = ORDERS.where(seen if actor else own)",
         "hostile/test_entities.py",
     ),
     Mutant(

@@ -163,8 +163,8 @@ VALUES = (
     Mutant(
         "An ID names its type",
         "app/domain/values/ids.py",
-        "key = parse_key(parsed[1]) if parsed is not None and parsed[0] == type_name else None",
-        "key = parse_key(parsed[1]) if parsed is not None else None",
+        "return parse_key(parsed[1]) if parsed is not None and parsed[0] == type_name else None",
+        "return parse_key(parsed[1]) if parsed is not None else None",
         "domain/values/test_ids.py",
     ),
     Mutant(
@@ -198,7 +198,7 @@ VALUES = (
     Mutant(
         "A checkout is its owner's",
         "app/domain/commerce/sales.py",
-        "return owner_id is None or owner_id == actor.user_id or manages_checkouts(actor)",
+        "return manages_checkouts(actor) and actor.reaches_channel(channel_id)",
         "return True",
         "domain/commerce/test_checkouts.py",
     ),

@@ -24,7 +24,7 @@ def without_descriptions() -> str:
         ("isValid: Boolean!", "isValid(more: Int!): Boolean!", "VerifyToken.isValid(more)"),
         ("tokenVerify(token: String)", "tokenVerify(token: String!)", "Mutation.tokenVerify"),
         ("tokenVerify(token: String)", "tokenVerify", "Mutation.tokenVerify(token)"),
-        ("avatar(size: Int)", "avatar(size: Int, more: Int!)", "User.avatar(more)"),
+        ("user(id: ID,", "user(more: Int!, id: ID,", "Query.user(more)"),
     ],
 )
 def test_breaking_schema_change_is_reported(ours: str, broken: str, problem: str) -> None:

@@ -16,6 +16,7 @@ from app.domain.values.ids import parse_global_id, to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.values.text import translatable
 from app.ports import Ports
+from app.services.commerce.channels import list_channels
 from app.services.commerce.orders import OrderFilter, list_orders
 from app.services.commerce.products import ProductFilter, list_products
 from app.services.console.search import HitKind, search_everything
@@ -140,6 +141,21 @@ def _order_title(line: DeliveryLine, named: ObjectName | None) -> str:
     return text("Order #{number}", number=named.name)
 
 
+def _find_channels(ports: Ports, actor: Actor, name: str) -> list[FoundObject]:
+    wanted = name.casefold()
+    return [
+        FoundObject(to_global_id("Channel", channel.id), channel.name, channel.slug)
+        for channel in list_channels(ports, actor)
+        if wanted in channel.name.casefold() or wanted in channel.slug.casefold()
+    ][: _FIRST.size]
+
+
+def _address_title(line: DeliveryLine, named: ObjectName | None) -> str:
+    if named is None:
+        return text(line.event.label)
+    return text("Address {number}", number=named.name)
+
+
 def _cart_title(line: DeliveryLine, named: ObjectName | None) -> str:
     if named is not None:
         return text("Cart of {email}", email=named.name)
@@ -151,6 +167,18 @@ def _cart_title(line: DeliveryLine, named: ObjectName | None) -> str:
 
 SHOWN_SUBJECTS: Mapping[str, ShownSubject] = MappingProxyType(
     {
+        "Address": ShownSubject(
+            translatable("Address"),
+            translatable("ID. Leave empty for the latest address."),
+            _find_none,
+            _address_title,
+        ),
+        "Channel": ShownSubject(
+            translatable("Channel"),
+            translatable("Name, slug or ID. Leave empty for the latest channel."),
+            _find_channels,
+            _name_title,
+        ),
         "App": ShownSubject(
             translatable("App"),
             translatable("Name, number, email or ID. Leave empty for the latest app."),

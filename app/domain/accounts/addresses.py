@@ -145,6 +145,19 @@ def country_name(code: str) -> str:
     return "European Union" if code == EUROPEAN_UNION else COUNTRY_NAMES.get(code, code)
 
 
+@dataclass(frozen=True, slots=True)
+class Country:
+    """A country by its code, with its English name."""
+
+    code: str
+    country: str
+
+
+def country_of(code: str) -> Country:
+    """Return the country with that code of ISO 3166-1."""
+    return Country(code, country_name(code))
+
+
 def postal_lines(address: AddressDetails) -> tuple[str, ...]:
     """Return street, city and country in the order of the country's post."""
     street = "\n".join(filter(None, (address.street_address_1, address.street_address_2)))

@@ -26,11 +26,15 @@ NO_KEY = 0
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A permission group and its permissions."""
+    """A permission group and its permissions.
+
+    ``channel_ids`` are the channels that its members have access to, ``None`` for all of them.
+    """
 
     id: int
     name: str
     permissions: frozenset[Permission] = frozenset()
+    channel_ids: frozenset[int] | None = None
 
 
 @unchanging
@@ -60,6 +64,24 @@ class User:
     avatar: str = ""
     time_zone: str | None = None
     language_code: str = DEFAULT_LANGUAGE
+
+    @property
+    def channel_ids(self) -> frozenset[int] | None:
+        """Return the channels the person manages something in, ``None`` for all of them.
+
+        Their groups decide, as in Saleor: one without a restriction is enough for all channels.
+        Without a group, permissions that are held directly hold in all channels.
+        """
+        if self.is_superuser:
+            return None
+        if not self.groups:
+            return None if self.permissions else frozenset()
+        reached: set[int] = set()
+        for group in self.groups:
+            if group.channel_ids is None:
+                return None
+            reached |= group.channel_ids
+        return frozenset(reached)
 
 
 MAX_NAME_LENGTH = 256

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, ScopeGrant
 from app.domain.values.errors import Problem, TokenFault
+from app.domain.values.ids import to_global_id
 from app.domain.values.unchanging import unchanging
 
 
@@ -67,7 +68,8 @@ class Actor:
     """The caller of a use case.
 
     ``name`` is a person's email or an app's name, for the audit log. ``permissions`` are the
-    effective ones, after groups, login mode and intersection. ``amr`` are the authentication
+    effective ones, after groups, login mode and intersection. ``channel_ids`` are the channels
+    in which they hold, ``None`` for all channels. ``amr`` are the authentication
     methods of a session that used a second factor or passkey. ``fault`` is what is wrong with a
     credential; such a caller is anonymous. ``app_id`` with ``user_id`` is a dashboard extension
     acting for a user. ``token_limit`` is an app token's limit, ``None`` for no limit. ``grant`` is
@@ -87,6 +89,7 @@ class Actor:
     origin: SessionOrigin = SessionOrigin.NONE
     amr: tuple[str, ...] = ()
     permissions: frozenset[Permission] = frozenset()
+    channel_ids: frozenset[int] | None = None
     token_limit: frozenset[Permission] | None = None
     grant: ScopeGrant | None = None
     address: str | None = None
@@ -106,6 +109,17 @@ class Actor:
 
     def holds(self, permission: Permission) -> bool:
         return permission in self.permissions
+
+    def reaches_channel(self, channel_id: int) -> bool:
+        """Whether the permissions, and those of the viewer of a preview, hold in that channel."""
+        return all(
+            one.channel_ids is None or channel_id in one.channel_ids for one in (self, self.viewer)
+        )
+
+    @property
+    def reaches_all_channels(self) -> bool:
+        """Whether the permissions, and those of the viewer of a preview, hold everywhere."""
+        return self.channel_ids is None and self.viewer.channel_ids is None
 
     @property
     def is_user(self) -> bool:
@@ -210,6 +224,27 @@ def manage_problem(actor: Actor, permissions: Iterable[Permission]) -> Problem |
         "id",
         permissions=beyond,
         values={"beyond": ", ".join(beyond)},
+    )
+
+
+def reaches_channels(actor: Actor, channel_ids: frozenset[int] | None) -> bool:
+    """Whether ``actor`` has access to these channels; ``None`` stands for all of them."""
+    own = actor.channel_ids
+    return own is None or (channel_ids is not None and channel_ids <= own)
+
+
+def channel_problem(
+    actor: Actor, channel_ids: frozenset[int] | None, field: str = "id"
+) -> Problem | None:
+    """Return why ``actor`` can't manage a group with access to these channels, or ``None``."""
+    if reaches_channels(actor, channel_ids):
+        return None
+    beyond = (channel_ids or frozenset()) - (actor.channel_ids or frozenset())
+    return Problem(
+        "OUT_OF_SCOPE_CHANNEL",
+        "You can't manage a group with access to channels that you don't have access to.",
+        field,
+        channels=tuple(to_global_id("Channel", key) for key in sorted(beyond)),
     )
 
 

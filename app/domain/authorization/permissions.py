@@ -231,9 +231,13 @@ def scope_words(value: object) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PermissionGroup:
-    """A group, what its members may do by it, and how many they are."""
+    """A group, what its members can do by it, and how many they are.
+
+    ``channel_ids`` are the channels they have access to, ``None`` for all of them.
+    """
 
     id: int
     name: str
     permissions: frozenset[Permission]
     members: int
+    channel_ids: frozenset[int] | None = None

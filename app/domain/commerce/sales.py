@@ -42,6 +42,7 @@ class Checkout:
     id: int
     token: str
     user_id: int | None
+    channel_id: int
     email: str
     lines: tuple[CheckoutLine, ...]
     created_at: datetime
@@ -61,9 +62,14 @@ def manages_checkouts(actor: Actor) -> bool:
     return actor.holds(Permission.MANAGE_CHECKOUTS) or actor.holds(Permission.HANDLE_CHECKOUTS)
 
 
-def may_open(actor: Actor, owner_id: int | None) -> bool:
-    """Whether ``actor`` with the cart's token can use it: their own, or an anonymous one."""
-    return owner_id is None or owner_id == actor.user_id or manages_checkouts(actor)
+def may_open(actor: Actor, owner_id: int | None, channel_id: int) -> bool:
+    """Whether ``actor`` with the cart's token can use it: their own, or an anonymous one.
+
+    With permission also other people's, in the channels that ``actor`` has access to.
+    """
+    if owner_id is None or owner_id == actor.user_id:
+        return True
+    return manages_checkouts(actor) and actor.reaches_channel(channel_id)
 
 
 def product_problem(product: Product | None, actor: Actor) -> Problem | None:
@@ -192,6 +198,7 @@ class OrderSummary:
     status: OrderStatus
     is_paid: bool
     user_id: int | None
+    channel_id: int
     user_email: str
     total: Money
     created_at: datetime
@@ -259,11 +266,21 @@ def take_step(
     return after
 
 
-def sees_order(actor: Actor, owner_id: int | None) -> bool:
-    """Whether ``actor`` can see that person's orders: their own, or with permission."""
+def sees_orders_of(actor: Actor, owner_id: int | None) -> bool:
+    """Whether ``actor`` can see that person's orders: their own, or with permission.
+
+    Those of other people only in the channels that ``actor`` has access to.
+    """
     if actor.holds(Permission.MANAGE_ORDERS):
         return True
     return owner_id is not None and owner_id == actor.user_id
+
+
+def sees_order(actor: Actor, order: OrderSummary) -> bool:
+    """Whether ``actor`` can see that order: their own, or with permission in its channel."""
+    if order.user_id is not None and order.user_id == actor.user_id:
+        return True
+    return actor.holds(Permission.MANAGE_ORDERS) and actor.reaches_channel(order.channel_id)
 
 
 def sees_buyer(actor: Actor, buyer: User) -> bool:

@@ -28,10 +28,15 @@ def parse_global_id(value: str) -> tuple[str, str] | None:
     return (type_name, key) if colon and type_name and key else None
 
 
+def parse_id(value: str, type_name: str) -> int | None:
+    """The numeric key in a global id of ``type_name``; ``None`` for anything else."""
+    parsed = parse_global_id(value)
+    return parse_key(parsed[1]) if parsed is not None and parsed[0] == type_name else None
+
+
 def key_of(value: str, type_name: str, *, field: str = "id", code: str = "NOT_FOUND") -> int:
     """The numeric key in a global id of ``type_name``; refuses anything else on ``field``."""
-    parsed = parse_global_id(value)
-    key = parse_key(parsed[1]) if parsed is not None and parsed[0] == type_name else None
+    key = parse_id(value, type_name)
     if key is None:
         message = "Couldn't resolve to a {type_name}: {value} is not an ID of one."
         raise Refused(

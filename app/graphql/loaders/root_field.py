@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from app.domain.authorization.actor import Actor
 from app.graphql.loaders.accounts import AccountLoader
+from app.graphql.loaders.channels import ChannelLoader
 from app.graphql.loaders.deliveries import DeliveryLoader
 from app.graphql.loaders.groups import GroupLoader
 from app.graphql.loaders.orders import OrderLoader
@@ -16,6 +17,7 @@ class Loaders:
     """What loads the objects of the lists under a root field."""
 
     accounts: AccountLoader
+    channels: ChannelLoader
     groups: GroupLoader
     orders: OrderLoader
     deliveries: DeliveryLoader
@@ -28,4 +30,5 @@ def make_loaders(
     accounts = AccountLoader(ports, actor, proven, owners)
     groups = GroupLoader(ports, actor, accounts)
     orders = OrderLoader(ports, actor, accounts)
-    return Loaders(accounts, groups, orders, DeliveryLoader(ports, actor))
+    channels = ChannelLoader(ports, actor)
+    return Loaders(accounts, channels, groups, orders, DeliveryLoader(ports, actor))

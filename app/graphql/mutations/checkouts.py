@@ -41,7 +41,9 @@ class CheckoutCreateInput(graphene.InputObjectType):
 
     lines = graphene.List(graphene.NonNull(CheckoutLineInput))
     email = graphene.String(description="Default: the email of the signed-in user.")
-    channel = graphene.String(description="Accepted but ignored.")
+    channel = graphene.String(
+        description="The slug of the channel; by default the only active one."
+    )
 
 
 class _CheckoutErrors(MutationPayload):
@@ -169,7 +171,13 @@ class CheckoutMutations(graphene.ObjectType):
     ) -> CheckoutCreate:
         context: RequestContext = info.context
         new_lines = _line_quantities(input.get("lines") or ())
-        checkout = create_checkout(context.ports, context.actor, new_lines, input.get("email"))
+        checkout = create_checkout(
+            context.ports,
+            context.actor,
+            new_lines,
+            input.get("email"),
+            input.get("channel") or "",
+        )
         return CheckoutCreate(checkout=checkout)
 
     @staticmethod

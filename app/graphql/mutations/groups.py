@@ -27,7 +27,16 @@ class PermissionGroupCreateInput(graphene.InputObjectType):
 
     add_permissions = _PERMISSIONS
     add_users = _IDS
+    add_channels = graphene.List(
+        graphene.NonNull(graphene.ID),
+        description="Channels that members of a restricted group have access to; ignored without "
+        "`restrictedAccessToChannels`.",
+    )
     name = graphene.NonNull(graphene.String)
+    restricted_access_to_channels = graphene.Boolean(
+        default_value=False,
+        description="Whether members have access to these channels alone.",
+    )
 
 
 class PermissionGroupUpdateInput(graphene.InputObjectType):
@@ -35,9 +44,20 @@ class PermissionGroupUpdateInput(graphene.InputObjectType):
 
     add_permissions = _PERMISSIONS
     add_users = _IDS
+    add_channels = graphene.List(
+        graphene.NonNull(graphene.ID),
+        description="Channels to give members of a restricted group access to.",
+    )
     name = graphene.String()
     remove_permissions = _PERMISSIONS
     remove_users = _IDS
+    remove_channels = graphene.List(
+        graphene.NonNull(graphene.ID),
+        description="Channels to take from members of a restricted group.",
+    )
+    restricted_access_to_channels = graphene.Boolean(
+        description="Whether members have access to the group's channels alone."
+    )
 
 
 class GroupPayload(MutationPayload):
@@ -105,6 +125,8 @@ class GroupMutations(graphene.ObjectType):
             name=input["name"],
             permissions=frozenset(input.get("add_permissions") or ()),
             users=tuple(input.get("add_users") or ()),
+            is_restricted=bool(input.get("restricted_access_to_channels")),
+            channels=tuple(input.get("add_channels") or ()),
         )
         return PermissionGroupCreate(group=create_group(context.ports, context.actor, new))
 
@@ -120,6 +142,9 @@ class GroupMutations(graphene.ObjectType):
             remove_permissions=frozenset(input.get("remove_permissions") or ()),
             add_users=tuple(input.get("add_users") or ()),
             remove_users=tuple(input.get("remove_users") or ()),
+            is_restricted=input.get("restricted_access_to_channels"),
+            add_channels=tuple(input.get("add_channels") or ()),
+            remove_channels=tuple(input.get("remove_channels") or ()),
         )
         group = update_group(context.ports, context.actor, id, changes)
         return PermissionGroupUpdate(group=group)

@@ -13,13 +13,16 @@ from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
+from app.services.commerce.channels import change_channel_metadata
 from app.services.metadata import (
     change_address_metadata,
     change_app_metadata,
     change_user_metadata,
 )
 
-_ID = graphene.NonNull(graphene.ID, description="The global ID of a user, an address or an app.")
+_ID = graphene.NonNull(
+    graphene.ID, description="The global ID of a user, an address, a channel or an app."
+)
 _KEYS = graphene.NonNull(graphene.List(graphene.NonNull(graphene.String)))
 _PUBLIC = (
     "Signed-in people and apps can change their own. A customer's requires MANAGE_USERS; other "
@@ -153,6 +156,8 @@ def _change(info: GraphQLResolveInfo, id: str, change: MetadataChange) -> Any:
         return app_node(context, app)
     if kind == "Address":
         return change_address_metadata(context.ports, context.actor, id, change)
+    if kind == "Channel":
+        return change_channel_metadata(context.ports, context.actor, id, change)
     if kind == "User":
         return change_user_metadata(context.ports, context.actor, id, change)
     raise Refused(Problem("NOT_FOUND", "There is no object with metadata with this ID.", "id"))

@@ -5,6 +5,7 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain.commerce.channels import Channel
 from app.domain.commerce.sales import Checkout, Order, OrderSummary
 from app.domain.values.pages import Page
 from app.graphql.compatibility import constant
@@ -17,6 +18,7 @@ from app.graphql.types.lists import (
     days_in,
     moments_in,
 )
+from app.services.commerce.channels import list_channels, show_channel
 from app.services.commerce.checkouts import list_checkouts, show_checkout
 from app.services.commerce.orders import OrderFilter, list_orders, show_order
 
@@ -46,7 +48,18 @@ class OrderSortingInput(graphene.InputObjectType):
 
 
 class SaleQueries(graphene.ObjectType):
-    """Carts and orders."""
+    """Channels, carts and orders."""
+
+    channels = graphene.Field(
+        graphene.List(graphene.NonNull("app.graphql.types.channels.Channel")),
+        description="All channels, by slug. For staff and apps.",
+    )
+    channel = graphene.Field(
+        "app.graphql.types.channels.Channel",
+        id=graphene.ID(),
+        slug=graphene.String(),
+        description="A channel by ID or slug. Inactive ones are for staff and apps.",
+    )
 
     checkout = graphene.Field(
         "app.graphql.types.checkouts.Checkout",
@@ -65,17 +78,33 @@ class SaleQueries(graphene.ObjectType):
         "app.graphql.types.orders.OrderCountableConnection",
         filter=OrderFilterInput(),
         sort_by=OrderSortingInput(),
-        channel=graphene.String(description=_UNUSED),
+        channel=graphene.String(description="The slug of a channel that the caller can access."),
         **connection_arguments(),
-        description="All orders, newest first. Requires MANAGE_ORDERS.",
+        description=(
+            "The orders of all channels that the caller has access to, newest first. Requires "
+            "MANAGE_ORDERS."
+        ),
     )
+
+    @staticmethod
+    def resolve_channels(_root: object, info: GraphQLResolveInfo) -> tuple[Channel, ...]:
+        context: RequestContext = info.context
+        return list_channels(context.ports, context.actor)
+
+    @staticmethod
+    def resolve_channel(
+        _root: object, info: GraphQLResolveInfo, id: str | None = None, slug: str | None = None
+    ) -> Channel | None:
+        context: RequestContext = info.context
+        return show_channel(context.ports, context.actor, channel_id=id, slug=slug)
 
     checkouts = graphene.Field(
         "app.graphql.types.checkouts.CheckoutCountableConnection",
-        channel=graphene.String(description=_UNUSED),
+        channel=graphene.String(description="The slug of a channel."),
         **connection_arguments(),
         description=(
-            "All open checkouts, newest first. Requires MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
+            "The open checkouts of all channels that the caller has access to, newest first. "
+            "Requires MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
         ),
     )
     homepage_events = constant(
@@ -102,7 +131,8 @@ class SaleQueries(graphene.ObjectType):
     ) -> Page[Checkout]:
         context: RequestContext = info.context
         request = page_request("checkouts", arguments)
-        return list_checkouts(context.ports, context.actor, request)
+        channel = arguments.get("channel") or ""
+        return list_checkouts(context.ports, context.actor, request, channel)
 
     @staticmethod
     def resolve_checkout(_root: object, info: GraphQLResolveInfo, id: str) -> Checkout | None:
@@ -124,7 +154,7 @@ class SaleQueries(graphene.ObjectType):
             context.ports,
             context.actor,
             page_request("orders", arguments),
-            _order_filter(arguments.get("filter") or {}),
+            _order_filter(arguments.get("filter") or {}, arguments.get("channel")),
             sort.get("field"),
             descending=sort.get("direction") is Direction.DESC,
         )
@@ -132,7 +162,7 @@ class SaleQueries(graphene.ObjectType):
         return page
 
 
-def _order_filter(filter_: dict[str, Any]) -> OrderFilter:
+def _order_filter(filter_: dict[str, Any], channel: str | None) -> OrderFilter:
     ids, statuses, payments = (filter_.get(name) for name in ("ids", "status", "payment_status"))
     return OrderFilter(
         search=filter_.get("search") or "",
@@ -142,4 +172,5 @@ def _order_filter(filter_: dict[str, Any]) -> OrderFilter:
         payments=None if payments is None else tuple(payments),
         created_at=days_in(filter_.get("created")),
         updated_at=moments_in(filter_.get("updated_at")),
+        channel=channel or "",
     )

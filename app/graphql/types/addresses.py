@@ -68,8 +68,8 @@ class Address(graphene.ObjectType):
     def resolve_id(self: domain.Address, _info: GraphQLResolveInfo) -> str:
         return to_global_id("Address", self.id)
 
-    def resolve_country(self: domain.Address, _info: GraphQLResolveInfo) -> CountryDisplay:
-        return CountryDisplay(code=self.country, country=_name(self.country))
+    def resolve_country(self: domain.Address, _info: GraphQLResolveInfo) -> domain.Country:
+        return domain.country_of(self.country)
 
     def resolve_phone(self: domain.Address, _info: GraphQLResolveInfo) -> str | None:
         return self.phone or None

@@ -5,9 +5,11 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.commerce import products
 from app.domain.commerce import sales as domain
+from app.domain.commerce.channels import Channel
 from app.domain.commerce.money import Money
 from app.domain.values.ids import to_global_id
 from app.graphql.connections import make_connection
+from app.graphql.context import RequestContext
 from app.graphql.line_fields import Line
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
@@ -31,6 +33,9 @@ class Checkout(graphene.ObjectType):
     lines = graphene.NonNull(graphene.List(graphene.NonNull(CheckoutLine)))
     quantity = graphene.NonNull(graphene.Int, description="Total quantity of all lines.")
     total_price = graphene.NonNull(_MONEY)
+    channel = graphene.NonNull(
+        "app.graphql.types.channels.Channel", description="Where it was created."
+    )
     created = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
 
@@ -42,6 +47,10 @@ class Checkout(graphene.ObjectType):
 
     def resolve_total_price(self: domain.Checkout, _info: GraphQLResolveInfo) -> Money:
         return self.total
+
+    def resolve_channel(self: domain.Checkout, info: GraphQLResolveInfo) -> Channel:
+        context: RequestContext = info.context
+        return context.loaders(info).channels.of(self.channel_id)
 
     def resolve_created(self: domain.Checkout, _info: GraphQLResolveInfo) -> object:
         return self.created_at

@@ -113,6 +113,19 @@ PermissionGroupErrorCode = _codes(
     "INVALID",
     "NOT_FOUND",
 )
+ChannelErrorCode = _codes(
+    "ChannelErrorCode",
+    "Errors of channel mutations.",
+    "ALREADY_EXISTS",
+    "GRAPHQL_ERROR",
+    "INVALID",
+    "NOT_FOUND",
+    "REQUIRED",
+    "UNIQUE",
+    "CHANNELS_CURRENCY_MUST_BE_THE_SAME",
+    "CHANNEL_WITH_ORDERS",
+    "DUPLICATED_INPUT_ITEM",
+)
 AppErrorCode = _codes(
     "AppErrorCode",
     "Errors of app mutations and manifests.",
@@ -137,10 +150,12 @@ AppErrorCode = _codes(
 CheckoutErrorCode = _codes(
     "CheckoutErrorCode",
     "Errors of checkout mutations.",
+    "CHANNEL_INACTIVE",
     "DUPLICATED_INPUT_ITEM",
     "EMAIL_NOT_SET",
     "GRAPHQL_ERROR",
     "INVALID",
+    "MISSING_CHANNEL_SLUG",
     "NOT_FOUND",
     "NO_LINES",
     "PRODUCT_NOT_PUBLISHED",

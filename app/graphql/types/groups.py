@@ -4,8 +4,9 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.accounts import users as domain
-from app.domain.authorization.actor import is_manageable
+from app.domain.authorization.actor import is_manageable, reaches_channels
 from app.domain.authorization.permissions import Permission, in_order
+from app.domain.commerce.channels import Channel
 from app.domain.values.ids import to_global_id
 from app.graphql.context import RequestContext
 
@@ -21,7 +22,18 @@ class Group(graphene.ObjectType):
     permissions = graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission"))
     user_can_manage = graphene.NonNull(
         graphene.Boolean,
-        description="Whether the caller has MANAGE_STAFF and all permissions of the group.",
+        description="Whether the caller has MANAGE_STAFF, all permissions of the group and access "
+        "to its channels.",
+    )
+
+    accessible_channels = graphene.List(
+        graphene.NonNull("app.graphql.types.channels.Channel"),
+        description="The channels that its members have access to.",
+    )
+    restricted_access_to_channels = graphene.NonNull(
+        graphene.Boolean,
+        description="Whether its members have access to `accessibleChannels` alone, unless "
+        "another group of theirs gives them access to all channels.",
     )
 
     def resolve_id(self: domain.Group, _info: GraphQLResolveInfo) -> str:
@@ -39,4 +51,19 @@ class Group(graphene.ObjectType):
     def resolve_user_can_manage(self: domain.Group, info: GraphQLResolveInfo) -> bool:
         context: RequestContext = info.context
         manages = context.actor.is_user and context.actor.holds(Permission.MANAGE_STAFF)
-        return manages and is_manageable(context.actor, self.permissions)
+        return (
+            manages
+            and is_manageable(context.actor, self.permissions)
+            and reaches_channels(context.actor, self.channel_ids)
+        )
+
+    def resolve_accessible_channels(
+        self: domain.Group, info: GraphQLResolveInfo
+    ) -> tuple[Channel, ...]:
+        context: RequestContext = info.context
+        return context.loaders(info).channels.of_keys(self.channel_ids)
+
+    def resolve_restricted_access_to_channels(
+        self: domain.Group, _info: GraphQLResolveInfo
+    ) -> bool:
+        return self.channel_ids is not None

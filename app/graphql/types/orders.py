@@ -6,6 +6,7 @@ from graphql import GraphQLResolveInfo
 from app.domain.accounts.users import User
 from app.domain.commerce import products
 from app.domain.commerce import sales as domain
+from app.domain.commerce.channels import Channel
 from app.domain.values.ids import to_global_id
 from app.graphql.compatibility import constant
 from app.graphql.connections import make_connection
@@ -44,6 +45,9 @@ class Order(graphene.ObjectType):
     user_email = graphene.NonNull(graphene.String, description="Kept if the account is deleted.")
     lines = graphene.NonNull(graphene.List(graphene.NonNull(OrderLine)))
     total = graphene.NonNull(_MONEY)
+    channel = graphene.NonNull(
+        "app.graphql.types.channels.Channel", description="Where the order was placed."
+    )
     created = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
     invoices = constant(
@@ -70,6 +74,10 @@ class Order(graphene.ObjectType):
         if isinstance(self, domain.Order):
             return self.lines
         return context.loaders(info).orders.lines(info, self)
+
+    def resolve_channel(self: domain.OrderSummary, info: GraphQLResolveInfo) -> Channel:
+        context: RequestContext = info.context
+        return context.loaders(info).channels.of(self.channel_id)
 
     def resolve_created(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> object:
         return self.created_at

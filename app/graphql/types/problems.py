@@ -40,8 +40,16 @@ class PermissionGroupError(graphene.ObjectType):
     permissions = _PERMISSIONS
     users = _IDS
     channels = graphene.List(
-        graphene.NonNull(graphene.ID), description="Always null: channels aren't supported."
+        graphene.NonNull(graphene.ID), description="The channels that the problem is about."
     )
+
+
+class ChannelError(graphene.ObjectType):
+    """An error of a channel mutation."""
+
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
+    code = graphene.NonNull("app.graphql.types.error_codes.ChannelErrorCode")
 
 
 class ShopError(graphene.ObjectType):

@@ -10,6 +10,7 @@ from app.domain.accounts import users as domain
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import avatar_path
 from app.domain.authorization.permissions import Permission, PermissionGroup, in_order
+from app.domain.commerce.channels import Channel
 from app.domain.commerce.sales import Checkout, OrderSummary
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import Problem, Refused
@@ -150,6 +151,15 @@ class User(graphene.ObjectType):
     default_billing_address = graphene.Field(
         _ADDRESS, description="Where invoices go unless they say otherwise."
     )
+    accessible_channels = graphene.List(
+        graphene.NonNull("app.graphql.types.channels.Channel"),
+        description="The channels of all their groups; all channels if one of these isn't "
+        "restricted, or if they hold permissions without a group. None for customers.",
+    )
+    restricted_access_to_channels = graphene.NonNull(
+        graphene.Boolean,
+        description="Whether their permissions hold in `accessibleChannels` alone.",
+    )
     orders = graphene.Field(
         "app.graphql.types.orders.OrderCountableConnection",
         **connection_arguments(),
@@ -224,6 +234,17 @@ class User(graphene.ObjectType):
     ) -> Address | None:
         defaults = (one for one in _addresses(self, info) if one.is_default_billing_address)
         return next(defaults, None)
+
+    def resolve_accessible_channels(
+        self: domain.User, info: GraphQLResolveInfo
+    ) -> tuple[Channel, ...]:
+        context: RequestContext = info.context
+        return context.loaders(info).channels.of_keys(self.channel_ids)
+
+    def resolve_restricted_access_to_channels(
+        self: domain.User, _info: GraphQLResolveInfo
+    ) -> bool:
+        return self.channel_ids is not None
 
     def resolve_orders(
         self: domain.User, info: GraphQLResolveInfo, **arguments: Any

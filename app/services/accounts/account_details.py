@@ -20,10 +20,17 @@ from app.domain.accounts.users import (
 )
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
-from app.domain.events import AccountDeleted, CustomerDeleted, CustomerUpdated, StaffUpdated
-from app.domain.mails.mail import Mail, MailKind
+from app.domain.events import (
+    AccountDeleted,
+    AccountDeleteRequested,
+    CustomerDeleted,
+    CustomerUpdated,
+    StaffUpdated,
+)
+from app.domain.mails.mail import Mail, MailKind, MailSender
 from app.domain.mails.values import lifetime_values
 from app.domain.urls.redirects import with_query
+from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.domain.values.inputs import ABSENT, Absent, Upload, present
@@ -164,7 +171,7 @@ def _update(
     for name, value in after.items():
         setattr(user, name, value)
     addresses = DefaultAddresses(details.shipping_address, details.billing_address)
-    after |= save_defaults(actor, session, user.id, addresses)
+    after |= save_defaults(ports, actor, session, user.id, addresses)
     after |= save_sent_metadata(session, UserRecord, user.id, details.metadata)
     if after:
         user.updated_at = ports.clock.now()
@@ -262,10 +269,19 @@ def request_account_deletion(ports: Ports, actor: Actor, *, redirect_url: str) -
         if user.is_staff:
             raise Refused(_STAFF)
         purpose = LinkPurpose.DELETE_ACCOUNT
-        link = with_query(redirect_url, token=make_link(ports, session, user, purpose))
+        token = make_link(ports, session, user, purpose)
+        link = with_query(redirect_url, token=token)
         values = {"link": link, **lifetime_values(purpose)}
         mail = Mail(MailKind.ACCOUNT_DELETION_REQUEST, user.email, values)
         add_mail(ports, session, mail, user_id=user.id)
+        event = AccountDeleteRequested(
+            user.id,
+            token=token,
+            redirect_url=normalize_url(redirect_url),
+            mail_kind=mail.kind.value,
+            mail_sender=MailSender.OURS.value,
+        )
+        add_event(ports, actor, session, event)
         change = Change("account.deletion_request", "User", user.id, user.email)
         record(ports, actor, session, change)
 

@@ -19,6 +19,7 @@ from app.domain.accounts.addresses import (
 from app.domain.accounts.users import User, account_readers, sees_account
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
+from app.domain.events import AddressUpdated
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.models import AddressRecord, UserRecord
@@ -32,6 +33,7 @@ from app.services.accounts.account_details import (
 )
 from app.services.accounts.stored_addresses import (
     addresses_by_user,
+    delete_stored_address,
     make_default,
     require_validation,
     store_address,
@@ -41,6 +43,7 @@ from app.services.accounts.stored_addresses import (
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, public, requires, users_or
 from app.services.identity.stored_metadata import save_sent_metadata
+from app.services.outbox.publisher import add_event
 from app.services.sign_in.reauthentication import own_id
 
 BeforeDeletion = Callable[[Address], object]
@@ -225,7 +228,7 @@ def _create(
     require_validation(actor, change)
     skipped = change.skips_validation
     details = checked_address(change.applied_to(NO_DETAILS), skips_validation=skipped, kind=kind)
-    stored = store_address(session, user.id, details, validation_skipped=skipped)
+    stored = store_address(ports, actor, session, user.id, details, validation_skipped=skipped)
     save_sent_metadata(session, AddressRecord, stored.id, change.metadata)
     if kind is not None:
         make_default(session, stored, kind)
@@ -245,6 +248,7 @@ def _update(ports: Ports, actor: Actor, address_id: str, change: AddressChange) 
         stored.validation_skipped = change.skips_validation
         changed += tuple(save_sent_metadata(session, AddressRecord, stored.id, change.metadata))
         if changed:
+            add_event(ports, actor, session, AddressUpdated(stored.id))
             _note(ports, actor, session, user, "address.update", stored.id, changed)
         session.flush()
         return _result(ports, session, actor, stored)
@@ -255,7 +259,7 @@ def _delete(ports: Ports, actor: Actor, address_id: str, before: BeforeDeletion)
         stored, user = _find(session, actor, address_id)
         address = to_address(stored)
         before(address)
-        session.delete(stored)
+        delete_stored_address(ports, actor, session, stored)
         _note(ports, actor, session, user, "address.delete", address.id)
         session.flush()
         return ChangedAddress(address, load_acted_for(ports, session, actor, user.id))

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Collection, Mapping
+from dataclasses import asdict
 
-from sqlalchemy import ScalarSelect, delete, func, select, update
+from sqlalchemy import ScalarSelect, func, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.addresses import (
@@ -20,12 +21,15 @@ from app.domain.accounts.addresses import (
 )
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.events import AddressCreated, AddressDeleted, AddressUpdated
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.inputs import Absent
 from app.models import AddressRecord, UserRecord
 from app.models.json_arrays import json_array_text, json_object
+from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.identity.stored_metadata import save_sent_metadata
+from app.services.outbox.publisher import add_event
 
 _DEFAULTS = {
     AddressKind.SHIPPING: AddressRecord.is_default_shipping,
@@ -92,8 +96,38 @@ def addresses_by_user(
 
 
 @part
+def address_snapshot(address: Address, *, of_staff: bool) -> dict[str, object]:
+    """Return the snapshot of an address for its deletion's event."""
+    return {**asdict(address), "of_staff": of_staff}
+
+
+@part
+def is_of_staff(session: Session, stored: AddressRecord) -> bool:
+    """Whether it's the address of a member of staff."""
+    query = select(UserRecord.is_staff).where(UserRecord.id == stored.user_id)
+    return bool(session.scalar(query))
+
+
+@part
+def delete_stored_address(
+    ports: Ports, actor: Actor, session: Session, stored: AddressRecord
+) -> None:
+    """Delete an address of a user whose row is locked, and note the event."""
+    snapshot = address_snapshot(to_address(stored), of_staff=is_of_staff(session, stored))
+    session.delete(stored)
+    session.flush()
+    add_event(ports, actor, session, AddressDeleted(stored.id, snapshot=snapshot))
+
+
+@part
 def store_address(
-    session: Session, user_id: int, details: AddressDetails, *, validation_skipped: bool
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    user_id: int,
+    details: AddressDetails,
+    *,
+    validation_skipped: bool,
 ) -> AddressRecord:
     """Add an address to a user whose row is locked.
 
@@ -103,18 +137,26 @@ def store_address(
     count = session.scalar(select(func.count()).select_from(AddressRecord).where(of_user)) or 0
     if count >= MAX_ADDRESSES:
         is_default = AddressRecord.is_default_shipping | AddressRecord.is_default_billing
-        oldest = select(func.min(AddressRecord.id)).where(of_user, ~is_default).scalar_subquery()
-        session.execute(delete(AddressRecord).where(AddressRecord.id == oldest))
+        oldest = select(AddressRecord).where(of_user, ~is_default).order_by(AddressRecord.id)
+        replaced = session.scalar(oldest.limit(1))
+        if replaced is not None:
+            delete_stored_address(ports, actor, session, replaced)
     stored = AddressRecord(user_id=user_id, validation_skipped=validation_skipped)
     write_details(stored, details)
     session.add(stored)
     session.flush()
+    add_event(ports, actor, session, AddressCreated(stored.id))
     return stored
 
 
 @part
 def save_default(
-    session: Session, user_id: int, change: AddressChange, kind: AddressKind
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    user_id: int,
+    change: AddressChange,
+    kind: AddressKind,
 ) -> AddressRecord:
     """Change the default address of a user whose row is locked, or add one.
 
@@ -127,12 +169,17 @@ def save_default(
     skipped = change.skips_validation
     details = checked_address(change.applied_to(before), skips_validation=skipped, kind=kind)
     if stored is None:
-        stored = store_address(session, user_id, details, validation_skipped=skipped)
+        stored = store_address(ports, actor, session, user_id, details, validation_skipped=skipped)
         make_default(session, stored, kind)
-    elif write_details(stored, details):
+        save_sent_metadata(session, AddressRecord, stored.id, change.metadata)
+        return stored
+    changed = write_details(stored, details)
+    if changed:
         stored.validation_skipped = skipped
         session.flush()
-    save_sent_metadata(session, AddressRecord, stored.id, change.metadata)
+    saved = save_sent_metadata(session, AddressRecord, stored.id, change.metadata)
+    if changed or saved:
+        add_event(ports, actor, session, AddressUpdated(stored.id))
     return stored
 
 
@@ -149,7 +196,7 @@ def require_validation(actor: Actor, change: AddressChange) -> None:
 
 @part
 def save_defaults(
-    actor: Actor, session: Session, user_id: int, addresses: DefaultAddresses
+    ports: Ports, actor: Actor, session: Session, user_id: int, addresses: DefaultAddresses
 ) -> dict[str, object]:
     """Write the default addresses that were sent; return their keys for the audit log.
 
@@ -163,7 +210,7 @@ def save_defaults(
         if isinstance(change, Absent):
             continue
         require_validation(actor, change)
-        stored = save_default(session, user_id, change, kind)
+        stored = save_default(ports, actor, session, user_id, change, kind)
         saved[f"default_{kind.value.lower()}_address"] = stored.id
     return saved
 

@@ -12,7 +12,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from sqlalchemy import Select, event
 from sqlalchemy.orm import Session
 
-from app.domain.authorization.actor import Actor
+from app.domain.authorization.actor import Actor, reaches_channels
 from app.domain.authorization.permissions import Caller, Permission, in_order
 from app.domain.shop.settings import rejects_password_sessions
 from app.domain.values.errors import PermissionDenied, ProofRequired, TokenFault, TokenRejected
@@ -122,12 +122,14 @@ def require_current_rights(ports: Ports, actor: Actor) -> None:
     ``TokenRejected`` INVALID if the credential is no longer valid, ``PermissionDenied`` with the
     lost permissions: use cases rely on those of ``actor``.
     """
-    is_staff, permissions = _current(ports, actor)
-    if actor.is_staff and not is_staff:
+    current = _current(ports, actor)
+    if actor.is_staff and not current.is_staff:
         raise PermissionDenied(Caller.STAFF)
-    lost = actor.permissions - permissions
+    lost = actor.permissions - current.permissions
     if lost:
         raise PermissionDenied(*in_order(lost))
+    if not reaches_channels(current, actor.channel_ids):
+        raise PermissionDenied(message="You no longer have access to a channel.")
 
 
 @part
@@ -156,13 +158,13 @@ def _has_credential(actor: Actor) -> bool:
     return any(value is not None for value in named)
 
 
-def _current(ports: Ports, actor: Actor) -> tuple[bool, frozenset[Permission]]:
-    """Return whether the caller is staff, and their permissions."""
+def _current(ports: Ports, actor: Actor) -> Actor:
+    """Return ``actor`` with the role, the permissions and the channels of this moment."""
     if actor.is_app:
         app = _find_app(ports, actor)
         if app is None or app.app_id != actor.app_id:
             raise TokenRejected(TokenFault.INVALID)
-        return False, app.granted
+        return replace(actor, is_staff=False, permissions=app.granted)
     person = _find_person(ports, actor)
     switches, found = person.shop_state.switches, person.found
     mode = switches.password_login_mode
@@ -173,7 +175,12 @@ def _current(ports: Ports, actor: Actor) -> tuple[bool, frozenset[Permission]]:
     ):
         raise TokenRejected(TokenFault.INVALID)
     user = effective_user(found, switches)
-    return user.is_staff, user.permissions
+    return replace(
+        actor,
+        is_staff=user.is_staff,
+        permissions=user.permissions,
+        channel_ids=user.channel_ids,
+    )
 
 
 def _find_app(ports: Ports, actor: Actor) -> FoundApp | None:

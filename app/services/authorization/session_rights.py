@@ -36,6 +36,7 @@ from app.models import (
     AppPermissionRecord,
     AppRecord,
     ExternalIdentityRecord,
+    GroupChannelRecord,
     GroupMemberRecord,
     GroupPermissionRecord,
     GroupRecord,
@@ -79,10 +80,34 @@ NESTED_GROUP_PERMISSIONS = (
 """The same as a part of other JSON."""
 
 
+GROUP_CHANNELS = case(
+    (
+        GroupRecord.is_channel_restricted.is_(True),
+        select(json_array_text(GroupChannelRecord.channel_id))
+        .where(GroupChannelRecord.group_id == GroupRecord.id)
+        .scalar_subquery(),
+    )
+)
+"""The channels that the group of a row is restricted to, null if it isn't."""
+
+NESTED_GROUP_CHANNELS = (
+    select(JsonArray(GroupChannelRecord.channel_id))
+    .where(GroupChannelRecord.group_id == GroupRecord.id)
+    .scalar_subquery()
+)
+"""The same as a part of other JSON, empty for a group that isn't restricted."""
+
+
 @part
 def read_permissions(text: str) -> frozenset[Permission]:
     """Return the permissions in the JSON text of an array of their names."""
     return _read(text)
+
+
+@part
+def read_channels(text: str | None) -> frozenset[int] | None:
+    """Return the channels in a column of ``GROUP_CHANNELS``, ``None`` for all of them."""
+    return None if text is None else frozenset(json.loads(text))
 
 
 # Few combinations exist, and every request reads one or more of them.
@@ -185,7 +210,11 @@ _GROUPS = (
     select(
         json_array_text(
             json_object(
-                id=GroupRecord.id, name=GroupRecord.name, permissions=NESTED_GROUP_PERMISSIONS
+                id=GroupRecord.id,
+                name=GroupRecord.name,
+                permissions=NESTED_GROUP_PERMISSIONS,
+                restricted=GroupRecord.is_channel_restricted,
+                channels=NESTED_GROUP_CHANNELS,
             )
         )
     )
@@ -448,7 +477,12 @@ def _held(direct: frozenset[Permission], groups: tuple[Group, ...]) -> frozenset
 @lru_cache(maxsize=1024)
 def _groups(text: str) -> tuple[Group, ...]:
     groups = (
-        Group(group["id"], group["name"], known(group["permissions"]))
+        Group(
+            group["id"],
+            group["name"],
+            known(group["permissions"]),
+            frozenset(group["channels"]) if group["restricted"] else None,
+        )
         for group in json.loads(text)
     )
     return tuple(sorted(groups, key=_by_name))

@@ -1,9 +1,9 @@
 """Carts: created, changed and listed for their owners."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Row, Select, select
+from sqlalchemy import ColumnElement, Row, Select, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
@@ -32,14 +32,29 @@ from app.ports import NamedRow, Ports
 from app.ports.database import Subject, SubjectKind
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, public, requires, users_or
+from app.services.commerce.channels import (
+    CHECKOUT_CHANNEL,
+    channel_of,
+    is_in_channel,
+    is_reached,
+    selling_channel,
+)
 from app.services.commerce.products import PRODUCT_COLUMNS, PRODUCTS, to_product
-from app.services.lists.paging import Order, Parents, read_rows, read_rows_by_parent, record_from
+from app.services.lists.paging import (
+    Order,
+    Parents,
+    read_rows,
+    read_rows_by_parent,
+    record_from,
+    with_conditions,
+)
 from app.services.outbox.publisher import add_event
 
 CHECKOUTS: Select[*tuple[object, ...]] = select(
     CheckoutRecord.id,
     CheckoutRecord.token,
     CheckoutRecord.user_id,
+    CHECKOUT_CHANNEL.label("channel_id"),
     CheckoutRecord.email,
     CheckoutRecord.created_at,
     CheckoutRecord.updated_at,
@@ -125,7 +140,7 @@ def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> Checkou
     token = token_in(checkout_id)
     query = select(CheckoutRecord).where(CheckoutRecord.token == token).with_for_update()
     stored = session.scalars(query).one_or_none()
-    if stored is None or not may_open(actor, stored.user_id):
+    if stored is None or not may_open(actor, stored.user_id, channel_of(session, stored)):
         raise gone()
     return stored
 
@@ -249,22 +264,29 @@ def _write(line: CheckoutLineRecord, product: Product | None, quantity: int) -> 
 
 @public
 def create_checkout(
-    ports: Ports, actor: Actor, lines: Sequence[LineInput] = (), email: str | None = None
+    ports: Ports,
+    actor: Actor,
+    lines: Sequence[LineInput] = (),
+    email: str | None = None,
+    channel: str = "",
 ) -> Checkout:
     """Create a cart (`checkoutCreate`), a person's own or one identified by its token.
 
-    ``email`` defaults to the person's. Refuses INVALID on ``email`` and ``lines``, ZERO_QUANTITY
-    and QUANTITY_GREATER_THAN_LIMIT on ``quantity``, NOT_FOUND, PRODUCT_NOT_PUBLISHED and
-    PRODUCT_UNAVAILABLE_FOR_PURCHASE on ``productId``.
+    ``email`` defaults to the person's, the slug ``channel`` to that of the only active channel.
+    Refuses INVALID on ``email`` and ``lines``, ZERO_QUANTITY and QUANTITY_GREATER_THAN_LIMIT on
+    ``quantity``, NOT_FOUND, PRODUCT_NOT_PUBLISHED and PRODUCT_UNAVAILABLE_FOR_PURCHASE on
+    ``productId``; and as ``selling_channel`` does.
     """
     quantities = read_quantities(lines, is_total=False)
     address = _address(email) if email else ""
     now = ports.clock.now()
     with ports.database.transaction() as session:
+        channel_id = selling_channel(session, channel)
         own = "" if actor.user_id is None else _own_email(session, actor.user_id)
         stored = CheckoutRecord(
             token=ports.randomness.token(CHECKOUT_TOKEN_LENGTH),
             user_id=actor.user_id,
+            channel_id=channel_id,
             email=address or own,
             created_at=now,
             updated_at=now,
@@ -440,17 +462,26 @@ def show_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout | No
     query = _OPEN.where(CheckoutRecord.token == token_in(checkout_id))
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
-        if row is None or not may_open(actor, row.user_id):
+        if row is None or not may_open(actor, row.user_id, row.channel_id):
             return None
         (found,) = to_checkouts(session, actor, [row])
         return found
 
 
 @requires(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
-def list_checkouts(ports: Ports, actor: Actor, page: PageRequest) -> Page[Checkout]:
-    """Return the page of all carts that aren't ordered yet (`checkouts`), the newest first."""
+def list_checkouts(
+    ports: Ports, actor: Actor, page: PageRequest, channel: str = ""
+) -> Page[Checkout]:
+    """Return the page of all carts that aren't ordered yet (`checkouts`), the newest first.
+
+    Those in channels that the caller has access to; ``channel`` is the slug of one of them.
+    """
+    conditions = [] if actor.reaches_all_channels else [is_reached(actor, CHECKOUT_CHANNEL)]
+    if channel:
+        conditions.append(is_in_channel(CHECKOUT_CHANNEL, channel))
     with ports.database.reading() as session:
-        found = read_rows(ports, session, _OPEN, _NEWEST_FIRST, page)
+        query = with_conditions(_OPEN, conditions)
+        found = read_rows(ports, session, query, _NEWEST_FIRST, page)
         return with_items(found, to_checkouts(session, actor, found.items))
 
 
@@ -464,12 +495,20 @@ def checkouts_of_users(
     """
     if set(user_ids) - {actor.user_id} and not manages_checkouts(actor):
         raise PermissionDenied(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
+    seen = with_conditions(_OPEN, _seen(actor, user_ids))
     with ports.database.reading() as session:
         found = read_rows_by_parent(
-            ports, session, _OPEN, Parents(CheckoutRecord.user_id, user_ids), _NEWEST_FIRST, page
+            ports, session, seen, Parents(CheckoutRecord.user_id, user_ids), _NEWEST_FIRST, page
         )
         rows = [row for rows in found.values() for row in rows.items]
         carts = {cart.id: cart for cart in to_checkouts(session, actor, rows)}
     return {
         key: with_items(rows, [carts[row.id] for row in rows.items]) for key, rows in found.items()
     }
+
+
+def _seen(actor: Actor, user_ids: Collection[int]) -> Iterator[ColumnElement[bool]]:
+    """Yield what limits other people's carts to the channels that ``actor`` has access to."""
+    if set(user_ids) - {actor.user_id} and not actor.reaches_all_channels:
+        own = CheckoutRecord.user_id == actor.user_id
+        yield own | is_reached(actor, CHECKOUT_CHANNEL)

@@ -27,6 +27,7 @@ from app.domain.commerce.sales import (
     completion_problems,
     sees_buyer,
     sees_order,
+    sees_orders_of,
     take_step,
 )
 from app.domain.events import (
@@ -59,6 +60,13 @@ from app.services.authorization.register import (
     users_or,
 )
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
+from app.services.commerce.channels import (
+    ORDER_CHANNEL,
+    channel_of,
+    find_channel,
+    is_in_channel,
+    is_reached,
+)
 from app.services.commerce.checkouts import (
     cart_in,
     gone,
@@ -78,6 +86,7 @@ ORDERS: Select[*tuple[object, ...]] = select(
     OrderRecord.status,
     OrderRecord.is_paid,
     OrderRecord.user_id,
+    ORDER_CHANNEL.label("channel_id"),
     OrderRecord.user_email,
     OrderRecord.total,
     OrderRecord.currency,
@@ -210,6 +219,7 @@ def _store(
     order = OrderRecord(
         checkout_id=cart.id,
         user_id=cart.user_id,
+        channel_id=channel_of(session, cart),
         user_email=cart.email,
         status=OrderStatus.UNCONFIRMED.value,
         total=costs.units,
@@ -297,6 +307,8 @@ def _take(ports: Ports, actor: Actor, order_id: str, step: OrderStep, field: str
         stored = session.get(OrderRecord, key, with_for_update=True)
         if stored is None:
             raise _unknown(field)
+        if not actor.reaches_channel(channel_of(session, stored)):
+            raise PermissionDenied(message="You don't have access to this order's channel.")
         before = _state(stored)
         status = take_step(OrderStatus(stored.status), step, is_paid=stored.is_paid, field=field)
         stored.status = status.value
@@ -342,7 +354,7 @@ class OrderFilter:
     """Conditions on orders.
 
     ``search`` is a number or the beginning of an email, ``customer`` the beginning of an email,
-    ``ids`` are global ids.
+    ``ids`` are global ids, ``channel`` is a slug.
     """
 
     search: str = ""
@@ -352,13 +364,15 @@ class OrderFilter:
     payments: tuple[PaymentStatus, ...] | None = None
     created_at: Range[datetime] | None = None
     updated_at: Range[datetime] | None = None
+    channel: str = ""
 
 
 ALL_ORDERS = OrderFilter()
 
 
-def _orders(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[OrderSummary, ...]:
-    return paging.read_by_keys(ports, ORDERS, OrderRecord.id, keys, to_summary)
+def _orders(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[OrderSummary, ...]:
+    query = paging.with_conditions(ORDERS, _in_reach(actor))
+    return paging.read_by_keys(ports, query, OrderRecord.id, keys, to_summary)
 
 
 @lists_from_replica(_orders)
@@ -372,38 +386,52 @@ def list_orders(
     *,
     descending: bool = False,
 ) -> Page[OrderSummary]:
-    """List all orders (`orders`), the newest first unless sorted: one statement.
+    """List the orders of all channels that the caller has access to (`orders`).
 
-    Refuses ids that aren't an order's.
+    The newest first unless sorted, in one statement. Refuses ids that aren't an order's; raises
+    ``PermissionDenied`` for a channel that the caller has no access to.
     """
     if not is_searchable(filter_.search) or not is_searchable(filter_.customer):
         return empty_page()
+    if filter_.channel:
+        _require_channel(ports, actor, filter_.channel)
     order = _NEWEST_FIRST if sort_by is None else paging.Order(_COLUMNS[sort_by], descending)
-    return _page(ports, paging.with_conditions(ORDERS, _conditions(filter_)), order, page)
+    conditions = [*_conditions(filter_), *_in_reach(actor)]
+    return _page(ports, paging.with_conditions(ORDERS, conditions), order, page)
 
 
 @users_or(Permission.MANAGE_ORDERS)
 def orders_of_users(
-    ports: Ports, actor: Actor, user_ids: Collection[int], page: PageRequest
+    ports: Ports,
+    actor: Actor,
+    user_ids: Collection[int],
+    page: PageRequest,
+    filter_: OrderFilter = ALL_ORDERS,
 ) -> Mapping[int, Page[OrderSummary]]:
     """Return the page of each person's orders (`User.orders`), the newest first, in one statement.
 
-    Other people's take MANAGE_ORDERS.
+    Other people's take MANAGE_ORDERS, and are those in channels that the caller has access to.
     """
-    if not all(sees_order(actor, user_id) for user_id in user_ids):
+    if not all(sees_orders_of(actor, user_id) for user_id in user_ids):
         raise PermissionDenied(Permission.MANAGE_ORDERS)
+    conditions = [*_conditions(filter_), *_in_reach(actor, user_ids)]
+    query = paging.with_conditions(ORDERS, conditions)
     with ports.database.reading() as session:
         parents = paging.Parents(OrderRecord.user_id, user_ids)
-        found = paging.read_rows_by_parent(ports, session, ORDERS, parents, _NEWEST_FIRST, page)
+        found = paging.read_rows_by_parent(ports, session, query, parents, _NEWEST_FIRST, page)
     return paging.pages_by_parent(found, to_summary)
 
 
 @requires(Permission.MANAGE_ORDERS)
 def list_newest_orders_of(
-    ports: Ports, _actor: Actor, user_id: int, page: PageRequest
+    ports: Ports, actor: Actor, user_id: int, page: PageRequest
 ) -> Page[OrderSummary]:
-    """The orders of a person for those who manage orders, the newest first."""
-    return _page(ports, ORDERS.where(OrderRecord.user_id == user_id), _NEWEST_FIRST, page)
+    """The orders of a person for those who manage orders, the newest first.
+
+    Those in channels that the caller has access to.
+    """
+    query = ORDERS.where(OrderRecord.user_id == user_id, *_in_reach(actor, [user_id]))
+    return _page(ports, query, _NEWEST_FIRST, page)
 
 
 @users_or(Permission.MANAGE_ORDERS)
@@ -412,9 +440,12 @@ def lines_of_orders(
 ) -> Mapping[int, tuple[OrderLine, ...]]:
     """Return the lines of those of several orders that the caller can see, in one statement."""
     condition: ColumnElement[bool] = OrderLineRecord.order_id.in_(order_ids)
-    if not actor.holds(Permission.MANAGE_ORDERS):
-        own = select(OrderRecord.id).where(OrderRecord.user_id == actor.user_id)
-        condition &= OrderLineRecord.order_id.in_(own)
+    manages = actor.holds(Permission.MANAGE_ORDERS)
+    if not (manages and actor.reaches_all_channels):
+        seen = OrderRecord.user_id == actor.user_id
+        if manages:
+            seen |= is_reached(actor, ORDER_CHANNEL)
+        condition &= OrderLineRecord.order_id.in_(select(OrderRecord.id).where(seen))
     with ports.database.reading() as session:
         return load_lines(session, actor, condition)
 
@@ -429,8 +460,9 @@ def buyers_of_orders(ports: Ports, actor: Actor, user_ids: Collection[int]) -> M
 @users_or(Permission.MANAGE_ORDERS)
 def orders_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[OrderSummary, ...]:
     """Return those orders that ``show_order`` shows the caller, in one statement."""
-    own = ORDERS.where(OrderRecord.user_id == actor.user_id)
-    query = ORDERS if actor.holds(Permission.MANAGE_ORDERS) else own
+    own = OrderRecord.user_id == actor.user_id
+    seen = own | is_reached(actor, ORDER_CHANNEL)
+    query = ORDERS.where(seen if actor.holds(Permission.MANAGE_ORDERS) else own)
     return paging.read_by_keys(ports, query, OrderRecord.id, keys, to_summary)
 
 
@@ -443,7 +475,7 @@ def show_order(ports: Ports, actor: Actor, order_id: str) -> Order | None:
     key = key_of(order_id, "Order")
     with ports.database.reading() as session:
         order = load_order(session, actor, key)
-    return order if order is not None and sees_order(actor, order.user_id) else None
+    return order if order is not None and sees_order(actor, order) else None
 
 
 def _page(
@@ -451,6 +483,24 @@ def _page(
 ) -> Page[OrderSummary]:
     with ports.database.reading() as session:
         return paging.read_page(ports, session, query, order, page, to_summary)
+
+
+def _in_reach(actor: Actor, user_ids: Collection[int] = ()) -> Iterator[ColumnElement[bool]]:
+    """Yield what limits the orders of others to the channels that ``actor`` has access to.
+
+    People see their own orders in every channel: only in the list of one's own are they asked for.
+    """
+    if actor.reaches_all_channels or set(user_ids) == {actor.user_id}:
+        return
+    reached = is_reached(actor, ORDER_CHANNEL)
+    yield reached | (OrderRecord.user_id == actor.user_id) if user_ids else reached
+
+
+def _require_channel(ports: Ports, actor: Actor, slug: str) -> None:
+    with ports.database.reading() as session:
+        channel = find_channel(session, slug)
+    if channel is not None and not actor.reaches_channel(channel.id):
+        raise PermissionDenied(message="You don't have access to this channel.")
 
 
 def _conditions(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:
@@ -472,6 +522,8 @@ def _conditions(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:
         yield from in_range(OrderRecord.created_at, filter_.created_at)
     if filter_.updated_at is not None:
         yield from in_range(OrderRecord.updated_at, filter_.updated_at)
+    if filter_.channel:
+        yield is_in_channel(ORDER_CHANNEL, filter_.channel)
 
 
 def _begins_email(text: str) -> ColumnElement[bool]:

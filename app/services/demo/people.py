@@ -230,7 +230,7 @@ def _add_home(ports: Ports, user: User) -> None:
     names = {"first_name": user.first_name, "last_name": user.last_name}
     details = checked_address(replace(_HOMES[user.email], **names))
     with ports.database.transaction() as session:
-        stored = store_address(session, user.id, details, validation_skipped=False)
+        stored = store_address(ports, MAKER, session, user.id, details, validation_skipped=False)
         for kind in AddressKind:
             make_default(session, stored, kind)
 

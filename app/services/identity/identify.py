@@ -127,6 +127,7 @@ def session_actor(visitor: Visitor, live_session: LiveSession, user: User) -> Ac
         origin=live_session.origin,
         amr=live_session.amr,
         permissions=user.permissions,
+        channel_ids=user.channel_ids,
         grant=live_session.grant,
         address=visitor.address,
         user_agent=visitor.user_agent,

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_spellings, normalize_email
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor, is_manageable
+from app.domain.authorization.actor import Actor, is_manageable, reaches_channels
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
@@ -108,7 +108,12 @@ def snapshot_of(user: User, external_reference: str | None) -> dict[str, object]
         if isinstance(value, (*_KEPT, datetime))
     }
     groups = [
-        {"id": group.id, "name": group.name, "permissions": _names(group.permissions)}
+        {
+            "id": group.id,
+            "name": group.name,
+            "permissions": _names(group.permissions),
+            "channel_ids": None if group.channel_ids is None else sorted(group.channel_ids),
+        }
         for group in user.groups
     ]
     return plain | {
@@ -141,6 +146,16 @@ def require_manageable(actor: Actor, user: User) -> None:
         message = "You can't manage this user: they have permissions that you don't have."
         users = (to_global_id("User", user.id),)
         raise Refused(Problem("OUT_OF_SCOPE_USER", message, "id", users=users))
+    require_reached_channels(actor, user)
+
+
+@part
+def require_reached_channels(actor: Actor, user: User, field: str = "id") -> None:
+    """Refuse OUT_OF_SCOPE_USER if the user manages something in a channel ``actor`` doesn't."""
+    if user.is_staff and not reaches_channels(actor, user.channel_ids):
+        message = "You can't manage this user: they have access to channels that you don't have."
+        users = (to_global_id("User", user.id),)
+        raise Refused(Problem("OUT_OF_SCOPE_USER", message, field, users=users))
 
 
 @part

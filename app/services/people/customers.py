@@ -94,7 +94,7 @@ def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
     unique = emails_unique(ports, email, new.external_reference)
     with unique, ports.database.transaction() as session:
         user = store_user(ports, actor, session, new_user)
-        save_defaults(actor, session, user.id, new.addresses)
+        save_defaults(ports, actor, session, user.id, new.addresses)
         if new.redirect_url and user.is_active:
             invite(ports, actor, session, user, new.redirect_url)
         return load_user(session, user.id)
@@ -127,7 +127,7 @@ def update_customer(
             raise Refused(replace(_MISSING, field=field))
         changed = Changed({}, {})
         change_details(ports, actor, session, user, details, changed)
-        changed.after.update(save_defaults(actor, session, key, addresses))
+        changed.after.update(save_defaults(ports, actor, session, key, addresses))
         active = details.is_active
         if isinstance(active, bool) and active is not user.is_active:
             changed.note("is_active", user.is_active, active)

@@ -9,7 +9,12 @@ from sqlalchemy.orm import Session, aliased
 
 from app.domain.accounts.staff import duplicate_problem, last_group_problem
 from app.domain.accounts.users import Group, User
-from app.domain.authorization.actor import Actor, grant_problem, withdrawal_problem
+from app.domain.authorization.actor import (
+    Actor,
+    channel_problem,
+    grant_problem,
+    withdrawal_problem,
+)
 from app.domain.authorization.permissions import Permission, PermissionGroup
 from app.domain.events import (
     PermissionGroupCreated,
@@ -21,11 +26,18 @@ from app.domain.values.ids import key_of
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
-from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord, UserRecord
+from app.models import (
+    GroupChannelRecord,
+    GroupMemberRecord,
+    GroupPermissionRecord,
+    GroupRecord,
+    UserRecord,
+)
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires, requires_person
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
+from app.services.identity.users import load_user, require_reached_channels
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_by_keys, read_page
 from app.services.outbox.publisher import add_event
@@ -35,7 +47,9 @@ from app.services.people.stored_groups import (
     MAX_IDS,
     MEMBERS,
     UNIQUE,
+    add_group_channels,
     add_group_permissions,
+    existing_channels,
     group_snapshot,
     is_taken,
     join,
@@ -53,11 +67,16 @@ _BY_MEMBERS = (MEMBERS, GroupRecord.id)
 
 @dataclass(frozen=True, slots=True)
 class NewGroup:
-    """A group to be made; ``users`` are global ids of its first members."""
+    """A group to be made; ``users`` are global ids of its first members.
+
+    ``is_restricted``: its members have access to ``channels``, global IDs, alone.
+    """
 
     name: str
     permissions: frozenset[Permission] = frozenset()
     users: tuple[str, ...] = ()
+    is_restricted: bool = False
+    channels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +104,9 @@ def create_group(ports: Ports, actor: Actor, new: NewGroup) -> PermissionGroup:
 
     Refuses REQUIRED, INVALID and UNIQUE on ``name``, OUT_OF_SCOPE_PERMISSION on
     ``addPermissions`` for what the caller does not hold; on ``addUsers`` what
-    ``manageable_staff`` refuses.
+    ``manageable_staff`` refuses; NOT_FOUND and OUT_OF_SCOPE_CHANNEL on ``addChannels``, the latter
+    on ``restrictedAccessToChannels`` for access to all channels. Channels of a group that isn't
+    restricted are ignored, as in Saleor.
     """
     name = new.name.strip()
     problems = [name_problem(name), grant_problem(actor, new.permissions, "addPermissions")]
@@ -154,7 +175,9 @@ def find_groups(ports: Ports, actor: Actor, names: Iterable[str]) -> tuple[Group
                 values={"missing": ", ".join(repr(name) for name in missing)},
             )
         )
-    return tuple(Group(group.id, group.name, group.permissions) for group in groups)
+    return tuple(
+        Group(group.id, group.name, group.permissions, group.channel_ids) for group in groups
+    )
 
 
 @requires(Permission.MANAGE_STAFF)
@@ -190,15 +213,19 @@ def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGr
         users = manageable_staff(actor, session, new.users, "addUsers", adding=True)
         if is_taken(session, name):
             raise Refused(UNIQUE)
-        group = GroupRecord(name=name)
+        channels = _new_channels(actor, session, new)
+        group = GroupRecord(name=name, is_channel_restricted=new.is_restricted)
         session.add(group)
         session.flush()
         add_group_permissions(session, group.id, new.permissions)
+        add_group_channels(session, group.id, channels or ())
         join(session, users=users, groups=[group.id])
         add_event(ports, actor, session, PermissionGroupCreated(group.id))
         after: dict[str, object] = {
             "permissions": sorted(permission.value for permission in new.permissions)
         }
+        if channels is not None:
+            after["channels"] = sorted(channels)
         if users:
             after["users"] = sorted(users)
         record(ports, actor, session, Change("group.create", "Group", group.id, name, after=after))
@@ -216,34 +243,56 @@ def _keys(ids: tuple[str, ...]) -> list[int]:
     return [key_of(id_, "Group", field="ids") for id_ in ids]
 
 
+def _new_channels(actor: Actor, session: Session, new: NewGroup) -> frozenset[int] | None:
+    """Return the channels that a new group is restricted to, ``None`` for no restriction."""
+    if not new.is_restricted:
+        refuse_any(channel_problem(actor, None, "restrictedAccessToChannels"))
+        return None
+    channels = existing_channels(session, new.channels, "addChannels")
+    refuse_any(channel_problem(actor, channels, "addChannels"))
+    return channels
+
+
 @dataclass(frozen=True, slots=True)
 class GroupChanges:
-    """A change of a group; users by global id. ``ABSENT`` keeps the name."""
+    """A change of a group; users and channels by global id. ``ABSENT`` keeps the name.
+
+    ``is_restricted`` says whether its members have access to its channels alone; ``None`` keeps
+    that. Channels of a group that isn't restricted are ignored, as in Saleor.
+    """
 
     name: str | Absent = ABSENT
     add_permissions: frozenset[Permission] = frozenset()
     remove_permissions: frozenset[Permission] = frozenset()
     add_users: tuple[str, ...] = ()
     remove_users: tuple[str, ...] = ()
+    is_restricted: bool | None = None
+    add_channels: tuple[str, ...] = ()
+    remove_channels: tuple[str, ...] = ()
 
 
 def _gives(_ports: Ports, _actor: Actor, group_id: str, changes: GroupChanges) -> bool:
-    return bool(changes.add_permissions or changes.add_users)
+    widens = changes.add_channels or changes.is_restricted is False
+    return bool(changes.add_permissions or changes.add_users or widens)
 
 
-@fresh_proof("when it adds permissions or members", _gives)
+@fresh_proof("when it adds permissions, channels or members", _gives)
 @requires_person(Permission.MANAGE_STAFF)
 def update_group(
     ports: Ports, actor: Actor, group_id: str, changes: GroupChanges
 ) -> PermissionGroup:
     """Change a group (`permissionGroupUpdate`); all of ``changes`` or, when refused, nothing.
 
-    Refuses NOT_FOUND on ``id``, and OUT_OF_SCOPE_PERMISSION for a group that can do more than the
-    caller; DUPLICATED_INPUT_ITEM on ``permissions`` and ``users`` for what is both added and
-    removed; REQUIRED, INVALID and UNIQUE on ``name``; OUT_OF_SCOPE_PERMISSION on
-    ``addPermissions`` and ``removePermissions``; on ``addUsers`` and ``removeUsers`` what
-    ``manageable_staff`` refuses; CANNOT_REMOVE_FROM_LAST_GROUP on ``removeUsers`` for the caller;
-    LEFT_NOT_MANAGEABLE_PERMISSION on ``removePermissions`` and ``removeUsers``.
+    Refuses on ``id`` NOT_FOUND, and OUT_OF_SCOPE_PERMISSION and OUT_OF_SCOPE_CHANNEL for a group
+    that can do more than the caller, or in more channels; DUPLICATED_INPUT_ITEM on
+    ``permissions``, ``users`` and ``channels`` for what is both added and removed; REQUIRED,
+    INVALID and UNIQUE on ``name``; OUT_OF_SCOPE_PERMISSION on ``addPermissions`` and
+    ``removePermissions``; on ``addUsers`` and ``removeUsers`` what ``manageable_staff`` refuses;
+    CANNOT_REMOVE_FROM_LAST_GROUP on ``removeUsers`` for the caller; LEFT_NOT_MANAGEABLE_PERMISSION
+    on ``removePermissions`` and ``removeUsers``; NOT_FOUND and OUT_OF_SCOPE_CHANNEL on
+    ``addChannels`` and ``removeChannels``, the latter also on ``restrictedAccessToChannels``;
+    OUT_OF_SCOPE_USER on ``removeUsers`` for members who would have access to more channels than
+    the caller.
     """
     key = key_of(group_id, "Group")
     name = changes.name if isinstance(changes.name, Absent) else changes.name.strip()
@@ -262,8 +311,10 @@ def update_group(
 def delete_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup:
     """Delete a group (`permissionGroupDelete`) and return what it was.
 
-    Refuses on ``id``: NOT_FOUND, OUT_OF_SCOPE_PERMISSION for a group that can do more than the
-    caller, CANNOT_REMOVE_FROM_LAST_GROUP, LEFT_NOT_MANAGEABLE_PERMISSION.
+    Refuses on ``id``: NOT_FOUND, OUT_OF_SCOPE_PERMISSION and OUT_OF_SCOPE_CHANNEL for a group that
+    can do more than the caller, or in more channels, CANNOT_REMOVE_FROM_LAST_GROUP,
+    LEFT_NOT_MANAGEABLE_PERMISSION; OUT_OF_SCOPE_USER for members who would have access to more
+    channels than the caller.
     """
     key = key_of(group_id, "Group")
     with ports.database.transaction() as session:
@@ -272,6 +323,7 @@ def delete_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup:
         members = _members(session, key)
         with prevent_unmanageable(actor, session, "id"):
             session.delete(session.get_one(GroupRecord, key))
+        _require_no_wider_access(actor, session, members, "id")
         if actor.user_id in members:
             _require_another_group(actor, session, "id")
         snapshot = group_snapshot(group, members)
@@ -287,6 +339,7 @@ def _problems(actor: Actor, name: str | Absent, changes: GroupChanges) -> list[P
     problems = [
         duplicate_problem(added, removed, "permissions", "permissions"),
         duplicate_problem(changes.add_users, changes.remove_users, "users", "users"),
+        duplicate_problem(changes.add_channels, changes.remove_channels, "channels", "channels"),
         None if isinstance(name, Absent) else name_problem(name),
         grant_problem(actor, added, "addPermissions"),
         withdrawal_problem(actor, removed, "removePermissions"),
@@ -311,6 +364,10 @@ def _update(
         if granted != group.permissions:
             before["permissions"] = sorted(permission.value for permission in group.permissions)
             after["permissions"] = sorted(permission.value for permission in granted)
+        channels = _change_channels(actor, session, group, changes)
+        if channels != group.channel_ids:
+            before["channels"] = _sorted(group.channel_ids)
+            after["channels"] = _sorted(channels)
         old_members = _members(session, key)
         members = _change_members(actor, session, key, changes, old_members)
         if members != old_members:
@@ -341,6 +398,38 @@ def _change_permissions(
     return (group.permissions | changes.add_permissions) - going
 
 
+def _change_channels(
+    actor: Actor, session: Session, group: PermissionGroup, changes: GroupChanges
+) -> frozenset[int] | None:
+    """Write the group's channels; return them, ``None`` for all."""
+    was_restricted = group.channel_ids is not None
+    is_restricted = was_restricted if changes.is_restricted is None else changes.is_restricted
+    of_group = GroupChannelRecord.group_id == group.id
+    if not is_restricted:
+        if was_restricted:
+            refuse_any(channel_problem(actor, None, "restrictedAccessToChannels"))
+            session.get_one(GroupRecord, group.id).is_channel_restricted = False
+            session.execute(delete(GroupChannelRecord).where(of_group))
+        return None
+    added = existing_channels(session, changes.add_channels, "addChannels")
+    removed = existing_channels(session, changes.remove_channels, "removeChannels")
+    refuse_any(
+        channel_problem(actor, added, "addChannels"),
+        channel_problem(actor, removed, "removeChannels"),
+    )
+    session.get_one(GroupRecord, group.id).is_channel_restricted = True
+    before = group.channel_ids or frozenset()
+    session.execute(
+        delete(GroupChannelRecord).where(of_group, GroupChannelRecord.channel_id.in_(removed))
+    )
+    add_group_channels(session, group.id, added - before)
+    return (before | added) - removed
+
+
+def _sorted(channels: frozenset[int] | None) -> list[int] | None:
+    return None if channels is None else sorted(channels)
+
+
 def _change_members(
     actor: Actor, session: Session, key: int, changes: GroupChanges, members: frozenset[int]
 ) -> frozenset[int]:
@@ -352,6 +441,7 @@ def _change_members(
     if leaving:
         with prevent_unmanageable(actor, session, "removeUsers"):
             leave(session, users=leaving, groups=[key])
+        _require_no_wider_access(actor, session, leaving, "removeUsers")
         if actor.user_id in leaving:
             _require_another_group(actor, session, "removeUsers")
     return (members | joining) - leaving
@@ -360,6 +450,19 @@ def _change_members(
 def _members(session: Session, key: int) -> frozenset[int]:
     members = select(GroupMemberRecord.user_id).where(GroupMemberRecord.group_id == key)
     return frozenset(session.scalars(members))
+
+
+def _require_no_wider_access(
+    actor: Actor, session: Session, members: Collection[int], field: str
+) -> None:
+    """Refuse OUT_OF_SCOPE_USER if a former member has more channels now than ``actor``.
+
+    A restriction ends with the last group that has it.
+    """
+    if actor.channel_ids is None:
+        return
+    for key in sorted(members):
+        require_reached_channels(actor, load_user(session, key), field)
 
 
 def _require_another_group(actor: Actor, session: Session, field: str) -> None:

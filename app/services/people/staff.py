@@ -26,6 +26,7 @@ from app.services.identity.users import (
     load_user,
     make_staff,
     require_manageable,
+    require_reached_channels,
     snapshot_of,
     stored_email,
 )
@@ -142,7 +143,8 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
     DUPLICATED_INPUT_ITEM for groups, and on ``permissions``, that are both added and removed;
     NOT_FOUND and OUT_OF_SCOPE_GROUP on ``addGroups`` and ``removeGroups``; on ``addPermissions``
     and ``removePermissions`` OUT_OF_SCOPE_PERMISSION; on ``isActive`` what ``switch_active``
-    refuses; LEFT_NOT_MANAGEABLE_PERMISSION on ``removeGroups`` and ``removePermissions``.
+    refuses; LEFT_NOT_MANAGEABLE_PERMISSION on ``removeGroups`` and ``removePermissions``;
+    OUT_OF_SCOPE_USER on ``id``, too, if they would have access to more channels than the caller.
     """
     key = key_of(staff_id, "User")
     added, removed = changes.add_permissions, changes.remove_permissions
@@ -177,7 +179,9 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
                 "staff.update", "User", key, stored.email, changed.before, changed.after
             )
             record(ports, actor, session, change)
-        return load_user(session, key)
+        updated = load_user(session, key)
+        require_reached_channels(actor, updated)
+        return updated
 
 
 @requires_person(Permission.MANAGE_STAFF)

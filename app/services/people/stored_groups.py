@@ -1,22 +1,38 @@
 """Read permission groups, and write them and their members within a transaction."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor, is_manageable, manage_problem
-from app.domain.authorization.permissions import Permission, PermissionGroup, known
+from app.domain.authorization.actor import (
+    Actor,
+    channel_problem,
+    is_manageable,
+    manage_problem,
+    reaches_channels,
+)
+from app.domain.authorization.permissions import Permission, PermissionGroup
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.domain.values.ids import parse_global_id, parse_key, to_global_id
+from app.domain.values.ids import parse_id, to_global_id
 from app.domain.values.text_rules import line_problem
-from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord, UserRecord
+from app.models import (
+    ChannelRecord,
+    GroupChannelRecord,
+    GroupMemberRecord,
+    GroupPermissionRecord,
+    GroupRecord,
+    UserRecord,
+)
 from app.ports import NamedRow
 from app.services.authorization.register import part
 from app.services.authorization.session_rights import (
+    GROUP_CHANNELS,
     GROUP_PERMISSIONS,
     USER_COLUMNS,
+    read_channels,
     read_permissions,
     read_user,
 )
@@ -37,6 +53,7 @@ GROUPS: Select[*tuple[object, ...]] = select(
     GroupRecord.name,
     GROUP_PERMISSIONS.label("permissions"),
     MEMBERS.label("members"),
+    GROUP_CHANNELS.label("channel_ids"),
 )
 """What ``to_group`` expects."""
 
@@ -44,7 +61,12 @@ GROUPS: Select[*tuple[object, ...]] = select(
 @part
 def to_group(row: NamedRow) -> PermissionGroup:
     """The group in a row of ``GROUPS``."""
-    return record_from(PermissionGroup, row, permissions=read_permissions(row.permissions))
+    return record_from(
+        PermissionGroup,
+        row,
+        permissions=read_permissions(row.permissions),
+        channel_ids=read_channels(row.channel_ids),
+    )
 
 
 @part
@@ -65,17 +87,19 @@ def group_snapshot(group: PermissionGroup, members: Iterable[int]) -> dict[str, 
         "id": group.id,
         "name": group.name,
         "permissions": names,
+        "channel_ids": None if group.channel_ids is None else sorted(group.channel_ids),
         "users": sorted(members),
     }
 
 
 @part
 def load_manageable_group(actor: Actor, session: Session, group_id: int) -> PermissionGroup:
-    """The group with that key; refuses NOT_FOUND, and OUT_OF_SCOPE_PERMISSION, on ``id``."""
+    """The group with that key.
+
+    Refuses on ``id``: NOT_FOUND, OUT_OF_SCOPE_PERMISSION, OUT_OF_SCOPE_CHANNEL.
+    """
     group = load_group(session, group_id)
-    problem = manage_problem(actor, group.permissions)
-    if problem is not None:
-        raise Refused(problem)
+    refuse_any(manage_problem(actor, group.permissions), channel_problem(actor, group.channel_ids))
     return group
 
 
@@ -91,6 +115,33 @@ def name_problem(name: str) -> Problem | None:
 def is_taken(session: Session, name: str) -> bool:
     """Whether a group is called exactly that."""
     return session.scalar(select(GroupRecord.id).where(GroupRecord.name == name)) is not None
+
+
+@part
+def existing_channels(session: Session, ids: Collection[str], field: str) -> frozenset[int]:
+    """Return the keys of the channels with these global IDs, locked against deletion.
+
+    Refuses NOT_FOUND on ``field``, naming the channels.
+    """
+    keys = {id_: parse_id(id_, "Channel") for id_ in ids}
+    wanted = sorted({key for key in keys.values() if key is not None})
+    query = select(ChannelRecord.id).where(ChannelRecord.id.in_(wanted)).order_by(ChannelRecord.id)
+    found = set(session.scalars(query.with_for_update(read=True, key_share=True)))
+    missing = tuple(id_[:80] for id_, key in keys.items() if key not in found)
+    if missing:
+        values = {"names": ", ".join(missing[:5])}
+        problem = Problem("NOT_FOUND", "No channel {names}.", field, values=values)
+        raise Refused(replace(problem, channels=missing))
+    return frozenset(found)
+
+
+@part
+def add_group_channels(session: Session, group_id: int, channel_ids: Iterable[int]) -> None:
+    """Give a group access to channels that it doesn't have yet."""
+    session.add_all(
+        GroupChannelRecord(group_id=group_id, channel_id=key) for key in sorted(channel_ids)
+    )
+    session.flush()
 
 
 @part
@@ -116,27 +167,25 @@ def manageable_groups(
     """The keys of the groups with these global ids.
 
     Refuses on ``field``, naming the groups: NOT_FOUND, and OUT_OF_SCOPE_GROUP for those that can
-    do more than ``actor``.
+    do more than ``actor``, or the same in more channels.
     """
     keys, problems = _keys(ids, "Group", field)
-    granted: dict[int, set[str]] = {}
-    rows = session.execute(
-        select(GroupRecord.id, GroupPermissionRecord.permission)
-        .outerjoin(GroupPermissionRecord, GroupPermissionRecord.group_id == GroupRecord.id)
-        .where(GroupRecord.id.in_(keys.values()))
-    )
-    for group, permission in rows:
-        granted.setdefault(group, set()).update([permission] if permission else [])
-    missing = [name for name, key in keys.items() if key not in granted]
+    rows = session.execute(GROUPS.where(GroupRecord.id.in_(keys.values())))
+    found = {group.id: group for group in map(to_group, rows)}
+    missing = [name for name, key in keys.items() if key not in found]
     if missing:
         problems.append(_missing("Group", missing, field))
     beyond = tuple(
         name
         for name, key in keys.items()
-        if key in granted and not is_manageable(actor, known(granted[key]))
+        if key in found
+        and not (
+            is_manageable(actor, found[key].permissions)
+            and reaches_channels(actor, found[key].channel_ids)
+        )
     )
     if beyond:
-        message = "You can't manage a group whose permissions you don't have."
+        message = "You can't manage a group with permissions or channels that you don't have."
         problems.append(Problem("OUT_OF_SCOPE_GROUP", message, field, groups=beyond))
     refuse_any(*problems)
     return frozenset(keys.values())
@@ -162,7 +211,13 @@ def manageable_staff(
     if adding and customers:
         message = "You can assign only staff members."
         problems.append(Problem("ASSIGN_NON_STAFF_MEMBER", message, field, users=customers))
-    beyond = _names(user for user in found.values() if not is_manageable(actor, user.permissions))
+    beyond = _names(
+        user
+        for user in found.values()
+        if not (
+            is_manageable(actor, user.permissions) and reaches_channels(actor, user.channel_ids)
+        )
+    )
     if beyond and not adding:
         message = "You can't manage these users: they have permissions that you don't have."
         problems.append(Problem("OUT_OF_SCOPE_USER", message, field, users=beyond))
@@ -210,15 +265,10 @@ def _keys(
                 "INVALID", "Use at most {max_ids} at once.", field, values={"max_ids": MAX_IDS}
             )
         )
-    keys = {id_: _key(id_, type_name) for id_ in ids}
+    keys = {id_: parse_id(id_, type_name) for id_ in ids}
     good = {to_global_id(type_name, key): key for key in keys.values() if key is not None}
     bad = [id_ for id_, key in keys.items() if key is None]
     return good, [_missing(type_name, bad, field)] if bad else []
-
-
-def _key(value: str, type_name: str) -> int | None:
-    parsed = parse_global_id(value)
-    return parse_key(parsed[1]) if parsed is not None and parsed[0] == type_name else None
 
 
 def _missing(type_name: str, ids: list[str], field: str) -> Problem:

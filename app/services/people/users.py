@@ -51,6 +51,7 @@ from app.services.identity.users import (
     load_user,
     require_manage_permission,
     require_manageable,
+    require_reached_channels,
 )
 from app.services.outbox.publisher import add_event, add_link_mail
 from app.services.outbox.security_notices import notify_email_change
@@ -107,8 +108,10 @@ def create_user(ports: Ports, actor: Actor, new: NewUser) -> User:
     with emails_unique(ports, email), ports.database.transaction() as session:
         lock_grants(session)
         manageable_groups(actor, session, groups, "addGroups")
-        user = store_user(ports, actor, session, replace(new, email=email), hashed)
-        return load_user(session, user.id)
+        stored = store_user(ports, actor, session, replace(new, email=email), hashed)
+        user = load_user(session, stored.id)
+        require_reached_channels(actor, user)
+        return user
 
 
 @internal

@@ -15,10 +15,12 @@ from typing import Any, TypeVar, get_type_hints
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, func, select
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import Group, User
 from app.domain.apps.apps import App, AppType
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, known
+from app.domain.commerce.channels import Channel
 from app.domain.commerce.money import Money, of_units
 from app.domain.commerce.products import Product
 from app.domain.commerce.products import snapshot_of as product_snapshot
@@ -26,7 +28,9 @@ from app.domain.commerce.sales import Checkout, Order
 from app.domain.events import Deletion, Event, NamedObject, Occurrence
 from app.domain.values.errors import PermissionDenied
 from app.models import (
+    AddressRecord,
     AppRecord,
+    ChannelRecord,
     CheckoutRecord,
     GroupMemberRecord,
     GroupPermissionRecord,
@@ -36,17 +40,26 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
+from app.services.accounts.stored_addresses import address_snapshot, is_of_staff, to_address
 from app.services.authorization.register import part, staff_and_apps
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
+from app.services.commerce.channels import (
+    CHANNELS,
+    CHECKOUT_CHANNEL,
+    ORDER_CHANNEL,
+    channel_snapshot,
+    is_reached,
+    to_channel,
+)
 from app.services.commerce.checkouts import load_checkout
 from app.services.commerce.orders import load_order
 from app.services.commerce.products import PRODUCTS, to_product
 from app.services.identity.stored_apps import APPS, app_snapshot, stored_app, to_app
-from app.services.identity.users import load_user
+from app.services.identity.users import NEEDED, load_user
 from app.services.identity.users import snapshot_of as user_snapshot
 from app.services.people.stored_groups import group_snapshot, load_group
 
-Deleted = TypeVar("Deleted", bound=User | Group | App | Product)
+Deleted = TypeVar("Deleted", bound=User | Group | App | Product | Address | Channel)
 
 
 @part
@@ -98,14 +111,19 @@ _READ: Mapping[object, Callable[[Any], object]] = MappingProxyType(
         datetime | None: datetime.fromisoformat,
         AppType: AppType,
         frozenset[Permission]: known,
+        frozenset[int] | None: frozenset,
     }
 )
 """How a stored value becomes one of that type; texts, numbers and switches are stored as such."""
 
-Subject = User | Group | App | Product | Checkout | Order
+Subject = User | Group | App | Product | Checkout | Order | Address | Channel
 """What an event can be about."""
 
 Snapshot = Mapping[str, object]
+
+
+def _is_shown_to_all(_actor: Actor, _snapshot: Snapshot) -> bool:
+    return False
 
 
 def _never_deleted(*_: object) -> Any:
@@ -120,7 +138,8 @@ class StoredSubject:
     ``read_snapshot`` makes an object of that again; other types have no event of a deletion.
     ``name`` is what deliveries call it, its key if ``None``; ``deletions`` are the actions of the
     audit log, which keeps the names of deleted ones. ``token`` is in its global ID instead of the
-    key. ``sampled`` says which of them samples are made of.
+    key. ``sampled`` says which of them samples are made of. ``is_hidden`` says whether the caller
+    may not see the object in the snapshot of a deletion.
     """
 
     key: SQLColumnExpression[int]
@@ -131,6 +150,7 @@ class StoredSubject:
     deletions: tuple[str, ...] = ()
     token: SQLColumnExpression[str] | None = None
     sampled: tuple[ColumnElement[bool], ...] = ()
+    is_hidden: Callable[[Actor, Snapshot], bool] = _is_shown_to_all
 
 
 @staff_and_apps
@@ -142,10 +162,13 @@ def subject_of(ports: Ports, actor: Actor, occurrence: Occurrence) -> Subject | 
     event = occurrence.event
     if not actor.holds(event.permission):
         raise PermissionDenied(event.permission)
+    stored = SUBJECTS[event.subject.type]
     if isinstance(event, Deletion):
-        return SUBJECTS[event.subject.type].read_snapshot(event.snapshot, occurrence.issued_at)
+        if stored.is_hidden(actor, event.snapshot):
+            return None
+        return stored.read_snapshot(event.snapshot, occurrence.issued_at)
     with ports.database.reading() as session:
-        return SUBJECTS[event.subject.type].read(session, actor, event.subject_id)
+        return stored.read(session, actor, event.subject_id)
 
 
 @staff_and_apps
@@ -198,12 +221,17 @@ def sample_event(
 def _newest(actor: Actor, kind: type[Event]) -> Select[int]:
     stored = SUBJECTS[kind.subject.type]
     query = select(stored.key).where(*stored.sampled).order_by(stored.key.desc())
+    if kind.subject.type in _CHANNELS:
+        return query.where(is_reached(actor, _CHANNELS[kind.subject.type]))
+    # People who manage customers alone must not look at the staff in this way.
+    sees_all = actor.holds(Permission.MANAGE_STAFF)
+    if kind.subject.type == "Address" and not sees_all:
+        customers = select(UserRecord.id).where(UserRecord.is_staff.is_(False))
+        return query.where(AddressRecord.user_id.in_(customers))
     if kind.subject.type != "User":
         return query
     if kind.subject.of_staff is not None:
         return query.where(UserRecord.is_staff.is_(kind.subject.of_staff))
-    # People who manage customers alone must not look at the staff in this way.
-    sees_all = actor.holds(Permission.MANAGE_STAFF)
     return query if sees_all else query.where(UserRecord.is_staff.is_(False))
 
 
@@ -237,6 +265,34 @@ def _app(session: Session, key: int) -> App | None:
     return None if row is None else to_app(row)
 
 
+def _address(session: Session, actor: Actor, key: int) -> Address | None:
+    stored = session.get(AddressRecord, key)
+    if stored is None:
+        return None
+    needed = NEEDED[is_of_staff(session, stored)]
+    return to_address(stored) if actor.holds(needed) else None
+
+
+def _address_snapshot(session: Session, key: int) -> Mapping[str, object]:
+    stored = session.get_one(AddressRecord, key)
+    return address_snapshot(to_address(stored), of_staff=is_of_staff(session, stored))
+
+
+def _is_of_hidden_staff(actor: Actor, snapshot: Snapshot) -> bool:
+    return bool(snapshot.get("of_staff")) and not actor.holds(Permission.MANAGE_STAFF)
+
+
+def _channel(session: Session, key: int) -> Channel | None:
+    row = session.execute(CHANNELS.where(ChannelRecord.id == key)).one_or_none()
+    return None if row is None else to_channel(row)
+
+
+def _channel_snapshot(session: Session, key: int) -> Mapping[str, object]:
+    return channel_snapshot(
+        to_channel(session.execute(CHANNELS.where(ChannelRecord.id == key)).one())
+    )
+
+
 def _user_snapshot(session: Session, key: int) -> Mapping[str, object]:
     reference = session.scalar(select(UserRecord.external_reference).where(UserRecord.id == key))
     return user_snapshot(load_user(session, key), reference)
@@ -251,6 +307,11 @@ def _product_snapshot(session: Session, key: int) -> Mapping[str, object]:
     row = session.execute(PRODUCTS.where(ProductRecord.id == key)).one()
     return product_snapshot(to_product(row))
 
+
+_CHANNELS: Mapping[str, SQLColumnExpression[int]] = MappingProxyType(
+    {"Order": ORDER_CHANNEL, "Checkout": CHECKOUT_CHANNEL}
+)
+"""The channel of each type of object that has one."""
 
 _CUSTOMER_EMAIL = (
     select(UserRecord.email).where(UserRecord.id == CheckoutRecord.user_id).scalar_subquery()
@@ -297,6 +358,22 @@ SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
             token=CheckoutRecord.token,
         ),
         "Order": StoredSubject(key=OrderRecord.id, read=load_order),
+        "Address": StoredSubject(
+            key=AddressRecord.id,
+            read=_address,
+            snapshot=_address_snapshot,
+            read_snapshot=partial(read_snapshot, Address),
+            deletions=("address.delete",),
+            is_hidden=_is_of_hidden_staff,
+        ),
+        "Channel": StoredSubject(
+            key=ChannelRecord.id,
+            read=lambda session, _actor, key: _channel(session, key),
+            name=ChannelRecord.name,
+            snapshot=_channel_snapshot,
+            read_snapshot=partial(read_snapshot, Channel),
+            deletions=("channel.delete",),
+        ),
     }
 )
 """By the type of ``domain.events.Subject``."""

@@ -58,9 +58,29 @@ def line(product: Product | None = BOWL, quantity: int = 2, units: int = 1000) -
 def test_cart_is_open_to_its_owner_or_by_token_if_anonymous(
     actor: Actor, own: bool, anybodys: bool, of_another: bool
 ) -> None:
-    assert may_open(actor, 1) is own
-    assert may_open(actor, None) is anybodys
-    assert may_open(actor, 2) is of_another
+    assert may_open(actor, 1, 1) is own
+    assert may_open(actor, None, 1) is anybodys
+    assert may_open(actor, 2, 1) is of_another
+
+
+def test_carts_of_others_are_open_in_the_managers_channels_alone() -> None:
+    manager = Actor(
+        ActorKind.USER,
+        user_id=3,
+        permissions=frozenset({Permission.MANAGE_CHECKOUTS}),
+        channel_ids=frozenset({1}),
+    )
+    assert may_open(manager, 2, 1)
+    assert not may_open(manager, 2, 2)
+    assert may_open(manager, 3, 2)
+    preview = Actor(
+        ActorKind.APP,
+        app_id=1,
+        permissions=frozenset({Permission.MANAGE_CHECKOUTS}),
+        previewed_by=manager,
+    )
+    assert may_open(preview, 2, 1)
+    assert not may_open(preview, 2, 2)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +158,7 @@ def test_all_problems_of_a_cart_are_reported(
 
 
 def test_cart_total_uses_the_prices_of_its_lines() -> None:
-    cart = Checkout(1, "t", None, "", (line(units=1000), line(None, 3, 5)), NOON, NOON)
+    cart = Checkout(1, "t", None, 1, "", (line(units=1000), line(None, 3, 5)), NOON, NOON)
     assert cart.total == of_units(2015)
     assert cart.quantity == 5
     assert replace(cart, lines=()).total == of_units(0)

@@ -28,6 +28,7 @@ ORDER = Order(
     status=OrderStatus.UNCONFIRMED,
     is_paid=False,
     user_id=1,
+    channel_id=1,
     user_email="ann@example.com",
     total=of_units(1250),
     created_at=NOON,
@@ -101,8 +102,17 @@ def test_an_order_is_paid_once(status: OrderStatus) -> None:
 def test_order_is_visible_to_its_buyer_and_order_managers(
     actor: Actor, own: bool, of_nobody: bool
 ) -> None:
-    assert sees_order(actor, 1) is own
-    assert sees_order(actor, None) is of_nobody
+    assert sees_order(actor, ORDER) is own
+    assert sees_order(actor, replace(ORDER, user_id=None)) is of_nobody
+
+
+def test_orders_of_others_are_visible_in_the_managers_channels_alone() -> None:
+    manager = Actor(ActorKind.USER, user_id=2, permissions=ORDERS, channel_ids=frozenset({1}))
+    assert sees_order(manager, ORDER)
+    assert not sees_order(manager, replace(ORDER, channel_id=2))
+    assert sees_order(manager, replace(ORDER, channel_id=2, user_id=2))
+    preview = Actor(ActorKind.APP, app_id=1, permissions=ORDERS, previewed_by=manager)
+    assert not sees_order(preview, replace(ORDER, channel_id=2))
 
 
 def test_line_total_is_price_times_quantity() -> None:

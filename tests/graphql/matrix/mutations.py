@@ -109,6 +109,18 @@ PEOPLE_OF_THE_SHOP = {
     "permissionGroupUpdate": Row(HOLDING_PEOPLE, 'id: "$group", input: {name: "new"}', STAFF),
     "permissionGroupDelete": Row(HOLDING_PEOPLE, 'id: "$group"', STAFF),
 }
+CHANNEL = (Permission.MANAGE_CHANNELS,)
+CHANNELS = {
+    "channelCreate": Row(
+        HOLDERS,
+        'input: {name: "New", slug: "new", currencyCode: "EUR", defaultCountry: PL}',
+        CHANNEL,
+    ),
+    "channelUpdate": Row(HOLDERS, 'id: "$channel", input: {name: "New"}', CHANNEL),
+    "channelDelete": Row(HOLDERS, 'id: "$channel"', CHANNEL),
+    "channelActivate": Row(HOLDERS, 'id: "$channel"', CHANNEL),
+    "channelDeactivate": Row(HOLDERS, 'id: "$channel"', CHANNEL, codes=("INVALID",)),
+}
 _ADDRESS = 'input: {country: PL, city: "A", postalCode: "00-001", streetAddress1: "B"}'
 ADDRESSES = {
     "accountAddressCreate": Row(WITHOUT_CUSTOMER, _ADDRESS, IMPERSONATION),
@@ -230,6 +242,7 @@ MUTATIONS = {
     **TOKENS,
     **ACCOUNTS,
     **PEOPLE_OF_THE_SHOP,
+    **CHANNELS,
     **METADATA,
     **SHOP,
     **INTEGRATIONS,

@@ -22,6 +22,7 @@ from tests.graphql.matrix.rules import (
 USERS, STAFFERS = Permission.MANAGE_USERS, Permission.MANAGE_STAFF
 ORDERS, CHECKOUTS = Permission.MANAGE_ORDERS, Permission.MANAGE_CHECKOUTS
 HANDLING, SETTINGS = Permission.HANDLE_CHECKOUTS, Permission.MANAGE_SETTINGS
+CHANNELS = Permission.MANAGE_CHANNELS
 MANAGING_APPS, PLUGINS = Permission.MANAGE_APPS, Permission.MANAGE_PLUGINS
 
 HIDDEN = Rule("- - o + o + o +", (USERS, STAFFERS, ORDERS))
@@ -72,6 +73,9 @@ QUERIES = {
         Rule("o o o + o + o +"), 'id: "$draft"', (Permission.MANAGE_PRODUCTS,)
     ),
     "products": Row(EVERYBODY, "first: 1"),
+    "channels": Row(STAFF_AND_APPS, ""),
+    "channel": Row(EVERYBODY, 'slug: "default-channel"'),
+    "channel that is inactive": Row(Rule("o o + + + + + +"), 'id: "$channel"'),
     "checkout": Row(EVERYBODY, 'id: "$cart"'),
     "order": Row(OWN, 'id: "$order"', (ORDERS,)),
     "orders": Row(HOLDERS, "first: 1", (ORDERS,)),
@@ -105,6 +109,7 @@ _ANY_PRIVATE_METADATA = {
     "privateMetafields": 'privateMetafields(keys: ["key"])',
 }
 _PRIVATE_METADATA = _ANY_PRIVATE_METADATA | {"privateMetafield": 'privateMetafield(key: "key")'}
+_CHANNEL = 'channel(slug: "default-channel")'
 _APP, _WEBHOOK, _GROUPS = 'app(id: "$app")', 'webhook(id: "$webhook")', "me { permissionGroups"
 PUBLIC = {field.name for field in fields(PublicShop)}
 FIELDS = {
@@ -204,6 +209,31 @@ FIELDS = {
         (CHECKOUTS, HANDLING),
         beside=frozenset({USERS}),
     ),
+    **{
+        f"Channel.{name}": Row(STAFF_AND_APPS, f"{_CHANNEL} {{ {call} }}")
+        for name, call in {
+            "name": "name",
+            "isActive": "isActive",
+            "currencyCode": "currencyCode",
+            "defaultCountry": "defaultCountry { code }",
+            "stockSettings": "stockSettings { allocationStrategy }",
+        }.items()
+    },
+    "Channel.hasOrders": Row(HOLDERS, f"{_CHANNEL} {{ hasOrders }}", (CHANNELS,)),
+    **{
+        f"Channel.{name}": Row(EVERYBODY, f"{_CHANNEL} {{ {call} }}")
+        for name, call in _PUBLIC_METADATA.items()
+    },
+    **{
+        f"Channel.{name}": Row(HOLDERS, f"{_CHANNEL} {{ {call} }}", (CHANNELS,))
+        for name, call in _PRIVATE_METADATA.items()
+    },
+    "User.accessibleChannels": Row(SIGNED_IN, "me { accessibleChannels { slug } }"),
+    "Group.accessibleChannels": Row(
+        SIGNED_IN, f"{_GROUPS} {{ accessibleChannels {{ slug }} }} }}"
+    ),
+    "Order.channel": Row(OWN, 'order(id: "$order_of_a_customer") { channel { slug } }', (ORDERS,)),
+    "Checkout.channel": Row(EVERYBODY, 'checkout(id: "$cart") { channel { slug } }'),
     "Group.users": Row(Rule("o + - + o o - +"), f"{_GROUPS} {{ users {{ id }} }} }}", (STAFFERS,)),
     "Group.userCanManage": Row(SIGNED_IN, f"{_GROUPS} {{ userCanManage }} }}"),
     "App.problems": Row(APP_MANAGERS, f"{_APP} {{ problems {{ key }} }}", (MANAGING_APPS,)),

@@ -11,6 +11,7 @@ from sqlalchemy import select, update
 from app.domain.apps.apps import JobStatus
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.commerce.channels import NewChannel
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import Upload
@@ -20,9 +21,11 @@ from app.models import (
     AppProblemRecord,
     AppRecord,
     AppTokenRecord,
+    ChannelRecord,
     UserRecord,
 )
 from app.ports import Ports
+from app.services.commerce.channels import create_channel
 from app.services.shop.settings import update_logo
 from tests.builders.addresses import make_address
 from tests.builders.apps import extension_token, make_app, make_extension_app
@@ -151,6 +154,9 @@ class SampleShop:
 def one_of_everything(ports: Ports) -> Mapping[str, str]:
     """Return the objects' IDs by the names that calls use."""
     app, token = make_app(ports, "target")
+    off = create_channel(ports, OPERATOR, NewChannel("Off", "off", "EUR", "PL"))
+    with ports.database.transaction() as session:
+        session.execute(update(ChannelRecord).values(METADATA))
     page = make_extension_app(ports, "page", logo="a" * 32)
     webhook = make_webhook(ports, app, EventType.PRODUCT_UPDATED, query=QUERY)
     listener, _ = make_app(ports, "listener", Permission.MANAGE_PRODUCTS)
@@ -213,6 +219,7 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
             "Address",
             make_address(ports, customer, public_metadata=_TEXTS, private_metadata=_TEXTS),
         ),
+        "channel": to_global_id("Channel", off.id),
         "group": to_global_id("Group", make_group(ports, "target")),
         "query": QUERY,
     }

@@ -73,7 +73,14 @@ def test_customer_adds_changes_and_deletes_an_address(ports: Ports, clock: FakeC
     assert addresses_of(ports, key) == [changed.address]
     assert delete_address(ports, own, id_).address == changed.address
     assert addresses_of(ports, key) == []
-    assert [event.type for event in events(ports)] == ["CUSTOMER_UPDATED"] * 3
+    assert [event.type for event in events(ports)] == [
+        "ADDRESS_CREATED",
+        "CUSTOMER_UPDATED",
+        "ADDRESS_UPDATED",
+        "CUSTOMER_UPDATED",
+        "ADDRESS_DELETED",
+        "CUSTOMER_UPDATED",
+    ]
 
 
 def test_audit_says_which_details_changed_but_not_how(ports: Ports) -> None:

@@ -43,7 +43,8 @@ def test_customer_changes_their_own_public_metadata(ports: Ports, clock: FakeClo
     change = MetadataChange(deleted_keys=("size", "none"))
     change_user_metadata(ports, own, to_global_id("User", key), change)
     assert public_metadata_of_users(ports, own, [user]) == {key: {"color": "grün 🦊"}}
-    assert [event.type for event in events(ports)] == ["CUSTOMER_UPDATED"] * 2
+    told = ["CUSTOMER_UPDATED", "CUSTOMER_METADATA_UPDATED"]
+    assert [event.type for event in events(ports)] == told * 2
 
 
 def test_audit_names_changed_keys_without_values(ports: Ports) -> None:

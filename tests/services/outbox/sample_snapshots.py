@@ -6,12 +6,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import Group, User
 from app.domain.apps.apps import App, AppType
 from app.domain.authorization.permissions import Permission, PermissionGroup
+from app.domain.commerce.channels import Channel
 from app.domain.commerce.money import of_units
 from app.domain.commerce.products import Product
 from app.domain.commerce.products import snapshot_of as product_snapshot
+from app.services.accounts.stored_addresses import address_snapshot
+from app.services.commerce.channels import channel_snapshot
 from app.services.identity.stored_apps import app_snapshot
 from app.services.identity.users import snapshot_of as user_snapshot
 from app.services.people.stored_groups import group_snapshot
@@ -34,11 +38,11 @@ USER = User(
     updated_at=_MOMENT,
     last_login=_MOMENT,
     permissions=_HELD,
-    groups=(Group(3, "Clerks", _HELD),),
+    groups=(Group(3, "Clerks", _HELD, frozenset({2})),),
     avatar="ann.png",
     time_zone="Europe/Oslo",
 )
-GROUP = PermissionGroup(3, "Clerks", _HELD, members=2)
+GROUP = PermissionGroup(3, "Clerks", _HELD, members=2, channel_ids=frozenset({2}))
 APP = App(
     id=5,
     name="Warehouse",
@@ -69,6 +73,26 @@ PRODUCT = Product(
 )
 
 
+ADDRESS = Address(
+    id=3,
+    user_id=7,
+    first_name="Ann",
+    last_name="Lee",
+    company_name="Lee & Co",
+    street_address_1="Tęczowa 7",
+    street_address_2="Floor 2",
+    city="WROCŁAW",
+    city_area="Center",
+    postal_code="53-601",
+    country="PL",
+    country_area="Dolnośląskie",
+    phone="+48713448150",
+    is_default_shipping_address=True,
+    is_default_billing_address=True,
+)
+CHANNEL = Channel(3, "Poland", "pl", "EUR", "PL", is_active=True)
+
+
 def new_snapshots() -> dict[str, Mapping[str, Any]]:
     """Return what a deletion's event stores now, by the subject's type."""
     stored = {
@@ -76,6 +100,8 @@ def new_snapshots() -> dict[str, Mapping[str, Any]]:
         "Group": group_snapshot(GROUP, [7, 8]),
         "App": app_snapshot(APP),
         "Product": product_snapshot(PRODUCT),
+        "Address": address_snapshot(ADDRESS, of_staff=False),
+        "Channel": channel_snapshot(CHANNEL),
     }
     return {subject: json.loads(json.dumps(found)) for subject, found in stored.items()}
 

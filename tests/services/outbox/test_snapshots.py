@@ -9,13 +9,17 @@ from typing import Any
 
 import pytest
 
+from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import Group, User
 from app.domain.apps.apps import App
+from app.domain.commerce.channels import Channel
 from app.domain.commerce.products import Product
 from app.domain.events import EVENTS, Deletion
 from app.services.webhooks.event_subjects import read_product_snapshot, read_snapshot
 from tests.services.outbox.sample_snapshots import (
+    ADDRESS,
     APP,
+    CHANNEL,
     FROZEN,
     GROUP,
     PRODUCT,
@@ -26,11 +30,13 @@ from tests.services.outbox.sample_snapshots import (
 )
 
 DELETED_AT = datetime(2026, 5, 1, tzinfo=UTC)
-KINDS: Mapping[str, type[User | Group | App | Product]] = {
+KINDS: Mapping[str, type[User | Group | App | Product | Address | Channel]] = {
     "User": User,
     "Group": Group,
     "App": App,
     "Product": Product,
+    "Address": Address,
+    "Channel": Channel,
 }
 
 
@@ -63,7 +69,7 @@ def test_current_snapshot_shape_is_frozen(subject: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.__name__)
 def test_each_field_can_be_read_from_a_snapshot_without_it(
-    kind: type[User | Group | App | Product],
+    kind: type[User | Group | App | Product | Address | Channel],
 ) -> None:
     subject = kind.__name__
     for stored in (*frozen_snapshots(subject), new_snapshots()[subject]):
@@ -73,8 +79,15 @@ def test_each_field_can_be_read_from_a_snapshot_without_it(
 
 
 def test_new_snapshots_are_read_as_the_objects_they_were_taken_of() -> None:
-    group = Group(GROUP.id, GROUP.name, GROUP.permissions)
-    expected = {"User": USER, "Group": group, "App": APP, "Product": PRODUCT}
+    group = Group(GROUP.id, GROUP.name, GROUP.permissions, GROUP.channel_ids)
+    expected = {
+        "User": USER,
+        "Group": group,
+        "App": APP,
+        "Product": PRODUCT,
+        "Address": ADDRESS,
+        "Channel": CHANNEL,
+    }
     assert {name: read(name, stored) for name, stored in new_snapshots().items()} == expected
 
 

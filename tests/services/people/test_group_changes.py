@@ -219,6 +219,7 @@ def test_deleting_a_group_publishes_a_snapshot_and_removes_its_rights(
     [event] = events(ports)
     assert (event.type, event.subject_id) == ("PERMISSION_GROUP_DELETED", group)
     assert event.data["snapshot"] == {
+        "channel_ids": None,
         "id": group,
         "name": "Support",
         "permissions": ["MANAGE_ORDERS"],
