@@ -31,17 +31,17 @@ from app.services.webhooks.subscribers import (
 
 
 @part
-def read_event(ports: Ports, note: OutboxEventRecord) -> Event:
-    """The event that ``note`` is about, with its secret; what a later version noted is left out.
+def read_event(ports: Ports, entry: OutboxEventRecord) -> Event:
+    """Return the event of an outbox entry, with its secret, without a later version's fields.
 
     Raises ``DecryptionError`` when it was sealed under another SECRET_KEY.
     """
-    kind: type[Any] = EVENTS[EventType(note.type)]
+    kind: type[Any] = EVENTS[EventType(entry.type)]
     names = {field.name for field in fields(kind)} - {"subject_id"}
-    values = {name: value for name, value in note.data.items() if name in names}
-    if issubclass(kind, LinkRequested) and note.sealed:
-        values["token"] = ports.encryption.decrypt(OUTBOX_EVENT, note.sealed)
-    event: Event = kind(subject_id=note.subject_id, **values)
+    values = {name: value for name, value in entry.data.items() if name in names}
+    if issubclass(kind, LinkRequested) and entry.sealed:
+        values["token"] = ports.encryption.decrypt(OUTBOX_EVENT, entry.sealed)
+    event: Event = kind(subject_id=entry.subject_id, **values)
     return event
 
 
@@ -81,7 +81,7 @@ class NewDelivery:
 def insert_deliveries(
     ports: Ports, session: Session, deliveries: Sequence[NewDelivery], now: datetime
 ) -> None:
-    """Write new deliveries; one that its note and webhook have already is left as it is.
+    """Write new deliveries; one that exists for its event and webhook is left as it is.
 
     Except one that waits for its payload, which is replaced. A webhook that has been deleted
     meanwhile gets none.
@@ -167,14 +167,14 @@ _UNREADABLE_EVENT = "The event was sealed under another SECRET_KEY."
 class _PayloadResult:
     """The deliveries of one outbox event, and the faults that prevented others."""
 
-    note: OutboxEventRecord
+    entry: OutboxEventRecord
     deliveries: tuple[NewDelivery, ...]
     faults: tuple[Exception, ...] = ()
 
     @property
     def retry_delay(self) -> float | None:
         """Seconds until the payloads that are missing are tried again; ``None`` for never."""
-        tried = self.note.attempts + 1
+        tried = self.entry.attempts + 1
         return delay_before(tried, FAULT_DELAYS, 0.0) if self.faults else None
 
 
@@ -190,10 +190,10 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
     the end, for the log, and retried by ``FAULT_DELAYS``; meanwhile the delivery is stored without
     a payload, with the id of the log entry, and then it fails.
     """
-    notes, subscribers = _claim(ports)
-    if not notes:
+    entries, subscribers = _claim(ports)
+    if not entries:
         return 0
-    results = [_make_payloads(ports, note, subscribers.get(note.type, ())) for note in notes]
+    results = [_make_payloads(ports, entry, subscribers.get(entry.type, ())) for entry in entries]
     now = ports.shared_clock.now()
     with ports.database.transaction() as session:
         insert_deliveries(
@@ -202,16 +202,16 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
             [delivery for result in results for delivery in result.deliveries],
             now,
         )
-        closed = [result.note for result in results if result.retry_delay is None]
-        _close(session, [note.id for note in closed], now)
-        _end_waiting(session, [note.id for note in closed if note.attempts])
+        closed = [result.entry for result in results if result.retry_delay is None]
+        _close(session, [entry.id for entry in closed], now)
+        _end_waiting(session, [entry.id for entry in closed if entry.attempts])
         for result in results:
             if result.retry_delay is not None:
-                _postpone(session, result.note, now + timedelta(seconds=result.retry_delay))
+                _postpone(session, result.entry, now + timedelta(seconds=result.retry_delay))
     faults = [fault for result in results for fault in result.faults]
     if faults:
         raise ExceptionGroup(_FAULTS, faults)
-    return len(notes)
+    return len(entries)
 
 
 def _claim(
@@ -222,18 +222,18 @@ def _claim(
     if not ports.database.read(_ANY_OPEN, moments(now)):
         return (), {}
     with ports.database.transaction() as session:
-        notes = session.scalars(_OLDEST, moments(now)).all()
+        entries = session.scalars(_OLDEST, moments(now)).all()
         session.execute(
             update(OutboxEventRecord)
-            .where(OutboxEventRecord.id.in_([note.id for note in notes]))
+            .where(OutboxEventRecord.id.in_([entry.id for entry in entries]))
             .values(lease_until=now + LEASE)
             .execution_options(synchronize_session=False)
         )
         # A later version may have noted what this one has never heard of.
-        types = {EventType(note.type) for note in notes if note.type in _KNOWN}
+        types = {EventType(entry.type) for entry in entries if entry.type in _KNOWN}
         found = subscribers_of(session, types)
         session.expunge_all()
-    return notes, {kind.value: subscribed for kind, subscribed in found.items()}
+    return entries, {kind.value: subscribed for kind, subscribed in found.items()}
 
 
 @part
@@ -244,13 +244,13 @@ def moments(now: datetime) -> dict[str, datetime]:
 
 @part
 def make_missing_deliveries(
-    ports: Ports, notes: Sequence[OutboxEventRecord], subscriber: Subscriber
+    ports: Ports, entries: Sequence[OutboxEventRecord], subscriber: Subscriber
 ) -> Sequence[NewDelivery]:
-    """The deliveries that one webhook should have had of ``notes``; never in a transaction.
+    """Make the deliveries of outbox ``entries`` that one webhook lacks; never in a transaction.
 
     Raises what kept a payload from being made, if that was a fault of ours.
     """
-    results = [_make_payloads(ports, note, [subscriber]) for note in notes]
+    results = [_make_payloads(ports, entry, [subscriber]) for entry in entries]
     faults = [fault for result in results for fault in result.faults]
     if faults:
         raise ExceptionGroup(_FAULTS, faults)
@@ -258,26 +258,26 @@ def make_missing_deliveries(
 
 
 def _make_payloads(
-    ports: Ports, note: OutboxEventRecord, subscribers: Sequence[Subscriber]
+    ports: Ports, entry: OutboxEventRecord, subscribers: Sequence[Subscriber]
 ) -> _PayloadResult:
     """Make the payloads of one event; the same query of one app is run once."""
-    is_last = delay_before(note.attempts + 1, FAULT_DELAYS, 0.0) is None
-    issuer = note.issuer
+    is_last = delay_before(entry.attempts + 1, FAULT_DELAYS, 0.0) is None
+    issuer = entry.issuer
     try:
-        issuer = issuer_of(ports, note.issuer)
-        event = read_event(ports, note)
+        issuer = issuer_of(ports, entry.issuer)
+        event = read_event(ports, entry)
         subject = link_subject(ports, event)
     except DecryptionError:
         return _PayloadResult(
-            note,
+            entry,
             tuple(
-                _failed(note, subscriber, issuer, _UNREADABLE_EVENT) for subscriber in subscribers
+                _failed(entry, subscriber, issuer, _UNREADABLE_EVENT) for subscriber in subscribers
             ),
         )
-    except Exception as fault:  # noqa: BLE001 - raised by the caller; the other notes go on
-        problem = problem_of(ports, fault, f"the event {note.id} of the outbox, a {note.type}")
-        failed = tuple(_failed(note, subscriber, issuer, problem) for subscriber in subscribers)
-        return _PayloadResult(note, failed if is_last else tuple(map(_waiting, failed)), (fault,))
+    except Exception as fault:  # noqa: BLE001 - raised by the caller; the other events go on
+        problem = problem_of(ports, fault, f"the event {entry.id} of the outbox, a {entry.type}")
+        failed = tuple(_failed(entry, subscriber, issuer, problem) for subscriber in subscribers)
+        return _PayloadResult(entry, failed if is_last else tuple(map(_waiting, failed)), (fault,))
     payloads: dict[tuple[Actor, str, bool], Payload] = {}
     deliveries = []
     for subscriber in subscribers:
@@ -286,34 +286,36 @@ def _make_payloads(
         key = (reader, subscriber.query, visible_event is event)
         if key not in payloads:
             payloads[key] = try_payload(
-                ports, reader, subscriber.query, _occurrence(note, visible_event, reader.app_id)
+                ports, reader, subscriber.query, _occurrence(entry, visible_event, reader.app_id)
             )
         payload = payloads[key]
         if not payload.problem:
-            pending = _pending(note, subscriber, issuer, payload.text)
+            pending = _pending(entry, subscriber, issuer, payload.text)
             deliveries.append(replace(pending, has_link=_has_link(event, payload.text)))
         else:
-            unmade = _failed(note, subscriber, issuer, payload.problem)
+            unmade = _failed(entry, subscriber, issuer, payload.problem)
             is_final = payload.fault is None or is_last
             deliveries.append(unmade if is_final else _waiting(unmade))
     faults = tuple(payload.fault for payload in payloads.values() if payload.fault is not None)
-    return _PayloadResult(note, tuple(deliveries), faults)
+    return _PayloadResult(entry, tuple(deliveries), faults)
 
 
-def _occurrence(note: OutboxEventRecord, event: Event, recipient_id: int | None) -> Occurrence:
-    return Occurrence(event, note.issued_at, note.principal_type, note.principal_id, recipient_id)
+def _occurrence(entry: OutboxEventRecord, event: Event, recipient_id: int | None) -> Occurrence:
+    return Occurrence(
+        event, entry.issued_at, entry.principal_type, entry.principal_id, recipient_id
+    )
 
 
 def _pending(
-    note: OutboxEventRecord, subscriber: Subscriber, issuer: str, text: str
+    entry: OutboxEventRecord, subscriber: Subscriber, issuer: str, text: str
 ) -> NewDelivery:
     return NewDelivery(
         webhook_id=subscriber.webhook_id,
-        event=note.type,
-        subject_id=note.subject_id,
+        event=entry.type,
+        subject_id=entry.subject_id,
         payload=text,
         issuer=issuer,
-        note_id=note.id,
+        note_id=entry.id,
     )
 
 
@@ -323,15 +325,15 @@ def _has_link(event: Event, payload: str) -> bool:
 
 
 def _failed(
-    note: OutboxEventRecord, subscriber: Subscriber, issuer: str, reason: str
+    entry: OutboxEventRecord, subscriber: Subscriber, issuer: str, reason: str
 ) -> NewDelivery:
     return NewDelivery(
         webhook_id=subscriber.webhook_id,
-        event=note.type,
-        subject_id=note.subject_id,
+        event=entry.type,
+        subject_id=entry.subject_id,
         payload="",
         issuer=issuer,
-        note_id=note.id,
+        note_id=entry.id,
         status=DeliveryStatus.FAILED,
         given_up=reason,
     )
@@ -342,29 +344,29 @@ def _waiting(failed: NewDelivery) -> NewDelivery:
     return replace(failed, status=DeliveryStatus.PENDING)
 
 
-def _end_waiting(session: Session, notes: Collection[int]) -> None:
+def _end_waiting(session: Session, entries: Collection[int]) -> None:
     """Fail deliveries whose webhook stopped subscribing while their payload was tried again."""
-    if notes:
+    if entries:
         session.execute(
             update(DeliveryRecord)
-            .where(DeliveryRecord.note_id.in_(notes), WAITS_FOR_PAYLOAD)
+            .where(DeliveryRecord.note_id.in_(entries), WAITS_FOR_PAYLOAD)
             .values(status=DeliveryStatus.FAILED.value)
         )
 
 
-def _close(session: Session, notes: Collection[int], now: datetime) -> None:
+def _close(session: Session, entries: Collection[int], now: datetime) -> None:
     session.execute(
         update(OutboxEventRecord)
-        .where(OutboxEventRecord.id.in_(notes))
+        .where(OutboxEventRecord.id.in_(entries))
         .values(closed_at=now, lease_until=None)
     )
 
 
-def _postpone(session: Session, note: OutboxEventRecord, until: datetime) -> None:
+def _postpone(session: Session, entry: OutboxEventRecord, until: datetime) -> None:
     session.execute(
         update(OutboxEventRecord)
-        .where(OutboxEventRecord.id == note.id)
-        .values(attempts=note.attempts + 1, lease_until=until)
+        .where(OutboxEventRecord.id == entry.id)
+        .values(attempts=entry.attempts + 1, lease_until=until)
     )
 
 
@@ -398,13 +400,13 @@ def _rebuild(ports: Ports, key: int) -> bool:
         ).one_or_none()
         if found is None:
             return False
-        note, webhook = found
-        heard = subscribers_of(session, [EventType(note.type)])[EventType(note.type)]
+        entry, webhook = found
+        heard = subscribers_of(session, [EventType(entry.type)])[EventType(entry.type)]
         session.expunge_all()
     subscriber = next((candidate for candidate in heard if candidate.webhook_id == webhook), None)
     if subscriber is None:
         return False
-    (rebuilt,) = make_missing_deliveries(ports, [note], subscriber)
+    (rebuilt,) = make_missing_deliveries(ports, [entry], subscriber)
     is_due = rebuilt.status is DeliveryStatus.PENDING
     now = ports.shared_clock.now()
     with ports.database.transaction() as session:

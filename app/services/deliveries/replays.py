@@ -283,18 +283,18 @@ def _replay_undelivered(ports: Ports, webhook_id: int, since: datetime, tally: _
         heard = _subscribed(session, webhook_id)
     missing_events = _missing(webhook_id, heard, since).order_by(OutboxEventRecord.id)
     count, last = 0, 0
-    while count < MAX_MISSING and (notes := _next_events(ports, missing_events, last)):
-        last = notes[-1].id
+    while count < MAX_MISSING and (entries := _next_events(ports, missing_events, last)):
+        last = entries[-1].id
         missing = [
             delivery
-            for note in notes
-            for delivery in make_missing_deliveries(ports, [note], heard[note.type])
+            for entry in entries
+            for delivery in make_missing_deliveries(ports, [entry], heard[entry.type])
         ]
         now = ports.shared_clock.now()
         with ports.database.transaction() as session:
             insert_deliveries(ports, session, missing, now)
         count += len(missing)
-        tally.add(len(notes))
+        tally.add(len(entries))
     return count
 
 
@@ -331,9 +331,9 @@ def _next_events(
 ) -> list[OutboxEventRecord]:
     """Return some of the events behind ``last``."""
     with ports.database.reading() as session:
-        notes = list(session.scalars(missing.where(OutboxEventRecord.id > last).limit(_AT_ONCE)))
+        entries = list(session.scalars(missing.where(OutboxEventRecord.id > last).limit(_AT_ONCE)))
         session.expunge_all()
-    return notes
+    return entries
 
 
 MAX_MATCHING = 10_000

@@ -284,7 +284,7 @@ _COLUMNS = (
     DeliveryRecord.attempts,
     DeliveryRecord.note_id,
 )
-"""The fields of ``Delivery``; one without a note is a sample."""
+"""The fields of ``Delivery``; one without an outbox entry is a sample."""
 
 _OF_BATCH = (
     DeliveryRecord.id.in_(bindparam("deliveries", expanding=True)),
@@ -429,23 +429,23 @@ def _permitted(prepared: _Prepared, permissions: frozenset[Permission]) -> Seque
 def _deliveries(ports: Ports, rows: Sequence[NamedRow]) -> Sequence[Delivery]:
     deliveries = [_delivery(row) for row in rows]
     if ports.traces.is_on:
-        notes = {row.id: row.note_id for row in rows if row.note_id is not None}
-        deliveries = _with_traces(ports, deliveries, notes)
+        entries = {row.id: row.note_id for row in rows if row.note_id is not None}
+        deliveries = _with_traces(ports, deliveries, entries)
     return deliveries
 
 
 def _with_traces(
-    ports: Ports, deliveries: Sequence[Delivery], notes: Mapping[int, int]
+    ports: Ports, deliveries: Sequence[Delivery], entries: Mapping[int, int]
 ) -> list[Delivery]:
     """Return the deliveries with the traces of their events, which may be deleted by now."""
     query = select(OutboxEventRecord.id, OutboxEventRecord.data)
     with ports.database.reading() as session:
-        rows = session.execute(query.where(OutboxEventRecord.id.in_(set(notes.values())))).all()
+        rows = session.execute(query.where(OutboxEventRecord.id.in_(set(entries.values())))).all()
     found = {row.id: str(row.data.get(TRACEPARENT, "")) for row in rows}
     return [
         TracedDelivery(
             **{field.name: getattr(delivery, field.name) for field in fields(Delivery)},
-            traceparent=found.get(notes.get(delivery.id, 0), ""),
+            traceparent=found.get(entries.get(delivery.id, 0), ""),
         )
         for delivery in deliveries
     ]

@@ -90,15 +90,15 @@ def add_link_mail(
     shop = session.get_one(ShopRecord, SHOP_ID)
     sender = MailSender(getattr(shop, sender_setting(mail.kind)))
     told = replace(event, mail_kind=mail.kind.value, mail_sender=sender.value)
-    note = _note(ports, actor, told)
+    entry = _note(ports, actor, told)
     promised = _promise(ports, session, mail, event.subject_id, redirect_url)
     is_apps = sender is MailSender.APP
     if is_apps and not _asks_again(ports, session, mail.kind, event.subject_id):
-        session.add(note)
+        session.add(entry)
         session.flush()
-        promised.awaited_event_id = note.id
+        promised.awaited_event_id = entry.id
         promised.next_attempt_at = promised.created_at + MAX_WAIT
-    session.add_all([note, promised])
+    session.add_all([entry, promised])
 
 
 def _promise(
