@@ -7,12 +7,15 @@ import pytest
 
 from app.console.integrations.deliveries_page import (
     DeliveryRow,
-    make_deliveries_page,
+    delivery_row,
+    latest_words,
     make_selection,
+    replay_question,
     replay_result,
     resend_problem,
     resend_question,
     resend_result,
+    webhook_names,
 )
 from app.domain.deliveries.deliveries import DeliveryStatus, ReplayResult
 from app.domain.events import EventType
@@ -51,8 +54,7 @@ FAILED = replace(
 
 
 def row_of(line: DeliveryLine) -> DeliveryRow:
-    (row,) = make_deliveries_page([line], [], {}).rows
-    return row
+    return delivery_row(line, {})
 
 
 @pytest.mark.parametrize(
@@ -112,15 +114,9 @@ def test_unnamed_webhook_is_known_by_its_app() -> None:
     assert named.checkbox_label.startswith("Select Product created to Stock, ")
 
 
-def test_caption_tells_the_order() -> None:
-    assert make_deliveries_page([], [], {}).caption == "Deliveries, newest first"
-    oldest = make_deliveries_page([], [], {}, oldest_first=True)
-    assert oldest.caption == "Deliveries, oldest first"
-
-
 def test_webhooks_to_choose_from_are_called_by_name_and_app() -> None:
     webhooks = [WebhookName(2, "Stock", 1, "Labels"), WebhookName(1, "", 1, "Labels")]
-    assert make_deliveries_page([], webhooks, {}).webhooks == {
+    assert webhook_names(webhooks) == {
         "2": "Stock (Labels)",
         "1": "Unnamed webhook (Labels)",
     }
@@ -130,10 +126,10 @@ def test_webhooks_to_choose_from_are_called_by_name_and_app() -> None:
     ("question_name", "what"), [("replay-missing", "missing"), ("replay-failed", "failed")]
 )
 def test_replay_is_asked_about(question_name: str, what: str) -> None:
-    replay = make_deliveries_page([], [], {}, question_name).replay
+    replay = replay_question(question_name)
     assert replay is not None
     assert (replay.what, replay.action) == (what, replay.title.rstrip("?"))
-    assert make_deliveries_page([], [], {}, "other").replay is None
+    assert replay_question("other") is None
 
 
 @pytest.mark.parametrize(
@@ -214,7 +210,7 @@ def test_row_is_named_for_its_object(
     event: EventType, names: dict[str, ObjectName], title: str, label: str
 ) -> None:
     line = replace(WAITING, event=event, object_id="id")
-    (row,) = make_deliveries_page([line], [], names).rows
+    row = delivery_row(line, names)
     assert (row.title, row.event) == (title, label)
 
 
@@ -227,8 +223,7 @@ def test_row_is_named_for_its_object(
 )
 def test_cart_without_an_email_has_a_short_number(object_id: str, title: str) -> None:
     line = replace(WAITING, event=EventType.CHECKOUT_CREATED, object_id=object_id)
-    (row,) = make_deliveries_page([line], [], {}).rows
-    assert row.title == title
+    assert delivery_row(line, {}).title == title
 
 
 @pytest.mark.parametrize(
@@ -323,8 +318,8 @@ def test_what_cannot_be_resent_has_a_reason(impact: ResendImpact, problem: str) 
 
 
 def test_newest_delivery_is_said_when_the_list_changes() -> None:
-    assert make_deliveries_page([], [], {}).latest == "No deliveries"
+    assert latest_words([]) == "No deliveries"
     newer = replace(WAITING, id=WAITING.id + 1)
-    page = make_deliveries_page([FAILED, newer], [], {})
-    (row,) = [row for row in page.rows if row.id == newer.id]
-    assert page.latest == f"Latest delivery: {row.title}, {row.status}"
+    row = row_of(newer)
+    latest = latest_words([row_of(FAILED), row])
+    assert latest == f"Latest delivery: {row.title}, {row.status}"

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from app.console.integrations import apps, deliveries_page, webhooks
+from app.console.integrations import apps, deliveries, webhooks
 from app.console.lists.list_page import RowCount
 from app.console.people import customers, groups, mails, staff
 from app.console.security import audit, sign_ins, single_sign_on
@@ -19,7 +19,7 @@ CUSTOMERS = "/console/customers/"
 LISTS = [
     (apps.APPS.count, "app", "apps"),
     (webhooks.WEBHOOKS.count, "webhook", "webhooks"),
-    (deliveries_page.COUNT, "delivery", "deliveries"),
+    (deliveries.DELIVERIES.count, "delivery", "deliveries"),
     (customers.CUSTOMERS.count, "customer", "customers"),
     (staff.PEOPLE_COUNT, "person", "people"),
     (groups.GROUPS.count, "group", "groups"),

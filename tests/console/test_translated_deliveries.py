@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from app.console.integrations.deliveries_page import COLUMNS, COUNT, delivery_row
+from app.console.integrations.deliveries import DELIVERIES
+from app.console.integrations.deliveries_page import delivery_row
 from app.console.integrations.events import make_events_page
 from app.console.overview.home import make_home_page
 from app.console.security.audit import make_entry_page
@@ -41,7 +42,7 @@ UNANSWERED = replace(
 )
 def test_number_of_deliveries_is_in_the_language(language: str, total: int, summary: str) -> None:
     use_language(language)
-    assert COUNT.of(Counts(total, total)) == summary
+    assert DELIVERIES.count.of(Counts(total, total)) == summary
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,7 @@ def test_row_is_named_by_event_and_object() -> None:
 
 def test_exported_cause_stays_english() -> None:
     use_language("de")
-    assert COLUMNS["cause"](UNANSWERED) == UNANSWERED.last_response
+    assert DELIVERIES.file_columns["cause"](UNANSWERED) == UNANSWERED.last_response
 
 
 def test_delivery_page_says_what_follows() -> None:

@@ -1,8 +1,7 @@
 """Deliveries: what was sent to apps, searched, shown and resent."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
@@ -12,36 +11,45 @@ from app.console.frame.page_layout import done, go, page
 from app.console.frame.parts import Question
 from app.console.frame.session import actor, now, ports
 from app.console.integrations.deliveries_page import (
-    COLUMNS,
     DEFAULT_SINCE,
+    REFRESH_SECONDS,
     SINCE,
-    make_deliveries_page,
+    cause_of,
+    delivery_columns,
+    delivery_row,
+    latest_words,
     make_selection,
+    replay_question,
     replay_result,
     resend_problem,
     resend_question,
     resend_result,
+    webhook_names,
 )
 from app.console.integrations.delivery_page import make_delivery_page
 from app.console.integrations.missing_permissions import withheld_note
-from app.console.lists.files import export_list
 from app.console.lists.list_page import (
-    invalid_filter_messages,
-    invalid_filters,
-    query_params,
-    requested_days,
-    requested_page,
-    tags,
-    time_turns,
+    EmptyState,
+    Filter,
+    ListOrder,
+    ListPage,
+    Requested,
+    RowCount,
+    Sort,
+    choice,
+    day_filters,
+    search,
 )
 from app.domain.deliveries.deliveries import RETENTION, DeliveryStatus
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.pages import Page, PageRequest, Range, with_items
 from app.domain.values.text import translatable
 from app.services.deliveries.details import name_objects, show_delivery_details
 from app.services.deliveries.lists import (
     NO_ANSWER,
+    DeliveryLine,
     DeliverySearch,
     search_deliveries,
     show_delivery,
@@ -54,25 +62,104 @@ from app.services.deliveries.replays import (
     show_resend_impact,
 )
 from app.services.webhooks.changes import WebhookInput, update_webhook
-from app.services.webhooks.lists import WebhookName, list_webhook_names
-from app.web.converters import day, one_of, row_key
+from app.services.webhooks.lists import list_webhook_names
+from app.web.converters import one_of, row_key
 from app.web.translation import refused_text, text, texts
 
-_NAMES = {
-    "q": translatable("Text"),
-    "webhook": translatable("Webhook"),
-    "event": translatable("Event"),
-    "status": translatable("Status"),
-    "code": translatable("Response code"),
-    "from": translatable("From"),
-    "to": translatable("To"),
-    "object": translatable("Object ID"),
+_STATUS_LABELS = {
+    "failed": translatable("Failed"),
+    "arrived": translatable("Delivered"),
+    "waiting": translatable("Waiting"),
 }
-_STATUS = {
-    "failed": (DeliveryStatus.FAILED, translatable("Failed")),
-    "arrived": (DeliveryStatus.SUCCESS, translatable("Delivered")),
-    "waiting": (DeliveryStatus.PENDING, translatable("Waiting")),
+_STATUSES = {
+    "failed": DeliveryStatus.FAILED,
+    "arrived": DeliveryStatus.SUCCESS,
+    "waiting": DeliveryStatus.PENDING,
 }
+
+
+def _event_type(name: str) -> EventType:
+    """Return the event of that name; nothing delivers ``ANY_EVENTS``."""
+    return EventType(one_of(EVENTS)(name))
+
+
+def _response_code(code: str) -> int:
+    return NO_ANSWER if code.lower() == "none" else row_key(code)
+
+
+def _search(
+    *, since: datetime | None = None, until: datetime | None = None, **values: Any
+) -> DeliverySearch:
+    return DeliverySearch(created=Range(since, until), **values)
+
+
+def _read(request: PageRequest, **values: Any) -> Page[DeliveryLine]:
+    return search_deliveries(ports(), actor(), request, _search(**values))
+
+
+DELIVERIES = ListPage[DeliveryLine](
+    title="Deliveries",
+    label="Deliveries",
+    filter_label="Filter deliveries",
+    caption="Deliveries, newest first",
+    count=RowCount(
+        none="No deliveries",
+        no_match="No matching deliveries",
+        one="1 delivery",
+        many="{count} deliveries",
+        some="{matching} of {total} deliveries",
+    ),
+    read=_read,
+    filters=(
+        search("Text", "Payload or message ID", argument="text"),
+        Filter("object", "Object ID", argument="object_id", attributes={"spellcheck": "false"}),
+        choice("webhook", "Webhook", {}, row_key, argument="webhook_id"),
+        choice("event", "Event", {event: event for event in EVENTS}, _event_type),
+        choice("status", "Status", _STATUS_LABELS, _STATUSES),
+        Filter(
+            "code",
+            "Response code",
+            _response_code,
+            argument="response_status",
+            placeholder="503, none",
+            attributes={"inputmode": "numeric"},
+        ),
+        *day_filters(),
+    ),
+    sorts=(
+        Sort("newest", "Newest first", order=ListOrder.NEWEST_FIRST),
+        Sort(
+            "oldest",
+            "Oldest first",
+            {"oldest_first": True},
+            ListOrder.OLDEST_FIRST,
+            "Deliveries, oldest first",
+        ),
+    ),
+    file="deliveries",
+    file_columns={
+        "id": lambda line: to_global_id("EventDelivery", line.id),
+        "event": lambda line: line.event.value,
+        "object_id": lambda line: line.object_id,
+        "webhook": lambda line: line.webhook_name,
+        "app": lambda line: line.app_name,
+        "status": lambda line: line.status.value,
+        "response_code": lambda line: line.response_status,
+        "cause": lambda line: "" if line.status is DeliveryStatus.SUCCESS else cause_of(line),
+        "attempts": lambda line: line.attempts,
+        "created_at": lambda line: line.created_at,
+        "next_attempt_at": lambda line: line.next_attempt_at,
+        "message_id": lambda line: line.message_id,
+    },
+    empty=EmptyState(
+        "send",
+        "No deliveries yet",
+        "Events that your webhooks subscribe to appear here once they are sent.",
+        "flask webhook trigger --help",
+        "console.webhooks.index",
+        "View webhooks",
+    ),
+)
 
 blueprint = PageGroup(
     "deliveries",
@@ -91,52 +178,48 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List deliveries by time, filtered by the query string."""
-    invalid = invalid_filters(_CONVERTERS)
-    search = _search()
+    requested = DELIVERIES.requested()
     try:
-        found = search_deliveries(ports(), actor(), requested_page(), search)
+        found = DELIVERIES.found(requested)
     except Refused:
-        invalid = (*invalid, "object")
-        search = replace(search, object_id="")
-        found = search_deliveries(ports(), actor(), requested_page(), search)
+        requested = DELIVERIES.requested(rejected=("object",))
+        found = DELIVERIES.found(requested)
     hooks = list_webhook_names(ports(), actor())
-    names = texts(_NAMES)
-    applied = {name: label for name, label in names.items() if name not in invalid}
-    statuses = {value: text(label) for value, (_, label) in _STATUS.items()}
-    return page(
-        "deliveries/index.html",
-        deliveries=make_deliveries_page(
-            found.items,
-            hooks,
-            name_objects(ports(), actor(), found.items),
-            request.args.get("ask", ""),
-            counts=found.counts,
-            question=_question(search, invalid),
-            oldest_first=search.oldest_first,
-        ),
-        turns=time_turns(found, oldest_first=search.oldest_first),
-        selection=make_selection(
-            found.counts, is_all=request.args.get("select") == "all", is_valid=not invalid
-        ),
-        params=query_params(*_NAMES, "sort"),
-        tags=tags(applied, {"webhook": _called(hooks), "status": statuses}),
-        events={event: event for event in EVENTS},
-        statuses=statuses,
-        sorts={"oldest": text("Oldest first")},
+    webhooks = webhook_names(hooks)
+    names = name_objects(ports(), actor(), found.items)
+    rows = [delivery_row(line, names) for line in found.items]
+    selection = make_selection(
+        found.counts,
+        is_all=request.args.get("select") == "all",
+        is_valid=not requested.invalid,
+    )
+    return DELIVERIES.show(
+        with_items(found, rows),
+        requested=requested,
+        template="deliveries/index.html",
+        columns=delivery_columns(selection),
+        words={"webhook": {str(hook.id): hook.name or hook.app_name for hook in hooks}},
+        options={"webhook": webhooks},
+        selection=selection,
+        refresh_seconds=None if selection.is_all else REFRESH_SECONDS,
+        table_attributes={
+            "id": "delivery-list",
+            "data-refresh": None if selection.is_all and rows else REFRESH_SECONDS,
+            "data-announcement": latest_words(rows),
+        },
+        replay=replay_question(request.args.get("ask", "")),
+        question=_question(requested),
+        webhooks=webhooks,
         since=texts(SINCE),
         default_since=DEFAULT_SINCE,
-        invalid=invalid_filter_messages(names, invalid),
         kept_days=RETENTION.days,
     )
 
 
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
-    """Export every matching delivery, streamed while it is read."""
-    search = _search()
-    return export_list(
-        "deliveries", COLUMNS, lambda page: search_deliveries(ports(), actor(), page, search)
-    )
+    """Export every matching delivery."""
+    return DELIVERIES.export()
 
 
 @blueprint.get("/<key:key>")
@@ -180,26 +263,27 @@ def redeliver_chosen() -> BaseResponse:
     keys = request.form.getlist("id", type=row_key)
     if not keys:
         flash(text("Select a delivery."), "warn")
-        return go("console.deliveries.index", **query_params(*_NAMES, "sort"))
+        return go("console.deliveries.index", **DELIVERIES.requested().params)
     try:
         resent = retry_deliveries(ports(), actor(), keys)
     except Refused as refused:
         flash(refused_text(refused), "bad")
-        return go("console.deliveries.index", **query_params(*_NAMES, "sort"))
+        return go("console.deliveries.index", **DELIVERIES.requested().params)
     for state, message in resend_result(resent):
         flash(message, state)
-    return go("console.deliveries.index", **query_params(*_NAMES, "sort"))
+    return go("console.deliveries.index", **DELIVERIES.requested().params)
 
 
 @blueprint.post("/redeliver-matching")
 def redeliver_matching() -> BaseResponse:
     """Resend all deliveries that match the query string."""
-    back = query_params(*_NAMES, "sort")
-    if invalid_filters(_CONVERTERS):
+    requested = DELIVERIES.requested()
+    back = requested.params
+    if requested.invalid:
         flash(text("Some filters aren't valid. No deliveries were resent."), "bad")
         return go("console.deliveries.index", **back)
     try:
-        resent = resend_matching(ports(), actor(), _search())
+        resent = resend_matching(ports(), actor(), _search(**requested.values))
     except Refused as refused:
         flash(refused_text(refused), "bad")
         return go("console.deliveries.index", **back)
@@ -230,53 +314,13 @@ def replay() -> BaseResponse:
     return done(replay_result(made, missing=missing), "console.deliveries.index", webhook=hook)
 
 
-def _question(search: DeliverySearch, invalid: Sequence[str]) -> Question | None:
+def _question(requested: Requested) -> Question | None:
     """Return the question before all matching deliveries are resent, if it is asked."""
-    if request.args.get("ask") != "resend" or invalid:
+    if request.args.get("ask") != "resend" or requested.invalid:
         return None
-    impact = show_resend_impact(ports(), actor(), search)
+    impact = show_resend_impact(ports(), actor(), _search(**requested.values))
     problem = resend_problem(impact)
     if problem:
         flash(problem, "bad")
         return None
-    return resend_question(impact, query_params(*_NAMES, "sort"))
-
-
-def _kind(name: str) -> EventType:
-    """The event of that name; nothing delivers ``ANY_EVENTS``."""
-    return EventType(one_of(EVENTS)(name))
-
-
-def _response_code(code: str) -> int:
-    return NO_ANSWER if code.lower() == "none" else row_key(code)
-
-
-_CONVERTERS: Mapping[str, Callable[[str], object]] = {
-    "webhook": row_key,
-    "event": _kind,
-    "status": one_of(_STATUS),
-    "code": _response_code,
-    "from": day,
-    "to": day,
-}
-"""The filters whose values can be invalid, but for the object, which the search itself reads."""
-
-
-def _search() -> DeliverySearch:
-    args = request.args
-    status = _STATUS.get(args.get("status", ""))
-    return DeliverySearch(
-        webhook_id=args.get("webhook", type=row_key),
-        event=args.get("event", type=_kind),
-        status=None if status is None else status[0],
-        response_status=args.get("code", type=_response_code),
-        created=requested_days(),
-        object_id=args.get("object", "").strip(),
-        text=args.get("q", "").strip(),
-        oldest_first=args.get("sort") == "oldest",
-    )
-
-
-def _called(hooks: tuple[WebhookName, ...]) -> dict[str, str]:
-    """Return the webhooks' names by key, as URLs have them."""
-    return {str(hook.id): hook.name or hook.app_name for hook in hooks}
+    return resend_question(impact, requested.params)

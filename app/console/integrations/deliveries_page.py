@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.console.frame.formatting import exact
-from app.console.frame.parts import Consequence, Question
+from markupsafe import Markup
+
+from app.console.frame.formatting import breakable, exact, html_text, shortened
+from app.console.frame.parts import Consequence, Pill, Question, lines, link, moment, pill, small
 from app.console.integrations.delivery_page import (
     can_be_sent,
     response_words,
@@ -13,8 +15,7 @@ from app.console.integrations.delivery_page import (
     was_answered,
 )
 from app.console.integrations.event_subjects import title_of
-from app.console.lists.files import Columns
-from app.console.lists.list_page import RowCount
+from app.console.lists.list_page import Column
 from app.domain.deliveries.deliveries import (
     SCHEDULE,
     DeliveryStatus,
@@ -22,8 +23,7 @@ from app.domain.deliveries.deliveries import (
     response_detail,
     status_line,
 )
-from app.domain.values.ids import to_global_id
-from app.domain.values.pages import NONE_COUNTED, Counts
+from app.domain.values.pages import Counts
 from app.domain.values.text import translatable
 from app.services.deliveries.details import ObjectName
 from app.services.deliveries.lists import DeliveryLine
@@ -43,30 +43,6 @@ DEFAULT_SINCE = "24"
 
 REFRESH_SECONDS = 5
 """How often an open list looks for new deliveries and states."""
-
-COLUMNS: Columns[DeliveryLine] = {
-    "id": lambda line: to_global_id("EventDelivery", line.id),
-    "event": lambda line: line.event.value,
-    "object_id": lambda line: line.object_id,
-    "webhook": lambda line: line.webhook_name,
-    "app": lambda line: line.app_name,
-    "status": lambda line: line.status.value,
-    "response_code": lambda line: line.response_status,
-    "cause": lambda line: "" if line.status is DeliveryStatus.SUCCESS else _cause(line),
-    "attempts": lambda line: line.attempts,
-    "created_at": lambda line: line.created_at,
-    "next_attempt_at": lambda line: line.next_attempt_at,
-    "message_id": lambda line: line.message_id,
-}
-"""The columns of the list as a file."""
-
-COUNT = RowCount(
-    none="No deliveries",
-    no_match="No matching deliveries",
-    one="1 delivery",
-    many="{count} deliveries",
-    some="{matching} of {total} deliveries",
-)
 
 _UNNAMED = translatable("Unnamed webhook")
 _NO_NUMBER = "\N{EN DASH}"
@@ -99,20 +75,6 @@ class Replay:
     title: str
     detail: str
     action: str
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveriesPage:
-    """The list, what it can be filtered by, and the replay asked about."""
-
-    rows: tuple[DeliveryRow, ...]
-    summary: str
-    caption: str
-    webhooks: Mapping[str, str]
-    replay: Replay | None
-    question: Question | None
-    latest: str
-    refresh_seconds: int = REFRESH_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,40 +113,66 @@ _REPLAYS = {
 }
 
 
-def make_deliveries_page(
-    lines: Iterable[DeliveryLine],
-    webhooks: Iterable[WebhookName],
-    names: Mapping[str, ObjectName],
-    question_name: str = "",
-    *,
-    counts: Counts = NONE_COUNTED,
-    question: Question | None = None,
-    oldest_first: bool = False,
-) -> DeliveriesPage:
-    """Return the page that lists ``lines``, and asks about a replay if one is ``question_name``.
+def webhook_names(webhooks: Iterable[WebhookName]) -> dict[str, str]:
+    """Return what webhooks are called in the filter and in the question before a replay."""
+    return {
+        str(webhook.id): text(
+            "{name} ({app})", name=webhook.name or text(_UNNAMED), app=webhook.app_name
+        )
+        for webhook in webhooks
+    }
 
-    ``names`` are those of the deliveries' objects by global ID.
-    """
-    rows = tuple(delivery_row(line, names) for line in lines)
-    return DeliveriesPage(
-        rows=rows,
-        summary=COUNT.of(counts),
-        caption=text("Deliveries, oldest first")
-        if oldest_first
-        else text("Deliveries, newest first"),
-        webhooks={
-            str(webhook.id): text(
-                "{name} ({app})", name=webhook.name or text(_UNNAMED), app=webhook.app_name
-            )
-            for webhook in webhooks
-        },
-        replay=_replay(question_name),
-        question=question,
-        latest=_latest(rows),
+
+def delivery_columns(selection: Selection) -> tuple[Column[DeliveryRow], ...]:
+    """Return the columns of the list, with a checkbox in each row."""
+    return (
+        Column(
+            "Select",
+            lambda row: _checkbox(row, is_all=selection.is_all),
+            ("is-choice",),
+            has_buttons=True,
+            heading=Markup() if selection.is_all else _select_all(),
+        ),
+        Column(
+            "Event",
+            lambda row: (
+                link(breakable(row.title), "console.deliveries.show", "lk-hit", key=row.id)
+                + small(row.event)
+            ),
+            is_title=True,
+        ),
+        Column("Result", lambda row: lines(shortened(row.result, 80), shortened(row.detail, 80))),
+        Column("Status", lambda row: pill(Pill(row.state, row.status))),
+        Column("Webhook", lambda row: lines(row.webhook, row.app)),
+        Column("Attempts", lambda row: row.attempts, ("is-num", "is-extra")),
+        Column("Created", _times, ("is-num",)),
     )
 
 
-def _replay(question: str) -> Replay | None:
+def _checkbox(row: DeliveryRow, *, is_all: bool) -> Markup:
+    return Markup(
+        '<label class="lk-check"><input class="form-check-input" type="checkbox" name="id"'
+        ' value="{}"{} aria-label="{}"></label>'
+    ).format(row.id, Markup(" checked disabled") if is_all else "", row.checkbox_label)
+
+
+def _select_all() -> Markup:
+    return Markup(
+        '<label class="lk-check lk-js"><input class="form-check-input" type="checkbox"'
+        ' data-selects="id" aria-label="{}"></label>'
+    ).format(text("Select all on this page"))
+
+
+def _times(row: DeliveryRow) -> Markup:
+    if row.next_attempt_at is None:
+        return lines(moment(row.made_at))
+    return lines(
+        moment(row.made_at), html_text("next {moment}", moment=moment(row.next_attempt_at))
+    )
+
+
+def replay_question(question: str) -> Replay | None:
+    """Return the question before the replay of that name, if it is one."""
     if question not in _REPLAYS:
         return None
     what, *words = _REPLAYS[question]
@@ -223,7 +211,7 @@ def resend_problem(impact: ResendImpact) -> str:
     if impact.due:
         return ""
     left_out = tuple(_left_out(impact.disabled, impact.denied))
-    return " ".join(left_out) or text(COUNT.no_match)
+    return " ".join(left_out) or text("No matching deliveries")
 
 
 def resend_question(impact: ResendImpact, filters: Mapping[str, str]) -> Question:
@@ -300,7 +288,7 @@ def resend_result(resent: Resent) -> tuple[tuple[str, str], ...]:
     return outcomes or (("bad", no_payload),)
 
 
-def _latest(rows: Sequence[DeliveryRow]) -> str:
+def latest_words(rows: Sequence[DeliveryRow]) -> str:
     """Return what a screen reader says when the list has changed."""
     if not rows:
         return text("No deliveries")
@@ -342,7 +330,7 @@ def _result(line: DeliveryLine) -> str:
     return reason_text(line.last_response or line.given_up) or _NO_NUMBER
 
 
-def _cause(line: DeliveryLine) -> str:
+def cause_of(line: DeliveryLine) -> str:
     """Return why a delivery isn't delivered, in one line; English in every language's file."""
     reasons = [line.last_response, line.given_up]
     if line.response_status is not None:

@@ -5,13 +5,14 @@ file, and its sentences. ``show`` returns the page, ``export`` the file; ``ARCHI
 example.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from flask import Response, request, url_for
+from markupsafe import Markup
 
 from app.console.frame.formatting import amount, capitalize_first, time_zone
 from app.console.frame.page_layout import page
@@ -242,6 +243,7 @@ class Filter:
     words: Mapping[str, Sentence] = field(default_factory=dict)
     any: Sentence = "Any"
     default: str = ""
+    placeholder: Sentence = ""
     attributes: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -330,6 +332,9 @@ class Sort:
     caption: Sentence = ""
 
 
+_NO_HEADING = Markup()
+
+
 @dataclass(frozen=True)
 class Column(Generic[Item]):
     """A column of a list's page.
@@ -338,7 +343,7 @@ class Column(Generic[Item]):
     ``frame.parts`` make it. ``styles`` are classes, such as ``is-num`` (right-aligned),
     ``is-extra`` (on wide screens only) or ``is-tight``. On phones the ``short`` label is beside
     each value. The column that ``is_title`` has the headings of rows; the label of one that
-    ``has_buttons`` is only read out.
+    ``has_buttons`` is only read out, before its ``heading``.
     """
 
     label: Sentence
@@ -347,6 +352,7 @@ class Column(Generic[Item]):
     short: Sentence = ""
     is_title: bool = False
     has_buttons: bool = False
+    heading: Markup = _NO_HEADING
 
     @property
     def style(self) -> str:
@@ -451,14 +457,14 @@ class ListPage(Generic[Item]):
     no_match: Sentence = ""
     hint: Sentence = "Try removing a filter."
 
-    def requested(self) -> Requested:
-        """Return what the URL asks for."""
+    def requested(self, rejected: Collection[str] = ()) -> Requested:
+        """Return what the URL asks for, without the filters that the use case ``rejected``."""
         params = query_params(*(one.name for one in self.filters), *(["sort"] * bool(self.sorts)))
         values: dict[str, object] = {}
         applied: dict[str, str] = {}
-        invalid: list[str] = []
+        invalid: list[str] = [*rejected]
         for one in self.filters:
-            if one.name not in params:
+            if one.name not in params or one.name in rejected:
                 continue
             try:
                 values[one.argument or one.name] = one.convert(params[one.name])
@@ -477,27 +483,30 @@ class ListPage(Generic[Item]):
 
     def show(
         self,
-        found: Page[Item] | None = None,
+        found: Page[Any] | None = None,
         *,
+        requested: Requested | None = None,
         template: str = "list.html",
-        items: Sequence[object] | None = None,
         columns: Sequence[Column[Any]] = (),
         words: Mapping[str, Mapping[str, str]] | None = None,
+        options: Mapping[str, Mapping[str, str]] | None = None,
         summary: str = "",
         **values: object,
     ) -> Response:
         """Return the list's page, with more ``values`` for its template.
 
-        It is read as the URL says unless a page was ``found`` already. ``items`` are the page's
-        own values for its columns, by default what was found; ``words`` are labels of filters'
-        values by parameter, besides those that are declared.
+        It is read as the URL says unless a page was ``found`` for what was ``requested``
+        already, with the items that the ``columns`` show. ``words`` are labels of filters'
+        values by parameter, besides those that are declared, and ``options`` those to
+        choose from if they are others.
         """
-        requested = self.requested()
+        requested = requested or self.requested()
         found = found or self.found(requested)
         named = {
             one.name: {**texts(one.words), **(words or {}).get(one.name, {})}
             for one in self.filters
         }
+        choices = options or {}
         names = {one.name: text(one.label) for one in self.filters}
         applied = {name: names[name] for name in requested.applied}
         shown = ShownList(
@@ -507,7 +516,8 @@ class ListPage(Generic[Item]):
             filter_label=text(self.filter_label),
             caption=text((requested.sort and requested.sort.caption) or self.caption),
             controls=[
-                (one, text(one.title or one.label), named[one.name]) for one in self.filters
+                (one, text(one.title or one.label), choices.get(one.name, named[one.name]))
+                for one in self.filters
             ],
             params=requested.params,
             sorts={one.name: text(one.label) for one in self.sorts[1:]},
@@ -515,7 +525,7 @@ class ListPage(Generic[Item]):
             tags=tags(applied, named),
             problems=invalid_filter_messages(names, requested.invalid),
             columns=columns or self.columns,
-            items=found.items if items is None else items,
+            items=found.items,
             summary=summary or self.count.of(found.counts),
             turns=turns(found, requested.sort.order if requested.sort else self.order),
             files=[(text(_FILES[form]), self._file_url(form, requested)) for form in self.forms],
