@@ -39,6 +39,10 @@ def test_graphql_clients_work_with_the_default_settings(shop: Shop) -> None:
     run_client("checks/queries.mjs", shop, *SIGN_IN)
 
 
+def test_queries_that_share_a_person_in_a_cache_come_to_rest(shop: Shop) -> None:
+    run_client("sdk/check-cache.mjs", shop, ADMIN, PASSWORD)
+
+
 def test_registration_and_password_reset_follow_emailed_links(shop: Shop) -> None:
     program = "checks/account-links.mjs"
     with shop.worker():
