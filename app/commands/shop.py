@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,6 +22,7 @@ from app.commands.terminal.options import (
     read_switch,
 )
 from app.commands.terminal.output import Column, Displayable, Form, output
+from app.domain.accounts.addresses import AddressChange
 from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.mail import MailSender
 from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, SettingValue
@@ -40,7 +43,14 @@ from app.services.shop.impact import (
     count_second_factors,
     show_impact,
 )
-from app.services.shop.settings import delete_logo, show_settings, update_logo, update_shop
+from app.services.shop.settings import (
+    delete_logo,
+    show_company_address,
+    show_settings,
+    update_company_address,
+    update_logo,
+    update_shop,
+)
 from app.web.installation import installation
 
 _CLOSING = "Customers and anonymous callers get an error at once."
@@ -271,6 +281,68 @@ def logo(file: str | None, *, remove: bool) -> None:
         upload = Upload(Path(file).name, "", read_bytes(file))
         shop = update_logo(ports, OPERATOR, upload)
     output().one(shop, (Column("logo", "Logo", lambda shop: bool(shop.logo), short=True),))
+
+
+_ADDRESS = (
+    ("company_name", "Company or organization."),
+    ("street_address_1", "Street and number."),
+    ("street_address_2", "What the street's line has no room for."),
+    ("postal_code", "Postal code."),
+    ("city", "City."),
+    ("city_area", "District."),
+    ("country_area", "State or province."),
+    ("country", "Country, by its code of ISO 3166-1."),
+    ("phone", "Phone number."),
+)
+
+
+@command.command(
+    "address",
+    help="Show, change or delete the address of the company behind the shop.\n\n"
+    "Emails end with it if no legal line is set. What you don't name stays; the country's rules "
+    "apply.",
+    examples=[
+        ("flask shop address", "show it"),
+        (
+            (
+                "flask shop address --company-name Marigold --street-address-1 'Main Street 1' "
+                "--postal-code 10115 --city Berlin --country DE"
+            ),
+            "set it",
+        ),
+        ("flask shop address --remove", "delete it"),
+    ],
+)
+@click.option("--remove", is_flag=True, help="Delete the address.")
+def address(*, remove: bool, **details: str | None) -> None:
+    ports = installation().ports
+    given: dict[str, Any] = {name: value for name, value in details.items() if value is not None}
+    if remove and given:
+        raise click.UsageError("Pass either --remove or parts of the address.")
+    if remove:
+        shop = update_company_address(ports, OPERATOR, None)
+    elif given:
+        country = given.pop("country", show_company_address(ports, OPERATOR).country).upper()
+        change = AddressChange(country=country, **given)
+        shop = update_company_address(ports, OPERATOR, change)
+    else:
+        shop = show_settings(ports, OPERATOR)
+    output().one(shop.company_address, _ADDRESS_COLUMNS)
+
+
+for _name, _help in reversed(_ADDRESS):
+    address = click.option(f"--{_name.replace('_', '-')}", _name, metavar="TEXT", help=_help)(
+        address
+    )
+_ADDRESS_COLUMNS = tuple(
+    Column(
+        name,
+        name.replace("_", " ").capitalize(),
+        partial(lambda name, address: getattr(address, name), name),
+        short=name in ("company_name", "country"),
+    )
+    for name, _ in _ADDRESS
+)
 
 
 def _with_access_lost(columns: Columns, numbers: Mapping[str, object]) -> Columns:

@@ -9,9 +9,11 @@ from graphql import GraphQLResolveInfo
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import NO_KEY, User
 from app.domain.commerce.channels import Channel
+from app.domain.shop.settings import PublicShop, ShopSettings
 from app.domain.values.metadata import Metadata as Items
 from app.graphql.app_nodes import AppNode
 from app.graphql.context import RequestContext
+from app.services.shop.settings import private_shop_metadata, shop_metadata
 
 _KEYS = graphene.List(graphene.NonNull(graphene.String))
 
@@ -100,6 +102,8 @@ _TYPES: Mapping[type, str] = {
     User: "User",
     Address: "Address",
     Channel: "Channel",
+    PublicShop: "Shop",
+    ShopSettings: "Shop",
 }
 """The type in the API of each value that has metadata."""
 
@@ -114,35 +118,43 @@ def _chosen(metadata: Items, keys: list[str] | None) -> Items:
     return {key: metadata[key] for key in keys if key in metadata}
 
 
+def _is_gone(context: RequestContext, node: object) -> bool:
+    """Whether ``node`` is a user or an address that isn't stored."""
+    if not isinstance(node, Address | User):
+        return False
+    kind = "Address" if isinstance(node, Address) else "User"
+    return not context.existing_key(kind, node.id)
+
+
 def _public(node: object, info: GraphQLResolveInfo) -> Items:
     context: RequestContext = info.context
+    if _is_gone(context, node) and not (isinstance(node, User) and node.id == NO_KEY):
+        return {}
     if isinstance(node, AppNode):
         return node.loader.public_metadata(node)
+    if isinstance(node, PublicShop):
+        return shop_metadata(context.ports, context.actor)
     if isinstance(node, Address):
-        if not context.existing_key("Address", node.id):
-            return {}
         return context.loaders(info).accounts.address_metadata(node)
     if isinstance(node, Channel):
         return context.loaders(info).channels.public_metadata(node)
     if isinstance(node, User):
-        if node.id != NO_KEY and not context.existing_key("User", node.id):
-            return {}
         return context.loaders(info).accounts.public_metadata(node)
     raise TypeError(f"{type(node)} has no metadata")
 
 
 def _private(node: object, info: GraphQLResolveInfo) -> Items:
     context: RequestContext = info.context
+    if _is_gone(context, node):
+        return {}
     if isinstance(node, AppNode):
         return node.loader.private_metadata(node)
+    if isinstance(node, PublicShop):
+        return private_shop_metadata(context.ports, context.actor)
     if isinstance(node, Address):
-        if not context.existing_key("Address", node.id):
-            return {}
         return context.loaders(info).accounts.private_address_metadata(node)
     if isinstance(node, Channel):
         return context.loaders(info).channels.private_metadata(node)
     if isinstance(node, User):
-        if not context.existing_key("User", node.id):
-            return {}
         return context.loaders(info).accounts.private_metadata(node)
     raise TypeError(f"{type(node)} has no metadata")

@@ -2,24 +2,34 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, LargeBinary, String, Text, UniqueConstraint, false, true
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
+    false,
+    true,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.mails.design import DEFAULT_ACCENT
-from app.models.record import STATE_HERE, BigKey, Record, UtcDateTime
+from app.models.record import STATE_HERE, BigKey, HasMetadata, Record, UtcDateTime
 
 SHOP_ID = 1
 
 
-class ShopRecord(Record):
+class ShopRecord(HasMetadata, Record):
     """The one row of settings; ``keys_version`` increases when the signing keys change.
 
     ``providers_version`` increases when a provider's settings change. ``served_at`` is the last
     base URL served, without ``PUBLIC_URL``. ``storefront_closed_at`` and
     ``storefront_rejections`` belong to the present closing. ``second_factor_from`` is when staff
     without a second factor lose their rights, null while one is optional. ``logo`` is the name of
-    the one row of ``LogoRecord``, "" without one.
+    the one row of ``LogoRecord``, "" without one. ``company_address`` has the details of an
+    address by name, none without one.
 
     Every request reads this row, so a changed switch or key ring takes effect with the next
     request in every process.
@@ -47,6 +57,9 @@ class ShopRecord(Record):
         String(35), default=DEFAULT_LANGUAGE, server_default=DEFAULT_LANGUAGE
     )
     logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    company_address: Mapped[dict[str, object]] = mapped_column(
+        JSON, default=dict, server_default="{}"
+    )
     password_reset_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
     account_confirmation_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
     email_change_request_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")

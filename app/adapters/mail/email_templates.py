@@ -395,7 +395,7 @@ def _layout_values(
         "colors": _colors(shop.accent_color),
         "logo": image,
         "footer": [block.splitlines() for block in _paragraphs(shop.mail_footer)],
-        "legal_line": shop.mail_legal_line,
+        "legal_line": shop.shown_legal_line,
     }
 
 
@@ -412,7 +412,7 @@ def _colors(accent: str) -> _Colors:
 
 
 def _with_footer(text: str, shop: ShopSettings) -> str:
-    footer = [*_paragraphs(shop.mail_footer), *filter(None, [shop.mail_legal_line])]
+    footer = [*_paragraphs(shop.mail_footer), *filter(None, [shop.shown_legal_line])]
     signature = ["-- \n" + "\n\n".join(footer)] if footer else []
     body = _EMPTY_LINES.sub("\n\n", text.strip())
     return "\n\n".join([body, *signature]) + "\n"

@@ -80,6 +80,8 @@ _DID = {
     "session.end": translatable("ended a session of"),
     "session.end_others": translatable("ended all other sessions of"),
     "shop.dismiss_setup": translatable("dismissed the setup checklist of"),
+    "shop.address": translatable("changed the company address of"),
+    "shop.update_metadata": translatable("edited the metadata of"),
     "shop.logo": translatable("changed the logo in emails"),
     "shop.update": translatable("edited the settings of"),
     "staff.create": translatable("created the staff member"),

@@ -158,6 +158,14 @@ def country_of(code: str) -> Country:
     return Country(code, country_name(code))
 
 
+def one_line(address: AddressDetails) -> str:
+    """Return recipient and address in one line; empty for an address that is empty."""
+    if address == NO_DETAILS:
+        return ""
+    person = f"{address.first_name} {address.last_name}".strip()
+    return ", ".join(filter(None, (address.company_name, person, *postal_lines(address))))
+
+
 def postal_lines(address: AddressDetails) -> tuple[str, ...]:
     """Return street, city and country in the order of the country's post."""
     street = "\n".join(filter(None, (address.street_address_1, address.street_address_2)))

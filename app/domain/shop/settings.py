@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from app.domain.accounts.addresses import NO_DETAILS, AddressDetails, one_line
 from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
@@ -70,7 +71,7 @@ class ShopSettings(PublicShop):
     ``second_factor_from`` is when staff without a second factor lose their rights, ``None`` while
     one is optional; it follows from the two settings before it. ``default_language`` is one of
     ``LANGUAGE_NAMES``, ``accent_color`` such as "#0b5563". ``logo`` is the random name of the
-    stored image, "" without one.
+    stored image, "" without one; ``company_address`` is empty without one.
     """
 
     storefront_note: str = ""
@@ -94,9 +95,15 @@ class ShopSettings(PublicShop):
     email_change_request_sender: MailSender = MailSender.OURS
     customer_invitation_sender: MailSender = MailSender.OURS
     staff_invitation_sender: MailSender = MailSender.OURS
+    company_address: AddressDetails = NO_DETAILS
+
+    @property
+    def shown_legal_line(self) -> str:
+        """The legal line of emails: the setting, or the company's address."""
+        return self.mail_legal_line or one_line(self.company_address)
 
 
-DERIVED = {"second_factor_from", "logo"}
+DERIVED = {"second_factor_from", "logo", "company_address"}
 """What follows from settings, or is changed by itself."""
 
 

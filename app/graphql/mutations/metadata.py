@@ -19,19 +19,20 @@ from app.services.metadata import (
     change_app_metadata,
     change_user_metadata,
 )
+from app.services.shop.settings import change_shop_metadata
 
 _ID = graphene.NonNull(
-    graphene.ID, description="The global ID of a user, an address, a channel or an app."
+    graphene.ID, description="The ID of a user, an address, a channel, an app or the shop."
 )
 _KEYS = graphene.NonNull(graphene.List(graphene.NonNull(graphene.String)))
 _PUBLIC = (
     "Signed-in people and apps can change their own. A customer's requires MANAGE_USERS; other "
     "apps' and staff's require MANAGE_APPS or MANAGE_STAFF, for people. Not available to "
-    "dashboard extensions."
+    "dashboard extensions. The shop's requires MANAGE_SETTINGS."
 )
 _PRIVATE = (
     "Apps can change their own. A customer's requires MANAGE_USERS; other apps' and staff's "
-    "require MANAGE_APPS or MANAGE_STAFF, for people."
+    "require MANAGE_APPS or MANAGE_STAFF, for people, and the shop's MANAGE_SETTINGS."
 )
 
 
@@ -160,4 +161,6 @@ def _change(info: GraphQLResolveInfo, id: str, change: MetadataChange) -> Any:
         return change_channel_metadata(context.ports, context.actor, id, change)
     if kind == "User":
         return change_user_metadata(context.ports, context.actor, id, change)
+    if kind == "Shop":
+        return change_shop_metadata(context.ports, context.actor, id, change)
     raise Refused(Problem("NOT_FOUND", "There is no object with metadata with this ID.", "id"))

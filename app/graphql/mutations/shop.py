@@ -10,13 +10,21 @@ from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import OwnTemplate, TemplatePart
 from app.domain.shop.setting_table import SETTINGS, SettingKind
 from app.domain.shop.settings import ShopUpdate
+from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import Upload
 from app.graphql.compatibility import constant_input, without_constants
 from app.graphql.context import RequestContext
+from app.graphql.mutations.addresses import AddressInput, address_change
+from app.graphql.mutations.metadata import metadata_input, pairs
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
 from app.graphql.types.mail_templates import template_arguments, template_language
 from app.services.mails.mail_templates import reset_template, save_template, show_template
-from app.services.shop.settings import delete_logo, update_logo, update_shop
+from app.services.shop.settings import (
+    delete_logo,
+    update_company_address,
+    update_logo,
+    update_shop,
+)
 
 _TYPES = {
     SettingKind.SWITCH: graphene.Boolean,
@@ -28,6 +36,7 @@ _TYPES = {
     SettingKind.LANGUAGE: "app.graphql.types.languages.LanguageCodeEnum",
 }
 
+_METADATA = ("metadata", "private_metadata")
 _UNAVAILABLE = "app.graphql.types.unavailable."
 _CONSTANTS = {
     "account_confirm_merge_mode": f"{_UNAVAILABLE}AccountConfirmModeEnum",
@@ -62,12 +71,22 @@ ShopSettingsInput: Any = type(
             name: constant_input(f"ShopSettingsInput.{name}", kind)
             for name, kind in _CONSTANTS.items()
         },
+        "metadata": metadata_input(),
+        "private_metadata": metadata_input("private"),
     },
 )
 
 
 class ShopSettingsUpdate(MutationPayload):
     """The shop after the change."""
+
+    shop = graphene.Field("app.graphql.types.shop.Shop")
+    errors = errors_of("problems.ShopError")
+    shop_errors = former_errors_of("problems.ShopError")
+
+
+class ShopAddressUpdate(MutationPayload):
+    """The shop with its new address."""
 
     shop = graphene.Field("app.graphql.types.shop.Shop")
     errors = errors_of("problems.ShopError")
@@ -121,6 +140,14 @@ class ShopMutations(graphene.ObjectType):
         input=ShopSettingsInput(),
     )
 
+    shop_address_update = graphene.Field(
+        ShopAddressUpdate,
+        description=(
+            "Changes the address of the company behind the shop, which emails end with without a "
+            "legal line; null deletes it. Requires MANAGE_SETTINGS."
+        ),
+        input=AddressInput(description="The address; omitted fields keep their values."),
+    )
     shop_logo_update = graphene.Field(
         ShopLogoUpdate,
         description=(
@@ -183,6 +210,19 @@ class ShopMutations(graphene.ObjectType):
         return MailTemplateReset(template=details)
 
     @staticmethod
+    @answers(ShopAddressUpdate)
+    def resolve_shop_address_update(
+        _root: object, info: GraphQLResolveInfo, input: dict[str, Any] | None = None
+    ) -> ShopAddressUpdate:
+        context: RequestContext = info.context
+        if input and input.get("metadata"):
+            message = "The company's address has no metadata. Set the shop's."
+            raise Refused(Problem("INVALID", message, "metadata"))
+        change = None if input is None else address_change(input)
+        shop = update_company_address(context.ports, context.actor, change)
+        return ShopAddressUpdate(shop=shop)
+
+    @staticmethod
     @answers(ShopLogoUpdate)
     def resolve_shop_logo_update(
         _root: object, info: GraphQLResolveInfo, image: Upload
@@ -203,7 +243,14 @@ class ShopMutations(graphene.ObjectType):
     ) -> ShopSettingsUpdate:
         context: RequestContext = info.context
         values = without_constants("ShopSettingsInput", input or {})
-        shop = update_shop(context.ports, context.actor, ShopUpdate(**values))
+        public, private = (pairs(values.pop(name, None)) for name in _METADATA)
+        shop = update_shop(
+            context.ports,
+            context.actor,
+            ShopUpdate(**values),
+            metadata=public,
+            private_metadata=private,
+        )
         return ShopSettingsUpdate(shop=shop)
 
 

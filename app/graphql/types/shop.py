@@ -1,6 +1,6 @@
 """The shop, its settings and its two switches."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -8,8 +8,15 @@ from urllib.parse import urlsplit
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.accounts.addresses import COUNTRY_NAMES, PHONE_PREFIXES
+from app.domain.accounts.addresses import (
+    COUNTRY_NAMES,
+    NO_DETAILS,
+    PHONE_PREFIXES,
+    Address,
+    country_name,
+)
 from app.domain.accounts.languages import LANGUAGE_NAMES
+from app.domain.accounts.users import NO_KEY
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.commerce.money import CURRENCY
 from app.domain.mails.design import logo_path
@@ -20,9 +27,10 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.installation import SCHEMA_VERSION
 from app.graphql.compatibility import constant
 from app.graphql.context import RequestContext
+from app.graphql.metadata_fields import ObjectWithMetadata
 from app.services.identity.providers import ExternalAuthentication as ExternalAuthenticationValue
 from app.services.identity.providers import list_external_authentications
-from app.services.shop.settings import show_settings, show_version
+from app.services.shop.settings import show_company_address, show_settings, show_version
 
 _MODES = {
     settings.PasswordLoginMode.ENABLED: "Anyone with a password can sign in with it.",
@@ -153,6 +161,9 @@ def _managed(name: str) -> graphene.Field:
 class Shop(graphene.ObjectType):
     """The shop. Its name, description and switches are public."""
 
+    class Meta:
+        interfaces = (ObjectWithMetadata,)
+
     id = graphene.NonNull(graphene.ID)
     name = graphene.NonNull(graphene.String)
     description = graphene.String()
@@ -214,6 +225,14 @@ class Shop(graphene.ObjectType):
     channel_currencies = graphene.NonNull(
         graphene.List(graphene.NonNull(graphene.String)),
         description="The currencies that the shop sells in.",
+    )
+    company_address = graphene.Field(
+        "app.graphql.types.addresses.Address",
+        description="The address of the company behind the shop; null without one.",
+    )
+    default_country = graphene.Field(
+        "app.graphql.types.addresses.CountryDisplay",
+        description="The country of the company's address; null without one.",
     )
     domain = graphene.NonNull(Domain, description="Where the API is reached.")
     announcements = constant("Shop.announcements", _items("Announcement"))
@@ -314,6 +333,22 @@ class Shop(graphene.ObjectType):
         self: settings.PublicShop, _info: GraphQLResolveInfo
     ) -> tuple[str, ...]:
         return (CURRENCY,)
+
+    def resolve_company_address(
+        self: settings.PublicShop, info: GraphQLResolveInfo
+    ) -> Address | None:
+        context: RequestContext = info.context
+        details = show_company_address(context.ports, context.actor)
+        if details == NO_DETAILS:
+            return None
+        return Address(id=NO_KEY, user_id=NO_KEY, **asdict(details))
+
+    def resolve_default_country(
+        self: settings.PublicShop, info: GraphQLResolveInfo
+    ) -> dict[str, str] | None:
+        context: RequestContext = info.context
+        code = show_company_address(context.ports, context.actor).country
+        return {"code": code, "country": country_name(code)} if code else None
 
     def resolve_domain(self: settings.PublicShop, info: GraphQLResolveInfo) -> dict[str, object]:
         context: RequestContext = info.context

@@ -11,13 +11,19 @@ from app.domain.values.metadata import (
     changed_metadata,
     to_stored_metadata,
 )
-from app.models import AddressRecord, AppRecord, ChannelRecord, UserRecord
+from app.models import AddressRecord, AppRecord, ChannelRecord, ShopRecord, UserRecord
 from app.services.authorization.register import part
 
 Pairs = tuple[tuple[str, str], ...]
 """Keys and values of metadata, as inputs have them."""
 
-Owner = type[UserRecord] | type[AppRecord] | type[AddressRecord] | type[ChannelRecord]
+Owner = (
+    type[UserRecord]
+    | type[AppRecord]
+    | type[AddressRecord]
+    | type[ChannelRecord]
+    | type[ShopRecord]
+)
 
 
 @part

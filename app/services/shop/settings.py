@@ -1,6 +1,6 @@
 """Read and change the shop's settings and logo, and its two switches."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -8,6 +8,13 @@ from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy import update as update_rows
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.addresses import (
+    NO_DETAILS,
+    AddressChange,
+    AddressDetails,
+    checked_address,
+    one_line,
+)
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.design import LOGO_NAME_LENGTH, MAX_HEIGHT, MAX_LOGO_SIZE, MAX_WIDTH, Logo
@@ -25,14 +32,17 @@ from app.domain.shop.settings import (
     with_second_factor,
 )
 from app.domain.values.errors import Problem, Refused, refuse_any
+from app.domain.values.ids import key_of
 from app.domain.values.inputs import Upload
 from app.domain.values.installation import INTERFACE_VERSION
+from app.domain.values.metadata import Metadata, MetadataChange
 from app.models import LogoRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.ports.database import SHOP
 from app.ports.images import InvalidImage
 from app.services.accounts.email_links import redirect_refusal
+from app.services.accounts.stored_addresses import require_validation
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
     fresh_proof,
@@ -41,6 +51,12 @@ from app.services.authorization.register import (
     public,
     requires,
     staff_and_apps,
+)
+from app.services.identity.stored_metadata import (
+    Pairs,
+    change_stored_metadata,
+    metadata_by_key,
+    save_sent_metadata,
 )
 
 
@@ -57,7 +73,15 @@ def show_version(ports: Ports, actor: Actor) -> str:
     return INTERFACE_VERSION
 
 
-def _restricts(_ports: Ports, _actor: Actor, update: ShopUpdate) -> bool:
+def _restricts(
+    _ports: Ports,
+    _actor: Actor,
+    update: ShopUpdate,
+    *,
+    metadata: Pairs = (),
+    private_metadata: Pairs = (),
+) -> bool:
+    del metadata, private_metadata  # they restrict no one
     is_off = update.password_login_mode is PasswordLoginMode.DISABLED
     is_closed = update.allow_storefront_traffic is False
     return is_off or is_closed or changes_second_factor(update)
@@ -69,8 +93,17 @@ def _restricts(_ports: Ports, _actor: Actor, update: ShopUpdate) -> bool:
     _restricts,
 )
 @requires(Permission.MANAGE_SETTINGS)
-def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> ShopSettings:
+def update_shop(
+    ports: Ports,
+    actor: Actor,
+    update: ShopUpdate,
+    *,
+    metadata: Pairs = (),
+    private_metadata: Pairs = (),
+) -> ShopSettings:
     """Change settings (``shopSettingsUpdate``): all that ``update`` names or, if refused, none.
+
+    ``metadata`` and ``private_metadata`` are keys to set; refused as ``changed_metadata`` does.
 
     Raises ``Refused`` with PASSWORD_AUTH_RESTRICTION on ``passwordLoginMode`` (contract, "Password
     login mode"), REQUIRED for a null mode, INVALID for a null switch and for unusable texts,
@@ -93,7 +126,102 @@ def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> ShopSettings:
         if changes_second_factor(update):
             after = with_second_factor(before, after, ports.clock.now())
         _save(ports, actor, session, before, after)
+        _save_metadata(ports, actor, session, after.name, metadata, private_metadata)
         return after
+
+
+@public
+def show_company_address(ports: Ports, _actor: Actor) -> AddressDetails:
+    """Return the address of the shop's company (`Shop.companyAddress`), empty without one."""
+    with ports.database.reading() as session:
+        return _company_address(session.get_one(ShopRecord, SHOP_ID))
+
+
+@requires(Permission.MANAGE_SETTINGS)
+def update_company_address(
+    ports: Ports, actor: Actor, change: AddressChange | None
+) -> ShopSettings:
+    """Change the company's address (`shopAddressUpdate`); ``None`` deletes it.
+
+    Emails end with it if no legal line is set. Refuses as ``checked_address`` does.
+    """
+    if change is not None:
+        require_validation(actor, change)
+    with ports.database.transaction(SHOP) as session:
+        shop = _locked(session)
+        before = _company_address(shop)
+        after = NO_DETAILS
+        if change is not None:
+            details = change.applied_to(before)
+            after = checked_address(details, skips_validation=change.skips_validation)
+        if after != before:
+            shop.company_address = _stored_address(after)
+            session.flush()
+            old, new = one_line(before), one_line(after)
+            values = ({"address": old}, {"address": new})
+            record(
+                ports, actor, session, Change("shop.address", "Shop", SHOP_ID, shop.name, *values)
+            )
+        return settings_of(shop)
+
+
+@public
+def shop_metadata(ports: Ports, _actor: Actor) -> Metadata:
+    """Return the shop's public metadata (`Shop.metadata`)."""
+    with ports.database.reading() as session:
+        return metadata_by_key(session, ShopRecord, (SHOP_ID,))[SHOP_ID].public
+
+
+@requires(Permission.MANAGE_SETTINGS)
+def private_shop_metadata(ports: Ports, _actor: Actor) -> Metadata:
+    """Return the shop's private metadata (`Shop.privateMetadata`)."""
+    with ports.database.reading() as session:
+        return metadata_by_key(session, ShopRecord, (SHOP_ID,))[SHOP_ID].private
+
+
+@requires(Permission.MANAGE_SETTINGS)
+def change_shop_metadata(
+    ports: Ports, actor: Actor, shop_id: str, change: MetadataChange
+) -> ShopSettings:
+    """Set or delete metadata of the shop (`updateMetadata`).
+
+    Refuses NOT_FOUND on ``id`` for an ID of no shop, and as ``changed_metadata`` does.
+    """
+    if key_of(shop_id, "Shop") != SHOP_ID:
+        raise Refused(Problem("NOT_FOUND", "There is no such shop.", "id"))
+    with ports.database.transaction(SHOP) as session:
+        shop = _locked(session)
+        keys = change_stored_metadata(session, ShopRecord, SHOP_ID, change)
+        if keys:
+            name = "private_metadata" if change.is_private else "metadata"
+            _note_metadata(ports, actor, session, shop.name, {name: list(keys)})
+        return settings_of(shop)
+
+
+def _save_metadata(
+    ports: Ports, actor: Actor, session: Session, name: str, public: Pairs, private: Pairs
+) -> None:
+    if public or private:
+        changed = save_sent_metadata(session, ShopRecord, SHOP_ID, public, private)
+        if changed:
+            _note_metadata(ports, actor, session, name, changed)
+
+
+def _note_metadata(
+    ports: Ports, actor: Actor, session: Session, name: str, changed: dict[str, object]
+) -> None:
+    """Record which keys differ, not their values."""
+    change = Change("shop.update_metadata", "Shop", SHOP_ID, name, after=changed)
+    record(ports, actor, session, change)
+
+
+def _company_address(shop: ShopRecord) -> AddressDetails:
+    values: dict[str, Any] = shop.company_address
+    return AddressDetails(**values)
+
+
+def _stored_address(address: AddressDetails) -> dict[str, object]:
+    return {name: value for name, value in asdict(address).items() if value}
 
 
 @internal
@@ -121,7 +249,12 @@ def settings_of(shop: ShopRecord) -> ShopSettings:
     for kind in LINK_EVENTS:
         name = sender_setting(kind)
         values[name] = MailSender(values[name])
-    return ShopSettings(**values, second_factor_from=shop.second_factor_from, logo=shop.logo)
+    return ShopSettings(
+        **values,
+        second_factor_from=shop.second_factor_from,
+        logo=shop.logo,
+        company_address=_company_address(shop),
+    )
 
 
 def _locked(session: Session) -> ShopRecord:

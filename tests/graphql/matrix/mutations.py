@@ -155,12 +155,15 @@ METADATA = {
         ("customer", CUSTOMERS_METADATA, USERS),
         ("staff", STAFF_METADATA, STAFF),
         ("app", APPS_METADATA, APPS),
+        ("shop", HOLDERS, SETTINGS),
     )
 }
+_COMPANY = 'input: {country: DE, city: "Bonn", streetAddress1: "A 1", postalCode: "53111"}'
 SHOP = {
     "shopLogoUpdate": Row(HOLDERS, "image: $$file", SETTINGS),
     "mailTemplateSave": Row(HOLDING_PEOPLE, _TEMPLATE, SETTINGS),
     "mailTemplateReset": Row(HOLDING_PEOPLE, "kind: PASSWORD_RESET", SETTINGS),
+    "shopAddressUpdate": Row(HOLDERS, _COMPANY, SETTINGS),
     "shopLogoDelete": Row(HOLDERS, "", SETTINGS),
     "shopSettingsUpdate": Row(HOLDERS, "input: {allowStorefrontTraffic: true}", SETTINGS),
     "pluginUpdate": Row(

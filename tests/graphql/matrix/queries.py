@@ -123,6 +123,16 @@ FIELDS = {
             "secondFactorRequiredFrom",
         )
     },
+    **{
+        f"Shop.{name}": Row(EVERYBODY, f"shop {{ {call} }}")
+        for name, call in _PUBLIC_METADATA.items()
+    },
+    **{
+        f"Shop.{name}": Row(HOLDERS, f"shop {{ {call} }}", (SETTINGS,))
+        for name, call in _PRIVATE_METADATA.items()
+    },
+    "Shop.companyAddress": Row(EVERYBODY, "shop { companyAddress { city } }"),
+    "Shop.defaultCountry": Row(EVERYBODY, "shop { defaultCountry { code } }"),
     "Shop.domain": Row(EVERYBODY, "shop { domain { url } }"),
     "Shop.version": Row(STAFF_AND_APPS, "shop { version }"),
     "Shop.logo": Row(HOLDERS, "shop { logo { url } }", (SETTINGS,)),

@@ -22,6 +22,7 @@ from app.models import (
     AppRecord,
     AppTokenRecord,
     ChannelRecord,
+    ShopRecord,
     UserRecord,
 )
 from app.ports import Ports
@@ -192,12 +193,15 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
         session.flush()
         session.execute(update(UserRecord).values(METADATA))
         session.execute(update(AppRecord).values(METADATA))
+        address = {"city": "BERLIN", "country": "DE"}
+        session.execute(update(ShopRecord).values({**METADATA, "company_address": address}))
         keys = {"extension": entry.id, "installation": failed.id}
         token_key = session.scalars(
             select(AppTokenRecord.id).where(AppTokenRecord.app_id == app)
         ).one()
     return {
         "app": to_global_id("App", app),
+        "shop": to_global_id("Shop", 1),
         "page": to_global_id("App", page.id),
         "app_token": token,
         "token": to_global_id("AppToken", token_key),
