@@ -139,6 +139,7 @@ PAGES = (
     account_actions.blueprint,
     app_installation.blueprint,
     app_installation.tokens_blueprint,
+    app_installation.clients_blueprint,
     submissions.blueprint,
     not_me.blueprint,
     passkeys.blueprint,

@@ -15,7 +15,7 @@ from app.domain.apps.apps import (
 )
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
-from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
+from app.models import AppClientRecord, AppPermissionRecord, AppRecord, AppTokenRecord
 from app.ports import Ports
 from app.services.apps.app_lists import show_app
 from app.services.apps.extensions import extension_token_signer
@@ -44,6 +44,22 @@ def make_app(
             )
         )
         return app.id, token
+
+
+def link_client(ports: Ports, app_id: int, provider_id: int, client_id: str = "sync") -> int:
+    """Link a client of that provider to the app; return the link's key."""
+    with ports.database.transaction() as session:
+        link = AppClientRecord(
+            app_id=app_id,
+            provider_id=provider_id,
+            issuer="https://login.invalid",
+            client_id=client_id,
+            subject=client_id,
+            created_at=ports.clock.now(),
+        )
+        session.add(link)
+        session.flush()
+        return link.id
 
 
 def make_extension_app(

@@ -5,7 +5,7 @@ from flask import Flask
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.ports import Ports
-from tests.builders.apps import make_app
+from tests.builders.apps import link_client, make_app
 from tests.builders.deliveries import store_attempt
 from tests.builders.mails import make_mail
 from tests.builders.people import make_group, make_staff, make_user
@@ -32,7 +32,10 @@ def populate(shop: Ports) -> None:
     store_attempt(shop, make_delivery(shop, hook))
     failed = {"sent_at": None, "last_error": "The mail server responded with 550."}
     make_mail(shop, user_id=2, recipient=CUSTOMER, kind="password_changed", **failed)
-    make_provider(shop, issuer=_THERE, json_web_key_set_url=_THERE, user_info_url=_THERE)
+    provider_id = make_provider(
+        shop, issuer=_THERE, json_web_key_set_url=_THERE, user_info_url=_THERE
+    )
+    link_client(shop, app_id, provider_id)
 
 
 def open_console(console_app: Flask, shop: Ports, email: str = "") -> ConsoleClient:

@@ -28,6 +28,7 @@ EACH = (APPS, STAFF, USERS, ORDERS, SETTINGS, PLUGINS, Permission.MANAGE_PRODUCT
 
 LISTS = {
     (APPS,): """
+        app_clients.link app_clients.unlink
         app_installation.agree app_installation.dismiss app_installation.retry app_tokens.revoke
         app_tokens.rotate apps.activate apps.deactivate apps.remove apps.save_details
         apps.save_permissions deliveries.export deliveries.index deliveries.redeliver

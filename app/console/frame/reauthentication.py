@@ -39,6 +39,7 @@ ACTS = {
     ),
     "access.set_mode": translatable("You're about to turn off password login."),
     "access.set_storefront": translatable("You're about to close the storefront."),
+    "app_clients.link": translatable("You're about to let a client act as an app."),
     "app_installation.agree": translatable("You're about to install an app."),
     "app_installation.retry": translatable("You're about to install an app."),
     "app_tokens.make": translatable("You're about to create a token that doesn't expire."),

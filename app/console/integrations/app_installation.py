@@ -1,4 +1,4 @@
-"""Install an app from its manifest after a preview; create and revoke tokens of apps."""
+"""Install an app from its manifest after a preview; its tokens, and clients linked to it."""
 
 from datetime import timedelta
 
@@ -19,10 +19,14 @@ from app.domain.apps.apps import App
 from app.domain.apps.manifests import Manifest
 from app.domain.values.errors import Refused
 from app.services.apps.app_tokens import (
+    NewClientLink,
     TokenOptions,
     create_app_token,
+    link_app_client,
+    linkable_providers,
     revoke_app_token,
     rotate_app_token,
+    unlink_app_client,
 )
 from app.services.apps.installation_requests import (
     InstallationRequest,
@@ -202,3 +206,47 @@ def _rotate(token_id: int, overlap: timedelta) -> Created:
 def _chips(app: App, form: TokenForm) -> list[Chip]:
     held = chips(actor(), form.permissions.chosen)
     return [chip for chip in held if chip.permission in app.permissions]
+
+
+clients_blueprint = Blueprint("app_clients", __name__, url_prefix="/apps/<key:key>/clients")
+
+
+class ClientForm(ConsoleForm):
+    """A client of an identity provider."""
+
+    names = {"clientId": "client_id"}  # noqa: RUF012
+    provider = SelectField(lazy_text("Identity provider"))
+    client_id = StringField(
+        lazy_text("Client ID"), validators=[InputRequired(lazy_text("Enter a client ID."))]
+    )
+    subject = StringField(
+        lazy_text("Subject"), validators=[InputRequired(lazy_text("Enter a subject."))]
+    )
+
+
+@clients_blueprint.route("/new", methods=["GET", "POST"])
+def link(key: int) -> BaseResponse:
+    """Link a client to the app."""
+    app = app_or_404(key)
+    providers = linkable_providers(ports(), actor())
+    form = ClientForm()
+    form.provider.choices = [SelectChoice(slug, name) for slug, name in providers.items()]
+    if form.validate_on_submit():
+        new = NewClientLink(form.provider.data, form.client_id.data, form.subject.data)
+        try:
+            made = link_app_client(ports(), actor(), key, new)
+        except Refused as refused:
+            form.refuse(refused)
+        else:
+            linked = text("Client {client} was linked.", client=made.client_id)
+            return done(linked, "console.apps.show", key=key)
+    show = refused_page if form.is_submitted() else page
+    return show("apps/new_client.html", app=app, form=form, providers=providers)
+
+
+@clients_blueprint.post("/<key:link_id>/unlink")
+def unlink(key: int, link_id: int) -> BaseResponse:
+    """Unlink a client; its tokens are rejected from the next request on."""
+    removed = unlink_app_client(ports(), actor(), link_id)
+    unlinked = text("Client {client} was unlinked.", client=removed.client_id)
+    return done(unlinked, "console.apps.show", key=key)

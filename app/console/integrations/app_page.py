@@ -14,11 +14,12 @@ from app.domain.authorization.actor import Actor, is_manageable
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.metadata import StoredMetadata
 from app.services.apps.app_lists import AppWebhook
+from app.services.apps.app_tokens import ClientLink
 from app.services.webhooks.app_reach import UnconfirmedWebhook
 from app.web.translation import enumeration, text
 
-QUESTIONS = ("deactivate", "remove", "rotate", "revoke")
-"""What can be asked about; the last two about a token."""
+QUESTIONS = ("deactivate", "remove", "rotate", "revoke", "unlink")
+"""What can be asked about: the app, one of its tokens, or a client that is linked to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class AppParts:
     tokens: Sequence[AppToken] = ()
     webhooks: Sequence[AppWebhook] = ()
     extensions: Sequence[Extension] = ()
+    clients: Sequence[ClientLink] = ()
 
     @property
     def counts(self) -> list[str]:
@@ -53,6 +55,21 @@ def make_question(
     if question_name == "rotate":
         return _rotation(app, token)
     return _revocation(app, parts, token, now) if question_name == "revoke" else None
+
+
+def make_unlink_question(link: ClientLink) -> Question:
+    """Return the question before a client is unlinked."""
+    rejected = text("Its tokens are rejected from the next request on.")
+    return Question(
+        title=text("Unlink client {client}?", client=link.client_id),
+        action=text("Unlink client"),
+        endpoint="console.app_clients.unlink",
+        arguments={"key": link.app_id, "link_id": link.id},
+        consequences=(
+            Consequence("bad", rejected),
+            Consequence("ok", text("The client stays at the provider. You can link it again.")),
+        ),
+    )
 
 
 def make_grant_question(
@@ -93,6 +110,13 @@ def _stopped(parts: AppParts) -> Iterable[Consequence]:
             count=len(parts.tokens),
         )
         yield Consequence("bad", tokens)
+    if parts.clients:
+        clients = html_text(
+            "{count:,} linked client is rejected from the next request on.",
+            "{count:,} linked clients are rejected from the next request on.",
+            count=len(parts.clients),
+        )
+        yield Consequence("bad", clients)
     if parts.extensions:
         extensions = html_text(
             "{count:,} extension disappears from the dashboard.",
@@ -273,7 +297,9 @@ class AppPage:
     facts: tuple[Fact, ...]
     tokens: tuple[TokenRow, ...]
     token_command: str
+    client_command: str
     webhooks: tuple[WebhookRow, ...]
+    clients: tuple[ClientLink, ...]
     extensions: tuple[ExtensionRow, ...]
     no_extensions: str
     effect: str
@@ -327,7 +353,9 @@ def make_app_page(
         facts=tuple(_facts(app, now)),
         tokens=tuple(_token(one, now) for one in parts.tokens),
         token_command=f"flask app token create {app.id}",
+        client_command=f"flask app link-client {app.id}",
         webhooks=tuple(_webhook(one) for one in parts.webhooks),
+        clients=tuple(parts.clients),
         extensions=tuple(_extension(one) for one in parts.extensions),
         no_extensions=_no_extensions(app),
         effect=_effect(app, parts),

@@ -29,6 +29,7 @@ from app.console.integrations.app_page import (
     make_grant_question,
     make_question,
     make_secret,
+    make_unlink_question,
     permission_labels,
 )
 from app.console.lists.list_page import (
@@ -65,7 +66,7 @@ from app.services.apps.app_lists import (
     show_app,
     summaries_of_apps,
 )
-from app.services.apps.app_tokens import tokens_of_apps
+from app.services.apps.app_tokens import clients_of_app, tokens_of_apps
 from app.services.apps.extensions import extensions_of_apps
 from app.services.apps.installation_requests import list_installations
 from app.services.authorization.register import may
@@ -331,11 +332,11 @@ def connect() -> BaseResponse:
 
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
-    """Show an app; ``ask`` is the change to confirm, ``token`` the token it is about."""
+    """Show an app; ``ask`` is the change to confirm, ``token`` or ``client`` what it is about."""
     return show_app_page(
         key,
         question_name=request.args.get("ask", type=one_of(QUESTIONS)),
-        token_id=request.args.get("token", type=row_key),
+        part_id=request.args.get("token" if "token" in request.args else "client", type=row_key),
         secret=shown_once(),
     )
 
@@ -432,16 +433,16 @@ def show_app_page(
     *,
     form: ConsoleForm | None = None,
     question_name: str | None = None,
-    token_id: int | None = None,
+    part_id: int | None = None,
     secret: str | None = None,
     question: Question | None = None,
     chosen: frozenset[Permission] | None = None,
 ) -> Response:
     """Show the page of the app with that key.
 
-    ``question_name`` is the change to confirm, and ``secret`` a new token, empty if it was shown
-    before; both are about the token ``token_id``. Or ``question`` asks whether the ``chosen``
-    permissions are granted.
+    ``question_name`` is the change to confirm, of the token or linked client ``part_id`` or of
+    the app. ``secret`` is that token's, empty if it was shown before. Or ``question`` asks whether
+    the ``chosen`` permissions are granted.
     """
     app, metadata = _found_app(key)
     manages = may(actor(), create_app)
@@ -449,11 +450,15 @@ def show_app_page(
         tokens_of_apps(ports(), actor(), (app.id,))[app.id] if manages else (),
         list_webhooks_of_app(ports(), actor(), app.id) if manages else (),
         extensions_of_apps(ports(), actor(), (app,))[app.id],
+        clients_of_app(ports(), actor(), app.id) if manages else (),
     )
     is_fine = form is None and question is None
-    token = next((listed for listed in parts.tokens if listed.id == token_id), None)
+    token = next((listed for listed in parts.tokens if listed.id == part_id), None)
     if manages and question is None:
         question = make_question(app, parts, now(), question_name, token)
+    link = next((listed for listed in parts.clients if listed.id == part_id), None)
+    if link is not None and question_name == "unlink":
+        question = make_unlink_question(link)
     return page(
         "apps/show.html",
         HTTPStatus.OK if is_fine else HTTPStatus.UNPROCESSABLE_ENTITY,

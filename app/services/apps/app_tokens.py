@@ -28,6 +28,7 @@ from app.domain.apps.apps import (
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_tokens import CLIENTS_NEED, MAX_SUBJECT_LENGTH
+from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.pages import moment_range
 from app.domain.values.text_rules import line_problem
@@ -43,6 +44,7 @@ from app.services.authorization.app_rights import find_app
 from app.services.authorization.register import fresh_proof, public, requires, requires_person
 from app.services.identity.imported_tokens import identify_foreign_token
 from app.services.identity.own_tokens import digest_of_token
+from app.services.identity.providers import known_providers
 from app.services.identity.stored_apps import (
     locked_app,
     refuse_apps,
@@ -285,10 +287,25 @@ def list_app_clients(ports: Ports, actor: Actor, app_id: int) -> tuple[ClientLin
     """The clients linked to an app, the oldest first; refuses NOT_FOUND on ``app``."""
     with ports.database.reading() as session:
         stored_app(session, app_id, "app")
-        found = session.execute(
-            _LINKS.where(AppClientRecord.app_id == app_id).order_by(AppClientRecord.id)
-        )
-        return tuple(_to_link(*row) for row in found)
+    return clients_of_app(ports, actor, app_id)
+
+
+@requires_person(Permission.MANAGE_APPS)
+def clients_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[ClientLink, ...]:
+    """The clients linked to an app that exists, the oldest first; one statement."""
+    of_app = _LINKS.where(AppClientRecord.app_id == app_id).order_by(AppClientRecord.id)
+    with ports.database.reading() as session:
+        return tuple(_to_link(*row) for row in session.execute(of_app))
+
+
+@requires_person(Permission.MANAGE_APPS)
+def linkable_providers(ports: Ports, actor: Actor) -> Mapping[str, str]:
+    """Return the names of the providers whose clients can be linked, by their slugs."""
+    return {
+        provider.slug: provider.name or provider.slug
+        for provider in known_providers(ports)
+        if provider.active and _linking_problem(provider) is None
+    }
 
 
 _LINKS = select(AppClientRecord, IdentityProviderRecord.slug).join(
@@ -334,12 +351,17 @@ def _linkable_provider(session: Session, slug: str) -> IdentityProviderRecord:
     )
     if provider is None:
         raise Refused(Problem("NOT_FOUND", "Identity provider not found.", "provider"))
+    refuse_any(_linking_problem(provider))
+    return provider
+
+
+def _linking_problem(provider: Provider | IdentityProviderRecord) -> Problem | None:
     if not provider.issuer or not provider.audience:
-        raise Refused(Problem("INVALID", CLIENTS_NEED, "provider"))
+        return Problem("INVALID", CLIENTS_NEED, "provider")
     if not provider.json_web_key_set_url or not provider.user_info_url:
         message = "Set the provider's key set URL and user info URL: access tokens need both."
-        raise Refused(Problem("INVALID", message, "provider"))
-    return provider
+        return Problem("INVALID", message, "provider")
+    return None
 
 
 def _refuse_person(session: Session, issuer: str, subject: str) -> None:
