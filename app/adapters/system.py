@@ -120,7 +120,7 @@ class FileProfiles:
     def __init__(self, folder: Path) -> None:
         self._file = folder / "profiles.json"
 
-    def every(self) -> tuple[Profile, ...]:
+    def list_profiles(self) -> tuple[Profile, ...]:
         try:
             text = self._file.read_text()
         except FileNotFoundError:
@@ -133,17 +133,17 @@ class FileProfiles:
             raise self._unusable() from None
 
     def find(self, url: str) -> Profile | None:
-        return next((profile for profile in self.every() if profile.url == url), None)
+        return next((profile for profile in self.list_profiles() if profile.url == url), None)
 
     def check(self) -> None:
-        self._write(self.every())
+        self._write(self.list_profiles())
 
     def save(self, profile: Profile) -> None:
-        others = (saved for saved in self.every() if saved.url != profile.url)
+        others = (saved for saved in self.list_profiles() if saved.url != profile.url)
         self._write(sorted((*others, profile), key=lambda saved: saved.url))
 
     def forget(self, url: str) -> bool:
-        profiles = self.every()
+        profiles = self.list_profiles()
         left = [profile for profile in profiles if profile.url != url]
         if len(left) == len(profiles):
             return False

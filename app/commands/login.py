@@ -62,7 +62,7 @@ def command(  # noqa: PLR0913 - one for each option
     """
     profiles = remote_access().profiles
     if lists:
-        output().rows(profiles.every(), _COLUMNS, empty="No stored logins.")
+        output().rows(profiles.list_profiles(), _COLUMNS, empty="No stored logins.")
         return
     if url is None:
         raise click.UsageError(

@@ -57,12 +57,12 @@ def partial_index(name: str, *columns: str, where: str, unique: bool = False) ->
     """An index of the rows of which ``where``, in SQL, is true, on both databases.
 
     SQLAlchemy needs it for each dialect and loads both for it, so only code that creates tables
-    passes it on (``tell_where``).
+    passes it on (``add_condition``).
     """
     return Index(name, *columns, unique=unique, info={_WHERE: where})
 
 
-def tell_where(index: Index) -> None:
+def add_condition(index: Index) -> None:
     """Let both databases know what rows ``index`` is for."""
     if _WHERE in index.info:
         for dialect in ("sqlite", "postgresql"):
@@ -106,7 +106,7 @@ def complete_metadata() -> MetaData:
     for table in Record.metadata.tables.values():
         never_reuse_keys(table)
         for index in table.indexes:
-            tell_where(index)
+            add_condition(index)
     return Record.metadata
 
 

@@ -178,7 +178,7 @@ class Profile:
 class Profiles(Protocol):
     """Raises ``Fault`` when what is kept cannot be read or written."""
 
-    def every(self) -> tuple[Profile, ...]:
+    def list_profiles(self) -> tuple[Profile, ...]:
         """All of them, by their addresses."""
 
     def find(self, url: str) -> Profile | None:

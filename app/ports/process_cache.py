@@ -94,7 +94,7 @@ class KeyLanes:
         self._lanes: dict[str, Lane] = {}
         self._lock = Lock()
 
-    def of(self, url: str) -> Lane:
+    def lane_of(self, url: str) -> Lane:
         with self._lock:
             return self._lanes.setdefault(url, Lane(calls=1, waiting=6))
 

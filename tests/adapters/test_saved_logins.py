@@ -15,7 +15,7 @@ ANN = Profile(URL, "access", "refresh", "ann@example.com")
 
 def test_missing_file_means_no_saved_login(tmp_path: Path) -> None:
     profiles = FileProfiles(tmp_path / "nowhere")
-    assert profiles.every() == ()
+    assert profiles.list_profiles() == ()
     assert profiles.find(URL) is None
     assert not profiles.forget(URL)
     assert not (tmp_path / "nowhere").exists()
@@ -25,16 +25,16 @@ def test_login_is_saved_found_and_deleted(tmp_path: Path) -> None:
     other = Profile("https://a.example.com/graphql/", "a token")
     FileProfiles(tmp_path).save(ANN)
     FileProfiles(tmp_path).save(other)
-    assert FileProfiles(tmp_path).every() == (other, ANN)
+    assert FileProfiles(tmp_path).list_profiles() == (other, ANN)
     assert FileProfiles(tmp_path).find(URL) == ANN
     assert FileProfiles(tmp_path).forget(URL)
-    assert FileProfiles(tmp_path).every() == (other,)
+    assert FileProfiles(tmp_path).list_profiles() == (other,)
 
 
 def test_second_login_replaces_the_first(tmp_path: Path) -> None:
     FileProfiles(tmp_path).save(ANN)
     FileProfiles(tmp_path).save(Profile(URL, "another"))
-    assert FileProfiles(tmp_path).every() == (Profile(URL, "another"),)
+    assert FileProfiles(tmp_path).list_profiles() == (Profile(URL, "another"),)
 
 
 def test_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
 def test_damaged_file_error_says_what_to_do(tmp_path: Path, text: str) -> None:
     (tmp_path / "profiles.json").write_text(text)
     with pytest.raises(Fault, match="flask login URL"):
-        FileProfiles(tmp_path).every()
+        FileProfiles(tmp_path).list_profiles()
 
 
 def test_unwritable_folder_is_reported(tmp_path: Path) -> None:

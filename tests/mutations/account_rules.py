@@ -339,8 +339,8 @@ SINGLE_SIGN_ON = (
     Mutant(
         "A permission list counts only without scopes",
         "app/domain/authorization/permissions.py",
-        "found = _known(scoped, shop) or _known(listed, shop)",
-        "found = _known(scoped, shop) | _known(listed, shop)",
+        "found = _permissions_of_scopes(scoped, shop) or _permissions_of_scopes(listed, shop)",
+        "found = _permissions_of_scopes(scoped, shop) | _permissions_of_scopes(listed, shop)",
         "domain/authorization/test_scopes.py",
     ),
 )

@@ -32,7 +32,7 @@ def profiles(tmp_path: Path) -> FileProfiles:
 
 def test_expired_token_is_renewed_and_saved(profiles: FileProfiles) -> None:
     shop = Instance(EXPIRED, answering(refreshed(token="fresh")), NO_APPS)
-    [profile] = profiles.every()
+    [profile] = profiles.list_profiles()
     assert connect_by_profile(shop, profiles, profile).apps() == ()
     assert shop.tokens == ["old", "", "fresh"]
     assert shop.sent(1)["variables"] == {"refreshToken": "refresh"}
@@ -42,7 +42,7 @@ def test_expired_token_is_renewed_and_saved(profiles: FileProfiles) -> None:
 def test_new_refresh_token_replaces_the_old_one(profiles: FileProfiles) -> None:
     fresh = refreshed(token="fresh", refreshToken="next")
     shop = Instance(EXPIRED, answering(fresh), NO_APPS)
-    [profile] = profiles.every()
+    [profile] = profiles.list_profiles()
     connect_by_profile(shop, profiles, profile).apps()
     assert "token refreshToken " in str(shop.sent(1)["query"])
     assert profiles.find(URL) == Profile(URL, "fresh", "next", "ann@example.com")
@@ -51,14 +51,14 @@ def test_new_refresh_token_replaces_the_old_one(profiles: FileProfiles) -> None:
 def test_ended_login_says_how_to_log_in_again(profiles: FileProfiles) -> None:
     error = {"field": "refreshToken", "message": "Signature has expired", "code": "JWT_X"}
     shop = Instance(EXPIRED, answering(refreshed(errors=[error])))
-    [profile] = profiles.every()
+    [profile] = profiles.list_profiles()
     with pytest.raises(PermissionDenied, match="flask login"):
         connect_by_profile(shop, profiles, profile).apps()
 
 
 def test_refused_token_is_renewed_only_once(profiles: FileProfiles) -> None:
     shop = Instance(EXPIRED, answering(refreshed(token="fresh")), EXPIRED)
-    [profile] = profiles.every()
+    [profile] = profiles.list_profiles()
     with pytest.raises(TokenRejected):
         connect_by_profile(shop, profiles, profile).apps()
     assert len(shop.requests) == 3

@@ -112,7 +112,7 @@ def _ping_after(engine: Engine, seconds: float) -> None:
     Asking before every use would cost the hot path a round trip; under load, none is asked.
     """
 
-    def note(_connection: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
+    def record_idle(_connection: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
         entry.info[_IDLE_SINCE] = time.monotonic()
 
     def ask(
@@ -126,7 +126,7 @@ def _ping_after(engine: Engine, seconds: float) -> None:
         except engine.dialect.loaded_dbapi.Error as error:
             raise InvalidatePoolError from error
 
-    event.listen(engine, "checkin", note)
+    event.listen(engine, "checkin", record_idle)
     event.listen(engine, "checkout", ask)
 
 
@@ -273,7 +273,7 @@ class SchemaRevisions:
 
     def newest(self) -> str | None:
         """The revision that this code needs: each file's name is numbered."""
-        return max(self._known(), default=None)
+        return max(self._revisions(), default=None)
 
     def check(self) -> None:
         current, newest = self.current(), self.newest()
@@ -284,10 +284,10 @@ class SchemaRevisions:
     def check_not_ahead(self, current: str | None) -> None:
         """Raise ``SchemaAhead`` for a revision that this code has no migration to."""
         newest = self.newest() or ""
-        if current is not None and current not in self._known() and current[:4] >= newest[:4]:
+        if current is not None and current not in self._revisions() and current[:4] >= newest[:4]:
             raise SchemaAhead(current, newest)
 
-    def _known(self) -> set[str]:
+    def _revisions(self) -> set[str]:
         return {file.stem for file in (SCRIPTS / "versions").glob("[0-9]*.py")}
 
 

@@ -16,7 +16,7 @@ from app.console.frame.formatting import html_text, permission_label, time_eleme
 from app.console.frame.page_layout import form_path, own_path, page, wants_part
 from app.console.frame.reauthentication import ask_for_form
 from app.console.frame.session import actor, is_signed_in, now, ports
-from app.domain.authorization.permissions import known
+from app.domain.authorization.permissions import known_permissions
 from app.domain.values.errors import (
     PermissionDenied,
     ProofRequired,
@@ -133,7 +133,7 @@ def show_denied(denied: PermissionDenied) -> BaseResponse:
     if not is_signed_in():
         return to_sign_in()
     missing = denied.required if denied.needs_all else denied.required[:1]
-    granters = list_permission_granters(ports(), actor(), known(missing))
+    granters = list_permission_granters(ports(), actor(), known_permissions(missing))
     return page(
         "denied.html",
         HTTPStatus.FORBIDDEN,

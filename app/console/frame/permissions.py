@@ -15,7 +15,7 @@ from app.domain.authorization.permissions import (
     AREAS,
     Permission,
     in_order,
-    known,
+    known_permissions,
 )
 from app.web.translation import enumeration, lazy_text, text
 
@@ -56,7 +56,7 @@ class PermissionsField(SelectMultipleField):  # type: ignore[misc]
 
     @property
     def chosen(self) -> frozenset[Permission]:
-        return known(self.data or [])
+        return known_permissions(self.data or [])
 
 
 def chips(

@@ -38,7 +38,12 @@ from app.console.people.staff_pages import SIGN_IN_METHODS, make_staff_page, sta
 from app.domain.accounts.search import SignInMethod, UserFilter
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import is_manageable
-from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order, known
+from app.domain.authorization.permissions import (
+    ALL_PERMISSIONS,
+    Permission,
+    in_order,
+    known_permissions,
+)
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page, PageRequest
@@ -349,7 +354,9 @@ def save_groups(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/permissions")
 def save_permissions(key: int) -> BaseResponse:
     """Remove the direct permissions that were unticked since the page was shown."""
-    had, ticked = (known(request.form.getlist(name)) for name in ("had", "permissions"))
+    had, ticked = (
+        known_permissions(request.form.getlist(name)) for name in ("had", "permissions")
+    )
     changes = StaffChanges(remove_permissions=had - ticked)
     try:
         user = update_staff(ports(), actor(), to_global_id("User", key), changes)

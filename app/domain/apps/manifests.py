@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from nodesemver import make_range
 
 from app.domain.apps.apps import APP_PAGE, DEFAULT_TARGET, grantable_problem
-from app.domain.authorization.permissions import Permission, known
+from app.domain.authorization.permissions import Permission, known_permissions
 from app.domain.events import EventType, UnsentEvent
 from app.domain.urls.web_urls import MAX_URL_LENGTH, is_path, is_same_origin, is_web_url
 from app.domain.values.errors import Problem, refuse_any
@@ -91,7 +91,7 @@ class Members:
     def permissions(self, name: str = "permissions") -> frozenset[Permission]:
         """A list of permissions, of which every one must exist."""
         names = self.names(name)
-        permissions = known(names)
+        permissions = known_permissions(names)
         unknown = unknown_names(names, permissions, max_length=MAX_LINE_LENGTH)
         if unknown:
             self.add(name, _unknown_permissions(unknown))
@@ -390,8 +390,8 @@ def _events(part: Members) -> tuple[EventType, ...]:
     problem = unsent_events_problem(name for name in names if name in UnsentEvent.__members__)
     if problem is not None:
         part.add("asyncEvents", problem)
-    known = {*EventType.__members__, *UnsentEvent.__members__}
-    unknown = unknown_names(names, known, max_length=80)
+    known_permissions = {*EventType.__members__, *UnsentEvent.__members__}
+    unknown = unknown_names(names, known_permissions, max_length=80)
     if unknown:
         part.add("asyncEvents", _unknown_events(unknown))
     return tuple(event for event in EventType if event.value in names)

@@ -100,7 +100,7 @@ class Caller(StrEnum):
     APP = "AUTHENTICATED_APP"
 
 
-def known(names: object) -> frozenset[Permission]:
+def known_permissions(names: object) -> frozenset[Permission]:
     """The permissions among ``names`` that exist; others (of an older version) count as none."""
     if not isinstance(names, (list, tuple, set, frozenset)):
         return frozenset()
@@ -114,7 +114,7 @@ def joined_names(permissions: frozenset[Permission]) -> str:
 
 def split_names(text: str) -> frozenset[Permission]:
     """The permissions in a stored text."""
-    return known(text.split(","))
+    return known_permissions(text.split(","))
 
 
 _BY_NAME = frozenset(permission.value for permission in Permission)
@@ -191,7 +191,7 @@ def granted_scopes(scope: object, permissions: object, shop: str) -> ScopeGrant:
     ``<shop>:staff``.
     """
     scoped, listed = scope_words(scope), scope_words(permissions)
-    found = _known(scoped, shop) or _known(listed, shop)
+    found = _permissions_of_scopes(scoped, shop) or _permissions_of_scopes(listed, shop)
     return ScopeGrant(found, bool(found) or staff_scope(shop) in (*scoped, *listed))
 
 
@@ -215,7 +215,7 @@ def read_grant(stored: object) -> ScopeGrant | None:
 _BY_VALUE = {permission.value: permission for permission in Permission}
 
 
-def _known(words: Iterable[str], shop: str) -> frozenset[Permission]:
+def _permissions_of_scopes(words: Iterable[str], shop: str) -> frozenset[Permission]:
     by_scope = {scope_of(permission, shop): permission for permission in Permission}
     return frozenset(by_scope[word] for word in words if word in by_scope)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from app.domain.apps.apps import DEFAULT_TARGET, AppType
 from app.domain.apps.manifests import POST_SETTINGS, extension_url_message, is_place_name
-from app.domain.authorization.permissions import Permission, known
+from app.domain.authorization.permissions import Permission, known_permissions
 from app.domain.imports.fitting import SourceRow, listed
 from app.domain.imports.runs import Converted, Outcome
 from app.domain.values.json_values import is_keepable
@@ -140,7 +140,7 @@ def convert_token(
 
 def grantable_permissions(codenames: Iterable[str]) -> frozenset[Permission]:
     """Return the permissions with these ``codenames`` that apps can have here."""
-    permissions = known([codename.upper() for codename in codenames])
+    permissions = known_permissions([codename.upper() for codename in codenames])
     return permissions - {Permission.MANAGE_APPS}
 
 

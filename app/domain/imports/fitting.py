@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from app.domain.authorization.permissions import Permission, known
+from app.domain.authorization.permissions import Permission, known_permissions
 from app.domain.imports.runs import Finding, Outcome
 from app.domain.urls.web_urls import MAX_URL_LENGTH, is_web_url
 from app.domain.values.metadata import metadata_problems
@@ -131,7 +131,7 @@ class SourceRow:
         Those that Django makes for each table are one finding.
         """
         names = sorted({codename.upper() for codename in codenames})
-        permissions = known(names)
+        permissions = known_permissions(names)
         unknown = [name for name in names if name not in permissions]
         own = [name for name in unknown if name.startswith(_DJANGOS_OWN)]
         for name in unknown:

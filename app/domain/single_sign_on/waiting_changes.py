@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from app.domain.authorization.actor import Actor, holds_all_permissions
-from app.domain.authorization.permissions import Permission, in_order, known
+from app.domain.authorization.permissions import Permission, in_order, known_permissions
 from app.domain.single_sign_on.provider_settings import MASK, SETTINGS
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.text import translatable
@@ -217,7 +217,7 @@ def _change(entry: dict[str, Any]) -> WaitingChange:
     user_id, app_id = entry["user"], entry["app"]
     if not all(key is None or isinstance(key, int) for key in (user_id, app_id)):
         raise ValueError("a changer's key is a number")
-    changer = Changer(user_id, app_id, str(entry["by"]), known(entry["held"]))
+    changer = Changer(user_id, app_id, str(entry["by"]), known_permissions(entry["held"]))
     return WaitingChange(
         str(entry["setting"]),
         str(entry["was"]),

@@ -9,7 +9,12 @@ from sqlalchemy.orm import Session
 
 from app.domain.audit import SHOWN_FIELDS, security_event_of
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin, describe_actor
-from app.domain.authorization.permissions import Permission, known, read_grant, write_grant
+from app.domain.authorization.permissions import (
+    Permission,
+    known_permissions,
+    read_grant,
+    write_grant,
+)
 from app.domain.second_factors import read_methods, write_methods
 from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks import Saver, saver_of
@@ -128,7 +133,7 @@ def requesting_saver(stored: Mapping[str, object], *, granted: frozenset[Permiss
 
     If their permissions weren't stored, ``granted`` counts: no one can grant more than they hold.
     """
-    permissions = known(stored["permissions"]) if "permissions" in stored else granted
+    permissions = known_permissions(stored["permissions"]) if "permissions" in stored else granted
     return saver_of(replace(requester(stored), permissions=permissions))
 
 

@@ -19,7 +19,7 @@ from app.domain.authorization.permissions import (
     ALL_PERMISSIONS,
     Permission,
     ScopeGrant,
-    known,
+    known_permissions,
     read_grant,
 )
 from app.domain.second_factors import read_methods
@@ -113,7 +113,7 @@ def read_channels(text: str | None) -> frozenset[int] | None:
 # Few combinations exist, and every request reads one or more of them.
 @lru_cache(maxsize=1024)
 def _read(text: str) -> frozenset[Permission]:
-    return known(json.loads(text))
+    return known_permissions(json.loads(text))
 
 
 @part
@@ -159,7 +159,7 @@ def _held_by_person(session: ReadSession | Session, user_id: int) -> frozenset[P
         .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupPermissionRecord.group_id)
         .where(GroupMemberRecord.user_id == user_id)
     )
-    return known([*session.scalars(direct), *session.scalars(by_group)])
+    return known_permissions([*session.scalars(direct), *session.scalars(by_group)])
 
 
 def _held_by_app(session: ReadSession | Session, app_id: int) -> frozenset[Permission]:
@@ -168,7 +168,7 @@ def _held_by_app(session: ReadSession | Session, app_id: int) -> frozenset[Permi
         .join(AppRecord, AppRecord.id == AppPermissionRecord.app_id)
         .where(AppRecord.id == app_id, AppRecord.is_active, AppRecord.is_installed)
     )
-    return known([*session.scalars(granted)])
+    return known_permissions([*session.scalars(granted)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,7 +480,7 @@ def _groups(text: str) -> tuple[Group, ...]:
         Group(
             group["id"],
             group["name"],
-            known(group["permissions"]),
+            known_permissions(group["permissions"]),
             frozenset(group["channels"]) if group["restricted"] else None,
         )
         for group in json.loads(text)

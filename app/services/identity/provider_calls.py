@@ -119,7 +119,7 @@ def _keys(ports: Ports, url: str, kid: str | None) -> tuple[ProviderKey, ...]:
     cached = memory.keys.get(url)
     if cached is not None and not _is_due(ports, cached, kid):
         return cached.keys
-    lane = memory.key_lanes.of(url)
+    lane = memory.key_lanes.lane_of(url)
     waits = QUEUE_SECONDS if cached is None or not cached.has(kid) else 0.0
     if not lane.enter(waits):
         return _last_known(

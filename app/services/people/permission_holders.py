@@ -12,7 +12,12 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.staff import unmanageable_problem
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order, known
+from app.domain.authorization.permissions import (
+    ALL_PERMISSIONS,
+    Permission,
+    in_order,
+    known_permissions,
+)
 from app.domain.values.errors import Refused
 from app.models import (
     GroupMemberRecord,
@@ -90,7 +95,7 @@ def _manageable(session: Session) -> frozenset[Permission]:
         .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupPermissionRecord.group_id)
         .where(GroupMemberRecord.user_id.in_(managers))
     )
-    return known(list(session.scalars(union(direct, by_group))))
+    return known_permissions(list(session.scalars(union(direct, by_group))))
 
 
 @part

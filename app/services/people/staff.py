@@ -9,7 +9,7 @@ from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.staff import deletion_problem, duplicate_problem
 from app.domain.accounts.users import User, name_problems, note_problems
 from app.domain.authorization.actor import Actor, grant_problem, withdrawal_problem
-from app.domain.authorization.permissions import Permission, known
+from app.domain.authorization.permissions import Permission, known_permissions
 from app.domain.events import StaffCreated, StaffDeleted, StaffUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
@@ -293,7 +293,7 @@ def _change_permissions(
 ) -> None:
     """Grant and withdraw permissions that ``user`` holds directly; their groups stay."""
     held = select(UserPermissionRecord.permission).where(UserPermissionRecord.user_id == user.id)
-    before = known(session.scalars(held).all())
+    before = known_permissions(session.scalars(held).all())
     session.add_all(
         UserPermissionRecord(user_id=user.id, permission=permission.value)
         for permission in changes.add_permissions - before

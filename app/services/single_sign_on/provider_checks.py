@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Permission, in_order, known
+from app.domain.authorization.permissions import Permission, in_order, known_permissions
 from app.domain.single_sign_on.provider_settings import discovery_url, issuer_in, read_description
 from app.domain.single_sign_on.provider_tokens import (
     ProviderTokenRejected,
@@ -490,4 +490,4 @@ def _of_group(ports: Ports, name: str) -> frozenset[Permission]:
         .where(GroupRecord.name == name)
     )
     with ports.database.reading() as session:
-        return known(tuple(session.scalars(query)))
+        return known_permissions(tuple(session.scalars(query)))

@@ -19,7 +19,7 @@ from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import Group, User
 from app.domain.apps.apps import App, AppType
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Permission, known
+from app.domain.authorization.permissions import Permission, known_permissions
 from app.domain.commerce.channels import Channel
 from app.domain.commerce.money import Money, of_units
 from app.domain.commerce.products import Product
@@ -110,7 +110,7 @@ _READ: Mapping[object, Callable[[Any], object]] = MappingProxyType(
         datetime: datetime.fromisoformat,
         datetime | None: datetime.fromisoformat,
         AppType: AppType,
-        frozenset[Permission]: known,
+        frozenset[Permission]: known_permissions,
         frozenset[int] | None: frozenset,
     }
 )
@@ -257,7 +257,7 @@ def _group(session: Session, key: int) -> Group | None:
     if name is None:
         return None
     granted = select(GroupPermissionRecord.permission).where(GroupPermissionRecord.group_id == key)
-    return Group(key, name, known(session.scalars(granted).all()))
+    return Group(key, name, known_permissions(session.scalars(granted).all()))
 
 
 def _app(session: Session, key: int) -> App | None:

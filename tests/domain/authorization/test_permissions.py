@@ -9,7 +9,7 @@ from app.domain.authorization.permissions import (
     Caller,
     Permission,
     in_order,
-    known,
+    known_permissions,
 )
 
 NAMES = [permission.value for permission in Permission]
@@ -32,12 +32,12 @@ def test_listing_has_every_permission_once(permissions: frozenset[Permission]) -
 
 @given(st.lists(st.sampled_from(NAMES) | st.text()))
 def test_unknown_permission_names_are_ignored(names: list[str]) -> None:
-    assert {permission.value for permission in known(names)} == set(names) & set(NAMES)
+    assert {permission.value for permission in known_permissions(names)} == set(names) & set(NAMES)
 
 
 @pytest.mark.parametrize("names", [None, "MANAGE_APPS", 7, {"MANAGE_APPS": True}, object()])
 def test_non_list_grants_no_permissions(names: object) -> None:
-    assert known(names) == frozenset()
+    assert known_permissions(names) == frozenset()
 
 
 def test_permission_reads_as_plain_words() -> None:
