@@ -52,7 +52,7 @@ def printed_access() -> str:
 
 def _lines() -> Iterator[str]:
     for name, declaration in sorted(REGISTER.items()):
-        if declaration.rule is not Rule.PART:
+        if declaration.rule is not Rule.BUILDING_BLOCK:
             proof = "" if declaration.proof is None else declaration.proof.condition
             yield f"| `{name}` | {_callers(declaration)} | {proof} |\n"
 

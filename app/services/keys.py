@@ -25,7 +25,12 @@ from app.ports import Ports
 from app.ports.keys import KeyPair
 from app.ports.process_cache import CachedKeyRing
 from app.services.audit.log import Change, record
-from app.services.authorization.register import fresh_proof, internal, part, requires_person
+from app.services.authorization.register import (
+    building_block,
+    fresh_proof,
+    internal,
+    requires_person,
+)
 
 _RING = (
     select(ShopRecord.keys_version, SigningKeyRecord)
@@ -57,7 +62,7 @@ class StoredRing:
         return next(key for key in self.keys if key.state is state)
 
 
-@part
+@building_block
 def stored_ring(ports: Ports) -> StoredRing:
     """The ring in the database, ended keys included."""
     with ports.database.reading() as session:
@@ -69,7 +74,7 @@ def stored_ring(ports: Ports) -> StoredRing:
     return StoredRing(rows[0].keys_version, tuple(sorted(keys, key=_place)))
 
 
-@part
+@building_block
 def increment_version(session: Session, version: int) -> bool:
     """Make ``version + 1`` the ring's version; false when it is no longer at ``version``.
 
@@ -85,7 +90,7 @@ def increment_version(session: Session, version: int) -> bool:
     return advanced is not None
 
 
-@part
+@building_block
 def new_key(pair: KeyPair, state: KeyState, now: datetime) -> SigningKeyRecord:
     """The record of a key that is published from ``now`` on."""
     return SigningKeyRecord(
@@ -99,20 +104,20 @@ def new_key(pair: KeyPair, state: KeyState, now: datetime) -> SigningKeyRecord:
     )
 
 
-@part
+@building_block
 def verifying(ports: Ports, keys: Iterable[StoredKey]) -> tuple[StoredKey, ...]:
     """Those of ``keys`` that verify right now."""
     ended = last_retirement_of_ended_keys(ports)
     return tuple(key for key in keys if key.retired_at is None or key.retired_at > ended)
 
 
-@part
+@building_block
 def verifies_until(ports: Ports, key: StoredKey) -> datetime | None:
     """When a retired key verifies no more: the last token it may have signed has expired then."""
     return None if key.retired_at is None else key.retired_at + _span(ports)
 
 
-@part
+@building_block
 def last_retirement_of_ended_keys(ports: Ports) -> datetime:
     """Keys that were retired then or before verify nothing any more."""
     return ports.clock.now() - _span(ports)
@@ -142,7 +147,7 @@ def _place(key: StoredKey) -> tuple[int, float]:
 _VERSION: Select[*tuple[object, ...]] = select(ShopRecord.keys_version.label("version"))
 
 
-@part
+@building_block
 def ring(ports: Ports, version: int | None = None) -> CachedKeyRing:
     """The ring at ``version``, which the caller has just read from the shop's row, or the present.
 
@@ -161,7 +166,7 @@ def ring(ports: Ports, version: int | None = None) -> CachedKeyRing:
         return _cached(ports, version) or _reload(ports)
 
 
-@part
+@building_block
 def published_keys(ports: Ports) -> tuple[PublicKey, ...]:
     """The keys that verify right now, the active one first: what the key set lists.
 

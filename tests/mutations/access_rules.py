@@ -6,8 +6,8 @@ AUTHORIZATION = (
     Mutant(
         "An internal use case is for nobody outside",
         "app/services/authorization/declarations.py",
-        "if self.rule in (Rule.INTERNAL, Rule.PART):\n            return False",
-        "if self.rule in (Rule.INTERNAL, Rule.PART):\n            return actor.is_staff",
+        "if self.rule in (Rule.INTERNAL, Rule.BUILDING_BLOCK):\n            return False",
+        "if self.rule in (Rule.INTERNAL, Rule.BUILDING_BLOCK):\n            return actor.is_staff",
         "services/authorization/test_register.py",
     ),
     Mutant(

@@ -222,11 +222,11 @@ VALUES = (
         "if link is None or user is None or not _is_good(ports, link, user):\n"
         "        raise Refused(WORTHLESS)\n"
         "    return _opened(link, user)\n\n\n"
-        "@part\ndef drop_links",
+        "@building_block\ndef drop_links",
         "if link is None or user is None:\n"
         "        raise Refused(WORTHLESS)\n"
         "    return _opened(link, user)\n\n\n"
-        "@part\ndef drop_links",
+        "@building_block\ndef drop_links",
         "services/accounts/test_email_change_links.py",
     ),
     Mutant(

@@ -41,7 +41,12 @@ from app.ports.images import InvalidImage
 from app.services.accounts.email_links import WORTHLESS, make_link, open_link, require_redirect
 from app.services.accounts.stored_addresses import save_defaults
 from app.services.audit.log import Change, record
-from app.services.authorization.register import account_owner_only, part, public, users_or
+from app.services.authorization.register import (
+    account_owner_only,
+    building_block,
+    public,
+    users_or,
+)
 from app.services.identity.stored_metadata import save_sent_metadata
 from app.services.identity.users import (
     BeforeDeletion,
@@ -105,7 +110,7 @@ def set_time_zone(ports: Ports, actor: Actor, name: str | None) -> None:
             record(ports, actor, session, change)
 
 
-@part
+@building_block
 def key_acted_for(actor: Actor, customer_id: str | None) -> int:
     """Return the key of the account that a change is for: the caller's, or an app's customer.
 
@@ -126,7 +131,7 @@ def key_acted_for(actor: Actor, customer_id: str | None) -> int:
     return own_id(actor)
 
 
-@part
+@building_block
 def lock_acted_for(actor: Actor, session: Session, user_id: int) -> UserRecord:
     """Lock and return the account of ``key_acted_for``; an app finds only customers."""
     user = session.get(UserRecord, user_id, with_for_update=True)
@@ -139,7 +144,7 @@ def lock_acted_for(actor: Actor, session: Session, user_id: int) -> UserRecord:
     return user
 
 
-@part
+@building_block
 def load_acted_for(ports: Ports, session: Session, actor: Actor, user_id: int) -> User:
     """Return the account of ``key_acted_for`` as the caller sees it."""
     if actor.user_id == user_id:
@@ -147,7 +152,7 @@ def load_acted_for(ports: Ports, session: Session, actor: Actor, user_id: int) -
     return load_user(session, user_id)
 
 
-@part
+@building_block
 def add_user_updated(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
     """Note that ``user`` has changed, for those who keep customers or staff elsewhere."""
     kind = StaffUpdated if user.is_staff else CustomerUpdated

@@ -33,7 +33,7 @@ from app.services.accounts.email_links import (
     roll_back_unless,
 )
 from app.services.audit.log import Change, record
-from app.services.authorization.register import account_owner_only, input_decides, part
+from app.services.authorization.register import account_owner_only, building_block, input_decides
 from app.services.identity.users import confirm_email, has_email, load_caller, load_user
 from app.services.outbox.publisher import add_event, add_link_mail
 from app.services.outbox.security_notices import notify_email_change
@@ -56,7 +56,7 @@ def confirm_account(ports: Ports, actor: Actor, *, email: str, token: str) -> Us
         return load_user(session, opened.user.id)
 
 
-@part
+@building_block
 def confirm(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
     """Mark the account as confirmed, if it isn't yet.
 

@@ -23,7 +23,7 @@ from app.domain.urls.web_urls import resolved_path
 from app.domain.values.errors import Problem, Refused
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.outbox.publisher import add_mail
 from app.services.outbox.security_notices import account_state
 
@@ -47,7 +47,7 @@ class OpenedLink:
     created_at: datetime
 
 
-@part
+@building_block
 def make_link(
     ports: Ports, session: Session, user: UserRecord, purpose: LinkPurpose, new_email: str = ""
 ) -> str:
@@ -77,7 +77,7 @@ def make_link(
     return token
 
 
-@part
+@building_block
 def find_link(
     ports: Ports, session: Session, purposes: Collection[LinkPurpose], token: str
 ) -> OpenedLink:
@@ -92,7 +92,7 @@ def find_link(
     return _opened(link, user)
 
 
-@part
+@building_block
 def open_link(
     ports: Ports, session: Session, purposes: Collection[LinkPurpose], token: str
 ) -> OpenedLink:
@@ -115,7 +115,7 @@ def open_link(
     return _opened(link, user)
 
 
-@part
+@building_block
 def drop_links(session: Session, user_id: int) -> None:
     """Forget every link of a person, except "This wasn't me" in security notices."""
     kept = [purpose.value for purpose in NOT_ME_PURPOSES]
@@ -126,14 +126,14 @@ def drop_links(session: Session, user_id: int) -> None:
     )
 
 
-@part
+@building_block
 def require_owner(opened: OpenedLink, email: str) -> None:
     """Refuse a link that is not the one of ``email``, as one that does not work."""
     if normalize_email(opened.user.email) != normalize_email(email):
         raise Refused(WORTHLESS)
 
 
-@part
+@building_block
 def redirect_refusal(ports: Ports, url: str, field: str = "redirectUrl") -> Problem | None:
     """Why links in mails can't lead to ``url``, or ``None``: REQUIRED, INVALID on ``field``.
 
@@ -149,7 +149,7 @@ def redirect_refusal(ports: Ports, url: str, field: str = "redirectUrl") -> Prob
     )
 
 
-@part
+@building_block
 def require_redirect(ports: Ports, url: str) -> None:
     """Refuse as ``redirect_refusal`` says."""
     problem = redirect_refusal(ports, url)
@@ -180,7 +180,7 @@ def _is_good(ports: Ports, link: AccountLinkRecord, user: UserRecord) -> bool:
     return link.expires_at > ports.clock.now() and link.state == now_state
 
 
-@part
+@building_block
 @contextmanager
 def roll_back_unless(session: Session, keep: bool) -> Iterator[None]:  # noqa: FBT001 - reads as it is meant
     """Run the block; unless ``keep``, roll back its changes to the transaction."""
@@ -193,7 +193,7 @@ def roll_back_unless(session: Session, keep: bool) -> Iterator[None]:  # noqa: F
         point.rollback()
 
 
-@part
+@building_block
 def notify_account_owner(ports: Ports, session: Session, user: UserRecord) -> None:
     """Mail ``user``, whose row is locked, that someone tried to use their email.
 
@@ -207,7 +207,7 @@ def notify_account_owner(ports: Ports, session: Session, user: UserRecord) -> No
         add_mail(ports, session, mail, user_id=user.id)
 
 
-@part
+@building_block
 def was_mailed(ports: Ports, session: Session, user_id: int, purpose: LinkPurpose) -> bool:
     """Whether a link for ``purpose`` was created within ``RESET_PASSWORD_LOCK_TIME``.
 

@@ -19,7 +19,7 @@ from app.ports.database import Subject, SubjectKind
 from app.services.accounts.email_changes import confirm
 from app.services.accounts.email_links import drop_links, find_link, open_link, require_owner
 from app.services.audit.log import Change, record
-from app.services.authorization.register import account_owner_only, input_decides, part
+from app.services.authorization.register import account_owner_only, building_block, input_decides
 from app.services.authorization.session_rights import switches_of
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.users import load_caller
@@ -45,7 +45,7 @@ _NO_SESSION = 0
 """No session has this key, so all but this one are all."""
 
 
-@part
+@building_block
 def weaknesses(
     ports: Ports, password: str, words: Collection[str], field: str = "password"
 ) -> tuple[Problem, ...]:
@@ -57,7 +57,7 @@ def weaknesses(
     return password_problems(password, strength, field, words)
 
 
-@part
+@building_block
 def hash_for_link(
     ports: Ports, purposes: Collection[LinkPurpose], *, email: str, token: str, password: str
 ) -> str:
@@ -76,7 +76,7 @@ def hash_for_link(
     return ports.passwords.hash(password)
 
 
-@part
+@building_block
 def replace_password(
     ports: Ports,
     actor: Actor,
@@ -155,7 +155,7 @@ def set_password(
     return sign_pair(ports, actor, entered.opened, entered.user, entered.switches)
 
 
-@part
+@building_block
 def sign_in_with_link(
     ports: Ports,
     actor: Actor,

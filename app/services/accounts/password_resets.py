@@ -28,7 +28,7 @@ from app.ports import Ports
 from app.services.accounts.email_links import make_link, require_redirect
 from app.services.audit.log import Change, record, requester, store_requester
 from app.services.authorization.rate_limits import within_rate
-from app.services.authorization.register import input_decides, internal, part, requires
+from app.services.authorization.register import building_block, input_decides, internal, requires
 from app.services.authorization.session_rights import switches_of
 from app.services.identity.users import find_user_by_key, require_manageable, stored_email
 from app.services.outbox.base_url import base_url
@@ -57,7 +57,7 @@ def send_reset_link(ports: Ports, actor: Actor, user_id: int, *, redirect_url: s
         create_link(ports, actor, session, user, redirect_url)
 
 
-@part
+@building_block
 def claim_reset(ports: Ports, session: Session, who: ColumnElement[bool]) -> UserRecord | None:
     """Lock and return the user who can get a link now; ``None`` if there is none.
 
@@ -81,7 +81,7 @@ def claim_reset(ports: Ports, session: Session, who: ColumnElement[bool]) -> Use
     return None if taken is None else session.get_one(UserRecord, taken, populate_existing=True)
 
 
-@part
+@building_block
 def create_link(
     ports: Ports, requested_by: Actor, session: Session, user: UserRecord, redirect_url: str
 ) -> None:
@@ -99,7 +99,7 @@ def create_link(
     record(ports, requested_by, session, change)
 
 
-@part
+@building_block
 def too_early(ports: Ports) -> Problem:
     """Return why no other link can be sent yet."""
     minutes = -(-ports.configuration.reset_password_lock_time // 60)

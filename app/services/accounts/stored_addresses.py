@@ -27,7 +27,7 @@ from app.domain.values.inputs import Absent
 from app.models import AddressRecord, UserRecord
 from app.models.json_arrays import json_array_text, json_object
 from app.ports import Ports
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.identity.stored_metadata import save_sent_metadata
 from app.services.outbox.publisher import add_event
 
@@ -44,7 +44,7 @@ _COLUMNS = {name: name for name in ("id", "user_id", *MAX_LENGTHS)} | _FLAGS
 """The column of each field of an address."""
 
 
-@part
+@building_block
 def to_address(stored: AddressRecord) -> Address:
     """Return the address of a record."""
     return Address(
@@ -56,7 +56,7 @@ def to_address(stored: AddressRecord) -> Address:
     )
 
 
-@part
+@building_block
 def addresses_text(limit: int) -> ScalarSelect[str]:
     """Return a column for queries of users: their addresses as JSON, at most ``limit``.
 
@@ -75,7 +75,7 @@ def addresses_text(limit: int) -> ScalarSelect[str]:
     return select(json_array_text(json_object(**members))).scalar_subquery()
 
 
-@part
+@building_block
 def read_addresses(text: str) -> tuple[Address, ...]:
     """Return the addresses in a column of ``addresses_text``."""
     return tuple(
@@ -83,7 +83,7 @@ def read_addresses(text: str) -> tuple[Address, ...]:
     )
 
 
-@part
+@building_block
 def addresses_by_user(
     session: Session, user_ids: Collection[int]
 ) -> Mapping[int, tuple[Address, ...]]:
@@ -95,20 +95,20 @@ def addresses_by_user(
     return found
 
 
-@part
+@building_block
 def address_snapshot(address: Address, *, of_staff: bool) -> dict[str, object]:
     """Return the snapshot of an address for its deletion's event."""
     return {**asdict(address), "of_staff": of_staff}
 
 
-@part
+@building_block
 def is_of_staff(session: Session, stored: AddressRecord) -> bool:
     """Whether it's the address of a member of staff."""
     query = select(UserRecord.is_staff).where(UserRecord.id == stored.user_id)
     return bool(session.scalar(query))
 
 
-@part
+@building_block
 def delete_stored_address(
     ports: Ports, actor: Actor, session: Session, stored: AddressRecord
 ) -> None:
@@ -119,7 +119,7 @@ def delete_stored_address(
     add_event(ports, actor, session, AddressDeleted(stored.id, snapshot=snapshot))
 
 
-@part
+@building_block
 def store_address(
     ports: Ports,
     actor: Actor,
@@ -149,7 +149,7 @@ def store_address(
     return stored
 
 
-@part
+@building_block
 def save_default(
     ports: Ports,
     actor: Actor,
@@ -183,7 +183,7 @@ def save_default(
     return stored
 
 
-@part
+@building_block
 def require_validation(actor: Actor, change: AddressChange) -> None:
     """Raise if ``change`` skips validation and the caller can't.
 
@@ -194,7 +194,7 @@ def require_validation(actor: Actor, change: AddressChange) -> None:
         raise PermissionDenied(Permission.MANAGE_USERS)
 
 
-@part
+@building_block
 def save_defaults(
     ports: Ports, actor: Actor, session: Session, user_id: int, addresses: DefaultAddresses
 ) -> dict[str, object]:
@@ -215,7 +215,7 @@ def save_defaults(
     return saved
 
 
-@part
+@building_block
 def write_details(stored: AddressRecord, details: AddressDetails) -> tuple[str, ...]:
     """Write ``details`` to a record; return the names of those that differ."""
     changed = [
@@ -226,7 +226,7 @@ def write_details(stored: AddressRecord, details: AddressDetails) -> tuple[str, 
     return tuple(changed)
 
 
-@part
+@building_block
 def make_default(session: Session, stored: AddressRecord, kind: AddressKind) -> None:
     """Make an address its user's default for ``kind``, instead of any other."""
     column = _DEFAULTS[kind]

@@ -26,7 +26,7 @@ from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
 from app.ports.images import InvalidImage
 from app.services.audit.log import Change, record, store_requester
-from app.services.authorization.register import fresh_proof, part, requires_person
+from app.services.authorization.register import building_block, fresh_proof, requires_person
 
 TIMEOUT = 10.0
 """Seconds that a manifest may take, all of it."""
@@ -54,7 +54,7 @@ def fetch_manifest(ports: Ports, actor: Actor, manifest_url: str) -> Manifest:
     return load_manifest(ports, manifest_url)
 
 
-@part
+@building_block
 def load_manifest(ports: Ports, manifest_url: str) -> Manifest:
     """Load and check the manifest at that URL, its webhooks with the events of their queries.
 
@@ -94,7 +94,7 @@ def show_manifest_logo(ports: Ports, _actor: Actor, url: str) -> Mapping[int, by
     return load_logo(ports, url)
 
 
-@part
+@building_block
 def load_logo(ports: Ports, url: str) -> Mapping[int, bytes]:
     """Load the image at ``url``, drawn in each of ``LOGO_SIZES``, and as PNG under 0.
 
@@ -112,7 +112,7 @@ def load_logo(ports: Ports, url: str) -> Mapping[int, bytes]:
         return {}
 
 
-@part
+@building_block
 def manifest_url_problem(manifest_url: str) -> Problem | None:
     """Return why no manifest can be fetched from that URL, or ``None``."""
     if is_web_url(manifest_url):
@@ -258,7 +258,7 @@ def list_installations(ports: Ports, actor: Actor) -> tuple[Installation, ...]:
         return tuple(map(to_installation, session.scalars(query)))
 
 
-@part
+@building_block
 def to_installation(stored: AppInstallationRecord) -> Installation:
     """Return the installation of a record, without its lease."""
     return Installation(

@@ -44,7 +44,7 @@ from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest, HttpResponse, json_members
 from app.services.apps.installation_requests import load_logo, load_manifest
 from app.services.audit.log import Change, record, requester, requesting_saver, require_requester
-from app.services.authorization.register import internal, part
+from app.services.authorization.register import building_block, internal
 from app.services.identity.stored_apps import store_token
 from app.services.outbox.publisher import add_event
 from app.services.webhooks.stored_webhooks import store_webhook
@@ -60,7 +60,7 @@ class MadeApp:
     token: NewAppToken | None
 
 
-@part
+@building_block
 def store_app(
     ports: Ports,
     session: Session,
@@ -157,7 +157,7 @@ class HandshakeRefused(Exception):
     """The app does not want to be installed, or does not answer; the text says why."""
 
 
-@part
+@building_block
 def shake_hands(ports: Ports, handshake: Handshake) -> None:
     """Give an app its token (contract, "Apps"); raises ``HandshakeRefused``.
 

@@ -12,7 +12,7 @@ from app.domain.urls.web_urls import masked_url
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.models import AuditRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import lists_from_replica, part, requires_person
+from app.services.authorization.register import building_block, lists_from_replica, requires_person
 from app.services.lists.filters import can_match, contains_text
 from app.services.lists.paging import Order, read_by_keys, read_page, record_from
 
@@ -79,7 +79,7 @@ def export_entries(
     return every_item(lambda page: list_entries(ports, actor, page, filter_), _EXPORTED_AT_ONCE)
 
 
-@part
+@building_block
 def last_entries(session: Session, number: int) -> tuple[AuditEntry, ...]:
     """The newest entries."""
     newest = (column.desc() for column in _BY_TIME)

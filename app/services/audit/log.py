@@ -21,7 +21,7 @@ from app.domain.webhooks import Saver, saver_of
 from app.models import AuditRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.authorization.register import after_commit, part
+from app.services.authorization.register import after_commit, building_block
 from app.services.authorization.session_rights import (
     USER_COLUMNS,
     read_user,
@@ -42,7 +42,7 @@ class Change:
     after: Mapping[str, object] = field(default_factory=dict)
 
 
-@part
+@building_block
 def record(ports: Ports, actor: Actor, session: Session, change: Change) -> None:
     """Add a row for ``change`` to the transaction of ``session``.
 
@@ -93,7 +93,7 @@ _LOST = Problem(
 )
 
 
-@part
+@building_block
 def store_requester(actor: Actor) -> dict[str, object]:
     """Return the stored form of the actor who requests something."""
     return {
@@ -110,7 +110,7 @@ def store_requester(actor: Actor) -> dict[str, object]:
     }
 
 
-@part
+@building_block
 def requester(stored: Mapping[str, object]) -> Actor:
     """Return the stored requester as an actor for audit and events, without permissions.
 
@@ -127,7 +127,7 @@ def requester(stored: Mapping[str, object]) -> Actor:
     )
 
 
-@part
+@building_block
 def requesting_saver(stored: Mapping[str, object], *, granted: frozenset[Permission]) -> Saver:
     """Return the stored requester as the saver of the webhooks that are created.
 
@@ -137,7 +137,7 @@ def requesting_saver(stored: Mapping[str, object], *, granted: frozenset[Permiss
     return saver_of(replace(requester(stored), permissions=permissions))
 
 
-@part
+@building_block
 def require_requester(
     ports: Ports,
     session: Session,

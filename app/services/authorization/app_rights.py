@@ -13,7 +13,7 @@ from app.models import AppClientRecord, AppRecord, AppTokenRecord, SessionRecord
 from app.models.shop import SHOP_ID
 from app.models.users import UserRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.declarations import part
+from app.services.authorization.declarations import building_block
 from app.services.authorization.session_rights import (
     APP_PERMISSIONS,
     IN_SESSION,
@@ -156,19 +156,19 @@ _EXTENSION = _extension_where(IN_SESSION)
 _EXTENSION_OF_KEY = _extension_where(OF_KEY)
 
 
-@part
+@building_block
 def find_app(ports: Ports, digest: str) -> Lookup[FoundApp | None]:
     """The app whose token has that digest: active or being installed, the token not expired."""
     return _read_app(ports, ports.database.read(_APP, {"digest": digest})[0])
 
 
-@part
+@building_block
 def find_app_again(ports: Ports, token_id: int) -> Lookup[FoundApp | None]:
     """Find an app as ``find_app`` does, by its token's key."""
     return _read_app(ports, ports.database.read(_APP_OF_TOKEN, {"token_id": token_id})[0])
 
 
-@part
+@building_block
 def find_linked_app(ports: Ports, client: AppClient) -> Lookup[FoundApp | None]:
     """Return the active app that ``client`` is linked to, unless the providers' settings changed.
 
@@ -189,7 +189,7 @@ def find_linked_app(ports: Ports, client: AppClient) -> Lookup[FoundApp | None]:
     return Lookup(state, FoundApp(row.app_id, None, row.app_name, granted, None))
 
 
-@part
+@building_block
 def find_foreign_token(ports: Ports, digest: str, last_four: str) -> ForeignTokenLookup:
     """Find the app of a token in another form; one statement, no hash is compared."""
     row = ports.database.read(_FOREIGN, {"digest": digest, "last_four": last_four})[0]
@@ -211,7 +211,7 @@ def _read_app(ports: Ports, row: NamedRow) -> Lookup[FoundApp | None]:
     return Lookup(state, FoundApp(row.app_id, row.token_id, row.app_name, granted, limit, end))
 
 
-@part
+@building_block
 def find_extension(ports: Ports, claims: Claims, app_id: int) -> Lookup[LiveSession | None]:
     """Find a session as ``find_session`` does, with the extension's active app.
 
@@ -225,7 +225,7 @@ def find_extension(ports: Ports, claims: Claims, app_id: int) -> Lookup[LiveSess
     return _read_extension(ports, row)
 
 
-@part
+@building_block
 def find_extension_again(
     ports: Ports, session_id: int, user_id: int, app_id: int
 ) -> Lookup[LiveSession | None]:

@@ -25,7 +25,7 @@ class Rule(StrEnum):
     PERMISSION_USERS_ONLY = "permission, users only"
     USERS_OR_PERMISSION = "users, or permission"
     INTERNAL = "internal"
-    PART = "part of use cases"
+    BUILDING_BLOCK = "building block of use cases"
 
 
 _KINDS: Mapping[Rule, tuple[Caller, ...]] = MappingProxyType(
@@ -85,7 +85,7 @@ class Declaration:
     def admits(self, actor: Actor) -> bool:
         if actor.is_trusted or self.rule is Rule.PUBLIC:
             return True
-        if self.rule in (Rule.INTERNAL, Rule.PART):
+        if self.rule in (Rule.INTERNAL, Rule.BUILDING_BLOCK):
             return False
         if self.rule in _KINDS:
             is_kind = any(_IS[kind](actor) for kind in _KINDS[self.rule])
@@ -112,7 +112,7 @@ def name_of(use_case: Callable[..., object]) -> str:
     return f"{use_case.__module__.removeprefix('app.services.')}.{use_case.__qualname__}"
 
 
-def part(function: Function) -> Function:
+def building_block(function: Function) -> Function:
     """Declare a building block of use cases, which checks no caller itself."""
-    register(Declaration(name_of(function), Rule.PART))
+    register(Declaration(name_of(function), Rule.BUILDING_BLOCK))
     return function

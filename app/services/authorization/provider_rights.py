@@ -10,7 +10,7 @@ from app.models import ExternalIdentityRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.process_cache import CachedProviderToken
-from app.services.authorization.declarations import part
+from app.services.authorization.declarations import building_block
 from app.services.authorization.session_rights import (
     USER_COLUMNS,
     LiveSession,
@@ -48,7 +48,7 @@ _IDENTITY: Select[*tuple[object, ...]] = (
 )
 
 
-@part
+@building_block
 def find_provider_session(ports: Ports, seen: CachedProviderToken) -> Lookup[LiveSession | None]:
     """Return the active user of the token ``seen``, unless it was issued before they signed out.
 
@@ -66,7 +66,7 @@ def find_provider_session(ports: Ports, seen: CachedProviderToken) -> Lookup[Liv
     return find_provider_session_again(ports, token, seen.grant, seen.amr)
 
 
-@part
+@building_block
 def find_provider_session_again(
     ports: Ports, token: ProviderToken, grant: ScopeGrant | None, amr: tuple[str, ...]
 ) -> Lookup[LiveSession | None]:
@@ -95,7 +95,7 @@ def find_provider_session_again(
     return Lookup(state, found)
 
 
-@part
+@building_block
 def is_signed_out(issued: float, *signed_out: object) -> bool:
     """Whether a token ``issued`` then (Unix seconds) is older than one of the moments.
 

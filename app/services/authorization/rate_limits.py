@@ -11,10 +11,10 @@ from app.domain.sign_in.rate_limits import (
 )
 from app.domain.values.errors import TooManyRequests
 from app.ports import Ports
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 
 
-@part
+@building_block
 def limit_rate(ports: Ports, name: str, address: str | None) -> None:
     """Count one use of ``name``, an entry of ``RATE_LIMITS``, by the client at ``address``.
 
@@ -24,14 +24,14 @@ def limit_rate(ports: Ports, name: str, address: str | None) -> None:
     _count(ports, name, client_of(address), rates)
 
 
-@part
+@building_block
 def within_rate(ports: Ports, name: str, key: str) -> bool:
     """Count one use by something other than a client, which ``key`` names; False if over."""
     rates = ports.configuration.rate_limits.rates(name, None)
     return not rates or not ports.rate_limiter.count(name, key, rates)
 
 
-@part
+@building_block
 def limit_operation(ports: Ports, actor: Actor, operation: str) -> None:
     """Count one use of the mutation ``operation``; raises as ``limit_rate`` does.
 

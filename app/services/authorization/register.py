@@ -30,8 +30,8 @@ from app.services.authorization.declarations import (
     Declaration,
     FreshProof,
     Rule,
+    building_block,
     name_of,
-    part,
     register,
 )
 from app.services.authorization.provider_rights import find_provider_session_again
@@ -100,7 +100,7 @@ class RightsCheckedDatabase(_WrappedDatabase):
             require_current_rights(self._ports, self.actor)
 
 
-@part
+@building_block
 def acting_for(ports: Ports, actor: Actor, *, own_account: bool = False) -> Ports:
     """Return the ports of a use case that ``actor`` calls, or those of the one that calls it.
 
@@ -115,7 +115,7 @@ def acting_for(ports: Ports, actor: Actor, *, own_account: bool = False) -> Port
     return replace(ports, database=RightsCheckedDatabase(ports, actor, own_account=own_account))
 
 
-@part
+@building_block
 def require_current_rights(ports: Ports, actor: Actor) -> None:
     """Raise unless the caller still holds everything that ``actor`` has.
 
@@ -132,7 +132,7 @@ def require_current_rights(ports: Ports, actor: Actor) -> None:
         raise PermissionDenied(message="You no longer have access to a channel.")
 
 
-@part
+@building_block
 def signing_in(ports: Ports) -> Ports:
     """Return the ports of a use case whose input decides: a password, a token, a mailed link."""
     if isinstance(ports.database, SignInDatabase):
@@ -214,6 +214,7 @@ __all__ = [
     "UseCase",
     "account_owner_only",
     "apps_only",
+    "building_block",
     "check",
     "counts_on_replica",
     "fresh_proof",
@@ -222,7 +223,6 @@ __all__ = [
     "lists_from_replica",
     "may",
     "needs_proof",
-    "part",
     "public",
     "requires",
     "requires_person",
@@ -464,7 +464,7 @@ def users_or(
     return _declare(Rule.USERS_OR_PERMISSION, *permissions)
 
 
-@part
+@building_block
 def after_commit(session: Session, act: Callable[[], object]) -> None:
     """Call ``act`` after the commit of ``session``; it must be quick and raise nothing."""
 

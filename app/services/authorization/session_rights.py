@@ -49,7 +49,7 @@ from app.models import (
 from app.models.json_arrays import JsonArray, json_array_text, json_object
 from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports, ReadSession
-from app.services.authorization.declarations import part
+from app.services.authorization.declarations import building_block
 from app.services.authorization.shop_state import (
     SHOP_STATE_COLUMNS,
     Lookup,
@@ -98,13 +98,13 @@ NESTED_GROUP_CHANNELS = (
 """The same as a part of other JSON, empty for a group that isn't restricted."""
 
 
-@part
+@building_block
 def read_permissions(text: str) -> frozenset[Permission]:
     """Return the permissions in the JSON text of an array of their names."""
     return _read(text)
 
 
-@part
+@building_block
 def read_channels(text: str | None) -> frozenset[int] | None:
     """Return the channels in a column of ``GROUP_CHANNELS``, ``None`` for all of them."""
     return None if text is None else frozenset(json.loads(text))
@@ -116,7 +116,7 @@ def _read(text: str) -> frozenset[Permission]:
     return known_permissions(json.loads(text))
 
 
-@part
+@building_block
 def permissions_while_waiting(ports: Ports, waiting_changes: str) -> frozenset[Permission]:
     """Return what everyone whose changes wait holds now, of what they held when they made them."""
     changers = {change.changer for change in read_waiting(waiting_changes)}
@@ -127,7 +127,7 @@ def permissions_while_waiting(ports: Ports, waiting_changes: str) -> frozenset[P
     return frozenset.intersection(*held) if held else frozenset()
 
 
-@part
+@building_block
 def grant_while_waiting(ports: Ports, waiting_changes: str, grant: ScopeGrant) -> ScopeGrant:
     """Return as much of ``grant`` as counts: a provider that waits makes no one staff."""
     held = permissions_while_waiting(ports, waiting_changes)
@@ -285,7 +285,7 @@ OF_KEY = and_(
 """The session that an actor names."""
 
 
-@part
+@building_block
 def session_query(
     condition: ColumnElement[bool], *columns: ColumnElement[Any]
 ) -> Select[*tuple[object, ...]]:
@@ -303,7 +303,7 @@ _SESSION = session_query(IN_SESSION)
 _SESSION_OF_KEY = session_query(OF_KEY)
 
 
-@part
+@building_block
 def find_session(ports: Ports, session: str, user_id: int) -> Lookup[LiveSession | None]:
     """The live session with that claim ``token``, if it is that user's and the user is active."""
     row = ports.database.read(_SESSION, {"session": session, "user_id": user_id})[0]
@@ -312,7 +312,7 @@ def find_session(ports: Ports, session: str, user_id: int) -> Lookup[LiveSession
     )
 
 
-@part
+@building_block
 def find_session_again(ports: Ports, session_id: int, user_id: int) -> Lookup[LiveSession | None]:
     """Find a session as ``find_session`` does, by its key."""
     row = ports.database.read(_SESSION_OF_KEY, {"session_id": session_id, "user_id": user_id})[0]
@@ -332,7 +332,7 @@ _LIVING: Select[*tuple[object, ...]] = (
 )
 
 
-@part
+@building_block
 def session_exists(ports: Ports, session: str, user_id: int) -> Lookup[bool]:
     """Whether the session exists, without reading its user's permissions."""
     row = ports.database.read(_LIVING, {"session": session, "user_id": user_id})[0]
@@ -340,7 +340,7 @@ def session_exists(ports: Ports, session: str, user_id: int) -> Lookup[bool]:
     return Lookup(state, row.session_id is not None and row.user_id is not None)
 
 
-@part
+@building_block
 def effective_user(found: LiveSession, switches: Switches) -> User:
     """The user of a session with the rights, and the role, that count in it right now.
 
@@ -352,7 +352,7 @@ def effective_user(found: LiveSession, switches: Switches) -> User:
     return replace(user, permissions=user.permissions & found.app.granted)
 
 
-@part
+@building_block
 def with_effective_rights(
     user: User,
     origin: SessionOrigin,
@@ -377,7 +377,7 @@ def with_effective_rights(
     return replace(user, is_staff=is_staff, permissions=permissions)
 
 
-@part
+@building_block
 def with_current_grant(ports: Ports, found: LiveSession | None) -> LiveSession | None:
     """Return the session that ``read_session`` read, with the grant that counts now.
 
@@ -389,7 +389,7 @@ def with_current_grant(ports: Ports, found: LiveSession | None) -> LiveSession |
     return replace(found, grant=grant_while_waiting(ports, found.waiting_changes, found.grant))
 
 
-@part
+@building_block
 def read_session(row: NamedRow, app: ExtensionApp | None = None) -> LiveSession | None:
     """The session in a row that has ``SESSION_COLUMNS``; ``None`` for one without its user.
 
@@ -409,7 +409,7 @@ def read_session(row: NamedRow, app: ExtensionApp | None = None) -> LiveSession 
     )
 
 
-@part
+@building_block
 def read_user(row: NamedRow) -> User:
     """A person from a row that has ``USER_COLUMNS``, raw or typed, with every right they hold."""
     (
@@ -452,7 +452,7 @@ def read_user(row: NamedRow) -> User:
     )
 
 
-@part
+@building_block
 def switches_of(shop: ShopRecord, now: datetime) -> Switches:
     """The switches at ``now``, as the shop's record has them."""
     return Switches(

@@ -13,7 +13,7 @@ from app.domain.values.unchanging import unchanging
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
-from app.services.authorization.declarations import part
+from app.services.authorization.declarations import building_block
 
 Found = TypeVar("Found")
 
@@ -58,13 +58,13 @@ _SHOP: Select[*tuple[object, ...]] = select(*SHOP_STATE_COLUMNS).where(ShopRecor
 _values_in = attrgetter(*(column.name for column in SHOP_STATE_COLUMNS))
 
 
-@part
+@building_block
 def load_shop_state(ports: Ports) -> ShopState:
     """Return the shop alone: all there is to know about a caller without a credential."""
     return read_shop_state(ports.database.read(_SHOP, {})[0], ports.clock.now())
 
 
-@part
+@building_block
 def read_shop_state(row: NamedRow, now: datetime) -> ShopState:
     """Return the shop from a row that has ``SHOP_STATE_COLUMNS``, as a driver gives it.
 
@@ -75,14 +75,14 @@ def read_shop_state(row: NamedRow, now: datetime) -> ShopState:
     return _state(is_second_factor_required(begins, now), begins, *columns)
 
 
-@part
+@building_block
 def is_second_factor_required(second_factor_from: object, now: datetime) -> bool:
     """Whether staff need a second factor at ``now``; the moment is as a driver gives it."""
     begins = moment(second_factor_from)
     return begins is not None and begins <= now
 
 
-@part
+@building_block
 def moment(value: object) -> datetime | None:
     """A moment in UTC as a driver gives it: aware, or SQLite's text."""
     if isinstance(value, str):

@@ -48,7 +48,7 @@ from app.domain.values.text_rules import is_storable
 from app.models import ChannelRecord, CheckoutRecord, OrderRecord
 from app.ports import NamedRow, Ports, ReadSession
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part, public, requires, staff_and_apps
+from app.services.authorization.register import building_block, public, requires, staff_and_apps
 from app.services.identity.stored_metadata import (
     Pairs,
     change_stored_metadata,
@@ -78,7 +78,7 @@ ORDER_CHANNEL: ColumnElement[int] = func.coalesce(OrderRecord.channel_id, _FIRST
 CHECKOUT_CHANNEL: ColumnElement[int] = func.coalesce(CheckoutRecord.channel_id, _FIRST)
 
 
-@part
+@building_block
 def to_channel(row: NamedRow) -> Channel:
     """The channel in a row of ``CHANNELS``."""
     return record_from(Channel, row)
@@ -90,7 +90,7 @@ def list_channels(ports: Ports, actor: Actor) -> tuple[Channel, ...]:
     return all_channels(ports)
 
 
-@part
+@building_block
 def all_channels(ports: Ports) -> tuple[Channel, ...]:
     """Return all channels by slug."""
     with ports.database.reading() as session:
@@ -308,7 +308,7 @@ def delete_channel(
         return gone
 
 
-@part
+@building_block
 def channel_snapshot(channel: Channel) -> dict[str, object]:
     """Return the snapshot of ``channel`` for a deletion's event."""
     return {
@@ -321,34 +321,34 @@ def channel_snapshot(channel: Channel) -> dict[str, object]:
     }
 
 
-@part
+@building_block
 def find_channel(session: ReadSession, slug: str) -> Channel | None:
     """Return the channel of that slug."""
     row = session.execute(CHANNELS.where(has_slug(slug))).one_or_none()
     return None if row is None else to_channel(row)
 
 
-@part
+@building_block
 def has_slug(slug: str) -> ColumnElement[bool]:
     """Return the condition that finds the channel of a slug."""
     # No database can be asked for what it cannot hold.
     return ChannelRecord.slug == slug if is_storable(slug) else false()
 
 
-@part
+@building_block
 def is_in_channel(channel_id: ColumnElement[int], slug: str) -> ColumnElement[bool]:
     """Return the condition that an object is in the channel of that slug."""
     return channel_id == select(ChannelRecord.id).where(has_slug(slug)).scalar_subquery()
 
 
-@part
+@building_block
 def channel_of(session: Session, stored: OrderRecord | CheckoutRecord) -> int:
     """Return the channel of an order or a cart."""
     key = stored.channel_id
     return session.scalars(select(_FIRST)).one() if key is None else key
 
 
-@part
+@building_block
 def is_reached(actor: Actor, channel_id: SQLColumnExpression[int]) -> ColumnElement[bool]:
     """Return the condition that ``actor``, and the viewer of a preview, reach that channel."""
     conditions = [
@@ -359,7 +359,7 @@ def is_reached(actor: Actor, channel_id: SQLColumnExpression[int]) -> ColumnElem
     return and_(true(), *conditions)
 
 
-@part
+@building_block
 def selling_channel(session: Session, slug: str) -> int:
     """Return the key of the channel a new cart is in, locked against deletion.
 

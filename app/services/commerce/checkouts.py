@@ -31,7 +31,7 @@ from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord, UserRe
 from app.ports import NamedRow, Ports
 from app.ports.database import Subject, SubjectKind
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part, public, requires, users_or
+from app.services.authorization.register import building_block, public, requires, users_or
 from app.services.commerce.channels import (
     CHECKOUT_CHANNEL,
     channel_of,
@@ -76,13 +76,13 @@ _LINES = (
 )
 
 
-@part
+@building_block
 def to_checkout(row: NamedRow, lines: tuple[CheckoutLine, ...]) -> Checkout:
     """The cart in a row of ``CHECKOUTS``, with these lines."""
     return record_from(Checkout, row, lines=lines)
 
 
-@part
+@building_block
 def lines_of(
     session: Session, actor: Actor, checkout_ids: Iterable[int]
 ) -> Mapping[int, tuple[CheckoutLine, ...]]:
@@ -103,7 +103,7 @@ def lines_of(
     return found
 
 
-@part
+@building_block
 def to_checkouts(
     session: Session, actor: Actor, rows: Sequence[Row[*tuple[object, ...]]]
 ) -> tuple[Checkout, ...]:
@@ -112,7 +112,7 @@ def to_checkouts(
     return tuple(to_checkout(row, lines.get(row.id, ())) for row in rows)
 
 
-@part
+@building_block
 def visible_product(row: NamedRow, actor: Actor) -> Product | None:
     """Return the product in a row of an outer join, unless deleted or hidden from ``actor``."""
     if row.product_id is None:
@@ -121,7 +121,7 @@ def visible_product(row: NamedRow, actor: Actor) -> Product | None:
     return product if product.is_published or sees_unpublished(actor) else None
 
 
-@part
+@building_block
 def load_checkout(session: Session, actor: Actor, checkout_id: int) -> Checkout | None:
     """Return any person's cart of that key, with its lines."""
     row = session.execute(CHECKOUTS.where(CheckoutRecord.id == checkout_id)).one_or_none()
@@ -131,7 +131,7 @@ def load_checkout(session: Session, actor: Actor, checkout_id: int) -> Checkout 
     return checkout
 
 
-@part
+@building_block
 def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutRecord:
     """Lock and return the cart of that global id, ordered or not.
 
@@ -145,7 +145,7 @@ def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> Checkou
     return stored
 
 
-@part
+@building_block
 def open_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutRecord:
     """Load a cart that hasn't become an order; refuses NOT_FOUND on ``id``."""
     stored = locked_checkout(session, actor, checkout_id)
@@ -154,7 +154,7 @@ def open_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutR
     return stored
 
 
-@part
+@building_block
 def token_in(checkout_id: str) -> str:
     """The token in the global id of a cart, or one that no cart has."""
     parsed = parse_global_id(checkout_id)
@@ -163,13 +163,13 @@ def token_in(checkout_id: str) -> str:
     return parsed[1]
 
 
-@part
+@building_block
 def cart_in(checkout_id: str) -> Subject:
     """Return what changes of the cart of that global id queue for."""
     return Subject(SubjectKind.CART, token_in(checkout_id))
 
 
-@part
+@building_block
 def gone() -> Refused:
     """Return the refusal for a cart that is missing, another person's or ordered."""
     return Refused(Problem("NOT_FOUND", "There is no such checkout.", "id"))
@@ -183,7 +183,7 @@ class LineInput:
     quantity: int
 
 
-@part
+@building_block
 def read_quantities(lines: Sequence[LineInput], *, is_total: bool) -> dict[int, int]:
     """How many of which product, by key.
 
@@ -202,7 +202,7 @@ def read_quantities(lines: Sequence[LineInput], *, is_total: bool) -> dict[int, 
     return quantities
 
 
-@part
+@building_block
 def put_lines(
     session: Session,
     actor: Actor,
@@ -239,7 +239,7 @@ def put_lines(
     session.flush()
 
 
-@part
+@building_block
 def refuse(problem: Problem | None) -> None:
     """Raise ``problem`` unless it is ``None``."""
     if problem is not None:

@@ -53,8 +53,8 @@ from app.models import (
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
+    building_block,
     lists_from_replica,
-    part,
     public,
     requires,
     users_or,
@@ -110,14 +110,14 @@ _LINES = (
 )
 
 
-@part
+@building_block
 def to_summary(row: NamedRow) -> OrderSummary:
     """The order in a row of ``ORDERS``, without its lines."""
     total = of_units(row.total, row.currency)
     return record_from(OrderSummary, row, status=OrderStatus(row.status), total=total)
 
 
-@part
+@building_block
 def to_order(row: NamedRow, lines: tuple[OrderLine, ...], user: User | None) -> Order:
     """The order in a row of ``ORDERS``, with these lines and its buyer."""
     total = of_units(row.total, row.currency)
@@ -126,7 +126,7 @@ def to_order(row: NamedRow, lines: tuple[OrderLine, ...], user: User | None) -> 
     )
 
 
-@part
+@building_block
 def load_order(session: Session, actor: Actor, order_id: int) -> Order | None:
     """Return any person's order of that key, with everything that belongs to it.
 
@@ -140,7 +140,7 @@ def load_order(session: Session, actor: Actor, order_id: int) -> Order | None:
     return to_order(row, lines.get(order_id, ()), buyers.get(row.user_id))
 
 
-@part
+@building_block
 def load_lines(
     session: Session, actor: Actor, condition: ColumnElement[bool]
 ) -> Mapping[int, tuple[OrderLine, ...]]:
@@ -157,7 +157,7 @@ def load_lines(
     return found
 
 
-@part
+@building_block
 def load_buyers(session: Session, actor: Actor, user_ids: Collection[int]) -> Mapping[int, User]:
     """Return those of the users whom ``actor`` can see, in one statement."""
     if not user_ids:

@@ -35,7 +35,12 @@ from app.models import ProductRecord
 from app.models.commerce import NO_PRICE
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import lists_from_replica, part, public, requires
+from app.services.authorization.register import (
+    building_block,
+    lists_from_replica,
+    public,
+    requires,
+)
 from app.services.lists.filters import in_range, is_searchable, keys_of, limit_values
 from app.services.lists.paging import (
     Order,
@@ -69,13 +74,13 @@ _NUMBERED = 10
 _RANDOM_LENGTH = 8
 
 
-@part
+@building_block
 def to_product(row: NamedRow) -> Product:
     """The product in a row that has ``PRODUCT_COLUMNS``."""
     return _product(*_values_in(row))
 
 
-@part
+@building_block
 def product_of(stored: ProductRecord) -> Product:
     """The product in its record."""
     return _product(*_fields_of(stored))
@@ -88,7 +93,7 @@ def _product(
     return Product(id_, name, slug, description, price, *others)
 
 
-@part
+@building_block
 def locked_product(session: Session, product_id: int) -> ProductRecord:
     """Lock and return the product of that key.
 
@@ -100,7 +105,7 @@ def locked_product(session: Session, product_id: int) -> ProductRecord:
     return stored
 
 
-@part
+@building_block
 def free_slug(ports: Ports, session: Session, preferred: str, *, is_contested: bool) -> str:
     """Return ``preferred``, with a number or random letters if a product has that slug.
 

@@ -27,7 +27,12 @@ from app.domain.values.ids import to_global_id
 from app.models import ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.password_changes import sign_in_with_link
-from app.services.authorization.register import account_owner_only, input_decides, part, public
+from app.services.authorization.register import (
+    account_owner_only,
+    building_block,
+    input_decides,
+    public,
+)
 from app.services.authorization.session_rights import (
     IN_SESSION,
     LiveSession,
@@ -284,7 +289,7 @@ def sign_out_of_console(ports: Ports, actor: Actor) -> None:
         end_session(ports, actor, to_global_id(SESSION, actor.session_id))
 
 
-@part
+@building_block
 def find_console_caller(
     ports: Ports, visitor: Visitor, token: str, user_id: int
 ) -> ConsoleCaller | None:
@@ -336,7 +341,7 @@ def _has_second_factor(ports: Ports, user_id: int) -> bool:
         return read_factors(session, user_id).is_active
 
 
-@part
+@building_block
 def console_session(
     opened: OpenedSession, user: User, provider: str = "", proved_ago: float = 0.0
 ) -> ConsoleSession:

@@ -19,7 +19,7 @@ from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.services.audit.entries import last_entries
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part, requires, staff_only
+from app.services.authorization.register import building_block, requires, staff_only
 from app.services.deliveries.statistics import delivery_columns, hour_spans, read_day
 from app.services.identity.providers import known_providers
 from app.services.lists.paging import record_from
@@ -58,7 +58,7 @@ class Setup:
         )
 
 
-@part
+@building_block
 def setup_columns() -> tuple[ColumnElement[Any], ...]:
     """Return the columns that ``read_setup`` reads."""
     staff = select(UserRecord.id).where(UserRecord.is_staff).limit(2).subquery()
@@ -71,7 +71,7 @@ def setup_columns() -> tuple[ColumnElement[Any], ...]:
     )
 
 
-@part
+@building_block
 def read_setup(ports: Ports, row: NamedRow) -> Setup | None:
     """Return the checklist in a row that has ``setup_columns``; ``None`` if dismissed."""
     if row.setup_dismissed:

@@ -14,7 +14,7 @@ from app.domain.values.text_rules import line_problem
 from app.models import SavedFilterRecord, ShopRecord, UserRecord
 from app.models.json_arrays import json_array_text, json_object
 from app.ports import Ports
-from app.services.authorization.register import part, staff_only
+from app.services.authorization.register import building_block, staff_only
 from app.services.shop.settings import Closing, closing_columns, read_closing
 from app.services.sign_in.login_throttle import blocked_count
 from app.services.webhooks.failing_webhooks import failing_count
@@ -35,7 +35,7 @@ class SavedFilter:
     query: str
 
 
-@part
+@building_block
 def saved_filters_column(actor: Actor, list_name: str) -> Label[str]:
     """Return a column for ``read_saved_filters``: the caller's filters of a list."""
     record = SavedFilterRecord
@@ -44,7 +44,7 @@ def saved_filters_column(actor: Actor, list_name: str) -> Label[str]:
     return select(json_array_text(saved)).where(mine).scalar_subquery().label("saved_filters")
 
 
-@part
+@building_block
 def read_saved_filters(column: str | None) -> tuple[SavedFilter, ...]:
     """Return the filters in a column, by name."""
     filters = (SavedFilter(**one) for one in json.loads(column or "[]"))

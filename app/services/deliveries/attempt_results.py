@@ -18,7 +18,7 @@ from app.domain.deliveries.deliveries import (
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.monitoring import ATTEMPT_SECONDS, ATTEMPTS, DELIVERIES
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.webhooks.failing_webhooks import disable_webhook
 
 GONE_REASON = "The endpoint returned 410 Gone."
@@ -95,7 +95,7 @@ class AttemptResult:
         return failure_cause(self.answered, self.response)
 
 
-@part
+@building_block
 def save_results(
     ports: Ports, batch: Batch, target: str, results: Sequence[AttemptResult]
 ) -> None:
@@ -148,7 +148,7 @@ def _kind(result: AttemptResult, next_step: NextStep) -> str:
     return "delivered" if next_step.status is DeliveryStatus.SUCCESS else "http_error"
 
 
-@part
+@building_block
 def fail_each(ports: Ports, lease: str, reasons: Mapping[int, str]) -> None:
     """End deliveries of a lease without an attempt, each for its reason, by key.
 

@@ -13,7 +13,7 @@ from app.domain.deliveries.deliveries import Batch
 from app.models import DeliveryRecord, WebhookRecord
 from app.models.record import UtcDateTime
 from app.ports import Ports
-from app.services.authorization.register import internal, part
+from app.services.authorization.register import building_block, internal
 from app.services.lists.filters import is_due
 
 BATCH_SIZE = 16
@@ -153,7 +153,7 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
     return tuple(batches)
 
 
-@part
+@building_block
 def moments(now: datetime) -> dict[str, datetime]:
     """Return the parameters of ``IS_DUE`` at ``now``."""
     return {"now": now, "last_lease": now + 2 * LEASE}

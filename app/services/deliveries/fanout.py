@@ -18,7 +18,7 @@ from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.models.record import UtcDateTime
 from app.ports import Ports
 from app.ports.keys import DecryptionError
-from app.services.authorization.register import internal, part
+from app.services.authorization.register import building_block, internal
 from app.services.outbox.base_url import issuer_of
 from app.services.outbox.publisher import encrypted_payload
 from app.services.webhooks.payloads import Payload, problem_of, try_payload
@@ -30,7 +30,7 @@ from app.services.webhooks.subscribers import (
 )
 
 
-@part
+@building_block
 def read_event(ports: Ports, entry: OutboxEventRecord) -> Event:
     """Return the event of an outbox entry, with its secret, without a later version's fields.
 
@@ -77,7 +77,7 @@ class NewDelivery:
     has_link: bool = False
 
 
-@part
+@building_block
 def insert_deliveries(
     ports: Ports, session: Session, deliveries: Sequence[NewDelivery], now: datetime
 ) -> None:
@@ -105,7 +105,7 @@ def insert_deliveries(
     session.execute(statement, rows)
 
 
-@part
+@building_block
 def store_delivery(ports: Ports, session: Session, new: NewDelivery, now: datetime) -> int:
     """Write one delivery that no event of the outbox is behind; returns its key."""
     stored = DeliveryRecord(**_row(ports, new, now))
@@ -236,13 +236,13 @@ def _claim(
     return entries, {kind.value: subscribed for kind, subscribed in found.items()}
 
 
-@part
+@building_block
 def moments(now: datetime) -> dict[str, datetime]:
     """Return the parameters of ``IS_OPEN`` at ``now``."""
     return {"now": now, "last_event_lease": now + 2 * LEASE}
 
 
-@part
+@building_block
 def make_missing_deliveries(
     ports: Ports, entries: Sequence[OutboxEventRecord], subscriber: Subscriber
 ) -> Sequence[NewDelivery]:
@@ -370,7 +370,7 @@ def _postpone(session: Session, entry: OutboxEventRecord, until: datetime) -> No
     )
 
 
-@part
+@building_block
 def rebuild_payloads(ports: Ports, deliveries: Sequence[int]) -> int:
     """Make the missing payloads of these deliveries and schedule them; return how many got one.
 
@@ -381,7 +381,7 @@ def rebuild_payloads(ports: Ports, deliveries: Sequence[int]) -> int:
     return sum(_rebuild(ports, key) for key in deliveries)
 
 
-@part
+@building_block
 def rebuild_missing_payloads(ports: Ports, chosen: ColumnElement[bool]) -> int:
     """Make the missing payloads of the chosen deliveries as ``rebuild_payloads`` does."""
     with ports.database.reading() as session:

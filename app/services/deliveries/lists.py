@@ -41,8 +41,8 @@ from app.models import (
 )
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import (
+    building_block,
     lists_from_replica,
-    part,
     requires_person,
     staff_and_apps,
 )
@@ -287,13 +287,13 @@ def _delivery(actor: Actor, row: NamedRow) -> EventDelivery:
     return replace(delivery, payload="", lacking=lacking) if lacking else delivery
 
 
-@part
+@building_block
 def to_delivery(row: NamedRow) -> EventDelivery:
     """The delivery in a row that has ``DELIVERY_COLUMNS``."""
     return record_from(EventDelivery, row, status=DeliveryStatus(row.status), lacking=())
 
 
-@part
+@building_block
 def to_attempt(row: NamedRow) -> Attempt:
     """The attempt in a row that has ``ATTEMPT_COLUMNS``."""
     return record_from(Attempt, row, status=DeliveryStatus(row.status), lacking=())
@@ -429,7 +429,7 @@ def _listed(actor: Actor, row: NamedRow) -> DeliveryLine:
     return replace(line, target_url=masked_url(line.target_url))
 
 
-@part
+@building_block
 def select_lines() -> Select[*tuple[Any, ...]]:
     """Return the columns that ``to_line`` reads."""
     return (
@@ -439,7 +439,7 @@ def select_lines() -> Select[*tuple[Any, ...]]:
     )
 
 
-@part
+@building_block
 def to_line(actor: Actor, row: NamedRow) -> DeliveryLine:
     """The line in a row that has ``LINE_COLUMNS``, as ``actor`` may see it."""
     event = EventType(row.event)
@@ -462,7 +462,7 @@ def to_line(actor: Actor, row: NamedRow) -> DeliveryLine:
     )
 
 
-@part
+@building_block
 def matching_deliveries(actor: Actor, search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
     """Yield the conditions of ``search``; refuses as ``search_deliveries`` does.
 

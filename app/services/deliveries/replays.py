@@ -20,7 +20,7 @@ from app.domain.webhooks import app_permissions_denied
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part, requires_person, staff_and_apps
+from app.services.authorization.register import building_block, requires_person, staff_and_apps
 from app.services.deliveries.fanout import (
     insert_deliveries,
     make_missing_deliveries,
@@ -255,7 +255,7 @@ def _failed(webhook_id: int, since: datetime) -> Select[int]:
     )
 
 
-@part
+@building_block
 def make_due(ports: Ports, session: Session, chosen: ColumnElement[bool]) -> Sequence[int]:
     """Schedule the chosen deliveries that have a payload now; return their keys."""
     return session.scalars(

@@ -30,7 +30,7 @@ from app.ports import NamedRow, Ports
 from app.ports.http import CallFailed, HttpRequest, HttpResponse
 from app.ports.keys import DecryptionError, KeyPair
 from app.ports.monitoring import SpanKind
-from app.services.authorization.register import internal, part
+from app.services.authorization.register import building_block, internal
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 from app.services.deliveries.attempt_results import (
     AttemptResult,
@@ -82,7 +82,7 @@ class Endpoint:
         return redactor((*self.secrets, *self.custom_headers.values()))
 
 
-@part
+@building_block
 def endpoint_of(ports: Ports, webhook: WebhookRecord | NamedRow) -> Endpoint:
     """The endpoint of a webhook, from its record or a row that has ``ENDPOINT_COLUMNS``.
 
@@ -103,7 +103,7 @@ def endpoint_of(ports: Ports, webhook: WebhookRecord | NamedRow) -> Endpoint:
     )
 
 
-@part
+@building_block
 def sign_delivery(
     ports: Ports, endpoint: Endpoint, delivery: Delivery, body: bytes, timestamp: int
 ) -> dict[str, str]:
@@ -144,7 +144,7 @@ _KEPT = HttpResponse(202, body=b"Not sent: temporary endpoint, read through the 
 """What a temporary endpoint answers: its deliveries wait until they are read."""
 
 
-@part
+@building_block
 def send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> AttemptResult:
     """Send ``delivery`` once, in a span of its event's trace, which goes on to the endpoint."""
     name = f"webhook {delivery.event}"

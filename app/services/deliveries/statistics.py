@@ -43,7 +43,7 @@ from app.domain.deliveries.statistics import (
 from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.models.record import BigKey, UtcDateTime
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import counts_on_replica, part, requires_person
+from app.services.authorization.register import building_block, counts_on_replica, requires_person
 from app.services.lists.paging import record_from
 
 MAX_TIMED = 50
@@ -146,7 +146,7 @@ ANSWERS = 1000
 """Of so many of the last attempts the times are told: all of a day would have to be sorted."""
 
 
-@part
+@building_block
 def hour_spans(now: datetime) -> CTE:
     """Return the hours before ``now`` as ``began`` and ``ended``, and the day before them."""
     hour = timedelta(hours=1)
@@ -161,7 +161,7 @@ def hour_spans(now: datetime) -> CTE:
     )
 
 
-@part
+@building_block
 def delivery_columns(span: CTE) -> tuple[ColumnElement[int], ...]:
     """Return the deliveries of each of ``hour_spans`` by state; ``read_day`` reads the rows."""
     created = select(func.count()).where(
@@ -185,7 +185,7 @@ def delivery_columns(span: CTE) -> tuple[ColumnElement[int], ...]:
     return tuple(count.scalar_subquery().label(name) for name, count in counted.items())
 
 
-@part
+@building_block
 def read_day(session: Session, now: datetime, rows: Sequence[NamedRow]) -> DeliveryDay:
     """The 24 hours before ``now`` from rows, the earliest first; one statement more."""
     before, *hours = map(_hour, rows)

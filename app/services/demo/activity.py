@@ -25,7 +25,7 @@ from app.models import (
     TrafficRecord,
     UserRecord,
 )
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.demo.people import PEOPLE, Person, made_here
 from app.services.demo.timeline import DAY, Past
 
@@ -46,7 +46,7 @@ _IMPATIENCE = 0.5
 _WAREHOUSE_ADDRESS = "198.51.100.40"
 
 
-@part
+@building_block
 def block_guesser(past: Past, victim: int | None) -> None:
     """Block an IP address for half an hour, as after guessed passwords."""
     waits = [
@@ -61,7 +61,7 @@ def block_guesser(past: Past, victim: int | None) -> None:
         at += wait
 
 
-@part
+@building_block
 def write_traces(past: Past, session: Session, app_id: int | None) -> None:
     """Everything that the passing of time alone leaves; ``app_id`` is the app that comes often."""
     _count_traffic(past, session)
@@ -141,7 +141,7 @@ FORGETFUL = "customer@example.com"
 Row = dict[str, object]
 
 
-@part
+@building_block
 def write_sign_ins(past: Past, session: Session) -> None:
     """Write sign-ins of the last weeks, and attempts that failed."""
     keys = made_here(session, [person.email for person in PEOPLE])
@@ -245,7 +245,7 @@ MAIL_APP = "Newsletter"
 """The app that sent some confirmations."""
 
 
-@part
+@building_block
 def write_mails(past: Past, session: Session) -> None:
     """Write emails of the last weeks, all sent or failed: the worker sends none of them."""
     keys = made_here(session, [person.email for person in PEOPLE])

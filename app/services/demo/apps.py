@@ -15,7 +15,7 @@ from app.services.apps.app_changes import NewApp, create_app, deactivate_app
 from app.services.apps.app_tokens import TokenOptions, create_app_token
 from app.services.apps.installation_worker import store_app
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.demo.people import MANAGER
 from app.services.demo.timeline import DAY, MAKER, Happening, Past
 from app.services.outbox.publisher import add_event
@@ -130,7 +130,7 @@ _APPS = (
 APP_NAMES = tuple(app.name for app in _APPS)
 
 
-@part
+@building_block
 def made_apps() -> Iterator[Happening]:
     """Create the demo apps with their tokens and webhooks."""
     for app in _APPS:
@@ -143,7 +143,7 @@ def made_apps() -> Iterator[Happening]:
             yield Happening(app.deactivated, partial(_deactivate, app))
 
 
-@part
+@building_block
 def demo_webhooks() -> Iterator[tuple[str, DemoWebhook]]:
     """Every webhook of the apps that were made here, and the app's name."""
     for app in _APPS:
@@ -151,7 +151,7 @@ def demo_webhooks() -> Iterator[tuple[str, DemoWebhook]]:
             yield app.name, webhook
 
 
-@part
+@building_block
 def app_made_here(past: Past, name: str) -> int | None:
     """The key of the app of that name which was made for the demo: no other is touched."""
     query = (
@@ -254,7 +254,7 @@ _EXTENSIONS = (
 )
 
 
-@part
+@building_block
 def installations() -> Iterator[Happening]:
     """Yield the installation of the app."""
     yield Happening(_INSTALLED, _install)

@@ -13,7 +13,7 @@ from app.domain.values.ids import to_global_id
 from app.models import CheckoutRecord, OrderRecord, ProductRecord
 from app.models.commerce import NO_PRICE
 from app.ports import Ports
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.commerce.checkouts import LineInput, create_checkout
 from app.services.commerce.orders import (
     cancel_order,
@@ -86,21 +86,21 @@ _NEW_PRICES = (
 """Hours ago, what, and what it has cost since: none twice, so that it can be said again."""
 
 
-@part
+@building_block
 def assortment() -> Iterator[Happening]:
     """Everything that is on sale, or not yet, is put in."""
     for place, goods in enumerate(GOODS):
         yield Happening(OPENED - 6 - place / 4, partial(_add, goods))
 
 
-@part
+@building_block
 def new_prices() -> Iterator[Happening]:
     """Some of it becomes dearer, or cheaper."""
     for hours_ago, slug, price in _NEW_PRICES:
         yield Happening(hours_ago, partial(_set_price, slug, price))
 
 
-@part
+@building_block
 def goods_on_sale(past: Past) -> Mapping[str, int]:
     """The keys of what can be bought, by slug."""
     return {
@@ -204,7 +204,7 @@ def _steps(place: int) -> tuple[str, ...]:
 SALES = tuple(_sales())
 
 
-@part
+@building_block
 def sales() -> Iterator[Happening]:
     """People fill carts and order, and the staff does its part."""
     for sale in SALES:

@@ -32,7 +32,7 @@ from app.models import (
     WebhookEventRecord,
     WebhookRecord,
 )
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.deliveries.attempt_results import FAILING_REASON, Delivery
 from app.services.deliveries.fanout import NewDelivery, make_missing_deliveries
 from app.services.deliveries.sending import Endpoint, endpoint_of, sign_delivery
@@ -63,7 +63,7 @@ class Answer:
     body: str = field(repr=False)
 
 
-@part
+@building_block
 def answers(host: str, issued_at: datetime, place: int, now: datetime) -> tuple[Answer, ...]:
     """Those of an endpoint that works: once in a while it is busy, or does not answer in time.
 
@@ -87,7 +87,7 @@ def answers(host: str, issued_at: datetime, place: int, now: datetime) -> tuple[
     return (Answer(began, quick, *_OK),)
 
 
-@part
+@building_block
 def refusals(issued_at: datetime, failing_since: datetime) -> Iterator[Answer]:
     """Those of an endpoint that only failed from a time on, until it was switched off for it."""
     disabled_at = failing_since + DISABLE_AFTER
@@ -121,7 +121,7 @@ class PastDelivery:
     attempts: tuple[DeliveryAttemptRecord, ...]
 
 
-@part
+@building_block
 def past_deliveries(past: Past) -> tuple[PastDelivery, ...]:
     """Every delivery that the webhooks have had, the oldest first; nothing is written."""
     listeners = [_listener(past, *row) for row in _webhooks(past)]
@@ -138,7 +138,7 @@ def past_deliveries(past: Past) -> tuple[PastDelivery, ...]:
     )
 
 
-@part
+@building_block
 def write_deliveries(past: Past, session: Session, deliveries: Sequence[PastDelivery]) -> None:
     """Store the deliveries and enable the webhooks."""
     session.add_all(delivery.delivery for delivery in deliveries)

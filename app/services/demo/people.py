@@ -16,7 +16,7 @@ from app.domain.values.errors import Refused
 from app.models import AuditRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.stored_addresses import make_default, store_address
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.demo.timeline import DAY, MAKER, Happening, Past
 from app.services.people.groups import NewGroup, create_group, find_groups
 from app.services.people.users import NewUser, create_user
@@ -168,7 +168,7 @@ CUSTOMERS = tuple(_customers())
 PEOPLE = STAFF + CUSTOMERS
 
 
-@part
+@building_block
 def comings() -> Iterator[Happening]:
     """The groups are made, and people come."""
     for name in GROUPS:
@@ -177,7 +177,7 @@ def comings() -> Iterator[Happening]:
         yield Happening(person.joined, partial(_add, person))
 
 
-@part
+@building_block
 def customer(past: Past, email: str) -> Actor | None:
     """The customer of that address, if it is one of the demo's own."""
     with past.ports.database.reading() as session:
@@ -185,7 +185,7 @@ def customer(past: Past, email: str) -> Actor | None:
     return None if found is None else past.person(found, email)
 
 
-@part
+@building_block
 def made_here(session: Session, addresses: Collection[str]) -> Mapping[str, int]:
     """Return the keys of the demo's people by email; no one else is changed."""
     query = (

@@ -13,7 +13,7 @@ from app.models import AppRecord, AppTokenRecord, AuditRecord, ShopRecord, UserR
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import internal, part
+from app.services.authorization.register import building_block, internal
 from app.services.demo.activity import (
     FORGETFUL,
     block_guesser,
@@ -98,7 +98,7 @@ def sign_in_people(ports: Ports, actor: Actor) -> tuple[Person, ...]:
     return tuple(person for person in PEOPLE if person.email in users)
 
 
-@part
+@building_block
 def is_filled(ports: Ports) -> bool:
     """Whether the demo filled this shop to the end."""
     mark = select(AuditRecord.id).where(AuditRecord.action == _FILLED).limit(1)

@@ -13,7 +13,7 @@ from app.ports import Ports
 from app.ports.process_cache import CachedClientToken, CachedProviderToken
 from app.services.authorization.app_rights import FoundApp, find_app, find_linked_app
 from app.services.authorization.provider_rights import find_provider_session
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import LiveSession, effective_user
 from app.services.authorization.shop_state import Lookup, ShopState, load_shop_state
 from app.services.identity.imported_tokens import identify_foreign_token
@@ -60,7 +60,7 @@ class Identity:
         return self.shop.switches
 
 
-@part
+@building_block
 def identify(ports: Ports, visitor: Visitor) -> Identity:
     """Identify the caller; a bad credential doesn't raise, its fault is in the actor.
 
@@ -92,7 +92,7 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
         return _identify_by_provider(ports, visitor, digest, shop_state, rejected.fault)
 
 
-@part
+@building_block
 def identity_of_session(
     visitor: Visitor,
     found: Lookup[LiveSession | None],
@@ -113,7 +113,7 @@ def identity_of_session(
     return Identity(actor, shop_state.shop, user, expires=expires, session=session)
 
 
-@part
+@building_block
 def session_actor(visitor: Visitor, live_session: LiveSession, user: User) -> Actor:
     """The caller in a session of ``user``, who is as the login mode leaves them."""
     return Actor(
@@ -229,7 +229,7 @@ def _app_identity(
     return Identity(actor, shop, app_token_id=found.token_id, expires=found.expires)
 
 
-@part
+@building_block
 def record_use(ports: Ports, identity: Identity) -> None:
     """Record a request of this caller, in memory, so that no request waits for a write."""
     activity, actor = ports.activity, identity.actor

@@ -20,7 +20,7 @@ from app.ports.passwords import PasswordsBusy
 from app.ports.process_cache import FailedComparisons
 from app.services.authorization.app_rights import WORKS, ForeignTokenLookup, find_foreign_token
 from app.services.authorization.rate_limits import limit_rate
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 
 MAX_COMPARISONS = 2
 """Hashes that one request compares; each takes as much CPU as hundreds of requests."""
@@ -35,7 +35,7 @@ _BUSY_SECONDS = 2
 _NEXT_SECONDS = 1
 
 
-@part
+@building_block
 def identify_foreign_token(
     ports: Ports, token: str, digest: bytes, address: str | None
 ) -> ForeignTokenLookup | None:
@@ -59,7 +59,7 @@ def identify_foreign_token(
     return replace(found, has_candidates=True)
 
 
-@part
+@building_block
 def match_imported_token(
     ports: Ports, token: str, digest: bytes, address: str | None
 ) -> NamedRow | None:

@@ -33,7 +33,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.identity.provider_assertions import (
     WAITS,
     ProviderPerson,
@@ -45,7 +45,7 @@ from app.services.outbox.publisher import add_event
 from app.services.outbox.security_notices import notify_email_change
 
 
-@part
+@building_block
 def make_user(
     ports: Ports, actor: Actor, session: Session, person: ExternalPerson, *, is_staff: bool
 ) -> UserRecord:
@@ -69,7 +69,7 @@ def make_user(
     return user
 
 
-@part
+@building_block
 def update_from_provider(
     ports: Ports,
     actor: Actor,
@@ -112,7 +112,7 @@ def update_from_provider(
     record(ports, actor, session, change)
 
 
-@part
+@building_block
 def promote(
     ports: Ports,
     actor: Actor,
@@ -132,7 +132,7 @@ def promote(
     record(ports, actor, session, change)
 
 
-@part
+@building_block
 def join_group(ports: Ports, actor: Actor, session: Session, user: UserRecord, name: str) -> None:
     """Add a user to the group of that name, creating it without permissions if necessary."""
     group = session.scalar(select(GroupRecord).where(GroupRecord.name == name))
@@ -172,7 +172,7 @@ _UNCONFIRMED = Problem(
 )
 
 
-@part
+@building_block
 def find_or_create_account(
     ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson
 ) -> tuple[ExternalIdentityRecord, UserRecord]:
@@ -214,7 +214,7 @@ def find_or_create_account(
     return identity, user
 
 
-@part
+@building_block
 def client_links(
     ports: Ports, provider: Provider, claims: Mapping[str, object]
 ) -> Sequence[AppClientRecord]:
@@ -237,7 +237,7 @@ def _links_of(provider: Provider, issuer: str, subject: str) -> Select[AppClient
     )
 
 
-@part
+@building_block
 def new_identity_problem(
     person: ExternalPerson, *, is_known: bool, is_linkable: bool
 ) -> Problem | None:
@@ -255,7 +255,7 @@ def new_identity_problem(
     return None if is_linkable else _UNCONFIRMED
 
 
-@part
+@building_block
 def linked_identity_problem(
     provider_person: ProviderPerson, user: UserRecord | User, *, is_verified: bool
 ) -> Problem | None:

@@ -10,7 +10,7 @@ from app.domain.values.unchanging import unchanging
 from app.ports import Ports
 from app.ports.process_cache import CachedKeyRing, VerifiedToken
 from app.services.authorization.app_rights import find_extension
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import LiveSession, find_session, session_exists
 from app.services.authorization.shop_state import Found, Lookup, ShopState
 from app.services.keys import ring
@@ -29,7 +29,7 @@ VerifiedSession = VerifiedOwnToken[LiveSession | None]
 """A good token and its session, ``None`` for one that has ended."""
 
 
-@part
+@building_block
 def verify_own_token(
     ports: Ports, token: str, issuer: str, digest: bytes | None = None
 ) -> VerifiedSession:
@@ -43,13 +43,13 @@ def verify_own_token(
     return _verify_session(ports, token, issuer, digest, _find)
 
 
-@part
+@building_block
 def verify_own_token_alive(ports: Ports, token: str, issuer: str) -> VerifiedOwnToken[bool]:
     """Return the claims of Latchkey's token, and whether its session is alive."""
     return _verify_session(ports, token, issuer, None, _find_alive)
 
 
-@part
+@building_block
 def owner_of(ports: Ports, token: str | None) -> int | None:
     """Return the user in a token whose signature was verified before, even if it has expired.
 
@@ -120,7 +120,7 @@ def _verify(ports: Ports, key_ring: CachedKeyRing, token: str) -> VerifiedToken:
     return verified
 
 
-@part
+@building_block
 def digest_of_token(token: str) -> bytes:
     """Return the key of a token in the cache: its SHA-256."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

@@ -21,7 +21,7 @@ from app.domain.single_sign_on.waiting_changes import gets_codes, waits_for
 from app.domain.values.errors import Problem, Refused
 from app.models import ExternalIdentityRecord, IdentityProviderRecord
 from app.ports import Ports
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import (
     grant_while_waiting,
     permissions_while_waiting,
@@ -74,7 +74,7 @@ class ProviderPerson:
         return None if self.grant is None else replace(self.grant, is_staff=self.is_staff)
 
 
-@part
+@building_block
 def assert_person(ports: Ports, said: ProviderPerson) -> ProviderPerson:
     """Return what the provider can assert of what it ``said``."""
     waiting = said.provider.waiting_changes
@@ -84,7 +84,7 @@ def assert_person(ports: Ports, said: ProviderPerson) -> ProviderPerson:
     return replace(said, person=replace(said.person, is_verified=False), grant=grant, amr=())
 
 
-@part
+@building_block
 def require_honoured(ports: Ports, provider: Provider, issuer: str, subject: str | None) -> None:
     """Raise ``ProviderTokenRejected`` if the person's link isn't honoured while settings wait.
 
@@ -104,7 +104,7 @@ def require_honoured(ports: Ports, provider: Provider, issuer: str, subject: str
             raise ProviderTokenRejected(WAITS.message)
 
 
-@part
+@building_block
 def require_opaque_allowed(provider: Provider) -> None:
     """Raise ``ProviderTokenRejected`` if the provider's opaque tokens can't be accepted."""
     if provider.audience or provider.accepted_clients or provider.use_oauth_scope_permissions:
@@ -114,14 +114,14 @@ def require_opaque_allowed(provider: Provider) -> None:
         raise ProviderTokenRejected(reason)
 
 
-@part
+@building_block
 def require_codes_allowed(ports: Ports, provider: Provider) -> None:
     """Refuse INVALID if the provider's token URL can't be sent codes, because it waits."""
     if not gets_codes(provider, known_providers(ports)):
         raise Refused(_NO_CODES)
 
 
-@part
+@building_block
 def require_issued_since(provider: Provider, issued: float | None, first_seen: float) -> None:
     """Raise ``ProviderTokenRejected`` for a token that a URL nobody confirmed may have kept.
 
@@ -133,7 +133,7 @@ def require_issued_since(provider: Provider, issued: float | None, first_seen: f
         raise ProviderTokenRejected(reason)
 
 
-@part
+@building_block
 def lock_settings(session: Session, provider: Provider) -> None:
     """Keep the settings of a provider that waits as they are until the transaction ends.
 
@@ -148,7 +148,7 @@ def lock_settings(session: Session, provider: Provider) -> None:
         raise Refused(_CHANGED)
 
 
-@part
+@building_block
 def waiting_problem(
     ports: Ports, provider: Provider, user: User | None, waiting_mark: str | None
 ) -> Problem | None:

@@ -22,7 +22,7 @@ from app.ports.http import CallFailed, CallFault
 from app.ports.identity_provider import ProviderKey
 from app.ports.monitoring import PROVIDER_CALLS, PROVIDER_SECONDS, SpanKind
 from app.ports.process_cache import CachedProviderKeys, CallPurpose
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 
 QUEUE_SECONDS = 0.5
 """How long a request waits for its turn to call; password logins need the same threads."""
@@ -34,7 +34,7 @@ FAILED_PAUSE = 5.0
 """Seconds for which a URL is paused, or a token isn't tried again, after a failure."""
 
 
-@part
+@building_block
 @contextmanager
 def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
     """Whatever the block calls at ``url``, with few others of that ``purpose`` at the same time.
@@ -68,14 +68,14 @@ def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
         note_outcome(ports, url, is_good=is_connected)
 
 
-@part
+@building_block
 def require_not_paused(ports: Ports, url: str) -> None:
     """Raise ``CallFailed`` NOT_CALLED while the URL is paused."""
     if ports.clock.timestamp() < (ports.cache.providers.paused.get(url) or 0.0):
         raise CallFailed(CallFault.NOT_CALLED, f"{url} failed several times recently.")
 
 
-@part
+@building_block
 def note_outcome(ports: Ports, url: str, *, is_good: bool) -> None:
     """Count failures in a row at ``url``, and pause it when they are ``MAX_FAILURES``."""
     memory = ports.cache.providers
@@ -98,7 +98,7 @@ _AT_LONGEST = 24 * 3600.0
 """Seconds for which a set is believed while its provider does not answer."""
 
 
-@part
+@building_block
 def verify_with(ports: Ports, provider: Provider, token: str) -> SignedToken:
     """``token`` after its signature by one of the provider's keys.
 
@@ -166,13 +166,13 @@ def _age(ports: Ports, cached: CachedProviderKeys) -> float:
     return ports.clock.timestamp() - cached.fetched
 
 
-@part
+@building_block
 def unusable_response(failed: CallFailed) -> str:
     """Return why a bearer is refused whose provider gave no usable response."""
     return f"The provider's response couldn't be used. {failed}"
 
 
-@part
+@building_block
 def fetch_user_info(
     ports: Ports, provider: Provider, access_token: str, purpose: CallPurpose
 ) -> Mapping[str, object]:

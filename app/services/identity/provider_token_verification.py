@@ -41,7 +41,7 @@ from app.ports.process_cache import (
 )
 from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.rate_limits import limit_rate
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.identity.linked_accounts import (
     SIGNED_OUT,
     client_links,
@@ -122,7 +122,7 @@ class _Verdict:
     seconds: float
 
 
-@part
+@building_block
 def identify_provider_token(
     ports: Ports, actor: Actor, token: str, digest: bytes, version: int
 ) -> CachedProviderToken | CachedClientToken | None:
@@ -178,7 +178,7 @@ def _refuse(
     return TokenRejected(verdict.fault)
 
 
-@part
+@building_block
 def refuse_known_token(
     ports: Ports, actor: Actor, seen: CachedProviderToken | CachedClientToken
 ) -> TokenFault:
@@ -294,7 +294,7 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer | Clie
     return _Bearer(asserted, access.expires, access.issued, access.not_before)
 
 
-@part
+@building_block
 def client_bearer(ports: Ports, provider: Provider, signed: SignedToken) -> ClientBearer | None:
     """Return the linked client of a token of ``provider``; ``None`` for a person's token.
 

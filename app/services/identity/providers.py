@@ -11,7 +11,7 @@ from app.domain.single_sign_on.waiting_changes import sends_secret
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.ports.process_cache import CachedProviders
-from app.services.authorization.register import part, public
+from app.services.authorization.register import building_block, public
 
 # The shop is one row, so nothing has to choose among several.
 _VERSION: Select[*tuple[object, ...]] = select(ShopRecord.providers_version.label("version"))
@@ -26,7 +26,7 @@ class ExternalAuthentication:
     name: str
 
 
-@part
+@building_block
 def known_providers(ports: Ports, version: int | None = None) -> tuple[Provider, ...]:
     """Every provider at ``version``, which the caller has just read from the shop's row."""
     if version is None:
@@ -42,7 +42,7 @@ def known_providers(ports: Ports, version: int | None = None) -> tuple[Provider,
     return cached.providers
 
 
-@part
+@building_block
 def provider_of(ports: Ports, plugin_id: str | None) -> Provider | None:
     """The active provider that answers to a plugin id; ``None`` for any other id."""
     slug = slug_in(plugin_id or "")
@@ -50,13 +50,13 @@ def provider_of(ports: Ports, plugin_id: str | None) -> Provider | None:
     return provider if provider is not None and provider.active else None
 
 
-@part
+@building_block
 def to_provider(record: IdentityProviderRecord) -> Provider:
     """The settings as a value; the secret stays sealed."""
     return Provider(**{name: getattr(record, name) for name in _NAMES})
 
 
-@part
+@building_block
 def client_secret_of(ports: Ports, provider: Provider) -> str:
     """The provider's client secret, readable; empty where it has none."""
     if not provider.client_secret:
@@ -64,7 +64,7 @@ def client_secret_of(ports: Ports, provider: Provider) -> str:
     return ports.encryption.decrypt(PROVIDER_SECRET, provider.client_secret)
 
 
-@part
+@building_block
 def secret_for_token_url(ports: Ports, provider: Provider) -> str:
     """The client secret as the token URL gets it: not if the URL waits for confirmation.
 
@@ -105,7 +105,7 @@ KNOWN_BY = or_(
 """Whether an identity is one that a provider tells of."""
 
 
-@part
+@building_block
 def works(without: str | None = None) -> ColumnElement[bool]:
     """Whether a provider is active and set up, as one that is not called ``without``."""
     way_in = or_(_provider.user_info_url != "", _SIGNS_IN)
@@ -113,13 +113,13 @@ def works(without: str | None = None) -> ColumnElement[bool]:
     return condition if without is None else and_(condition, _provider.slug != without)
 
 
-@part
+@building_block
 def refreshes() -> ColumnElement[bool]:
     """Whether a provider can refresh sessions, as `externalRefresh` requires."""
     return and_(_provider.active, _provider.enable_refresh_token, _provider.oauth_token_url != "")
 
 
-@part
+@building_block
 def working_providers(without: str | None = None, *, waiting: bool = False) -> ColumnElement[int]:
     """Count the providers that work, or those of them whose settings are ``waiting``."""
     counted = select(func.count()).select_from(_provider).where(works(without))
@@ -128,7 +128,7 @@ def working_providers(without: str | None = None, *, waiting: bool = False) -> C
     return counted.scalar_subquery()
 
 
-@part
+@building_block
 def has_sign_on(
     *, without: str | None = None, rights_kept_here: bool = False
 ) -> ColumnElement[bool]:
@@ -143,7 +143,7 @@ def has_sign_on(
     return linked.correlate(UserRecord)
 
 
-@part
+@building_block
 def is_known_to_provider() -> ColumnElement[bool]:
     """Whether the person of ``UserRecord`` has an identity at any provider, active or not."""
     linked = exists().where(_identity.user_id == UserRecord.id, KNOWN_BY)

@@ -23,7 +23,7 @@ from app.domain.authorization.permissions import Permission, in_order, joined_na
 from app.domain.values.errors import Problem, Refused
 from app.models import AppRecord, AppTokenRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 
 _FIELDS = tuple(field.name for field in fields(App))
@@ -42,7 +42,7 @@ APPS = ALL_APPS.where(AppRecord.is_installed.is_(True))
 """The apps that anybody but they themselves gets to see."""
 
 
-@part
+@building_block
 def to_app(row: NamedRow) -> App:
     """The app in a row that has ``APP_COLUMNS``."""
     values: dict[str, Any] = {name: getattr(row, f"app_{name}") for name in _FIELDS}
@@ -51,7 +51,7 @@ def to_app(row: NamedRow) -> App:
     return App(**values)
 
 
-@part
+@building_block
 def stored_app(session: Session, app_id: int, field: str) -> App:
     """The app of that key, installed; refuses NOT_FOUND on ``field``."""
     row = session.execute(APPS.where(AppRecord.id == app_id)).one_or_none()
@@ -60,7 +60,7 @@ def stored_app(session: Session, app_id: int, field: str) -> App:
     return to_app(row)
 
 
-@part
+@building_block
 def locked_app_of_any_scope(session: Session, app_id: int, field: str) -> App:
     """Lock and return the app of that key, whatever it can do; refuses NOT_FOUND on ``field``.
 
@@ -70,7 +70,7 @@ def locked_app_of_any_scope(session: Session, app_id: int, field: str) -> App:
     return stored_app(session, app_id, field)
 
 
-@part
+@building_block
 def locked_app(session: Session, actor: Actor, app_id: int, field: str) -> App:
     """Lock and return the app of that key.
 
@@ -83,7 +83,7 @@ def locked_app(session: Session, actor: Actor, app_id: int, field: str) -> App:
     return app
 
 
-@part
+@building_block
 def refuse_apps(actor: Actor, field: str) -> None:
     """Refuse OUT_OF_SCOPE_APP to every app, also for itself.
 
@@ -94,13 +94,13 @@ def refuse_apps(actor: Actor, field: str) -> None:
         raise Refused(Problem("OUT_OF_SCOPE_APP", message, field))
 
 
-@part
+@building_block
 def app_snapshot(app: App) -> dict[str, object]:
     """Return the snapshot of ``app`` for a deletion's event."""
     return {name: _plain(getattr(app, name)) for name in _FIELDS}
 
 
-@part
+@building_block
 def to_token(stored: AppTokenRecord) -> AppToken:
     """Return the token of a record, without its digest."""
     narrowed = stored.permissions
@@ -119,7 +119,7 @@ def to_token(stored: AppTokenRecord) -> AppToken:
     )
 
 
-@part
+@building_block
 def store_token(
     ports: Ports,
     session: Session,

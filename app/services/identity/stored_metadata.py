@@ -12,7 +12,7 @@ from app.domain.values.metadata import (
     to_stored_metadata,
 )
 from app.models import AddressRecord, AppRecord, ChannelRecord, ShopRecord, UserRecord
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 
 Pairs = tuple[tuple[str, str], ...]
 """Keys and values of metadata, as inputs have them."""
@@ -26,7 +26,7 @@ Owner = (
 )
 
 
-@part
+@building_block
 def metadata_by_key(
     session: Session, owner: Owner, keys: Collection[int]
 ) -> Mapping[int, StoredMetadata]:
@@ -38,7 +38,7 @@ def metadata_by_key(
     }
 
 
-@part
+@building_block
 def change_stored_metadata(
     session: Session, owner: Owner, key: int, change: MetadataChange, field: str = "input"
 ) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ def change_stored_metadata(
     return tuple(sorted(changed))
 
 
-@part
+@building_block
 def save_sent_metadata(
     session: Session,
     owner: Owner,

@@ -29,7 +29,7 @@ from app.models import (
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import (
     USER_COLUMNS,
     read_user,
@@ -43,12 +43,12 @@ BeforeDeletion = Callable[[User], object]
 _KEPT = (str, int, bool, type(None))
 
 
-@part
+@building_block
 def ignore_deletion(_user: User) -> None:
     """Read nothing before a user is deleted."""
 
 
-@part
+@building_block
 def load_user(session: Session, user_id: int) -> User:
     """The person with that key, with every right they hold, as this transaction has left them."""
     session.flush()
@@ -56,7 +56,7 @@ def load_user(session: Session, user_id: int) -> User:
     return read_user(row)
 
 
-@part
+@building_block
 def stored_email(session: Session, text: str) -> str:
     """Return the spelling in which an account with the email ``text`` is stored.
 
@@ -71,13 +71,13 @@ def stored_email(session: Session, text: str) -> str:
     return next((each for each in spellings if each in found), normalize_email(text))
 
 
-@part
+@building_block
 def has_email(email: str) -> ColumnElement[bool]:
     """Return the condition that a user has that email, in any spelling: that it is taken."""
     return UserRecord.email.in_(email_spellings(email))
 
 
-@part
+@building_block
 def find_user_by_key(session: Session, user_id: int) -> User:
     """The person with that key; refuses NOT_FOUND on ``id``."""
     row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one_or_none()
@@ -86,7 +86,7 @@ def find_user_by_key(session: Session, user_id: int) -> User:
     return read_user(row)
 
 
-@part
+@building_block
 def load_caller(ports: Ports, session: Session, actor: Actor, user_id: int) -> User:
     """The person who is calling, with the rights that count in the session they are calling from.
 
@@ -98,7 +98,7 @@ def load_caller(ports: Ports, session: Session, actor: Actor, user_id: int) -> U
     return with_effective_rights(user, actor.origin, actor.amr, switches, actor.grant)
 
 
-@part
+@building_block
 def snapshot_of(user: User, external_reference: str | None) -> dict[str, object]:
     """Return the snapshot of ``user`` for a deletion: times in ISO 8601, permissions by name."""
     values = {field.name: getattr(user, field.name) for field in fields(user)}
@@ -131,14 +131,14 @@ NEEDED = {True: Permission.MANAGE_STAFF, False: Permission.MANAGE_USERS}
 """What it takes to manage staff (``True``) and customers."""
 
 
-@part
+@building_block
 def require_manage_permission(actor: Actor, *, is_staff: bool) -> None:
     """Raise unless ``actor`` manages that kind of people; no app ever manages staff."""
     if not actor.holds(NEEDED[is_staff]) or (is_staff and actor.is_app):
         raise PermissionDenied(NEEDED[is_staff])
 
 
-@part
+@building_block
 def require_manageable(actor: Actor, user: User) -> None:
     """Raise unless ``actor`` manages that kind of people; refuse OUT_OF_SCOPE_USER on ``id``."""
     require_manage_permission(actor, is_staff=user.is_staff)
@@ -149,7 +149,7 @@ def require_manageable(actor: Actor, user: User) -> None:
     require_reached_channels(actor, user)
 
 
-@part
+@building_block
 def require_reached_channels(actor: Actor, user: User, field: str = "id") -> None:
     """Refuse OUT_OF_SCOPE_USER if the user manages something in a channel ``actor`` doesn't."""
     if user.is_staff and not reaches_channels(actor, user.channel_ids):
@@ -158,7 +158,7 @@ def require_reached_channels(actor: Actor, user: User, field: str = "id") -> Non
         raise Refused(Problem("OUT_OF_SCOPE_USER", message, field, users=users))
 
 
-@part
+@building_block
 def confirm_email(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
     """Mark the email of ``user``, whose row is locked, as confirmed.
 
@@ -168,7 +168,7 @@ def confirm_email(ports: Ports, actor: Actor, session: Session, user: UserRecord
     user.is_confirmed = True
 
 
-@part
+@building_block
 def make_staff(
     ports: Ports, actor: Actor, session: Session, user: UserRecord, by_identity: int | None = None
 ) -> None:

@@ -37,7 +37,7 @@ from app.models import (
 from app.models.record import Record
 from app.models.search_words import app_word_rows
 from app.ports.import_source import TableRow
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.imports.bulk import insert_rows, update_rows
 from app.services.imports.groups import (
     APP_PERMISSIONS,
@@ -98,7 +98,7 @@ class AppOwned(Section):
         return identifier_conflicts(session, self.record, self.table, rows)
 
 
-@part
+@building_block
 def find_source_apps(run: Run) -> SourceApps:
     """Look up the apps of the source, and those that this run doesn't import either."""
     found = SourceApps()
@@ -114,7 +114,7 @@ def find_source_apps(run: Run) -> SourceApps:
     return found
 
 
-@part
+@building_block
 def identifier_conflicts(
     session: Session,
     record: type[AppRecord] | type[AppExtensionRecord] | type[WebhookRecord],

@@ -7,10 +7,10 @@ from sqlalchemy.orm import Session
 
 from app.models import AddressRecord, AppExtensionRecord, AppRecord, AppTokenRecord
 from app.models.record import Record
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 
 
-@part
+@building_block
 def insert_rows(
     session: Session, record: type[Record], rows: Sequence[Mapping[str, object]]
 ) -> None:
@@ -22,7 +22,7 @@ def insert_rows(
 Updated = AddressRecord | AppRecord | AppTokenRecord | AppExtensionRecord
 
 
-@part
+@building_block
 def update_rows(
     session: Session, record: type[Updated], rows: Mapping[int, Mapping[str, object]]
 ) -> None:

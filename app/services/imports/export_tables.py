@@ -31,7 +31,7 @@ from app.models import (
     WebhookRecord,
 )
 from app.models.record import NOT_EXPORTED
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 
 Attribute = Any
 """A mapped attribute; as a field of a class, type checkers would read its value."""
@@ -220,7 +220,7 @@ TABLES = (
 """In the order of the file: a line never refers to a later one."""
 
 
-@part
+@building_block
 def tables_of(sections: frozenset[Section]) -> tuple[ExportedTable, ...]:
     """Return the tables of ``sections``, in the order of the file."""
     return tuple(table for table in TABLES if table.section in sections)

@@ -32,7 +32,7 @@ from app.models import (
 from app.models.search_words import write_user_words
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.imports.bulk import insert_rows
 from app.services.imports.export_tables import ExportedTable
 from app.services.imports.people_writing import password_values
@@ -61,7 +61,7 @@ class InvalidField(ValueError):
     """A field of a line that is missing, or whose value the column can't have."""
 
 
-@part
+@building_block
 def read_row(ports: Ports, table: ExportedTable, fields: Mapping[str, object]) -> Values:
     """Return the columns of a row, secrets encrypted; raises ``InvalidField``.
 
@@ -85,7 +85,7 @@ def read_row(ports: Ports, table: ExportedTable, fields: Mapping[str, object]) -
     return values
 
 
-@part
+@building_block
 def read_lists(
     table: ExportedTable, fields: Mapping[str, object]
 ) -> tuple[dict[str, list[str]], list[str]]:
@@ -102,13 +102,13 @@ def read_lists(
     return lists, unknown
 
 
-@part
+@building_block
 def is_usable_key(key: object) -> bool:
     """Whether a row can have this ID here, with room for those after it."""
     return isinstance(key, int) and not isinstance(key, bool) and 1 <= key < 10**MAX_KEY_LENGTH
 
 
-@part
+@building_block
 def is_known_permission(name: object) -> bool:
     """Whether there is such a permission here."""
     return name in _NAMES["permission"]
@@ -190,7 +190,7 @@ UNUSED_PROVIDERS = select(IdentityProviderRecord.id).where(
 _FOUND_BY_WORDS = (AppRecord, WebhookRecord)
 
 
-@part
+@building_block
 def insert_exported(
     ports: Ports,
     session: Session,
@@ -222,7 +222,7 @@ def insert_exported(
         insert_rows(session, list_.owner.class_, entries)
 
 
-@part
+@building_block
 def holders_of(
     session: Session, table: ExportedTable, rows: Sequence[Values]
 ) -> list[Holder | None]:
@@ -242,7 +242,7 @@ def holders_of(
     return holders
 
 
-@part
+@building_block
 def missing_owners(session: Session, table: ExportedTable, keys: Collection[int]) -> set[int]:
     """Return those of ``keys`` that no row of ``table`` has here."""
     record: Any = table.record

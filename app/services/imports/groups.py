@@ -11,7 +11,7 @@ from app.domain.imports.people import GROUPS, convert_group, is_restricted, stat
 from app.domain.imports.runs import Converted, Finding, Outcome, Part
 from app.models import GroupPermissionRecord, GroupRecord
 from app.ports.import_source import ImportSource, TableRow
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.imports.bulk import insert_rows
 from app.services.imports.sections import Row, Run, Section, State
 
@@ -30,14 +30,14 @@ APP_PERMISSIONS = PermissionLinks("app_app_permissions", "app_id")
 EXTENSION_PERMISSIONS = PermissionLinks("app_appextension_permissions", "appextension_id")
 
 
-@part
+@building_block
 def load_codenames(source: ImportSource) -> Mapping[int, str]:
     """Return the names of all permissions of the source by ID: ``manage_products``."""
     pages = source.batches("permission_permission", ("codename",), 1_000)
     return {number(row["id"]): str(row["codename"]) for rows in pages for row in rows}
 
 
-@part
+@building_block
 def find_codenames(
     source: ImportSource,
     codenames: Mapping[int, str],
@@ -53,7 +53,7 @@ def find_codenames(
     return found
 
 
-@part
+@building_block
 def number(value: object) -> int:
     """Return an ID; raises ``TypeError`` if it isn't one."""
     if not isinstance(value, int):

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from app.models import ImportedRowRecord
 from app.models.record import Record
 from app.ports import Ports
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.imports.bulk import insert_rows
 
 _PAGE = 5_000
@@ -25,7 +25,7 @@ class Entry:
     written: str
 
 
-@part
+@building_block
 def find_entries(
     session: Session, import_id: int, kind: str, keys: Collection[int]
 ) -> Mapping[int, Entry]:
@@ -42,7 +42,7 @@ def find_entries(
     return {row[0]: Entry(*row) for row in session.execute(query)}
 
 
-@part
+@building_block
 def add_entries(session: Session, import_id: int, kind: str, entries: Sequence[Entry]) -> None:
     """Write entries of rows that were imported for the first time."""
     values = [
@@ -58,7 +58,7 @@ def add_entries(session: Session, import_id: int, kind: str, entries: Sequence[E
     insert_rows(session, ImportedRowRecord, values)
 
 
-@part
+@building_block
 def update_entries(session: Session, kind: str, entries: Sequence[Entry]) -> None:
     """Write entries of rows that were imported again."""
     change = (
@@ -73,7 +73,7 @@ def update_entries(session: Session, kind: str, entries: Sequence[Entry]) -> Non
         session.connection().execute(change, values)
 
 
-@part
+@building_block
 def forget_entries(session: Session, kind: str, keys: Collection[int]) -> None:
     """Delete entries of rows that the source no longer has."""
     session.execute(
@@ -83,14 +83,14 @@ def forget_entries(session: Session, kind: str, keys: Collection[int]) -> None:
     )
 
 
-@part
+@building_block
 def find_marker(session: Session, import_id: int, name: str) -> int | None:
     """Return an ID that the import remembers under ``name``."""
     query = select(ImportedRowRecord.row_id).where(ImportedRowRecord.kind == f"{name}:{import_id}")
     return session.scalar(query)
 
 
-@part
+@building_block
 def set_marker(session: Session, import_id: int, name: str, key: int) -> None:
     """Remember an ID under ``name``."""
     kind = f"{name}:{import_id}"
@@ -98,7 +98,7 @@ def set_marker(session: Session, import_id: int, name: str, key: int) -> None:
     add_entries(session, import_id, kind, [Entry(key, "", "")])
 
 
-@part
+@building_block
 def pages_of_keys(ports: Ports, import_id: int, kind: str) -> Iterator[Sequence[int]]:
     """Yield the keys of all rows of ``kind`` that were imported, in order."""
     last = -1
@@ -121,7 +121,7 @@ def pages_of_keys(ports: Ports, import_id: int, kind: str) -> Iterator[Sequence[
         last = keys[-1]
 
 
-@part
+@building_block
 def foreign_rows(
     session: Session, import_id: int, kind: str, record: type[Record], highest: int
 ) -> tuple[int, Sequence[int]]:

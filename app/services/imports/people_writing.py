@@ -20,7 +20,7 @@ from app.models import (
 )
 from app.models.search_words import write_user_words
 from app.ports import Ports
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.imports.bulk import insert_rows
 
 _NO_PASSWORD = ImportedPassword(ImportedPasswordState.NONE)
@@ -52,7 +52,7 @@ class NewPerson:
     password: ImportedPassword = _NO_PASSWORD
 
 
-@part
+@building_block
 def insert_people(session: Session, import_id: int, people: Sequence[NewPerson]) -> Sequence[int]:
     """Write new people, whose emails must be normalized and free; return their IDs in order."""
     insert_rows(session, UserRecord, [_user_values(new) for new in people])
@@ -65,7 +65,7 @@ def insert_people(session: Session, import_id: int, people: Sequence[NewPerson])
     return keys
 
 
-@part
+@building_block
 def update_people(ports: Ports, session: Session, changed: Sequence[NewPerson]) -> None:
     """Write changed people, except for passwords; who was deactivated is signed out.
 
@@ -103,7 +103,7 @@ def update_people(ports: Ports, session: Session, changed: Sequence[NewPerson]) 
     _end_unverified_sessions(session, trusted)
 
 
-@part
+@building_block
 def sign_out(ports: Ports, session: Session, keys: Collection[int]) -> None:
     """End all sessions of these users, and their providers' tokens."""
     if not keys:
@@ -125,7 +125,7 @@ def _end_unverified_sessions(session: Session, keys: Collection[int]) -> None:
     session.execute(delete(SessionRecord).where(SessionRecord.identity_id.in_(unverified)))
 
 
-@part
+@building_block
 def read_people(session: Session, keys: Collection[int]) -> Mapping[int, dict[str, object]]:
     """Return people as they are here, in the shape of ``ImportedPerson``."""
     columns = [getattr(UserRecord, name) for name in _COLUMNS]
@@ -148,7 +148,7 @@ def read_people(session: Session, keys: Collection[int]) -> Mapping[int, dict[st
     return found
 
 
-@part
+@building_block
 def password_values(import_id: int, key: int, password: ImportedPassword) -> dict[str, object]:
     """Return the row of ``imported_passwords`` for a password as the import writes it."""
     return {

@@ -31,7 +31,7 @@ from app.models import ImportedPasswordRecord, ImportedRowRecord, ImportRecord
 from app.ports import Ports
 from app.ports.import_source import ImportSource, TableRow
 from app.services.audit.log import Change, record
-from app.services.authorization.register import internal, part
+from app.services.authorization.register import building_block, internal
 from app.services.imports.addresses import Addresses
 from app.services.imports.apps import AppExtensions, Apps, AppTokens
 from app.services.imports.groups import Groups
@@ -58,7 +58,7 @@ from app.services.imports.users import Avatars, Users
 from app.services.imports.webhooks import Webhooks
 
 
-@part
+@building_block
 def run_section(run: Run, section: Section) -> Counts:
     """Import the rows of ``section``, a transaction a batch; return what became of them."""
     counts = Counts(section.kind, section.title)
@@ -270,7 +270,7 @@ _FEW = 20
 """So many rows can be removed without a question."""
 
 
-@part
+@building_block
 def require_few_removals(run: Run, sections: Sequence[Section]) -> None:
     """Refuse MANY_REMOVED if the source lacks more than half of what was imported.
 
@@ -304,7 +304,7 @@ def _problem(run: Run, section: Section) -> Problem | None:
 MakeSections = Callable[[], Sequence[Section]]
 
 
-@part
+@building_block
 def platform_sections() -> tuple[Section, ...]:
     """Return everything that is imported from the platform, in order."""
     return (

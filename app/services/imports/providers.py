@@ -38,7 +38,7 @@ from app.domain.single_sign_on.providers import DEFAULT_SLUG, Provider
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, UserRecord
 from app.ports import Ports
 from app.ports.import_source import ImportSource, JsonKey, TableRow
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.identity.providers import client_secret_of, to_provider
 from app.services.imports.groups import number
 from app.services.imports.ledger import find_entries
@@ -52,7 +52,7 @@ _SECRET = "client_secret"  # noqa: S105 - the name of a setting
 _COLUMNS = ("id", "name", "active", "configuration", "identifier", "channel_id")
 
 
-@part
+@building_block
 def find_plugin(source: ImportSource) -> ImportedProvider | None:
     """Return the provider that the plugin becomes, if the source has the plugin."""
     rows = source.matching(PLUGINS, _COLUMNS, "identifier", [PLUGIN])
@@ -63,7 +63,7 @@ def find_plugin(source: ImportSource) -> ImportedProvider | None:
     return None
 
 
-@part
+@building_block
 def find_subject_key(source: ImportSource) -> str:
     """Return the key of private metadata that holds SSO subjects; empty without the plugin."""
     rows = source.matching(PLUGINS, _COLUMNS, "identifier", [PLUGIN])
@@ -72,7 +72,7 @@ def find_subject_key(source: ImportSource) -> str:
     return subject_key(urls[0]) if urls and urls[0] else ""
 
 
-@part
+@building_block
 def default_provider(session: Session) -> IdentityProviderRecord | None:
     """Return the provider that the plugin becomes here."""
     return session.scalar(

@@ -13,12 +13,12 @@ from app.models import ImportRecord
 from app.models.record import Record
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.imports.ledger import find_marker, foreign_rows, set_marker
 from app.services.imports.sections import Run, Section
 
 
-@part
+@building_block
 def find_import(session: Session, kind: ImportKind, source: str) -> ImportRecord | None:
     """Return the import of ``source``; refuses UNIQUE for the name of a source of another kind."""
     stored = session.scalar(select(ImportRecord).where(ImportRecord.source == source))
@@ -28,7 +28,7 @@ def find_import(session: Session, kind: ImportKind, source: str) -> ImportRecord
     return stored
 
 
-@part
+@building_block
 def begin_run(
     ports: Ports, kind: ImportKind, source: str, *, dry_run: bool, reserved_ids: int = 0
 ) -> int:
@@ -51,7 +51,7 @@ def begin_run(
         return stored.id
 
 
-@part
+@building_block
 def end_run(ports: Ports, actor: Actor, import_id: int, result: RunReport) -> None:
     """Write the run's one entry into the audit log, unless it wrote nothing."""
     if result.dry_run:
@@ -66,7 +66,7 @@ def end_run(ports: Ports, actor: Actor, import_id: int, result: RunReport) -> No
 _SEQUENCES = table("sqlite_sequence", column("name"), column("seq"))
 
 
-@part
+@building_block
 def require_free_ids(run: Run, sections: Iterable[Section]) -> None:
     """Refuse ID_TAKEN if a row that wasn't imported has an ID that the source can have."""
     with run.ports.database.reading() as session:
@@ -106,7 +106,7 @@ def _problem(run: Run, section: Section, session: Session) -> Problem | None:
     return Problem("ID_TAKEN", template, values=values, plural=plural)
 
 
-@part
+@building_block
 def reserve_ids(run: Run, sections: Sequence[Section]) -> None:
     """Keep IDs above the source's highest free for rows that the source will have later."""
     if run.options.dry_run:
@@ -117,7 +117,7 @@ def reserve_ids(run: Run, sections: Sequence[Section]) -> None:
                 _reserve(session, run, section, section.record)
 
 
-@part
+@building_block
 def raise_sequence(session: Session, record: type[Record], least: int) -> int:
     """Give new rows IDs above ``least``, every ID that is there, and every one given before.
 
@@ -129,7 +129,7 @@ def raise_sequence(session: Session, record: type[Record], least: int) -> int:
     return wanted
 
 
-@part
+@building_block
 def release_ids(session: Session, import_id: int, section: Section) -> None:
     """Give new rows the IDs after the highest one, unless some were created above the reserve.
 

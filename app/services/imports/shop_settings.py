@@ -25,7 +25,7 @@ from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports.import_source import ImportSource, TableRow
 from app.services.accounts.email_links import redirect_refusal
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.imports.groups import (
     APP_PERMISSIONS,
     GROUP_PERMISSIONS,
@@ -42,7 +42,7 @@ _STAFF = ("is_active", "is_superuser", METADATA)
 _RESTRICTED = "restricted_access_to_channels"
 
 
-@part
+@building_block
 def count_source_managers(run: Run) -> SettingsManagers:
     """Count those that this run would import: people with SSO, apps, and a working provider."""
     parts = run.options.parts

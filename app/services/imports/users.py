@@ -23,7 +23,7 @@ from app.models import (
 )
 from app.ports.images import InvalidImage
 from app.ports.import_source import MediaFolder, TableRow, UnreadableFile
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.imports.bulk import insert_rows
 from app.services.imports.groups import (
     RESTRICTED,
@@ -44,7 +44,7 @@ from app.services.imports.people_writing import (
 from app.services.imports.sections import Row, Run, Section, State
 
 
-@part
+@building_block
 def find_losers(run: Run) -> Mapping[int, int]:
     """Return the people whose email goes to another one, with that one's ID.
 
@@ -293,7 +293,7 @@ class Users(Section):
         }
 
 
-@part
+@building_block
 def wanted_staff(run: Run) -> set[bool]:
     """Return the values of ``is_staff`` of the people who are imported."""
     return {is_staff for is_staff, each in _PARTS.items() if each in run.options.parts}

@@ -56,7 +56,7 @@ from app.models import (
 from app.ports import NamedRow, Ports
 from app.ports.http import CallFailed
 from app.services.authorization.provider_rights import is_signed_out
-from app.services.authorization.register import part, staff_only
+from app.services.authorization.register import building_block, staff_only
 from app.services.authorization.session_rights import USER_COLUMNS, read_user, switches_of
 from app.services.identity.imported_tokens import match_imported_token
 from app.services.identity.own_tokens import digest_of_token
@@ -86,7 +86,7 @@ _OF_TOKEN = (
 )
 
 
-@part
+@building_block
 def inspect_app_token(ports: Ports, token: str) -> Inspection:
     """Inspect a text that begins as app tokens do; one statement. Never raises."""
     if not is_app_token(token):
@@ -100,7 +100,7 @@ def inspect_app_token(ports: Ports, token: str) -> Inspection:
     return _inspection(ports, row, check)
 
 
-@part
+@building_block
 def inspect_imported_token(ports: Ports, actor: Actor, token: str) -> Inspection | None:
     """Inspect a token that an app brought along; ``None`` if no app here has it.
 
@@ -167,7 +167,7 @@ _BROKEN = {
 }
 
 
-@part
+@building_block
 def inspect_provider_token(ports: Ports, actor: Actor, token: str) -> Inspection | None:
     """Inspect a provider's signed token; ``None`` if no configured provider can have issued it.
 

@@ -45,7 +45,7 @@ from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.text import Sentence
 from app.models import AppRecord, SessionRecord, ShopRecord, UserRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import (
     APP_PERMISSIONS,
     USER_COLUMNS,
@@ -92,7 +92,7 @@ class TokenTrace:
     amr: tuple[str, ...] = ()
 
 
-@part
+@building_block
 def load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
     """Return the session, person and app that ``claims`` name, ended and deleted ones too."""
     app = AppRecord
@@ -127,7 +127,7 @@ def load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
     )
 
 
-@part
+@building_block
 def bearer_of(user: User) -> Bearer:
     """Return the person as the inspector shows them."""
     name = f"{user.first_name} {user.last_name}".strip()
@@ -194,7 +194,7 @@ class _Checks:
         return good is not None
 
 
-@part
+@building_block
 def inspect_own_token(ports: Ports, actor: Actor, token: str, key: NamedKey | None) -> Inspection:
     """Inspect a signed token with our issuer or one of our keys. Never raises."""
     inspection = Inspection(TokenKind.ACCESS, (), claims=peek(token), key=key)
@@ -209,7 +209,7 @@ def inspect_own_token(ports: Ports, actor: Actor, token: str, key: NamedKey | No
     return replace(inspection, checks=tuple(findings.checks))
 
 
-@part
+@building_block
 def find_named_key(ports: Ports, token: str) -> NamedKey | None:
     """Return the ring's key that ``token`` names; ``None`` without a ``kid``."""
     kid = claimed_key(token)
@@ -348,14 +348,14 @@ def _add_session(
     return replace(inspection, rights=rights, by_sign_on=_by_sign_on(permissions, scopes, app))
 
 
-@part
+@building_block
 def may_see_rights(actor: Actor, user: User) -> bool:
     """Whether ``actor`` can see the permissions of ``user``: their own, or a managed user's."""
     own = actor.is_account_owner and actor.user_id == user.id
     return own or actor.holds(NEEDED[user.is_staff])
 
 
-@part
+@building_block
 def mode_check(mode: PasswordLoginMode, origin: SessionOrigin) -> Check:
     """Check a session's origin against the login mode."""
     if rejects_password_sessions(mode, origin):
@@ -367,7 +367,7 @@ def mode_check(mode: PasswordLoginMode, origin: SessionOrigin) -> Check:
     return passed(CheckName.LOGIN_MODE, "The login mode doesn't limit this session.")
 
 
-@part
+@building_block
 def second_factor_check(*, missing: bool) -> Check:
     """Check a session of staff while a second factor is required."""
     if missing:

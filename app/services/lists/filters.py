@@ -27,7 +27,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.pages import Range
 from app.domain.values.text_rules import is_storable
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 
 MAX_VALUES = 1000
 MAX_SEARCH_LENGTH = 1000
@@ -35,7 +35,7 @@ MAX_SEARCH_LENGTH = 1000
 Bound = TypeVar("Bound", int, datetime)
 
 
-@part
+@building_block
 def in_range(
     column: InstrumentedAttribute[Bound], bounds: Range[Bound]
 ) -> Iterator[ColumnElement[bool]]:
@@ -46,13 +46,13 @@ def in_range(
         yield column <= bounds.lte
 
 
-@part
+@building_block
 def keys_of(ids: Sequence[str], type_name: str) -> list[int]:
     """Return the keys in global ids of ``type_name``; refuses too many, and other ids."""
     return [key_of(id_, type_name, field="ids") for id_ in limit_values(ids, "ids")]
 
 
-@part
+@building_block
 def limit_values(values: Sequence[str], field: str) -> Sequence[str]:
     """``values``, unless they are more than one statement can look for; refused on ``field``."""
     if len(values) > MAX_VALUES:
@@ -68,7 +68,7 @@ def limit_values(values: Sequence[str], field: str) -> Sequence[str]:
     return values
 
 
-@part
+@building_block
 def is_searchable(search: str) -> bool:
     """Whether anything stored can hold ``search``: not what no database takes, nor a giant."""
     return len(search) <= MAX_SEARCH_LENGTH and is_storable(search)
@@ -97,7 +97,7 @@ def _compile_for_sqlite(element: _ContainsText, compiler: SQLCompiler, **named: 
     return compiler.process(column.like(pattern, escape=_ESCAPE), **named)
 
 
-@part
+@building_block
 def can_match(text: str, max_length: int, field: str, *values: str) -> bool:
     """Return whether a list can have what is searched for: ``text`` and the filter's ``values``.
 
@@ -109,7 +109,7 @@ def can_match(text: str, max_length: int, field: str, *values: str) -> bool:
     return is_storable("".join((text, *values)))
 
 
-@part
+@building_block
 def contains_text(column: ColumnOperators, text: str) -> ColumnElement[bool]:
     """Whether ``column`` contains ``text``, ignoring case."""
     for sign in (_ESCAPE, "%", "_"):
@@ -136,13 +136,13 @@ def _with_a_plus(element: _WithoutIndex, compiler: SQLCompiler, **named: Any) ->
     return f"+{compiler.process(column, **named)}"
 
 
-@part
+@building_block
 def without_index(column: InstrumentedAttribute[str]) -> ColumnElement[str]:
     """``column``, to be compared in rows that something else has found."""
     return _WithoutIndex(column)
 
 
-@part
+@building_block
 def is_due(
     moment: InstrumentedAttribute[datetime | None], now: datetime | BindParameter[datetime]
 ) -> ColumnElement[bool]:

@@ -43,12 +43,12 @@ from app.domain.values.pages import (
     with_items,
 )
 from app.ports import NamedRow, Ports, ReadSession
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 
 Record = TypeVar("Record")
 
 
-@part
+@building_block
 def record_from(kind: type[Record], row: NamedRow, **others: Any) -> Record:
     """Return a record whose fields are the columns of the same labels, but for ``others``.
 
@@ -114,7 +114,7 @@ _statements: WeakKeyDictionary[Query, dict[tuple[object, ...], Executable]] = We
 """The statements of pages, by the query that they are pages of, for as long as it exists."""
 
 
-@part
+@building_block
 def with_conditions(query: Query, conditions: Iterable[ColumnElement[bool]]) -> Query:
     """Return ``query`` with ``conditions``, or ``query`` itself if there are none.
 
@@ -124,7 +124,7 @@ def with_conditions(query: Query, conditions: Iterable[ColumnElement[bool]]) -> 
     return query.where(*found) if found else query
 
 
-@part
+@building_block
 def read_page(
     ports: Ports,
     session: ReadSession,
@@ -139,7 +139,7 @@ def read_page(
     return with_items(rows, map(item, rows.items))
 
 
-@part
+@building_block
 def read_by_keys(
     ports: Ports,
     query: Query,
@@ -152,7 +152,7 @@ def read_by_keys(
         return tuple(map(item, session.execute(query.where(key.in_(keys)))))
 
 
-@part
+@building_block
 def read_rows(
     ports: Ports,
     session: ReadSession,
@@ -177,7 +177,7 @@ def read_rows(
     return _page(rows, order, request, lambda: _count(ports, query))
 
 
-@part
+@building_block
 def read_rows_by_parent(
     ports: Ports,
     session: ReadSession,
@@ -211,7 +211,7 @@ def read_rows_by_parent(
     }
 
 
-@part
+@building_block
 def pages_by_parent(
     found: Mapping[int, Page[Row[*tuple[object, ...]]]],
     item: Callable[[Row[*tuple[object, ...]]], Item],
@@ -286,7 +286,7 @@ def _values(order: Order, request: PageRequest) -> dict[str, object]:
     }
 
 
-@part
+@building_block
 def in_order(query: Select[*Columns], order: Order, request: PageRequest) -> Select[*Columns]:
     """Return ``query`` from the page's cursor on, in the order and direction of the page."""
     typed = zip(order.columns, _typed(order, request), strict=False)

@@ -28,7 +28,7 @@ from app.models import OutboxMailRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.accounts.password_resets import send_reset_link
 from app.services.audit.log import Change, record
-from app.services.authorization.register import lists_from_replica, part, requires_person
+from app.services.authorization.register import building_block, lists_from_replica, requires_person
 from app.services.lists.filters import can_match, contains_text
 from app.services.lists.paging import Order, Query, read_by_keys, read_page, record_from
 from app.services.mails.sending import app_name
@@ -113,7 +113,7 @@ def export_mails(ports: Ports, actor: Actor, filter_: MailFilter = _ALL) -> Iter
     return every_item(lambda page: list_mails(ports, actor, page, filter_), _EXPORTED_AT_ONCE)
 
 
-@part
+@building_block
 def to_entry(row: NamedRow) -> MailEntry:
     """Return the email in a row of ``COLUMNS``."""
     return record_from(MailEntry, row)
@@ -219,7 +219,7 @@ def resend_mail(ports: Ports, actor: Actor, mail_id: int, redirect_url: str) -> 
     return next(iter(list_mails(ports, actor, PageRequest(1), newest).items), mail)
 
 
-@part
+@building_block
 def resend_problem(mail: MailEntry) -> Problem | None:
     """Return why ``mail`` can't be sent again, ``None`` if it can."""
     if mail.status in (MailStatus.QUEUED, MailStatus.WAITING, MailStatus.DEFERRED):

@@ -31,7 +31,7 @@ from app.ports.database import SHOP
 from app.ports.mail import MailUndeliverable, OwnTemplateBroken
 from app.services.accounts.email_links import redirect_refusal
 from app.services.audit.log import Change, record
-from app.services.authorization.register import fresh_proof, part, requires_person
+from app.services.authorization.register import building_block, fresh_proof, requires_person
 from app.services.outbox.base_url import base_url_in
 from app.services.shop.settings import read_logo, settings_of
 from app.services.sign_in.reauthentication import own_id
@@ -219,7 +219,7 @@ def reset_template(ports: Ports, actor: Actor, kind: MailKind, language: str) ->
     return True
 
 
-@part
+@building_block
 def render_mail(ports: Ports, mail: Mail) -> RenderedMail:
     """Return ``mail`` by the shop's template for it, else by the one that comes with Latchkey.
 
@@ -252,7 +252,7 @@ def render_mail(ports: Ports, mail: Mail) -> RenderedMail:
     return rendered
 
 
-@part
+@building_block
 def template_fault_count() -> Select[int]:
     """Return the query for how many templates of the console couldn't be rendered."""
     return (
@@ -262,7 +262,7 @@ def template_fault_count() -> Select[int]:
     )
 
 
-@part
+@building_block
 def broken_templates(ports: Ports) -> tuple[tuple[str, str], ...]:
     """Check every template in use; return the broken ones with what is wrong."""
     with ports.database.reading() as session:
@@ -278,7 +278,7 @@ def broken_templates(ports: Ports) -> tuple[tuple[str, str], ...]:
     return tuple(broken)
 
 
-@part
+@building_block
 def template_name(kind: MailKind, language: str) -> str:
     """Return what a template is called: "Password reset (Deutsch)"."""
     label = kind_label(kind.value)
@@ -290,7 +290,7 @@ def _default(ports: Ports, kind: MailKind, language: str) -> OwnTemplate | None:
     return ports.own_templates.find(kind, language)
 
 
-@part
+@building_block
 def described(problem: Problem) -> str:
     """Return what is wrong with a template, with its part and line: "html, line 3: …"."""
     if problem.field is None:
@@ -309,7 +309,7 @@ def _url_rule(ports: Ports) -> UrlRule:
     return partial(redirect_refusal, ports)
 
 
-@part
+@building_block
 def sample_of(ports: Ports, actor: Actor, kind: MailKind, language: str) -> Mail:
     """Return an email with sample values, to the caller if they have an account."""
     with ports.database.reading() as session:
@@ -318,7 +318,7 @@ def sample_of(ports: Ports, actor: Actor, kind: MailKind, language: str) -> Mail
         return sample_mail(kind, email, base_url_in(ports, session), ports.clock.now(), language)
 
 
-@part
+@building_block
 def render_sample(
     ports: Ports, actor: Actor, kind: MailKind, language: str, template: OwnTemplate
 ) -> RenderedMail:

@@ -40,7 +40,7 @@ from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.ports.mail import MailUndeliverable
 from app.services.accounts.password_resets import answer_reset_requests
-from app.services.authorization.register import internal, part
+from app.services.authorization.register import building_block, internal
 from app.services.lists.paging import record_from
 from app.services.mails.mail_templates import render_mail
 
@@ -76,7 +76,7 @@ def settle_app_mail(ports: Ports, actor: Actor) -> int:
     )
 
 
-@part
+@building_block
 def app_name(*statuses: DeliveryStatus) -> ScalarSelect[str]:
     """Select the app with the first such delivery of a waiting mail's link; NULL for none."""
     named = _deliveries(*statuses).with_only_columns(AppRecord.name)

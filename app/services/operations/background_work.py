@@ -18,7 +18,7 @@ from app.models import (
 )
 from app.models.record import UtcDateTime
 from app.ports import Ports
-from app.services.authorization.register import internal, part
+from app.services.authorization.register import building_block, internal
 from app.services.deliveries import dispatch, fanout
 from app.services.lists.filters import is_due
 
@@ -45,7 +45,7 @@ def record_heartbeat(ports: Ports, actor: Actor) -> int:
     return 0
 
 
-@part
+@building_block
 def read_worker_status(ports: Ports) -> WorkerStatus:
     """In one statement, by indexes that hold only what is still to be done."""
     now = ports.shared_clock.now()

@@ -27,7 +27,7 @@ from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest
 from app.ports.mail import MailUndeliverable
 from app.ports.throttle import ThrottleUnavailable
-from app.services.authorization.register import internal, part
+from app.services.authorization.register import building_block, internal
 from app.services.identity.providers import known_providers
 from app.services.keys import ring
 from app.services.mails.mail_templates import broken_templates
@@ -48,7 +48,7 @@ _MAX_PEERS = 3
 _START = "Start one with flask serve (server and worker) or flask worker (worker only)."
 
 
-@part
+@building_block
 def replica_findings(ports: Ports) -> Iterator[CheckResult]:
     """Whether lists can be read from the replica, if there is one; the primary answers as well."""
     if ports.replica is None:
@@ -65,7 +65,7 @@ def replica_findings(ports: Ports) -> Iterator[CheckResult]:
         )
 
 
-@part
+@building_block
 def throttle_findings(ports: Ports) -> Iterator[CheckResult]:
     """Whether logins can be counted, and whether their counters stay."""
     subject = "login throttle"
@@ -89,7 +89,7 @@ def throttle_findings(ports: Ports) -> Iterator[CheckResult]:
         )
 
 
-@part
+@building_block
 def mail_finding(ports: Ports) -> CheckResult:
     """Whether mails would be taken from us; none is sent."""
     try:
@@ -105,7 +105,7 @@ def mail_finding(ports: Ports) -> CheckResult:
     return CheckResult("mail", CheckState.WARNING, message, "Set MAIL_URL to a mail server.")
 
 
-@part
+@building_block
 def template_findings(ports: Ports) -> Iterator[CheckResult]:
     """Yield each email template of the shop that can't be used."""
     subject = "email templates"
@@ -119,7 +119,7 @@ def template_findings(ports: Ports) -> Iterator[CheckResult]:
         yield CheckResult(subject, CheckState.WARNING, f"{name}: {fault_text}", remedy)
 
 
-@part
+@building_block
 def sender_finding(ports: Ports) -> Iterator[CheckResult]:
     """Yield a warning about emails that an app is to send, if no active app can."""
     with ports.database.reading() as session:
@@ -133,7 +133,7 @@ def sender_finding(ports: Ports) -> Iterator[CheckResult]:
         yield CheckResult("emails from apps", CheckState.WARNING, message, remedy)
 
 
-@part
+@building_block
 def provider_findings(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
     """Every identity provider that is active: one line, unless something is wrong with it."""
     active = [provider for provider in known_providers(ports) if provider.active]
@@ -151,7 +151,7 @@ def provider_findings(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
             )
 
 
-@part
+@building_block
 def worker_findings(ports: Ports) -> Iterator[CheckResult]:
     """Whether a worker is alive, and whether it keeps up."""
     status = read_worker_status(ports)
@@ -183,7 +183,7 @@ def worker_findings(ports: Ports) -> Iterator[CheckResult]:
         yield CheckResult("worker", CheckState.FINE, "Running; the queue is empty.")
 
 
-@part
+@building_block
 def forwarding_findings(ports: Ports) -> Iterator[CheckResult]:
     """Report peers that forwarded requests in the last day without being trusted proxies."""
     lately = (

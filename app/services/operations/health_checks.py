@@ -27,7 +27,7 @@ from app.domain.values.installation import (
 from app.domain.values.text import text
 from app.models import AuditRecord, ShopRecord, UserRecord
 from app.ports import Ports
-from app.services.authorization.register import internal, part
+from app.services.authorization.register import building_block, internal
 from app.services.identity.providers import has_sign_on
 from app.services.keys import ring
 from app.services.operations.environment_checks import (
@@ -86,7 +86,7 @@ class _StaffSignIns:
         return self.managers.by_sign_on + self.managers.by_grant
 
 
-@part
+@building_block
 def sign_in_finding(ports: Ports, *, has_working_provider: bool) -> CheckResult:
     """Whether staff can sign in with the current password login mode, and manage settings."""
     found = _count(ports)
@@ -111,7 +111,7 @@ def sign_in_finding(ports: Ports, *, has_working_provider: bool) -> CheckResult:
     return CheckResult(_SUBJECT, CheckState.FINE, message)
 
 
-@part
+@building_block
 def second_factor_findings(ports: Ports) -> Iterator[CheckResult]:
     """Whether all staff have the second factor that the shop requires; none while it doesn't."""
     query = select(
@@ -139,7 +139,7 @@ def second_factor_findings(ports: Ports) -> Iterator[CheckResult]:
     yield CheckResult(_FACTOR, CheckState.WARNING, message, remedy)
 
 
-@part
+@building_block
 def email_twin_findings(ports: Ports) -> Iterator[CheckResult]:
     """Report accounts that have the same email in two spellings; nothing without any.
 

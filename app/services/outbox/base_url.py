@@ -7,7 +7,7 @@ from app.domain.authorization.actor import Actor
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.authorization.register import internal, part
+from app.services.authorization.register import building_block, internal
 
 _USUAL = "http://localhost:8000"
 """Where `flask serve` serves unless it is told otherwise."""
@@ -27,7 +27,7 @@ def save_base_url(ports: Ports, actor: Actor, address: str) -> None:
         )
 
 
-@part
+@building_block
 def base_url(ports: Ports) -> str:
     """``PUBLIC_URL``; without it (development only) where it was served last, or usually is."""
     if ports.configuration.public_url:
@@ -36,7 +36,7 @@ def base_url(ports: Ports) -> str:
         return base_url_in(ports, session)
 
 
-@part
+@building_block
 def base_url_in(ports: Ports, session: Session) -> str:
     """As ``base_url``, for what has a session of the database open."""
     if ports.configuration.public_url:
@@ -45,7 +45,7 @@ def base_url_in(ports: Ports, session: Session) -> str:
     return served_at or _USUAL
 
 
-@part
+@building_block
 def issuer_of(ports: Ports, issuer: str) -> str:
     """Return the installation's ``iss``: the request's own if there was a request.
 

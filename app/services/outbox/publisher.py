@@ -20,7 +20,7 @@ from app.models import OutboxEventRecord, OutboxMailRecord, ShopRecord, UserReco
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.keys import DecryptionError
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 
 TRACEPARENT = "traceparent"
 """Where an event has the trace that it belongs to, beside its own fields."""
@@ -28,7 +28,7 @@ TRACEPARENT = "traceparent"
 _SECRET = "token"  # noqa: S105
 
 
-@part
+@building_block
 def add_event(ports: Ports, actor: Actor, session: Session, event: Event) -> None:
     """Note that ``event`` happened, in the transaction of ``session``."""
     session.add(_note(ports, actor, event))
@@ -56,7 +56,7 @@ def _note(ports: Ports, actor: Actor, event: Event) -> OutboxEventRecord:
     )
 
 
-@part
+@building_block
 def add_mail(
     ports: Ports,
     session: Session,
@@ -73,7 +73,7 @@ def add_mail(
     session.add(_promise(ports, session, mail, user_id, redirect_url))
 
 
-@part
+@building_block
 def add_link_mail(
     ports: Ports,
     actor: Actor,
@@ -146,7 +146,7 @@ ENCRYPTED_PREFIX = "sealed:"
 """What no JSON text begins with."""
 
 
-@part
+@building_block
 def holds_secret(event: str) -> bool:
     """Whether the payload of such an event may hold the secret of a link."""
     if event not in EVENTS:
@@ -154,7 +154,7 @@ def holds_secret(event: str) -> bool:
     return issubclass(EVENTS[EventType(event)], LinkRequested)
 
 
-@part
+@building_block
 def encrypted_payload(ports: Ports, event: str, payload: str) -> str:
     """Return the payload of such an event as stored."""
     if not payload or not holds_secret(event):
@@ -162,7 +162,7 @@ def encrypted_payload(ports: Ports, event: str, payload: str) -> str:
     return ENCRYPTED_PREFIX + ports.encryption.encrypt(WEBHOOK_PAYLOAD, payload)
 
 
-@part
+@building_block
 def decrypted_payload(ports: Ports, stored: str) -> str:
     """The payload that was stored; raises ``DecryptionError`` under another SECRET_KEY."""
     if not stored.startswith(ENCRYPTED_PREFIX):
@@ -170,7 +170,7 @@ def decrypted_payload(ports: Ports, stored: str) -> str:
     return ports.encryption.decrypt(WEBHOOK_PAYLOAD, stored.removeprefix(ENCRYPTED_PREFIX))
 
 
-@part
+@building_block
 def redacted_payload(ports: Ports, stored: str, secret: str | None) -> str:
     """The payload as people may see it; ``secret`` is what to blot out, ``None`` for nothing."""
     try:
@@ -180,7 +180,7 @@ def redacted_payload(ports: Ports, stored: str, secret: str | None) -> str:
     return redact_secret(payload, secret) if payload and secret is not None else payload
 
 
-@part
+@building_block
 def redact_secret(payload: str, secret: str) -> str:
     """Return ``payload`` without the secret; redacted completely if the secret is unknown.
 

@@ -20,7 +20,7 @@ from app.domain.mails.mail import Mail, MailKind, unlinked
 from app.domain.mails.values import NO_DEVICE, device_values, moment_values
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.outbox.base_url import base_url_in
 from app.services.outbox.publisher import add_mail
 
@@ -35,7 +35,7 @@ _OF_STRANGERS = ("device", "factor", "factor_name")
 _NO_VALUES: Mapping[str, str] = MappingProxyType({})
 
 
-@part
+@building_block
 def notify(
     ports: Ports,
     actor: Actor,
@@ -60,7 +60,7 @@ def notify(
     _send(ports, session, user, user.email, notice, token)
 
 
-@part
+@building_block
 def notify_email_change(
     ports: Ports,
     actor: Actor,
@@ -90,7 +90,7 @@ def notify_email_change(
     _send(ports, session, user, old_email, notice, token)
 
 
-@part
+@building_block
 def drop_notice_links(session: Session, user_id: int) -> None:
     """Forget the links "This wasn't me" of an account, which survive all changes by its owner."""
     session.execute(
@@ -141,7 +141,7 @@ def _make_link(
     return token
 
 
-@part
+@building_block
 def account_state(user: UserRecord) -> AccountState:
     """Return what links to the account of ``user`` depend on."""
     return AccountState(

@@ -21,7 +21,7 @@ from app.ports.database import account
 from app.services.accounts.email_links import redirect_refusal
 from app.services.accounts.stored_addresses import save_defaults
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part, requires
+from app.services.authorization.register import building_block, requires
 from app.services.identity.stored_metadata import Pairs
 from app.services.identity.users import BeforeDeletion, ignore_deletion, load_user, snapshot_of
 from app.services.outbox.publisher import add_event
@@ -164,7 +164,7 @@ def delete_customer(
         return remove_customer(ports, actor, session, key, before, field)
 
 
-@part
+@building_block
 def remove_customer(
     ports: Ports,
     actor: Actor,

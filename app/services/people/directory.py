@@ -29,9 +29,9 @@ from app.domain.values.text_rules import is_storable
 from app.models import GroupMemberRecord, UserRecord, UserWordRecord
 from app.ports import Ports
 from app.services.authorization.register import (
+    building_block,
     lists_from_replica,
     may,
-    part,
     public,
     requires,
     users_or,
@@ -76,7 +76,7 @@ def external_references_of_users(
     return _texts(ports, UserRecord.external_reference, users)
 
 
-@part
+@building_block
 def has_reference(external_reference: str) -> ColumnElement[bool]:
     """Return the condition that finds the user of an external reference."""
     # No database can be asked for what it cannot hold.

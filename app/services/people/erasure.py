@@ -36,7 +36,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import internal, part
+from app.services.authorization.register import building_block, internal
 from app.services.identity.users import load_user, stored_email
 from app.services.people.customers import remove_customer
 from app.services.people.permission_holders import is_last_manager, lock_grants
@@ -61,7 +61,7 @@ class Traces:
     identities: Sequence[int]
 
 
-@part
+@building_block
 def traces_of(session: Session, user: User) -> Traces:
     """Return what to look for, while the account exists."""
 
@@ -98,14 +98,14 @@ def _former_emails(session: Session, user: User) -> list[str]:
     return sorted(emails - set(taken))
 
 
-@part
+@building_block
 def delete_deliveries(session: Session, traces: Traces) -> int:
     """Delete deliveries about the person, their orders and carts; return how many."""
     condition = _is_about(DeliveryRecord.event, DeliveryRecord.subject_id, traces)
     return _count(session, delete(DeliveryRecord).where(condition).returning(DeliveryRecord.id))
 
 
-@part
+@building_block
 def delete_events(session: Session, traces: Traces) -> int:
     """Delete events about the person, their orders and carts; return how many.
 
@@ -116,7 +116,7 @@ def delete_events(session: Session, traces: Traces) -> int:
     return _count(session, statement.returning(OutboxEventRecord.id))
 
 
-@part
+@building_block
 def delete_emails(session: Session, traces: Traces) -> int:
     """Delete waiting emails, the mail log and requests for password links.
 
@@ -131,7 +131,7 @@ def delete_emails(session: Session, traces: Traces) -> int:
     )
 
 
-@part
+@building_block
 def erase_sign_ins(ports: Ports, session: Session, traces: Traces) -> int:
     """Remove email, IP address and device from the sign-in log; return from how many entries."""
     digests = ports.encryption.known_fingerprints(EMAIL_PURPOSE, traces.email)
@@ -142,7 +142,7 @@ def erase_sign_ins(ports: Ports, session: Session, traces: Traces) -> int:
     return _count(session, statement.values(nothing).returning(log.id))
 
 
-@part
+@building_block
 def erase_orders(session: Session, traces: Traces) -> int:
     """Replace the email of the person's orders; return of how many. Remove it from carts."""
     without_account = CheckoutRecord.email == traces.email
@@ -152,7 +152,7 @@ def erase_orders(session: Session, traces: Traces) -> int:
     return _count(session, replaced.returning(OrderRecord.id))
 
 
-@part
+@building_block
 def erase_savers(session: Session, traces: Traces) -> None:
     """Replace the person's email where they saved a webhook last."""
     is_theirs = (WebhookRecord.saved_by_kind == ActorKind.USER.value) & (
@@ -162,7 +162,7 @@ def erase_savers(session: Session, traces: Traces) -> None:
     session.execute(update(WebhookRecord).where(is_theirs).values(saved_by=name))
 
 
-@part
+@building_block
 def erase_requesters(session: Session, traces: Traces) -> None:
     """Replace name and IP address where the person asked for the installation of an app."""
     for installation in session.scalars(select(AppInstallationRecord)).all():
@@ -172,7 +172,7 @@ def erase_requesters(session: Session, traces: Traces) -> None:
     session.flush()
 
 
-@part
+@building_block
 def erase_import_digests(session: Session, traces: Traces) -> None:
     """Remove the digests of an imported account, its addresses, avatar and linked accounts.
 
@@ -188,7 +188,7 @@ def erase_import_digests(session: Session, traces: Traces) -> None:
     session.execute(update(row).where(is_theirs).values(nothing))
 
 
-@part
+@building_block
 def erase_audit_entries(session: Session, traces: Traces) -> int:
     """Remove names, emails, IP addresses and changed texts from the audit log.
 

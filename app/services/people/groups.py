@@ -35,7 +35,12 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import fresh_proof, part, requires, requires_person
+from app.services.authorization.register import (
+    building_block,
+    fresh_proof,
+    requires,
+    requires_person,
+)
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.identity.users import load_user, require_reached_channels
 from app.services.lists.filters import contains_text, is_searchable
@@ -200,7 +205,7 @@ def list_members(
     return {key: tuple(users) for key, users in found.items()}
 
 
-@part
+@building_block
 def all_groups(ports: Ports) -> tuple[PermissionGroup, ...]:
     """Return every group by name, for computing what a person can manage."""
     with ports.database.reading() as session:

@@ -31,11 +31,11 @@ from app.models import (
 from app.models.json_arrays import json_array_text
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.authorization.register import part, staff_only
+from app.services.authorization.register import building_block, staff_only
 from app.services.lists.paging import record_from
 
 
-@part
+@building_block
 def lock_grants(session: Session) -> None:
     """Lock permission changes until the transaction of ``session`` ends.
 
@@ -45,7 +45,7 @@ def lock_grants(session: Session) -> None:
     session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
 
 
-@part
+@building_block
 @contextmanager
 def prevent_unmanageable(actor: Actor, session: Session, field: str) -> Iterator[None]:
     """Refuse LEFT_NOT_MANAGEABLE_PERMISSION on ``field`` if the block causes it.
@@ -59,7 +59,7 @@ def prevent_unmanageable(actor: Actor, session: Session, field: str) -> Iterator
         raise Refused(problem)
 
 
-@part
+@building_block
 def is_last_manager(session: Session, user: User) -> bool:
     """Whether ``user`` can manage staff and no other active person can."""
     if not (user.is_staff and user.is_active and Permission.MANAGE_STAFF in user.permissions):
@@ -98,7 +98,7 @@ def _manageable(session: Session) -> frozenset[Permission]:
     return known_permissions(list(session.scalars(union(direct, by_group))))
 
 
-@part
+@building_block
 def holder_ids(permission: Permission) -> Select[int]:
     """The keys of people who hold ``permission`` directly or by a group; superusers aside."""
     direct = select(UserPermissionRecord.user_id).where(

@@ -18,7 +18,7 @@ from app.ports import Ports
 from app.ports.database import Subject, SubjectKind, account
 from app.services.accounts.email_links import drop_links, redirect_refusal
 from app.services.audit.log import Change, record
-from app.services.authorization.register import fresh_proof, part, requires_person
+from app.services.authorization.register import building_block, fresh_proof, requires_person
 from app.services.identity.stored_metadata import Pairs, save_sent_metadata
 from app.services.identity.users import (
     BeforeDeletion,
@@ -199,7 +199,7 @@ def delete_staff(
         return remove_staff(ports, actor, session, key, before)
 
 
-@part
+@building_block
 def remove_staff(
     ports: Ports,
     actor: Actor,

@@ -27,7 +27,7 @@ from app.models import (
     UserRecord,
 )
 from app.ports import NamedRow
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import (
     GROUP_CHANNELS,
     GROUP_PERMISSIONS,
@@ -58,7 +58,7 @@ GROUPS: Select[*tuple[object, ...]] = select(
 """What ``to_group`` expects."""
 
 
-@part
+@building_block
 def to_group(row: NamedRow) -> PermissionGroup:
     """The group in a row of ``GROUPS``."""
     return record_from(
@@ -69,7 +69,7 @@ def to_group(row: NamedRow) -> PermissionGroup:
     )
 
 
-@part
+@building_block
 def load_group(session: Session, group_id: int) -> PermissionGroup:
     """The group with that key, as this transaction has left it; refuses NOT_FOUND on ``id``."""
     session.flush()
@@ -79,7 +79,7 @@ def load_group(session: Session, group_id: int) -> PermissionGroup:
     return to_group(row)
 
 
-@part
+@building_block
 def group_snapshot(group: PermissionGroup, members: Iterable[int]) -> dict[str, object]:
     """Return the snapshot of ``group`` and its members for a deletion's event."""
     names = sorted(permission.value for permission in group.permissions)
@@ -92,7 +92,7 @@ def group_snapshot(group: PermissionGroup, members: Iterable[int]) -> dict[str, 
     }
 
 
-@part
+@building_block
 def load_manageable_group(actor: Actor, session: Session, group_id: int) -> PermissionGroup:
     """The group with that key.
 
@@ -103,7 +103,7 @@ def load_manageable_group(actor: Actor, session: Session, group_id: int) -> Perm
     return group
 
 
-@part
+@building_block
 def name_problem(name: str) -> Problem | None:
     """Why a group cannot be called that, or ``None``: REQUIRED or INVALID on ``name``."""
     if not name:
@@ -111,13 +111,13 @@ def name_problem(name: str) -> Problem | None:
     return line_problem(name, "name", max_length=_MAX_NAME_LENGTH)
 
 
-@part
+@building_block
 def is_taken(session: Session, name: str) -> bool:
     """Whether a group is called exactly that."""
     return session.scalar(select(GroupRecord.id).where(GroupRecord.name == name)) is not None
 
 
-@part
+@building_block
 def existing_channels(session: Session, ids: Collection[str], field: str) -> frozenset[int]:
     """Return the keys of the channels with these global IDs, locked against deletion.
 
@@ -135,7 +135,7 @@ def existing_channels(session: Session, ids: Collection[str], field: str) -> fro
     return frozenset(found)
 
 
-@part
+@building_block
 def add_group_channels(session: Session, group_id: int, channel_ids: Iterable[int]) -> None:
     """Give a group access to channels that it doesn't have yet."""
     session.add_all(
@@ -144,7 +144,7 @@ def add_group_channels(session: Session, group_id: int, channel_ids: Iterable[in
     session.flush()
 
 
-@part
+@building_block
 def add_group_permissions(
     session: Session, group_id: int, permissions: Iterable[Permission]
 ) -> None:
@@ -160,7 +160,7 @@ MAX_IDS = 1000
 """How many people, or groups, one change may name."""
 
 
-@part
+@building_block
 def manageable_groups(
     actor: Actor, session: Session, ids: Collection[str], field: str
 ) -> frozenset[int]:
@@ -191,7 +191,7 @@ def manageable_groups(
     return frozenset(keys.values())
 
 
-@part
+@building_block
 def manageable_staff(
     actor: Actor, session: Session, ids: Collection[str], field: str, *, adding: bool
 ) -> frozenset[int]:
@@ -225,7 +225,7 @@ def manageable_staff(
     return frozenset(found)
 
 
-@part
+@building_block
 def join(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> None:
     """Make ``users`` members of ``groups``; existing memberships stay."""
     users, groups = list(users), list(groups)
@@ -244,7 +244,7 @@ def join(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> No
     session.flush()
 
 
-@part
+@building_block
 def leave(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> None:
     """Take each of ``users`` out of each of ``groups``."""
     session.execute(

@@ -17,7 +17,7 @@ from app.domain.values.metadata import Metadata, StoredMetadata, to_stored_metad
 from app.models import ImportedPasswordRecord, ImportRecord, SessionRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part, requires
+from app.services.authorization.register import building_block, requires
 from app.services.authorization.session_rights import USER_COLUMNS, read_permissions, read_user
 from app.services.identity.users import (
     find_user_by_key,
@@ -55,7 +55,7 @@ ORIGIN_COLUMNS = (
 """What ``read_origin`` reads."""
 
 
-@part
+@building_block
 def with_origin(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
     """Join what a query of users with ``ORIGIN_COLUMNS`` needs."""
     password = ImportedPasswordRecord
@@ -64,7 +64,7 @@ def with_origin(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
     )
 
 
-@part
+@building_block
 def read_origin(row: NamedRow) -> AccountOrigin | None:
     """Return the origin of the user in the row, ``None`` for one that was created here."""
     if row.origin_source is None:
@@ -122,7 +122,7 @@ def list_user_sessions(ports: Ports, actor: Actor, user_id: int) -> tuple[Signed
     return show_person(ports, actor, user_id).sessions
 
 
-@part
+@building_block
 def find_sessions(
     ports: Ports, actor: Actor, session: Session, user_id: int
 ) -> tuple[tuple[SignedIn, ...], int]:
@@ -152,7 +152,7 @@ def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
     return make_person(row, user, sessions, count)
 
 
-@part
+@building_block
 def make_person(
     row: NamedRow, user: User, sessions: tuple[SignedIn, ...], session_count: int
 ) -> Person:

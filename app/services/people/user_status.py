@@ -17,7 +17,12 @@ from app.models import AuthenticatorAppRecord, PasskeyRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
 from app.services.audit.log import Change, record
-from app.services.authorization.register import fresh_proof, part, requires, requires_person
+from app.services.authorization.register import (
+    building_block,
+    fresh_proof,
+    requires,
+    requires_person,
+)
 from app.services.identity.users import find_user_by_key, load_user, require_manageable
 from app.services.outbox.publisher import add_event
 from app.services.outbox.security_notices import notify
@@ -54,7 +59,7 @@ def sign_out_user(ports: Ports, actor: Actor, user_id: int) -> int:
         return ended
 
 
-@part
+@building_block
 def switch_active(
     ports: Ports, actor: Actor, session: Session, user: User, *, active: bool
 ) -> bool:

@@ -36,9 +36,9 @@ from app.services.accounts.password_changes import weaknesses
 from app.services.accounts.password_resets import claim_reset, too_early
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
+    building_block,
     fresh_proof,
     internal,
-    part,
     requires,
     requires_person,
 )
@@ -150,7 +150,7 @@ def _problems(ports: Ports, actor: Actor, email: str, new: NewUser) -> list[Prob
     return [problem for problem in problems if problem is not None]
 
 
-@part
+@building_block
 def store_user(
     ports: Ports, actor: Actor, session: Session, new: NewUser, hashed: str | None = None
 ) -> UserRecord:
@@ -207,13 +207,13 @@ def store_user(
     return user
 
 
-@part
+@building_block
 def is_taken(session: Session, email: str) -> bool:
     """Whether a user has that email, in any spelling."""
     return session.scalar(select(UserRecord.id).where(has_email(email)).limit(1)) is not None
 
 
-@part
+@building_block
 def require_free_reference(session: Session, external_reference: str) -> None:
     """Refuse UNIQUE on ``externalReference`` if a user has it."""
     taken = select(UserRecord.id).where(UserRecord.external_reference == external_reference)
@@ -221,7 +221,7 @@ def require_free_reference(session: Session, external_reference: str) -> None:
         raise Refused(_REFERENCE_TAKEN)
 
 
-@part
+@building_block
 @contextmanager
 def emails_unique(ports: Ports, email: str, external_reference: str = "") -> Iterator[None]:
     """Refuse UNIQUE on ``email`` or ``externalReference`` if another transaction took it first."""
@@ -279,7 +279,7 @@ class Changed:
         self.before[name], self.after[name] = before, after
 
 
-@part
+@building_block
 def detail_problems(details: Details) -> list[Problem]:
     """Return the problems of the new details: REQUIRED and INVALID on each."""
     problems: list[Problem | None] = [
@@ -294,7 +294,7 @@ def detail_problems(details: Details) -> list[Problem]:
     return [problem for problem in problems if problem is not None]
 
 
-@part
+@building_block
 def change_details(
     ports: Ports,
     actor: Actor,
@@ -421,7 +421,7 @@ def create_invitation_link(ports: Ports, actor: Actor, user_id: int, redirect_ur
         return with_query(normalize_url(redirect_url), email=user.email, token=token)
 
 
-@part
+@building_block
 def invite(
     ports: Ports, actor: Actor, session: Session, user: UserRecord, redirect_url: str
 ) -> None:

@@ -30,7 +30,7 @@ from app.domain.values.errors import Problem, Refused
 from app.models import SecondFactorChallengeRecord, SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.second_factors.code_checks import drop_codes
 from app.services.second_factors.stored_factors import read_factors
 
@@ -62,7 +62,7 @@ class SecondFactorRequired(Refused):
         self.for_staff = for_staff
 
 
-@part
+@building_block
 def ask(
     ports: Ports,
     session: Session,
@@ -94,7 +94,7 @@ def ask(
     return Challenge(token, now + CHALLENGE_LIFETIME, types)
 
 
-@part
+@building_block
 def count_answer(
     ports: Ports, session: Session, purpose: ChallengePurpose, token: str
 ) -> SecondFactorChallengeRecord:
@@ -120,7 +120,7 @@ def count_answer(
     return challenge
 
 
-@part
+@building_block
 def use_up(session: Session, challenge_id: int) -> None:
     """Delete an answered challenge; refuses INVALID on ``challenge`` if another answer did."""
     used = session.scalar(
@@ -132,7 +132,7 @@ def use_up(session: Session, challenge_id: int) -> None:
         raise Refused(CHALLENGE_ENDED)
 
 
-@part
+@building_block
 def drop_challenges(session: Session, user_id: int) -> None:
     """End all challenges of an account: its password changed, or its sessions ended."""
     session.execute(
@@ -140,7 +140,7 @@ def drop_challenges(session: Session, user_id: int) -> None:
     )
 
 
-@part
+@building_block
 def read_audience(challenge: SecondFactorChallengeRecord) -> str:
     """Return the audience of the tokens of the session that the challenge opens."""
     return str(json.loads(challenge.audience)) if challenge.audience else ""
@@ -151,7 +151,7 @@ def _write_audience(audience: str) -> str:
     return json.dumps(audience) if audience else ""
 
 
-@part
+@building_block
 def add_method(session: Session, actor: Actor, method: AuthenticationMethod) -> None:
     """Note in the caller's session that its person has just added a second factor."""
     stored = session.get(SessionRecord, actor.session_id or 0, with_for_update=True)
@@ -159,7 +159,7 @@ def add_method(session: Session, actor: Actor, method: AuthenticationMethod) -> 
         note_method(stored, method)
 
 
-@part
+@building_block
 def note_method(stored: SessionRecord, method: AuthenticationMethod) -> tuple[str, ...]:
     """Note a second factor in a locked session; return its authentication methods from now on."""
     by_password = stored.origin == SessionOrigin.PASSWORD.value
@@ -168,7 +168,7 @@ def note_method(stored: SessionRecord, method: AuthenticationMethod) -> tuple[st
     return amr
 
 
-@part
+@building_block
 def count_other_sessions(ports: Ports, session: Session, actor: Actor, user_id: int) -> int:
     """Return how many sessions of the user there are besides the caller's."""
     record = SessionRecord
@@ -186,7 +186,7 @@ LAST_FACTOR = Problem(
 )
 
 
-@part
+@building_block
 def settle_removal(session: Session, user: UserRecord) -> None:
     """Refuse the removal of the last factor while staff need one; else drop unusable codes.
 

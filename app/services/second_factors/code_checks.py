@@ -25,7 +25,7 @@ from app.models import AuthenticatorAppRecord, RecoveryCodeRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
 from app.ports.keys import DecryptionError
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.outbox.security_notices import notify
 from app.services.second_factors.stored_factors import read_factors
 
@@ -33,14 +33,14 @@ HashedCode = tuple[str, str]
 """A recovery code and its hash."""
 
 
-@part
+@building_block
 def hash_new_codes(ports: Ports) -> list[HashedCode]:
     """Make a set of recovery codes; never inside a transaction, because hashing is slow."""
     codes = make_recovery_codes(ports.randomness.secret(RECOVERY_BYTES))
     return [(code, ports.passwords.hash(code)) for code in codes]
 
 
-@part
+@building_block
 def hash_first_codes(ports: Ports, user_id: int) -> list[HashedCode]:
     """Make recovery codes for an account that is about to get a factor and has none; else none."""
     with ports.database.reading() as session:
@@ -48,7 +48,7 @@ def hash_first_codes(ports: Ports, user_id: int) -> list[HashedCode]:
     return [] if has_codes else hash_new_codes(ports)
 
 
-@part
+@building_block
 def store_first_codes(
     ports: Ports, session: Session, user_id: int, codes: Sequence[HashedCode]
 ) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ def store_first_codes(
     return replace_codes(ports, session, user_id, codes)
 
 
-@part
+@building_block
 def replace_codes(
     ports: Ports, session: Session, user_id: int, codes: Sequence[HashedCode]
 ) -> tuple[str, ...]:
@@ -78,13 +78,13 @@ def replace_codes(
     return tuple(code for code, _ in codes)
 
 
-@part
+@building_block
 def drop_codes(session: Session, user_id: int) -> None:
     """Delete all recovery codes of an account."""
     session.execute(delete(RecoveryCodeRecord).where(RecoveryCodeRecord.user_id == user_id))
 
 
-@part
+@building_block
 def check_code(ports: Ports, actor: Actor, user_id: int, code: str) -> SecondFactorType | None:
     """Accept a code of the user's authenticator app or a recovery code, and use it up.
 

@@ -23,7 +23,7 @@ from app.ports import Ports
 from app.ports.database import account
 from app.ports.second_factors import KnownPasskey, PasskeyRefused
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.lists.paging import record_from
 from app.services.outbox.security_notices import notify
 from app.services.second_factors.challenges import CHALLENGE_ENDED
@@ -71,14 +71,14 @@ class _Passkey:
     name: str
 
 
-@part
+@building_block
 def party_of(ports: Ports, actor: Actor) -> RelyingParty | None:
     """Return for which host the caller's passkeys are made; ``None`` on an IP address."""
     settings = ports.configuration
     return relying_party(actor.issuer, settings.passkey_rp_id, settings.passkey_origins)
 
 
-@part
+@building_block
 def require_party(ports: Ports, actor: Actor) -> RelyingParty:
     """Return for which host the caller's passkeys are made; refuses INVALID on an IP address."""
     party = party_of(ports, actor)
@@ -87,7 +87,7 @@ def require_party(ports: Ports, actor: Actor) -> RelyingParty:
     return party
 
 
-@part
+@building_block
 def passkey_options(
     ports: Ports, actor: Actor, session: Session, purpose: ChallengePurpose, token: str
 ) -> str:
@@ -104,7 +104,7 @@ def passkey_options(
     return ports.passkeys.request_options(party, random, known)
 
 
-@part
+@building_block
 def store_random(
     ports: Ports,
     actor: Actor,
@@ -138,7 +138,7 @@ def store_random(
     return user_id
 
 
-@part
+@building_block
 def known_passkeys(session: Session, user_id: int) -> Sequence[KnownPasskey]:
     """Return an account's passkeys as a browser finds them."""
     rows = session.execute(
@@ -149,7 +149,7 @@ def known_passkeys(session: Session, user_id: int) -> Sequence[KnownPasskey]:
     return [KnownPasskey(row.credential_id, tuple(row.transports.split())) for row in rows]
 
 
-@part
+@building_block
 def check_passkey(
     ports: Ports, actor: Actor, question: PasskeyQuestion, answer: str
 ) -> UsedPasskey | None:
@@ -177,7 +177,7 @@ def check_passkey(
     return UsedPasskey(passkey.id, passkey.user_id, method_of(is_synced=passkey.is_synced))
 
 
-@part
+@building_block
 def method_of(*, is_synced: bool) -> AuthenticationMethod:
     """Return the value of ``amr`` for a passkey: is it on one device, or copied by software."""
     methods = AuthenticationMethod

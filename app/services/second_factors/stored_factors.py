@@ -19,7 +19,7 @@ from app.domain.second_factors import SecondFactorType
 from app.domain.values.errors import PermissionDenied
 from app.models import AuthenticatorAppRecord, PasskeyRecord, RecoveryCodeRecord, UserRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part, public
+from app.services.authorization.register import building_block, public
 from app.services.identity.users import NEEDED
 
 
@@ -75,13 +75,13 @@ FACTOR_COLUMNS = (
 """What ``factors_in`` expects in a row of a query of ``UserRecord``."""
 
 
-@part
+@building_block
 def factors_in(row: NamedRow) -> FactorCounts:
     """Return the second factors in a row that has ``FACTOR_COLUMNS``."""
     return FactorCounts(row.factor_passkeys, bool(row.factor_apps), row.factor_codes)
 
 
-@part
+@building_block
 def read_factors(session: Session, user_id: int) -> FactorCounts:
     """Return which second factors an account has; one statement."""
     passkeys = select(func.count(PasskeyRecord.id)).where(PasskeyRecord.user_id == user_id)
@@ -191,7 +191,7 @@ _SAME_MOMENT = timedelta(minutes=1)
 """How long before its notice a factor is stored at most: both are in one transaction."""
 
 
-@part
+@building_block
 def list_reported(
     session: Session, user_id: int, notice: Mapping[str, object], since: datetime
 ) -> tuple[str, ...]:
@@ -206,7 +206,7 @@ def list_reported(
     return tuple(names)
 
 
-@part
+@building_block
 def stop_reported(
     session: Session, user_id: int, notice: Mapping[str, object], since: datetime
 ) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from app.models import (
 )
 from app.models.sign_in import WITHOUT_REFRESH
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part, requires
+from app.services.authorization.register import building_block, requires
 from app.services.identity.providers import has_sign_on, refreshes
 from app.services.lists.paging import record_from
 from app.services.second_factors.stored_factors import HAS_SECOND_FACTOR
@@ -87,7 +87,7 @@ class SignInCounts:
         return BoundedCount(self.staff_sessions + of_customers.number, of_customers.is_more)
 
 
-@part
+@building_block
 def sign_in_count_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
     """Return the columns that ``read_sign_in_counts`` reads.
 
@@ -125,7 +125,7 @@ def sign_in_count_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
     )
 
 
-@part
+@building_block
 def staff_without_sign_on() -> ColumnElement[int]:
     """Count active staff who sign in with a password only."""
     return (
@@ -136,7 +136,7 @@ def staff_without_sign_on() -> ColumnElement[int]:
     )
 
 
-@part
+@building_block
 def staff_sessions(ports: Ports) -> ColumnElement[int]:
     """How many open sessions of active staff began with a password."""
     # By person, for staff are few: some planner would read everybody's sessions first.
@@ -153,7 +153,7 @@ def staff_sessions(ports: Ports) -> ColumnElement[int]:
     )
 
 
-@part
+@building_block
 def open_by_password(ports: Ports) -> ColumnElement[bool]:
     """Whether a session of ``SessionRecord`` is open and began with a password."""
     return and_(
@@ -162,7 +162,7 @@ def open_by_password(ports: Ports) -> ColumnElement[bool]:
     )
 
 
-@part
+@building_block
 def sessions_without_refresh_token(
     ports: Ports, provider: Provider | None = None
 ) -> ColumnElement[int]:
@@ -194,7 +194,7 @@ def _is_open_at_client(ports: Ports) -> tuple[ColumnElement[bool], ...]:
     return SessionRecord.expires_at > ports.clock.now(), SessionRecord.in_console.is_(False)
 
 
-@part
+@building_block
 def read_sign_in_counts(row: NamedRow) -> SignInCounts:
     """The numbers in a row that has the columns of ``sign_in_count_columns``."""
     return record_from(
@@ -247,7 +247,7 @@ def count_second_factors(ports: Ports, actor: Actor) -> SecondFactorCounts:
     return record_from(SecondFactorCounts, row, caller_without=row.caller_without > 0)
 
 
-@part
+@building_block
 def staff_without_second_factor() -> ColumnElement[int]:
     """Count active staff without a second factor, for a statement that counts other things too."""
     return _count(~HAS_SECOND_FACTOR)

@@ -23,7 +23,7 @@ from app.models import (
     UserRecord,
 )
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part, requires
+from app.services.authorization.register import building_block, requires
 from app.services.identity.providers import KNOWN_BY, has_sign_on, working_providers, works
 from app.services.people.permission_holders import holder_ids
 
@@ -51,7 +51,7 @@ def lockout(ports: Ports, actor: Actor, change: AccessChange) -> Lockout:
     return will_be.unless_before(was)
 
 
-@part
+@building_block
 def settings_manager_columns(
     ports: Ports, *, without: str | None = None, prefix: str = "managers"
 ) -> tuple[ColumnElement[int], ...]:
@@ -77,7 +77,7 @@ def settings_manager_columns(
     )
 
 
-@part
+@building_block
 def read_settings_managers(row: NamedRow, prefix: str = "managers") -> SettingsManagers:
     """Who manages settings, from a row that has the columns of ``settings_manager_columns``."""
     return SettingsManagers(

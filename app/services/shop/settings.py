@@ -45,9 +45,9 @@ from app.services.accounts.email_links import redirect_refusal
 from app.services.accounts.stored_addresses import require_validation
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
+    building_block,
     fresh_proof,
     internal,
-    part,
     public,
     requires,
     staff_and_apps,
@@ -240,7 +240,7 @@ def open_storefront_on_time(ports: Ports, actor: Actor) -> int:
     return 0
 
 
-@part
+@building_block
 def settings_of(shop: ShopRecord) -> ShopSettings:
     """Return the settings in the shop's row."""
     values: dict[str, Any] = {setting.name: getattr(shop, setting.name) for setting in SETTINGS}
@@ -306,7 +306,7 @@ class Closing:
     opens_at: datetime | None
 
 
-@part
+@building_block
 def closing_columns() -> tuple[ColumnElement[Any], ...]:
     """Return the columns of the shop that ``read_closing`` reads."""
     return (
@@ -317,7 +317,7 @@ def closing_columns() -> tuple[ColumnElement[Any], ...]:
     )
 
 
-@part
+@building_block
 def read_closing(row: NamedRow) -> Closing | None:
     """Return the closing in a row that has ``closing_columns``; ``None`` while open."""
     if row.storefront:
@@ -364,7 +364,7 @@ def show_logo(ports: Ports, actor: Actor, name: str) -> bytes | None:
         return session.scalar(select(LogoRecord.data).where(LogoRecord.name == name))
 
 
-@part
+@building_block
 def read_logo(session: Session, name: str) -> Logo | None:
     """Return the logo ``name``, ``None`` for "" or one that was replaced meanwhile."""
     if not name:

@@ -11,7 +11,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import TRAFFIC_RETENTION, TrafficHour, TrafficKind, bucket_of
 from app.models import ForwardingRecord, TrafficRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import counts_on_replica, part, requires
+from app.services.authorization.register import building_block, counts_on_replica, requires
 from app.services.lists.paging import record_from
 
 
@@ -46,7 +46,7 @@ def count_traffic(ports: Ports, actor: Actor, span: timedelta) -> Mapping[Traffi
     return {kind: found.get(kind, 0) for kind in TrafficKind}
 
 
-@part
+@building_block
 def requests_since(ports: Ports, span: timedelta, *kinds: TrafficKind) -> ColumnElement[int]:
     """The requests of some kinds in the last ``span``, as a part of a statement that asks more."""
     return (
@@ -59,7 +59,7 @@ def requests_since(ports: Ports, span: timedelta, *kinds: TrafficKind) -> Column
     )
 
 
-@part
+@building_block
 def traffic_columns(span: CTE) -> tuple[ColumnElement[int], ...]:
     """Return the requests of each ``span``, from ``began`` to ``ended``, in a column per kind."""
     requests = select(cast(func.coalesce(func.sum(TrafficRecord.requests), 0), BigInteger)).where(
@@ -71,7 +71,7 @@ def traffic_columns(span: CTE) -> tuple[ColumnElement[int], ...]:
     )
 
 
-@part
+@building_block
 def read_traffic_hour(row: NamedRow) -> TrafficHour:
     """Return the requests in a row that has ``traffic_columns`` and ``began``."""
     return TrafficHour(row.began, {kind: getattr(row, kind.value) for kind in TrafficKind})
@@ -95,7 +95,7 @@ def list_untrusted_forwarding(
         return tuple(record_from(UntrustedForwarding, row) for row in session.execute(peers))
 
 
-@part
+@building_block
 def untrusted_peers(ports: Ports) -> ScalarSelect[int]:
     """Count the peers of ``list_untrusted_forwarding``, as part of a statement."""
     return (
@@ -106,7 +106,7 @@ def untrusted_peers(ports: Ports) -> ScalarSelect[int]:
     )
 
 
-@part
+@building_block
 def delete_old_traffic(ports: Ports) -> int:
     """Forget counts of more than a week ago, and who forwarded then; how many rows."""
     since = ports.clock.now() - TRAFFIC_RETENTION

@@ -18,7 +18,7 @@ from app.ports import Ports
 from app.ports.monitoring import THROTTLE_BLOCKS
 from app.ports.throttle import BlockedIp, ThrottleUnavailable
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part, requires
+from app.services.authorization.register import building_block, requires
 
 _NO_ADDRESS = Problem("UNKNOWN_IP_ADDRESS", "Can't determine the IP address of this request.")
 UNCOUNTABLE = Problem(
@@ -43,7 +43,7 @@ class Attempt:
         self.failed_against = user_id
 
 
-@part
+@building_block
 @contextmanager
 def attempt(ports: Ports, address: str | None) -> Iterator[Attempt]:
     """Run one attempt from ``address``; no other runs from there until the block ends.
@@ -169,7 +169,7 @@ def list_block_details(
     )
 
 
-@part
+@building_block
 def blocked_count(ports: Ports) -> ColumnElement[int | None]:
     """How many addresses have to wait now, as a part of a statement that asks for more.
 

@@ -14,7 +14,7 @@ from app.domain.sign_in.sign_in_log import SignInMethod
 from app.domain.values.errors import Problem
 from app.models import SecondFactorChallengeRecord
 from app.ports import Ports
-from app.services.authorization.register import input_decides, part
+from app.services.authorization.register import building_block, input_decides
 from app.services.authorization.shop_state import load_shop_state
 from app.services.second_factors.challenges import PendingSession, ask
 from app.services.second_factors.passkey_checks import (
@@ -73,7 +73,7 @@ def challenge_passkey(
     return options_for(ports, actor, challenge)
 
 
-@part
+@building_block
 def ask_for_passkey(ports: Ports, actor: Actor, begins: PendingSession) -> PasskeyChallenge:
     """Return the options for a sign-in with a passkey alone; refuses as ``challenge_passkey``."""
     require_password_login(load_shop_state(ports).switches)
@@ -87,7 +87,7 @@ def ask_for_passkey(ports: Ports, actor: Actor, begins: PendingSession) -> Passk
         return PasskeyChallenge(token, passkey_options(ports, actor, session, purpose, token))
 
 
-@part
+@building_block
 def options_for(
     ports: Ports, actor: Actor, challenge: str, *, in_console: bool = False
 ) -> PasskeyChallenge:
@@ -118,7 +118,7 @@ def verify_passkey(ports: Ports, actor: Actor, *, challenge: str, credential: st
     return sign(ports, actor, found, entered)
 
 
-@part
+@building_block
 def sign_in_with_passkey(
     ports: Ports, actor: Actor, *, challenge: str, credential: str, in_console: bool = False
 ) -> PasswordSignIn:
@@ -133,7 +133,7 @@ def sign_in_with_passkey(
     return finish_with_passkey(ports, actor, found, challenge, credential)
 
 
-@part
+@building_block
 def finish_with_passkey(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, credential: str
 ) -> PasswordSignIn:
@@ -148,7 +148,7 @@ def finish_with_passkey(
     return finish(ports, actor, found, check)
 
 
-@part
+@building_block
 def prove_passkey(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, credential: str
 ) -> AuthenticationMethod:
@@ -156,7 +156,7 @@ def prove_passkey(
     return answer_with_passkey(ports, actor, found, token, credential).method
 
 
-@part
+@building_block
 def answer_with_passkey(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, credential: str
 ) -> UsedPasskey:

@@ -16,7 +16,13 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import account
 from app.ports.passwords import Match
-from app.services.authorization.register import Arguments, Result, UseCase, input_decides, part
+from app.services.authorization.register import (
+    Arguments,
+    Result,
+    UseCase,
+    building_block,
+    input_decides,
+)
 from app.services.authorization.session_rights import switches_of
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.users import stored_email
@@ -74,7 +80,7 @@ def create_token(
     return sign_pair(ports, actor, entered.opened, entered.user, entered.switches, audience)
 
 
-@part
+@building_block
 def sign_in_with_password(
     ports: Ports,
     actor: Actor,
@@ -111,7 +117,7 @@ def sign_in_with_password(
         return entered
 
 
-@part
+@building_block
 def needs_password_login(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
     """Check the login mode before anything else, the caller included.
 

@@ -26,7 +26,7 @@ from app.ports.passwords import Match, PasswordsBusy
 from app.ports.process_cache import ImportedCost
 from app.ports.throttle import ThrottleUnavailable
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.lists.paging import record_from
 from app.services.second_factors.stored_factors import HAS_SECOND_FACTOR
 from app.services.sign_in.login_throttle import UNCOUNTABLE
@@ -38,7 +38,7 @@ _GOOD_FOR = 60.0
 """Seconds after which they are looked at again."""
 
 
-@part
+@building_block
 def imported_seconds(ports: Ports) -> float:
     """Return what checking an imported password costs, 0 if none waits for its first sign-in.
 
@@ -53,7 +53,7 @@ def imported_seconds(ports: Ports) -> float:
     return known.seconds
 
 
-@part
+@building_block
 def renew_hash(ports: Ports, user_id: int, stored: str, password: str, match: Match) -> None:
     """Replace ``stored``, which matches ``password``, unless a new hash would be like it.
 
@@ -77,7 +77,7 @@ def renew_hash(ports: Ports, user_id: int, stored: str, password: str, match: Ma
         _follow(session, user_id, stored, renewed, ports.clock.now())
 
 
-@part
+@building_block
 def leave_imported_password(session: Session, user_id: int) -> None:
     """Record that the user has another password, or none, than was imported."""
     session.execute(
@@ -138,7 +138,7 @@ class OwnAccount:
     shop_name: str
 
 
-@part
+@building_block
 def own_id(actor: Actor) -> int:
     """Return the key of the caller of an ``account_owner_only`` use case.
 
@@ -149,7 +149,7 @@ def own_id(actor: Actor) -> int:
     return actor.user_id
 
 
-@part
+@building_block
 def own_account(ports: Ports, actor: Actor) -> OwnAccount:
     """The account of the person who is calling; raises as ``own_id`` does."""
     columns = (
@@ -168,7 +168,7 @@ def own_account(ports: Ports, actor: Actor) -> OwnAccount:
     return record_from(OwnAccount, row, shop_name=name)
 
 
-@part
+@building_block
 def prove_password(
     ports: Ports,
     actor: Actor,
@@ -235,7 +235,7 @@ def _wrong(account: OwnAccount) -> Sentence:
     return "Incorrect password."
 
 
-@part
+@building_block
 def end_guessed_session(ports: Ports, actor: Actor, reason: str) -> None:
     """End the caller's session, in which someone guesses; ``reason`` is for the audit log."""
     if actor.session_id is None:

@@ -39,7 +39,7 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind, account
 from app.ports.throttle import ThrottleUnavailable
-from app.services.authorization.register import account_owner_only, input_decides, part
+from app.services.authorization.register import account_owner_only, building_block, input_decides
 from app.services.authorization.session_rights import find_session, switches_of
 from app.services.authorization.shop_state import load_shop_state
 from app.services.outbox.security_notices import notify
@@ -80,7 +80,7 @@ class WrongAnswer(Refused):
         self.is_last_guess = is_last_guess
 
 
-@part
+@building_block
 def find_challenge(
     ports: Ports, actor: Actor, token: str, *purposes: ChallengePurpose, in_console: bool = False
 ) -> SecondFactorChallengeRecord:
@@ -105,7 +105,7 @@ def find_challenge(
     return found
 
 
-@part
+@building_block
 def answer_with_code(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, code: str
 ) -> AuthenticationMethod:
@@ -118,7 +118,7 @@ def answer_with_code(
     return use_code(ports, actor, found.user_id, code, challenge=(found, token))
 
 
-@part
+@building_block
 def use_code(
     ports: Ports,
     actor: Actor,
@@ -156,7 +156,7 @@ def use_code(
     return AuthenticationMethod.ONE_TIME_CODE
 
 
-@part
+@building_block
 def count_stored_answer(
     ports: Ports, found: SecondFactorChallengeRecord, token: str
 ) -> SecondFactorChallengeRecord:
@@ -165,7 +165,7 @@ def count_stored_answer(
         return count_answer(ports, session, ChallengePurpose(found.purpose), token)
 
 
-@part
+@building_block
 def count_code(ports: Ports, user_id: int) -> int:
     """Count a guess at the codes of an account, and return the number of guesses in a row.
 
@@ -249,7 +249,7 @@ def ask_for_proof(ports: Ports, actor: Actor, *, token: str = "") -> Challenge:
         )
 
 
-@part
+@building_block
 def prove(
     ports: Ports,
     actor: Actor,
@@ -336,7 +336,7 @@ def verify_second_factor(ports: Ports, actor: Actor, *, challenge: str, code: st
     return sign(ports, actor, found, finish_with_code(ports, actor, found, challenge, code))
 
 
-@part
+@building_block
 def find_sign_in(
     ports: Ports, actor: Actor, token: str, *, in_console: bool
 ) -> SecondFactorChallengeRecord:
@@ -345,7 +345,7 @@ def find_sign_in(
     return find_challenge(ports, actor, token, *purposes, in_console=in_console)
 
 
-@part
+@building_block
 def finish_with_code(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, code: str
 ) -> PasswordSignIn:
@@ -358,7 +358,7 @@ def finish_with_code(
     return finish(ports, actor, found, check)
 
 
-@part
+@building_block
 def finish(
     ports: Ports,
     actor: Actor,
@@ -418,7 +418,7 @@ def _still_works(session: Session, proved: Proved) -> bool:
     return passkey is not None and passkey.public_key != ""
 
 
-@part
+@building_block
 def sign(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, entered: PasswordSignIn
 ) -> TokenPair:
@@ -426,7 +426,7 @@ def sign(
     return sign_pair(ports, actor, entered.opened, entered.user, entered.switches, audience)
 
 
-@part
+@building_block
 def sign_again(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, opened: OpenedSession
 ) -> TokenPair:

@@ -31,7 +31,7 @@ from app.models import SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import account_owner_only, part
+from app.services.authorization.register import account_owner_only, building_block
 from app.services.authorization.session_rights import (
     USER_COLUMNS,
     read_user,
@@ -109,7 +109,7 @@ class SecondFactorSkipped(RuntimeError):
         self.types = types
 
 
-@part
+@building_block
 def open_session(
     ports: Ports, actor: Actor, session: Session, user_id: int, start: SessionStart
 ) -> OpenedSession:
@@ -157,7 +157,7 @@ def open_session(
     return opened
 
 
-@part
+@building_block
 def store_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -> None:
     """Store the provider's refresh token with its session, sealed for that session alone."""
     encrypted = (
@@ -168,7 +168,7 @@ def store_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -
     kept.provider_refresh_token = encrypted
 
 
-@part
+@building_block
 def load_refresh_token(ports: Ports, kept: SessionRecord) -> str:
     """The provider's refresh token of a session; empty where it has none."""
     encrypted = kept.provider_refresh_token
@@ -179,13 +179,13 @@ def load_refresh_token(ports: Ports, kept: SessionRecord) -> str:
     )
 
 
-@part
+@building_block
 def digest_of_csrf_token(csrf_token: str) -> str:
     """Return the stored form of the current refresh token, from which none can be made."""
     return hashlib.sha256(csrf_token.encode()).hexdigest()
 
 
-@part
+@building_block
 def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | None = None) -> int:
     """End a person's sessions, all or all ``but`` one; return how many.
 
@@ -243,14 +243,14 @@ class UnfinishedSignIn:
         return SecondFactorRequired(self.challenge, for_staff=self.for_staff)
 
 
-@part
+@building_block
 def require_password_login(switches: Switches) -> None:
     """Refuse while the password login mode is DISABLED."""
     if switches.password_login_mode is PasswordLoginMode.DISABLED:
         raise Refused(DISABLED)
 
 
-@part
+@building_block
 def require_account(shop: ShopRecord, user: UserRecord, entry: SignInEntry) -> None:
     """Refuse accounts that can't sign in by password: INACTIVE, ACCOUNT_NOT_CONFIRMED.
 
@@ -265,13 +265,13 @@ def require_account(shop: ShopRecord, user: UserRecord, entry: SignInEntry) -> N
         raise Refused(NO_STAFF)
 
 
-@part
+@building_block
 def needs_confirmation(shop: ShopRecord) -> bool:
     """Whether an unconfirmed account can't sign in."""
     return shop.enable_account_confirmation_by_email and not shop.allow_login_without_confirmation
 
 
-@part
+@building_block
 def begin_session(
     ports: Ports,
     actor: Actor,
@@ -359,7 +359,7 @@ def end_other_sessions(ports: Ports, actor: Actor) -> int:
         return ended
 
 
-@part
+@building_block
 def signed_in(actor: Actor, stored: SessionRecord) -> SignedIn:
     """A session as it is shown to ``actor``."""
     return SignedIn(
@@ -373,7 +373,7 @@ def signed_in(actor: Actor, stored: SessionRecord) -> SignedIn:
     )
 
 
-@part
+@building_block
 def by_use(shown: SignedIn) -> tuple[float, int]:
     """Sort key of sessions: their last use."""
     used = shown.last_used_at or shown.created_at

@@ -27,7 +27,7 @@ from app.models import SessionRecord
 from app.ports import Ports
 from app.ports.database import account
 from app.services.audit.log import Change, record
-from app.services.authorization.register import input_decides, part, public
+from app.services.authorization.register import building_block, input_decides, public
 from app.services.authorization.session_rights import (
     effective_user,
     with_effective_rights,
@@ -54,7 +54,7 @@ GRACE = timedelta(seconds=10)
 an answer may get lost. Both get the same successor."""
 
 
-@part
+@building_block
 def use_up(ports: Ports, actor: Actor, claims: Claims, email: str) -> str:
     """Use up the refresh token with ``claims``; return the ``csrf_token`` of its successor.
 
@@ -81,13 +81,13 @@ def use_up(ports: Ports, actor: Actor, claims: Claims, email: str) -> str:
     return successor_of(claims.csrf_token)
 
 
-@part
+@building_block
 def is_current(kept: SessionRecord, claims: Claims) -> bool:
     """Whether the refresh token with ``claims`` is the newest of its session."""
     return compare_digest(kept.refresh_digest, digest_of_csrf_token(claims.csrf_token))
 
 
-@part
+@building_block
 def was_just_used(ports: Ports, kept: SessionRecord, claims: Claims) -> bool:
     """Whether the newest took the place of the one with ``claims`` within the last ``GRACE``."""
     following = digest_of_csrf_token(successor_of(claims.csrf_token))
@@ -96,7 +96,7 @@ def was_just_used(ports: Ports, kept: SessionRecord, claims: Claims) -> bool:
     return ports.shared_clock.now() <= kept.refreshed_at + GRACE
 
 
-@part
+@building_block
 def replace_token(ports: Ports, kept: SessionRecord, claims: Claims) -> str:
     """Have the token with ``claims`` be followed by another; returns its ``csrf_token``."""
     successor = successor_of(claims.csrf_token)
@@ -217,7 +217,7 @@ def check_token(ports: Ports, actor: Actor, *, token: str | None) -> Mapping[str
     return verified.claims.everything
 
 
-@part
+@building_block
 def verify_argument_token(ports: Ports, actor: Actor, token: str, field: str) -> VerifiedSession:
     """Verify a token of Latchkey of any type that was passed as an argument.
 
@@ -238,7 +238,7 @@ def _refusal(ports: Ports, token: str, field: str, rejected: TokenRejected) -> R
     return Refused(Problem(code, rejected.fault.message, field))
 
 
-@part
+@building_block
 def audience_of(claims: Claims) -> str:
     """Return the audience in a token's claims, empty if it has none."""
     audience = claims.everything.get("aud")
@@ -258,7 +258,7 @@ class TokenPair:
     user: User
 
 
-@part
+@building_block
 def sign_pair(
     ports: Ports,
     actor: Actor,
@@ -285,7 +285,7 @@ def sign_pair(
     )
 
 
-@part
+@building_block
 def sign_access(
     ports: Ports,
     actor: Actor,

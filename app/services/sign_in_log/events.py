@@ -41,9 +41,9 @@ from app.domain.values.text_rules import is_storable
 from app.models import SignInEventRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import (
+    building_block,
     counts_on_replica,
     lists_from_replica,
-    part,
     requires_person,
 )
 from app.services.lists.filters import can_match, contains_text
@@ -110,7 +110,7 @@ def export_sign_ins(
     return every_item(lambda page: list_sign_ins(ports, actor, page, filter_), _EXPORTED_AT_ONCE)
 
 
-@part
+@building_block
 def narrow(
     ports: Ports, actor: Actor, query: Select[*tuple[object, ...]], filter_: SignInFilter
 ) -> Select[*tuple[object, ...]]:
@@ -125,7 +125,7 @@ def narrow(
     return _with_users(query).where(*conditions)
 
 
-@part
+@building_block
 def narrow_figures(
     ports: Ports, actor: Actor, query: Select[*tuple[object, ...]], filter_: SignInFilter
 ) -> Select[*tuple[object, ...]]:
@@ -139,7 +139,7 @@ def narrow_figures(
     return query.select_from(_event).where(*_of_visible_type(actor), *_conditions(filter_))
 
 
-@part
+@building_block
 def to_event(row: NamedRow) -> SignInEvent:
     """Return the attempt in a row of ``COLUMNS``."""
     return record_from(
@@ -250,7 +250,7 @@ def chart_sign_ins(
     return tuple(to_span(counted[place], began) for place, began in enumerate(begins))
 
 
-@part
+@building_block
 def to_span(row: NamedRow, began: datetime) -> SignInSpan:
     """Return the figures in a row of ``FIGURES``."""
     failed = row.attempts - row.successful

@@ -31,7 +31,7 @@ from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.monitoring import SIGN_INS
 from app.ports.passwords import PasswordsBusy
-from app.services.authorization.register import after_commit, part
+from app.services.authorization.register import after_commit, building_block
 from app.services.outbox.security_notices import notify
 
 MAX_NEW_PER_HOUR = 5
@@ -41,7 +41,7 @@ _MAX_USER_AGENT_LENGTH = 256
 _MAX_DEVICE_LENGTH = 64
 
 
-@part
+@building_block
 def note_device(ports: Ports, actor: Actor, session: Session, user_id: int) -> None:
     """Note where a staff member signs in from, and mail them if it is new.
 
@@ -77,7 +77,7 @@ def _add(ports: Ports, actor: Actor, session: Session, user_id: int) -> bool:
     return added is not None
 
 
-@part
+@building_block
 def forget_device(session: Session, user_id: int, device: str, address: str) -> None:
     """Forget a device, so that the next sign-in from it is new."""
     forget = delete(KnownDeviceRecord).filter_by(**_key(user_id, device, address))
@@ -125,7 +125,7 @@ class SignInEntry:
     reason: SignInReason = SignInReason.OTHER
 
 
-@part
+@building_block
 @contextmanager
 def logged_sign_in(ports: Ports, actor: Actor, entry: SignInEntry) -> Iterator[SignInEntry]:
     """Run an attempt; count it as refused if the block raises ``Refused``.
@@ -152,7 +152,7 @@ def logged_sign_in(ports: Ports, actor: Actor, entry: SignInEntry) -> Iterator[S
         raise
 
 
-@part
+@building_block
 def count_refusal(ports: Ports, refusal: SignInRefusal, user_agent: str) -> None:
     """Count a refused attempt in the sign-in log, the metrics and the security log."""
     ports.sign_in_log.count_refusal(refusal, user_agent)
@@ -169,7 +169,7 @@ def count_refusal(ports: Ports, refusal: SignInRefusal, user_agent: str) -> None
     )
 
 
-@part
+@building_block
 def record_sign_in(
     ports: Ports,
     actor: Actor,

@@ -28,7 +28,7 @@ from app.models import (
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import fresh_proof, part, requires
+from app.services.authorization.register import building_block, fresh_proof, requires
 from app.services.identity.providers import to_provider
 
 _SETTINGS = tuple(field.name for field in fields(Provider) if field.name not in ("id", "slug"))
@@ -40,7 +40,7 @@ _CHANGED = Problem(
 )
 
 
-@part
+@building_block
 def next_settings(
     ports: Ports, actor: Actor, before: Provider, values: Mapping[str, Any]
 ) -> Provider:
@@ -52,7 +52,7 @@ def next_settings(
     return after
 
 
-@part
+@building_block
 def store_settings(session: Session, stored: IdentityProviderRecord, after: Provider) -> None:
     """Store what ``next_settings`` returned, in the transaction that read ``stored``.
 
@@ -73,7 +73,7 @@ def store_settings(session: Session, stored: IdentityProviderRecord, after: Prov
     )
 
 
-@part
+@building_block
 def lock_providers(session: Session) -> None:
     """Keep other changes of providers waiting until the transaction of ``session`` ends."""
     session.execute(select(ShopRecord.id).where(ShopRecord.id == SHOP_ID).with_for_update())

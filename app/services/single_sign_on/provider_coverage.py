@@ -34,7 +34,7 @@ from app.models import (
 )
 from app.models.json_arrays import json_array_text
 from app.ports import Ports
-from app.services.authorization.register import part, requires
+from app.services.authorization.register import building_block, requires
 from app.services.identity.providers import has_sign_on, known_providers, works
 from app.services.shop.impact import MAX_COUNTED, BoundedCount
 from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
@@ -146,7 +146,7 @@ def _losing_access(provider: Provider) -> Select[int]:
     )
 
 
-@part
+@building_block
 def signed_in_with(provider: Provider) -> ColumnElement[bool]:
     """Whether the person of ``UserRecord`` has signed in with ``provider``."""
     of_person = ExternalIdentityRecord.user_id == UserRecord.id
@@ -162,7 +162,7 @@ def _matches_issuer(provider: Provider) -> ColumnElement[bool]:
     return and_(issuer >= below, issuer < above, issuer.startswith(below, autoescape=True))
 
 
-@part
+@building_block
 def people_of(provider: Provider) -> ColumnElement[int]:
     """Count people who signed in with ``provider``, up to one more than ``MAX_COUNTED``."""
     return _count_bounded(select(ExternalIdentityRecord.id).where(_matches_issuer(provider)))
@@ -197,7 +197,7 @@ class _AccessState:
     staff: int
 
 
-@part
+@building_block
 @contextmanager
 def prevent_lockout(
     ports: Ports,

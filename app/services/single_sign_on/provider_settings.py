@@ -37,7 +37,7 @@ from app.domain.values.text_rules import line_problem
 from app.models import IdentityProviderRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import fresh_proof, part, requires
+from app.services.authorization.register import building_block, fresh_proof, requires
 from app.services.identity.providers import known_providers, to_provider
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_rows
@@ -176,7 +176,7 @@ def save_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpdate
     return change_provider(ports, actor, slug, changes)
 
 
-@part
+@building_block
 def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpdate) -> Provider:
     """Change or add the provider ``slug``; the caller has been checked."""
     values = _read(ports, changes)

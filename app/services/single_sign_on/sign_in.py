@@ -37,7 +37,7 @@ from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenResponse
 from app.ports.process_cache import CallPurpose
-from app.services.authorization.register import input_decides, part
+from app.services.authorization.register import building_block, input_decides
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.linked_accounts import find_or_create_account
 from app.services.identity.provider_assertions import (
@@ -80,7 +80,7 @@ class StartedSignIn:
     verifier: str = field(repr=False)
 
 
-@part
+@building_block
 def store_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> StartedSignIn:
     """A new sign-in at ``provider`` that ends at ``redirect_uri``, stored."""
     state, nonce, verifier = (ports.randomness.token(_LENGTH) for _ in range(3))
@@ -99,7 +99,7 @@ def store_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> Starte
     return StartedSignIn(redirect_uri, state, nonce, verifier)
 
 
-@part
+@building_block
 def take_sign_in(ports: Ports, provider: Provider, state: str) -> StartedSignIn:
     """Delete and return the pending sign-in of ``state``, which works once.
 
@@ -126,7 +126,7 @@ def _digest(state: str) -> str:
     return hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-@part
+@building_block
 def ask_for_tokens(
     ports: Ports,
     provider: Provider,
@@ -147,7 +147,7 @@ def ask_for_tokens(
         raise unavailable(failed) from failed
 
 
-@part
+@building_block
 def unavailable(failed: CallFailed) -> Refused:
     """Return the refusal for sign-ins while the provider doesn't respond."""
     return Refused(
@@ -159,7 +159,7 @@ def unavailable(failed: CallFailed) -> Refused:
     )
 
 
-@part
+@building_block
 def read_identity(
     ports: Ports, provider: Provider, tokens: TokenResponse, nonce: str | None
 ) -> IdToken:
@@ -173,7 +173,7 @@ def read_identity(
     return read_id_token(signed, provider, nonce=nonce, now=ports.clock.timestamp())
 
 
-@part
+@building_block
 def read_details(
     ports: Ports, provider: Provider, tokens: TokenResponse, identity: IdToken
 ) -> ExternalPerson:
@@ -188,7 +188,7 @@ def read_details(
     return read_person({**identity.claims, **claims}, provider, identity.subject)
 
 
-@part
+@building_block
 def read_rights(
     ports: Ports, provider: Provider, tokens: TokenResponse, unsaid: ScopeGrant
 ) -> ScopeGrant | None:
@@ -292,7 +292,7 @@ def begin_sign_in(
     return provider_login_url(ports, provider, store_sign_in(ports, provider, redirect_uri or ""))
 
 
-@part
+@building_block
 def provider_login_url(
     ports: Ports, provider: Provider, started: StartedSignIn, prompt: str = ""
 ) -> str:
@@ -344,7 +344,7 @@ def finish_sign_in(
     return ExternalTokens(pair.access, pair.refresh if entered.can_refresh else None, pair.user)
 
 
-@part
+@building_block
 def sign_in_with_provider(
     ports: Ports,
     actor: Actor,

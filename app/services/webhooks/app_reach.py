@@ -35,13 +35,13 @@ from app.domain.webhooks import (
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 from app.services.identity.stored_apps import stored_app
 from app.services.webhooks.stored_webhooks import read_saver, set_saver
 
 
-@part
+@building_block
 def require_within_limit(actor: Actor, webhook: Webhook, field: str = "id") -> None:
     """Refuse a limited app token INVALID on ``field`` for a webhook that was saved with more."""
     if is_within_limit(actor, webhook.saver):
@@ -53,7 +53,7 @@ def require_within_limit(actor: Actor, webhook: Webhook, field: str = "id") -> N
     raise Refused(Problem("INVALID", message, field))
 
 
-@part
+@building_block
 def visible_webhook(actor: Actor, webhook: Webhook) -> Webhook:
     """``webhook`` as ``actor`` may see it: without secrets for a token that may not change it."""
     if is_within_limit(actor, webhook.saver):
@@ -62,7 +62,7 @@ def visible_webhook(actor: Actor, webhook: Webhook) -> Webhook:
     return replace(webhook, reveal=str, reveal_headers=partial(dict, hidden))
 
 
-@part
+@building_block
 def next_saver(actor: Actor, before: Webhook, after: Webhook) -> Saver:
     """Return who counts as the saver of ``after``, which ``actor`` changes from ``before``.
 
@@ -83,7 +83,7 @@ _OF_WEBHOOK = (
 )
 
 
-@part
+@building_block
 def app_within_reach(session: Session, actor: Actor, app_id: int, field: str) -> App:
     """Return the app whose webhooks ``actor`` is about to change, kept from being granted more.
 
@@ -97,7 +97,7 @@ def app_within_reach(session: Session, actor: Actor, app_id: int, field: str) ->
     return app
 
 
-@part
+@building_block
 def require_webhook_within_reach(session: Session, actor: Actor, webhook_id: int) -> None:
     """Raise ``PermissionDenied`` to people who lack a permission of the webhook's app.
 
@@ -108,13 +108,13 @@ def require_webhook_within_reach(session: Session, actor: Actor, webhook_id: int
         require_all_of_app(actor, read_permissions(text))
 
 
-@part
+@building_block
 def webhooks_beyond_reach(actor: Actor) -> Select[int]:
     """Return the keys of webhooks of apps with permissions that ``actor``, a person, lacks."""
     return select(WebhookRecord.id).where(not_(within_reach(actor)))
 
 
-@part
+@building_block
 def payload_within_reach(actor: Actor) -> ColumnElement[bool]:
     """Return the condition on ``DeliveryRecord`` that ``actor`` can see the payload."""
     viewer = actor.viewer
@@ -125,7 +125,7 @@ def payload_within_reach(actor: Actor) -> ColumnElement[bool]:
     return and_(DeliveryRecord.webhook_id.in_(webhooks), DeliveryRecord.event.not_in(lacked))
 
 
-@part
+@building_block
 def within_reach(actor: Actor) -> ColumnElement[bool]:
     """Return the condition on ``WebhookRecord`` that ``actor`` holds all of the app's permissions.
 
@@ -139,7 +139,7 @@ def within_reach(actor: Actor) -> ColumnElement[bool]:
     return WebhookRecord.app_id.not_in(beyond)
 
 
-@part
+@building_block
 def lacking_for_payload(
     actor: Actor, of_app: frozenset[Permission], event: str
 ) -> tuple[Permission, ...]:
@@ -151,7 +151,7 @@ def lacking_for_payload(
     return lacking_of_app(actor, of_app if needed is None else of_app | {Permission(needed)})
 
 
-@part
+@building_block
 def seen_webhook(actor: Actor, webhook: Webhook, of_app: frozenset[Permission]) -> Webhook:
     """Return ``webhook`` of an app with the permissions ``of_app`` as ``actor`` may see it.
 
@@ -222,7 +222,7 @@ class WebhooksNotConfirmed(Refused):
         self.webhooks = tuple(webhooks)
 
 
-@part
+@building_block
 def confirm_webhooks(
     ports: Ports,
     actor: Actor,

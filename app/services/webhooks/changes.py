@@ -33,7 +33,7 @@ from app.domain.webhooks import (
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import fresh_proof, part, staff_and_apps
+from app.services.authorization.register import building_block, fresh_proof, staff_and_apps
 from app.services.identity.stored_apps import stored_app
 from app.services.webhooks.app_reach import (
     app_within_reach,
@@ -47,7 +47,7 @@ BATCH_SIZE = 1000
 """Deliveries deleted in one transaction, so that other writers don't wait long."""
 
 
-@part
+@building_block
 def remove_deliveries(ports: Ports, of: ColumnElement[bool]) -> None:
     """Remove the deliveries that ``of`` is true of, down to the last ``BATCH_SIZE``.
 
@@ -64,13 +64,13 @@ def remove_deliveries(ports: Ports, of: ColumnElement[bool]) -> None:
             session.execute(delete(DeliveryRecord).where(DeliveryRecord.id.in_(keys[:BATCH_SIZE])))
 
 
-@part
+@building_block
 def carries_links(events: Iterable[EventType]) -> bool:
     """Whether one of ``events`` carries a link that gives access to an account."""
     return any(issubclass(kind, LinkRequested) for kind in kinds_of(events))
 
 
-@part
+@building_block
 def require_own_events(actor: Actor, webhook: Webhook) -> None:
     """Refuse INVALID to a limited app token for events whose permission it lacks.
 

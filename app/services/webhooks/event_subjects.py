@@ -41,7 +41,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.accounts.stored_addresses import address_snapshot, is_of_staff, to_address
-from app.services.authorization.register import part, staff_and_apps
+from app.services.authorization.register import building_block, staff_and_apps
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.commerce.channels import (
     CHANNELS,
@@ -62,7 +62,7 @@ from app.services.people.stored_groups import group_snapshot, load_group
 Deleted = TypeVar("Deleted", bound=User | Group | App | Product | Address | Channel)
 
 
-@part
+@building_block
 def read_snapshot(
     kind: type[Deleted], snapshot: Mapping[str, Any], deleted_at: datetime
 ) -> Deleted:
@@ -81,7 +81,7 @@ def read_snapshot(
     return kind(**values)
 
 
-@part
+@building_block
 def read_product_snapshot(snapshot: Mapping[str, Any], deleted_at: datetime) -> Product:
     """Return the product in ``snapshot``, which keeps the price's units and currency apart."""
     units, currency = snapshot.get("price"), snapshot.get("currency")
@@ -197,7 +197,7 @@ def recipient_of(ports: Ports, actor: Actor, occurrence: Occurrence) -> App | No
         return _app(session, occurrence.recipient_id)
 
 
-@part
+@building_block
 def sample_event(
     ports: Ports, actor: Actor, kind: type[Event], named: NamedObject | None
 ) -> Event | None:

@@ -14,7 +14,7 @@ from app.domain.urls.web_urls import masked_url
 from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, UserRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part, requires
+from app.services.authorization.register import building_block, requires
 from app.services.lists.paging import record_from
 from app.services.outbox.publisher import add_mail
 from app.services.people.permission_holders import holder_ids
@@ -94,7 +94,7 @@ def list_failing_webhooks(
         )
 
 
-@part
+@building_block
 def failing_count() -> ColumnElement[int | None]:
     """How many webhooks are in trouble, as a part of a statement that asks for more."""
     counts = (
@@ -123,7 +123,7 @@ def _last_attempt() -> ColumnElement[int | None]:
     )
 
 
-@part
+@building_block
 def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reason: str) -> None:
     """Disable ``webhook``: in its row, the audit log, and by mail.
 

@@ -6,7 +6,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.events import EventType, Occurrence, default_query
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.ports import Ports
-from app.services.authorization.register import part, staff_only
+from app.services.authorization.register import building_block, staff_only
 
 _REQUEST_ID_LENGTH = 16
 
@@ -23,7 +23,7 @@ class Payload:
     fault: Exception | None = None
 
 
-@part
+@building_block
 def make_payload(
     ports: Ports,
     app: Actor,
@@ -43,7 +43,7 @@ def make_payload(
     return Payload(text)
 
 
-@part
+@building_block
 def try_payload(
     ports: Ports,
     app: Actor,
@@ -62,7 +62,7 @@ def try_payload(
         return Payload(problem=problem, fault=fault)
 
 
-@part
+@building_block
 def problem_of(
     ports: Ports, fault: Exception, what: str, spoiled: str = "the payload from being made"
 ) -> str:

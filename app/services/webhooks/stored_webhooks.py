@@ -18,7 +18,7 @@ from app.models import WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
 from app.ports import NamedRow, Ports
 from app.ports.keys import DecryptionError
-from app.services.authorization.register import part
+from app.services.authorization.register import building_block
 
 OLD_SECRET_SIGNS = timedelta(hours=24)
 """How long a secret that was replaced still signs along with the new one."""
@@ -57,13 +57,13 @@ _LOST_HEADERS = Problem(
 )
 
 
-@part
+@building_block
 def to_webhook(ports: Ports, stored: WebhookRecord, events: str) -> Webhook:
     """Return the webhook of a row of ``WEBHOOKS``; its secret is read as in ``read_webhooks``."""
     return _webhook(ports, stored, json.loads(events))
 
 
-@part
+@building_block
 def read_webhooks(
     ports: Ports, session: Session, stored: Collection[WebhookRecord]
 ) -> tuple[Webhook, ...]:
@@ -80,7 +80,7 @@ def read_webhooks(
     return tuple(_webhook(ports, record, names[record.id]) for record in stored)
 
 
-@part
+@building_block
 def store_webhook(
     ports: Ports, session: Session, app_id: int, webhook: Webhook, created_at: datetime
 ) -> int:
@@ -103,7 +103,7 @@ def store_webhook(
     return stored.id
 
 
-@part
+@building_block
 def set_saver(stored: WebhookRecord, saver: Saver) -> None:
     """Let ``saver`` be who saved the webhook last."""
     stored.saved_by_kind = saver.kind.value if saver.kind else ""
@@ -112,7 +112,7 @@ def set_saver(stored: WebhookRecord, saver: Saver) -> None:
     stored.saved_permissions = None if permissions is None else joined_names(permissions)
 
 
-@part
+@building_block
 def read_saver(row: NamedRow | WebhookRecord) -> Saver:
     """Who saved a webhook last, from a row that has ``SAVER_COLUMNS``."""
     if not row.saved_by_kind:
@@ -121,7 +121,7 @@ def read_saver(row: NamedRow | WebhookRecord) -> Saver:
     return Saver(ActorKind(row.saved_by_kind), row.saved_by, permissions)
 
 
-@part
+@building_block
 def store_events(session: Session, webhook_id: int, events: Iterable[EventType]) -> None:
     """Subscribe a webhook to exactly ``events``."""
     session.execute(delete(WebhookEventRecord).where(WebhookEventRecord.webhook_id == webhook_id))
@@ -131,13 +131,13 @@ def store_events(session: Session, webhook_id: int, events: Iterable[EventType])
     session.flush()
 
 
-@part
+@building_block
 def encrypted_secret(ports: Ports, secret_key: str) -> str:
     """Return a ``secretKey`` as stored."""
     return ports.encryption.encrypt(WEBHOOK_SECRET, secret_key) if secret_key else ""
 
 
-@part
+@building_block
 def replace_secret(ports: Ports, webhook: WebhookRecord, secret_key: str) -> None:
     """Sign with ``secret_key`` from now on, and with the previous one for another day.
 
@@ -188,7 +188,7 @@ def _revealed_headers(ports: Ports, stored: Mapping[str, object]) -> Mapping[str
         raise Refused(_LOST_HEADERS) from None
 
 
-@part
+@building_block
 def encrypted_headers(ports: Ports, headers: Mapping[str, str]) -> dict[str, object]:
     """Return custom headers as stored: their names, each with its encrypted value."""
     return {
@@ -197,7 +197,7 @@ def encrypted_headers(ports: Ports, headers: Mapping[str, str]) -> dict[str, obj
     }
 
 
-@part
+@building_block
 def decrypted_headers(ports: Ports, stored: Mapping[str, object]) -> dict[str, str]:
     """Return the custom headers that were stored; raises ``DecryptionError``.
 
@@ -206,7 +206,7 @@ def decrypted_headers(ports: Ports, stored: Mapping[str, object]) -> dict[str, s
     return {name: _header_value(ports, value) for name, value in stored.items()}
 
 
-@part
+@building_block
 def reseal_header(ports: Ports, stored: object) -> dict[str, str] | None:
     """Return a header's value encrypted under the current key, ``None`` if it is already.
 
@@ -224,7 +224,7 @@ def _header_value(ports: Ports, stored: object) -> str:
     return ports.encryption.decrypt(WEBHOOK_HEADER, str(stored.get(_ENCRYPTED)))
 
 
-@part
+@building_block
 def change_webhook(
     ports: Ports, session: Session, stored: WebhookRecord, before: Webhook, after: Webhook
 ) -> None:

@@ -36,7 +36,7 @@ from app.models import (
 )
 from app.ports import NamedRow, Ports
 from app.ports.keys import DecryptionError
-from app.services.authorization.register import part, requires
+from app.services.authorization.register import building_block, requires
 from app.services.authorization.session_rights import (
     APP_PERMISSIONS,
     USER_COLUMNS,
@@ -77,7 +77,7 @@ class Subscriber:
         )
 
 
-@part
+@building_block
 def subscribers_of(
     session: Session, types: Collection[EventType]
 ) -> Mapping[EventType, tuple[Subscriber, ...]]:
@@ -132,13 +132,13 @@ def list_link_apps(ports: Ports, actor: Actor) -> Mapping[MailKind, tuple[str, .
     return _link_apps(ports)
 
 
-@part
+@building_block
 def sender_columns() -> list[ColumnElement[str]]:
     """Return the columns that ``mails_without_app`` reads."""
     return [getattr(ShopRecord, sender_setting(kind)) for kind in LINK_EVENTS]
 
 
-@part
+@building_block
 def mails_without_app(ports: Ports, shop: NamedRow | ShopRecord) -> tuple[MailKind, ...]:
     """Return the kinds that an app is to send though none can; no statement if we send all."""
     senders = {kind: getattr(shop, sender_setting(kind)) for kind in LINK_EVENTS}
@@ -190,7 +190,7 @@ class SentLink:
         return self.secret is not None and self.secret not in payload
 
 
-@part
+@building_block
 def link_subject(ports: Ports, event: Event) -> User | None:
     """Return the user of a requested link; ``None`` for other events or a deleted user."""
     if not isinstance(event, LinkRequested):
@@ -201,7 +201,7 @@ def link_subject(ports: Ports, event: Event) -> User | None:
     return None if row is None else read_user(row)
 
 
-@part
+@building_block
 def event_for_subscriber(subscriber: Subscriber, event: Event, subject: User | None) -> Event:
     """Return ``event``, without the link's secret if ``subscriber`` may not have it."""
     if not isinstance(event, LinkRequested):
@@ -211,7 +211,7 @@ def event_for_subscriber(subscriber: Subscriber, event: Event, subject: User | N
     return event if is_allowed else replace(event, token=None)
 
 
-@part
+@building_block
 def sent_links(
     ports: Ports, session: Session, deliveries: Collection[int]
 ) -> Mapping[int, SentLink]:

@@ -74,7 +74,7 @@ def test_use_cases_that_write_or_decide_are_noticed(name: str, used: set[str]) -
 def test_what_it_calls_reads_from_the_replica_as_well(name: str) -> None:
     """An undeclared use case may decide something: it isn't called with the replica's ports."""
     called = {name_of(function) for function in reached(use_case(name))} & set(REGISTER)
-    assert all(REGISTER[one].rule is Rule.PART or one in LATE for one in called), called
+    assert all(REGISTER[one].rule is Rule.BUILDING_BLOCK or one in LATE for one in called), called
 
 
 def test_nothing_but_the_two_declarations_uses_the_database_that_is_late() -> None:

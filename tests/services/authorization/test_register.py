@@ -82,7 +82,7 @@ PEOPLE = OWNERS | {"extension"}
             ("AUTHENTICATED_USER", "MANAGE_APPS"),
         ),
         (Declaration("x", Rule.INTERNAL), TRUSTED, ()),
-        (Declaration("x", Rule.PART), TRUSTED, ()),
+        (Declaration("x", Rule.BUILDING_BLOCK), TRUSTED, ()),
     ],
     ids=lambda value: value.rule.name if isinstance(value, Declaration) else None,
 )
