@@ -56,8 +56,21 @@ from app.services.people.groups import groups_by_key
 SPECIFICATION = "https://specs.apollo.dev/federation/v2.0"
 """The oldest version that has the directives used here, so that every router can read it."""
 
-SHAREABLE = ("CountryDisplay", "Image", "MetadataItem", "Money", "PageInfo", "TaxedMoney")
-"""Values without an identity, which other subgraphs of a shop define as well."""
+SHAREABLE = (
+    "Channel",
+    "CountryDisplay",
+    "File",
+    "Image",
+    "LanguageDisplay",
+    "MetadataItem",
+    "Money",
+    "PageInfo",
+    "ReducedRate",
+    "StockSettings",
+    "TaxedMoney",
+    "VAT",
+)
+"""Channels, and values without an identity, which other subgraphs of a shop define as well."""
 
 _FEDERATED_TYPES = ("_Any", "_Entity", "_Service")
 _FEDERATED_FIELDS = ("_entities", "_service")

@@ -97,6 +97,18 @@ def test_who_manages_customers_learns_nothing_of_the_staff(ports: Ports, api: Ap
     assert ask(api, token, address).json["data"]["_entities"] == [None]
 
 
+def test_orders_of_a_channel_are_shown_to_those_who_have_access_to_it(
+    ports: Ports, api: ApiClient
+) -> None:
+    buyer = actor_of(ports, make_user(ports, VICTIM))
+    order = of("Order", make_order(ports, buyer).id)
+    for channels, is_shown in ((None, True), ((), False)):
+        group = make_group(ports, f"{channels}", Permission.MANAGE_ORDERS, channels=channels)
+        clerk = make_user(ports, f"{is_shown}@example.com", is_staff=True, groups=[group])
+        [found] = ask(api, sign_in(ports, clerk).access, order).json["data"]["_entities"]
+        assert (found is not None) is is_shown
+
+
 def test_key_of_another_type_has_the_same_error_whether_it_exists_or_not(
     ports: Ports, api: ApiClient
 ) -> None:
