@@ -1,10 +1,17 @@
 """The fields that checkout lines and order lines share."""
 
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
 import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.commerce import products as domain
 from app.domain.commerce.money import Money
+from app.domain.commerce.sales import OrderStatus
+from app.domain.values.pages import Range, moment_range
+from app.services.commerce.orders import OrderFilter, OrderWhere
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
 
@@ -23,3 +30,40 @@ class Line:
 
     def resolve_total_price(self: domain.Line, _info: GraphQLResolveInfo) -> Money:  # type: ignore[misc]
         return self.total
+
+
+def order_where(sent: Mapping[str, Any]) -> OrderWhere:
+    """Return the conditions that a ``CustomerOrderWhereInput`` means."""
+    ids = sent.get("ids")
+    return OrderWhere(
+        OrderFilter(
+            ids=None if ids is None else tuple(ids),
+            statuses=_statuses(sent.get("status")),
+            created_at=_moments(sent.get("created_at")),
+            updated_at=_moments(sent.get("updated_at")),
+        ),
+        channel_ids=_chosen(sent.get("channel_id")),
+        every=tuple(map(order_where, sent.get("AND") or ())),
+        some=tuple(map(order_where, sent.get("OR") or ())),
+    )
+
+
+def _chosen(sent: Mapping[str, Any] | None) -> tuple[Any, ...] | None:
+    """Return the values of an input with ``eq`` and ``oneOf``; none of both matches nothing."""
+    if sent is None:
+        return None
+    if sent.get("eq") is not None:
+        return (sent["eq"],)
+    return tuple(sent.get("one_of") or ())
+
+
+def _statuses(sent: Mapping[str, Any] | None) -> tuple[OrderStatus, ...] | None:
+    chosen = _chosen(sent)
+    if chosen is None:
+        return None
+    names = {one.value for one in chosen}
+    return tuple(status for status in OrderStatus if status.value in names)
+
+
+def _moments(sent: Mapping[str, Any] | None) -> Range[datetime] | None:
+    return None if sent is None else moment_range(sent.get("gte"), sent.get("lte"))

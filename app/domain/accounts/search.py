@@ -8,11 +8,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from itertools import chain, islice, pairwise
 
 from app.domain.accounts.emails import normalize_email
+from app.domain.values.pages import Range
 from app.domain.values.text_rules import is_storable
 
 MAX_WORD_LENGTH = 254
@@ -163,6 +165,7 @@ class UserSort(StrEnum):
     FIRST_NAME = "FIRST_NAME"
     LAST_NAME = "LAST_NAME"
     EMAIL = "EMAIL"
+    ORDER_COUNT = "ORDER_COUNT"
     CREATED_AT = "CREATED_AT"
     LAST_MODIFIED_AT = "LAST_MODIFIED_AT"
 
@@ -192,7 +195,8 @@ class SignInMethod(StrEnum):
 class UserFilter:
     """Conditions on people; ``ids`` are global ids, ``search`` matches the beginnings of words.
 
-    ``group_id`` is the key of a group, ``signs_in_by`` a sign-in method. Matches of a search are
+    ``group_id`` is the key of a group, ``signs_in_by`` a sign-in method, ``metadata`` public keys
+    with their values, ``None`` for any value. Matches of a search are
     sorted by the word that matched, so ``sort`` can't be used with it.
     """
 
@@ -201,5 +205,10 @@ class UserFilter:
     ids: tuple[str, ...] | None = None
     group_id: int | None = None
     signs_in_by: SignInMethod | None = None
+    joined_at: Range[datetime] | None = None
+    updated_at: Range[datetime] | None = None
+    ordered_at: Range[datetime] | None = None
+    order_count: Range[int] | None = None
+    metadata: tuple[tuple[str, str | None], ...] = ()
     sort: UserSort | None = None
     descending: bool = False

@@ -15,6 +15,7 @@ from app.graphql.loaders.pages import PageLoader
 from app.ports import Ports
 from app.services.commerce.checkouts import checkouts_of_users
 from app.services.commerce.orders import (
+    OrderWhere,
     buyers_of_orders,
     lines_of_orders,
     orders_of_users,
@@ -42,17 +43,21 @@ class OrderLoader:
         self._listed.add(info, buyer_ids)
 
     def orders(
-        self, info: GraphQLResolveInfo, user_id: int, request: PageRequest
+        self,
+        info: GraphQLResolveInfo,
+        user_id: int,
+        request: PageRequest,
+        where: OrderWhere | None = None,
     ) -> Page[OrderSummary]:
         """Return a person's page; raises ``PermissionDenied`` as ``orders_of_users`` does."""
 
         def read(user_ids: Collection[int]) -> Mapping[int, Page[OrderSummary]]:
-            found = orders_of_users(self._ports, self._actor, user_ids, request)
+            found = orders_of_users(self._ports, self._actor, user_ids, request, where)
             self.add_orders(info, (order for page in found.values() for order in page.items))
             return found
 
         people = partial(self._following, info, user_id)
-        return self._orders.page(info, (request, None), user_id, people, read)
+        return self._orders.page(info, (request, where), user_id, people, read)
 
     def checkouts(
         self, info: GraphQLResolveInfo, user_id: int, request: PageRequest

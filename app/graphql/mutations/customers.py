@@ -6,7 +6,9 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.addresses import DefaultAddresses
+from app.domain.values.errors import Refused
 from app.graphql.context import RequestContext
+from app.graphql.errors import payload_problems
 from app.graphql.mutations.accounts import language
 from app.graphql.mutations.addresses import AddressInput, sent_address
 from app.graphql.mutations.metadata import metadata_input, pairs
@@ -15,12 +17,18 @@ from app.services.people.customers import (
     NewCustomer,
     create_customer,
     delete_customer,
+    delete_customers,
     update_customer,
 )
+from app.services.people.user_status import set_users_active
 from app.services.people.users import Details
 
 _USER = "app.graphql.types.users.User"
 _LANGUAGE = "app.graphql.types.languages.LanguageCodeEnum"
+_IDS = graphene.Argument(
+    graphene.NonNull(graphene.List(graphene.NonNull(graphene.ID))),
+    description="The global IDs of the users.",
+)
 _NO_TYPES = "Not supported: any ID is refused."
 _NOTE = "A note about the customer, which only staff see."
 _REFERENCE = "The ID that another system has for the customer; no two users have the same."
@@ -106,6 +114,24 @@ class CustomerDelete(AccountPayload):
     user = graphene.Field(_USER)
 
 
+class CustomerBulkDelete(AccountPayload):
+    """The result for several customers. Those that were deleted count."""
+
+    count = graphene.NonNull(graphene.Int, description="How many were deleted.")
+
+    def resolve_count(self, _info: GraphQLResolveInfo) -> int:
+        return self.count or 0
+
+
+class UserBulkSetActive(AccountPayload):
+    """The result for several users. Those that are in the requested state now count."""
+
+    count = graphene.NonNull(graphene.Int, description="How many are in that state now.")
+
+    def resolve_count(self, _info: GraphQLResolveInfo) -> int:
+        return self.count or 0
+
+
 class CustomerMutations(graphene.ObjectType):
     """Customers: create, update and delete (MANAGE_USERS)."""
 
@@ -133,6 +159,47 @@ class CustomerMutations(graphene.ObjectType):
         id=graphene.ID(),
         external_reference=graphene.String(description="The customer's, instead of `id`."),
     )
+
+    customer_bulk_delete = graphene.Field(
+        CustomerBulkDelete,
+        description=(
+            "Deletes customers and all their data, at most 100. Those that can't be deleted, such "
+            "as staff, are in `errors`. Requires MANAGE_USERS."
+        ),
+        ids=_IDS,
+    )
+    user_bulk_set_active = graphene.Field(
+        UserBulkSetActive,
+        description=(
+            "Activates or deactivates users, at most 100. Those that the caller can't manage are "
+            "in `errors`. Requires MANAGE_USERS, for staff MANAGE_STAFF."
+        ),
+        ids=_IDS,
+        is_active=graphene.Argument(
+            graphene.NonNull(graphene.Boolean), description="Whether they are to be active."
+        ),
+    )
+
+    @staticmethod
+    @answers(CustomerBulkDelete)
+    def resolve_customer_bulk_delete(
+        _root: object, info: GraphQLResolveInfo, ids: list[str]
+    ) -> CustomerBulkDelete:
+        context: RequestContext = info.context
+        count, refusals = delete_customers(context.ports, context.actor, ids)
+        return CustomerBulkDelete(count=count, errors=payload_problems(Refused(*refusals)))
+
+    @staticmethod
+    @answers(UserBulkSetActive)
+    def resolve_user_bulk_set_active(
+        _root: object,
+        info: GraphQLResolveInfo,
+        ids: list[str],
+        is_active: bool,  # noqa: FBT001 - the schema's argument
+    ) -> UserBulkSetActive:
+        context: RequestContext = info.context
+        count, refusals = set_users_active(context.ports, context.actor, ids, active=is_active)
+        return UserBulkSetActive(count=count, errors=payload_problems(Refused(*refusals)))
 
     @staticmethod
     @answers(CustomerCreate)

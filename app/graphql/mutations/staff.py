@@ -13,6 +13,7 @@ from app.services.people.staff import (
     NewStaff,
     StaffChanges,
     create_staff,
+    delete_several_staff,
     delete_staff,
     update_staff,
 )
@@ -93,6 +94,20 @@ class StaffDelete(StaffPayload):
     """The deleted staff member."""
 
 
+class StaffBulkDelete(MutationPayload):
+    """The result for several staff members."""
+
+    count = graphene.NonNull(graphene.Int, description="How many were deleted: all or none.")
+    errors = errors_of("problems.StaffError")
+    staff_errors = former_errors_of("problems.StaffError")
+
+    def resolve_count(self, _info: GraphQLResolveInfo) -> int:
+        return self.count or 0
+
+    def resolve_staff_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+        return self.errors or []
+
+
 class UserSecondFactorReset(StaffPayload):
     """The user, who has no second factor and no session now."""
 
@@ -124,6 +139,18 @@ class StaffMutations(graphene.ObjectType):
             "Deletes a staff member and all their data. For staff with MANAGE_STAFF, not for apps."
         ),
         id=graphene.ID(required=True),
+    )
+
+    staff_bulk_delete = graphene.Field(
+        StaffBulkDelete,
+        description=(
+            "Deletes staff members and all their data, at most 100; all or none. For staff with "
+            "MANAGE_STAFF, not for apps."
+        ),
+        ids=graphene.Argument(
+            graphene.NonNull(graphene.List(graphene.NonNull(graphene.ID))),
+            description="The global IDs of the staff members.",
+        ),
     )
 
     user_second_factor_reset = graphene.Field(
@@ -181,6 +208,14 @@ class StaffMutations(graphene.ObjectType):
         context: RequestContext = info.context
         keep = context.loaders(info).accounts.keep
         return StaffDelete(user=delete_staff(context.ports, context.actor, id, before=keep))
+
+    @staticmethod
+    @answers(StaffBulkDelete)
+    def resolve_staff_bulk_delete(
+        _root: object, info: GraphQLResolveInfo, ids: list[str]
+    ) -> StaffBulkDelete:
+        context: RequestContext = info.context
+        return StaffBulkDelete(count=delete_several_staff(context.ports, context.actor, ids))
 
     @staticmethod
     @answers(UserSecondFactorReset)

@@ -1,5 +1,6 @@
 """Queries about people."""
 
+from dataclasses import replace
 from typing import Any
 
 import graphene
@@ -9,9 +10,10 @@ from app.domain.accounts.addresses import Address, AddressRules
 from app.domain.accounts.search import UserFilter, UserSort
 from app.domain.accounts.users import User
 from app.domain.values.errors import TokenRejected
-from app.domain.values.pages import Page
+from app.domain.values.pages import Page, Range
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
+from app.graphql.types.lists import days_in, moments_in
 from app.services.accounts.addresses import show_address, show_address_rules
 from app.services.people.directory import list_customers, list_staff, show_user
 
@@ -44,6 +46,38 @@ class StaffUserInput(graphene.InputObjectType):
     status = graphene.InputField(StaffMemberStatus)
     search = graphene.String(description=_SEARCH)
     ids = graphene.List(graphene.NonNull(graphene.ID))
+
+
+class IntRangeInput(graphene.InputObjectType):
+    """A range of numbers. Both ends are included and optional."""
+
+    gte = graphene.Int()
+    lte = graphene.Int()
+
+
+class MetadataFilter(graphene.InputObjectType):
+    """A key of public metadata, and its value; without a value, any."""
+
+    key = graphene.NonNull(graphene.String)
+    value = graphene.String()
+
+
+class CustomerFilterInput(graphene.InputObjectType):
+    """Filters for customers."""
+
+    date_joined = graphene.InputField(
+        "app.graphql.types.lists.DateRangeInput", description="The day of joining."
+    )
+    number_of_orders = graphene.InputField(IntRangeInput, description="How many orders they have.")
+    placed_orders = graphene.InputField(
+        "app.graphql.types.lists.DateRangeInput", description="The day of one of their orders."
+    )
+    search = graphene.String(description=_SEARCH)
+    metadata = graphene.List(
+        graphene.NonNull(MetadataFilter), description="Public metadata, all of which must match."
+    )
+    ids = graphene.List(graphene.NonNull(graphene.ID))
+    updated_at = graphene.InputField("app.graphql.types.lists.DateTimeRangeInput")
 
 
 class UserQueries(graphene.ObjectType):
@@ -82,6 +116,7 @@ class UserQueries(graphene.ObjectType):
     )
     customers = graphene.Field(
         UserCountableConnection,
+        filter=CustomerFilterInput(),
         search=graphene.String(description=f"{_SEARCH} Can't be combined with `sortBy`."),
         sort_by=UserSortingInput(),
         **connection_arguments(),
@@ -146,7 +181,7 @@ class UserQueries(graphene.ObjectType):
     @staticmethod
     def resolve_customers(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[User]:
         context: RequestContext = info.context
-        user_filter = _filter(arguments, {"search": arguments.get("search")})
+        user_filter = _customer_filter(arguments)
         page = page_request("customers", arguments)
         return _load_together(
             info, list_customers(context.ports, context.actor, page, user_filter)
@@ -171,6 +206,20 @@ def _filter(arguments: dict[str, Any], filter_: dict[str, Any]) -> UserFilter:
         ids=None if ids is None else tuple(ids),
         sort=sort.get("field"),
         descending=sort.get("direction") == "DESC",
+    )
+
+
+def _customer_filter(arguments: dict[str, Any]) -> UserFilter:
+    sent = arguments.get("filter") or {}
+    search = arguments.get("search") or sent.get("search")
+    counted = sent.get("number_of_orders")
+    return replace(
+        _filter(arguments, {**sent, "search": search}),
+        joined_at=days_in(sent.get("date_joined")),
+        updated_at=moments_in(sent.get("updated_at")),
+        ordered_at=days_in(sent.get("placed_orders")),
+        order_count=None if counted is None else Range(counted.get("gte"), counted.get("lte")),
+        metadata=tuple((one["key"], one.get("value")) for one in sent.get("metadata") or ()),
     )
 
 

@@ -7,6 +7,7 @@ from app.domain.accounts.users import User
 from app.domain.commerce import products
 from app.domain.commerce import sales as domain
 from app.domain.commerce.channels import Channel
+from app.domain.commerce.money import Money, of_units
 from app.domain.values.ids import to_global_id
 from app.graphql.compatibility import constant
 from app.graphql.connections import make_connection
@@ -15,12 +16,68 @@ from app.graphql.line_fields import Line
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
 
-OrderStatus = graphene.Enum.from_enum(domain.OrderStatus, name="OrderStatus")
+_STATUSES = {
+    "DRAFT": "Not placed yet. No order is that here.",
+    "UNCONFIRMED": "Placed, and not confirmed by staff.",
+    "UNFULFILLED": "Confirmed, and not sent.",
+    "PARTIALLY_FULFILLED": "Sent in part. No order is that here.",
+    "PARTIALLY_RETURNED": "Returned in part. No order is that here.",
+    "RETURNED": "Returned. No order is that here.",
+    "FULFILLED": "All items were sent.",
+    "CANCELED": "Called off.",
+    "EXPIRED": "Not paid in time. No order is that here.",
+}
+OrderStatus = graphene.Enum(
+    "OrderStatus",
+    [(name, name) for name in _STATUSES],
+    description=lambda one: "The progress of an order." if one is None else _STATUSES[one.value],
+)
 OrderStatusFilter = graphene.Enum.from_enum(domain.OrderStatus, name="OrderStatusFilter")
 PaymentChargeStatusEnum = graphene.Enum.from_enum(
     domain.PaymentStatus, name="PaymentChargeStatusEnum"
 )
 OrderSortField = graphene.Enum.from_enum(domain.OrderSortField, name="OrderSortField")
+
+
+class OrderStatusEnumFilterInput(graphene.InputObjectType):
+    """The status of orders."""
+
+    eq = graphene.InputField(OrderStatus, description="This status.")
+    one_of = graphene.List(graphene.NonNull(OrderStatus), description="One of these.")
+
+
+class GlobalIDFilterInput(graphene.InputObjectType):
+    """The global ID of an object."""
+
+    eq = graphene.ID(description="This object.")
+    one_of = graphene.List(graphene.NonNull(graphene.ID), description="One of these.")
+
+
+class CustomerOrderWhereInput(graphene.InputObjectType):
+    """Conditions on a customer's orders, all of which must be met."""
+
+    ids = graphene.List(graphene.NonNull(graphene.ID))
+    channel_id = GlobalIDFilterInput(description="The channel.")
+    created_at = graphene.InputField(
+        "app.graphql.types.lists.DateTimeRangeInput", description="When it was placed."
+    )
+    updated_at = graphene.InputField("app.graphql.types.lists.DateTimeRangeInput")
+    status = OrderStatusEnumFilterInput()
+    AND = graphene.List(
+        graphene.NonNull(lambda: CustomerOrderWhereInput), description="All of these."
+    )
+    OR = graphene.List(
+        graphene.NonNull(lambda: CustomerOrderWhereInput), description="One of these."
+    )
+
+
+class OrderChargeStatusEnum(graphene.Enum):
+    """How much of an order is paid."""
+
+    NONE = "none"
+    PARTIAL = "partial"
+    FULL = "full"
+    OVERCHARGED = "overcharged"
 
 
 class OrderLine(Line, graphene.ObjectType):
@@ -45,6 +102,16 @@ class Order(graphene.ObjectType):
     user_email = graphene.NonNull(graphene.String, description="Kept if the account is deleted.")
     lines = graphene.NonNull(graphene.List(graphene.NonNull(OrderLine)))
     total = graphene.NonNull(_MONEY)
+    subtotal = graphene.NonNull(_MONEY, description="The price of all lines: the total.")
+    shipping_price = graphene.NonNull(
+        _MONEY, description="Always 0: shipping isn't done here, and costs nothing."
+    )
+    total_refunded = graphene.NonNull(
+        "app.graphql.types.money.Money", description="Always 0: refunds are made elsewhere."
+    )
+    charge_status = graphene.NonNull(
+        OrderChargeStatusEnum, description="How much of the order is paid: FULL or NONE."
+    )
     channel = graphene.NonNull(
         "app.graphql.types.channels.Channel", description="Where the order was placed."
     )
@@ -74,6 +141,21 @@ class Order(graphene.ObjectType):
         if isinstance(self, domain.Order):
             return self.lines
         return context.loaders(info).orders.lines(info, self)
+
+    def resolve_status(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> str:
+        return self.status.value
+
+    def resolve_subtotal(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> Money:
+        return self.total
+
+    def resolve_shipping_price(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> Money:
+        return of_units(0, self.total.currency)
+
+    def resolve_total_refunded(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> Money:
+        return of_units(0, self.total.currency)
+
+    def resolve_charge_status(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> object:
+        return OrderChargeStatusEnum.FULL if self.is_paid else OrderChargeStatusEnum.NONE
 
     def resolve_channel(self: domain.OrderSummary, info: GraphQLResolveInfo) -> Channel:
         context: RequestContext = info.context

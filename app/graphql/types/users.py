@@ -19,6 +19,7 @@ from app.domain.values.pages import Page
 from app.domain.values.unchanging import unchanging
 from app.graphql.connections import connection_arguments, page_request
 from app.graphql.context import RequestContext
+from app.graphql.line_fields import order_where
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.services.second_factors.stored_factors import ListedFactor
 from app.services.sign_in.sessions import list_sessions
@@ -162,6 +163,10 @@ class User(graphene.ObjectType):
     )
     orders = graphene.Field(
         "app.graphql.types.orders.OrderCountableConnection",
+        where=graphene.Argument(
+            "app.graphql.types.orders.CustomerOrderWhereInput",
+            description="Return only orders that match.",
+        ),
         **connection_arguments(),
         description="Newest first. Orders of other users require MANAGE_ORDERS.",
     )
@@ -252,7 +257,9 @@ class User(graphene.ObjectType):
         context: RequestContext = info.context
         page = page_request("orders", arguments)
         key = context.existing_key("User", self.id)
-        return context.loaders(info).orders.orders(info, key, page)
+        sent = arguments.get("where")
+        where = None if sent is None else order_where(sent)
+        return context.loaders(info).orders.orders(info, key, page, where)
 
     def resolve_checkouts(
         self: domain.User, info: GraphQLResolveInfo, **arguments: Any

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import ColumnElement, Select, and_, or_, select, true
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import normalize_email
@@ -369,6 +369,39 @@ class OrderFilter:
 
 ALL_ORDERS = OrderFilter()
 
+MAX_CONDITIONS = 100
+MAX_DEPTH = 5
+
+
+@dataclass(frozen=True, slots=True)
+class OrderWhere:
+    """Conditions on orders: those of ``filter``, all of ``every``, and one of ``some`` if any.
+
+    ``channel_ids`` are global IDs.
+    """
+
+    filter: OrderFilter = ALL_ORDERS
+    channel_ids: tuple[str, ...] | None = None
+    every: tuple["OrderWhere", ...] = ()
+    some: tuple["OrderWhere", ...] = ()
+
+
+def _where(where: OrderWhere, depth: int = 0) -> ColumnElement[bool]:
+    """Return the condition; refuses GRAPHQL_ERROR on ``where`` if it's nested too deeply."""
+    parts = [*where.every, *where.some]
+    if depth > MAX_DEPTH or len(parts) > MAX_CONDITIONS:
+        message = "Use at most {max_conditions} conditions, nested at most {max_depth} deep."
+        values = {"max_conditions": MAX_CONDITIONS, "max_depth": MAX_DEPTH}
+        raise Refused(Problem("GRAPHQL_ERROR", message, "where", values=values))
+    conditions = [*_conditions(where.filter)]
+    if where.channel_ids is not None:
+        keys = [key_of(id_, "Channel", field="where") for id_ in where.channel_ids]
+        conditions.append(ORDER_CHANNEL.in_(keys))
+    conditions += (_where(part, depth + 1) for part in where.every)
+    if where.some:
+        conditions.append(or_(*(_where(part, depth + 1) for part in where.some)))
+    return and_(true(), *conditions)
+
 
 def _orders(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[OrderSummary, ...]:
     query = paging.with_conditions(ORDERS, _in_reach(actor))
@@ -406,7 +439,7 @@ def orders_of_users(
     actor: Actor,
     user_ids: Collection[int],
     page: PageRequest,
-    filter_: OrderFilter = ALL_ORDERS,
+    where: OrderWhere | None = None,
 ) -> Mapping[int, Page[OrderSummary]]:
     """Return the page of each person's orders (`User.orders`), the newest first, in one statement.
 
@@ -414,7 +447,9 @@ def orders_of_users(
     """
     if not all(sees_orders_of(actor, user_id) for user_id in user_ids):
         raise PermissionDenied(Permission.MANAGE_ORDERS)
-    conditions = [*_conditions(filter_), *_in_reach(actor, user_ids)]
+    conditions = [*_in_reach(actor, user_ids)]
+    if where is not None:
+        conditions.append(_where(where))
     query = paging.with_conditions(ORDERS, conditions)
     with ports.database.reading() as session:
         parents = paging.Parents(OrderRecord.user_id, user_ids)

@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.expression import ColumnOperators
+from sqlalchemy.sql.expression import ColumnOperators, SQLColumnExpression
 
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
@@ -37,7 +37,7 @@ Bound = TypeVar("Bound", int, datetime)
 
 @building_block
 def in_range(
-    column: InstrumentedAttribute[Bound], bounds: Range[Bound]
+    column: SQLColumnExpression[Bound], bounds: Range[Bound]
 ) -> Iterator[ColumnElement[bool]]:
     """Return the conditions for values of ``column`` within ``bounds``."""
     if bounds.gte is not None:

@@ -26,7 +26,7 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
-from app.models import GroupMemberRecord, UserRecord, UserWordRecord
+from app.models import GroupMemberRecord, OrderRecord, UserRecord, UserWordRecord
 from app.ports import Ports
 from app.services.authorization.register import (
     building_block,
@@ -39,6 +39,7 @@ from app.services.authorization.register import (
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.identity.providers import has_sign_on, is_known_to_provider
 from app.services.identity.users import NEEDED, stored_email
+from app.services.lists.filters import in_range
 from app.services.lists.paging import (
     Order,
     in_order,
@@ -111,8 +112,15 @@ _EVERYBODY = UserFilter()
 _CUSTOMERS = (False,)
 _BY_AGE = (UserRecord.id,)
 _BY_WORD = Order((UserWordRecord.word, UserWordRecord.user_id))
+_ORDER_COUNT = (
+    select(func.count())
+    .select_from(OrderRecord)
+    .where(OrderRecord.user_id == UserRecord.id)
+    .scalar_subquery()
+)
 _SORTS = {
     UserSort.EMAIL: (UserRecord.email,),
+    UserSort.ORDER_COUNT: (_ORDER_COUNT, UserRecord.email),
     UserSort.FIRST_NAME: (UserRecord.first_name, UserRecord.last_name, UserRecord.id),
     UserSort.LAST_NAME: (UserRecord.last_name, UserRecord.first_name, UserRecord.id),
     UserSort.CREATED_AT: (UserRecord.date_joined, UserRecord.id),
@@ -424,6 +432,11 @@ def _conditions(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
         member = aliased(GroupMemberRecord)
         in_group = select(member.user_id).where(member.group_id == filter_.group_id)
         yield UserRecord.id.in_(in_group)
+    yield from _dates(filter_)
+    if filter_.order_count is not None:
+        yield from in_range(_ORDER_COUNT, filter_.order_count)
+    for key, value in filter_.metadata:
+        yield _has_metadata(key, value)
     way = filter_.signs_in_by
     if way is SignInMethod.NO_SIGN_ON:
         yield ~has_sign_on()
@@ -432,6 +445,24 @@ def _conditions(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
         yield has_password if way.has_password else ~has_password
         is_known = is_known_to_provider()
         yield is_known if way.is_known_to_provider else ~is_known
+
+
+def _dates(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
+    if filter_.joined_at is not None:
+        yield from in_range(UserRecord.date_joined, filter_.joined_at)
+    if filter_.updated_at is not None:
+        yield from in_range(UserRecord.updated_at, filter_.updated_at)
+    if filter_.ordered_at is not None:
+        placed = in_range(OrderRecord.created_at, filter_.ordered_at)
+        yield exists().where(OrderRecord.user_id == UserRecord.id, *placed)
+
+
+def _has_metadata(key: str, value: str | None) -> ColumnElement[bool]:
+    # Quotes and backslashes end the path into the JSON; no database can hold the others.
+    if not is_storable(key) or not is_storable(value or "") or set(key) & set('"\\'):
+        return false()
+    stored: ColumnElement[str] = UserRecord.public_metadata[key].as_string()
+    return stored.is_not(None) if value is None else stored == value
 
 
 def _keys(ids: tuple[str, ...]) -> list[int]:

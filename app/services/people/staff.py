@@ -1,5 +1,6 @@
 """Invite, change and delete staff, within the caller's permissions; not for apps."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from sqlalchemy import delete, select
@@ -39,6 +40,8 @@ from app.services.people.users import (
     Changed,
     Details,
     NewUser,
+    about_user,
+    bulk_keys,
     change_details,
     detail_problems,
     emails_unique,
@@ -200,6 +203,23 @@ def delete_staff(
 
 
 @building_block
+@requires_person(Permission.MANAGE_STAFF)
+def delete_several_staff(ports: Ports, actor: Actor, staff_ids: Collection[str]) -> int:
+    """Delete several staff members (`staffBulkDelete`), all or none; return how many.
+
+    Refuses on ``ids`` what ``delete_staff`` does, INVALID for more than ``MAX_IDS``.
+    """
+    keys = bulk_keys(staff_ids)
+    with ports.database.transaction(*map(account, keys)) as session:
+        lock_grants(session)
+        for key in keys:
+            try:
+                remove_staff(ports, actor, session, key)
+            except Refused as refused:
+                raise Refused(*(about_user(one, key) for one in refused.problems)) from None
+    return len(keys)
+
+
 def remove_staff(
     ports: Ports,
     actor: Actor,

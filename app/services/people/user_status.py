@@ -1,5 +1,6 @@
 """Activate, deactivate and sign out users; lift blocks, and remove lost second factors."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 
 from sqlalchemy import delete
@@ -27,6 +28,7 @@ from app.services.identity.users import find_user_by_key, load_user, require_man
 from app.services.outbox.publisher import add_event
 from app.services.outbox.security_notices import notify
 from app.services.people.permission_holders import lock_grants, prevent_unmanageable
+from app.services.people.users import about_user, bulk_keys
 from app.services.second_factors.code_checks import drop_codes
 from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.sessions import end_sessions
@@ -60,6 +62,27 @@ def sign_out_user(ports: Ports, actor: Actor, user_id: int) -> int:
 
 
 @building_block
+@requires(Permission.MANAGE_USERS)
+def set_users_active(
+    ports: Ports, actor: Actor, user_ids: Collection[str], *, active: bool
+) -> tuple[int, tuple[Problem, ...]]:
+    """Activate or deactivate several users (`userBulkSetActive`): all that the caller can.
+
+    Returns how many, and why the others weren't, on ``ids`` with the user. Refuses INVALID on
+    ``ids`` for more than ``MAX_IDS``, NOT_FOUND for IDs of other types.
+    """
+    keys = bulk_keys(user_ids)
+    refusals: list[Problem] = []
+    for key in keys:
+        try:
+            _set_active(ports, actor, key, active=active)
+        except Refused as refused:
+            refusals += (about_user(problem, key) for problem in refused.problems)
+        except PermissionDenied as denied:
+            refusals.append(Problem("OUT_OF_SCOPE_USER", str(denied), "ids"))
+    return len(keys) - len(refusals), tuple(refusals)
+
+
 def switch_active(
     ports: Ports, actor: Actor, session: Session, user: User, *, active: bool
 ) -> bool:

@@ -1,6 +1,6 @@
 """Users, as staff manage them: created, invited by email, and their details changed."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -25,7 +25,7 @@ from app.domain.passwords.passwords import own_words
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.domain.values.ids import to_global_id
+from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.inputs import ABSENT, Absent
 from app.models import ShopRecord, UserPermissionRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -458,3 +458,23 @@ def _require_invited(actor: Actor, session: Session, user_id: int) -> UserRecord
     if user.password_hash is not None:
         raise Refused(_NOT_INVITED)
     return user
+
+
+MAX_BULK_IDS = 100
+"""How many people a bulk mutation may name: as many as a page has."""
+
+
+def bulk_keys(ids: Collection[str]) -> tuple[int, ...]:
+    """Return the keys of the users that a bulk mutation names, each once, in order.
+
+    Refuses on ``ids`` INVALID for too many, NOT_FOUND for IDs of other types.
+    """
+    if len(ids) > MAX_BULK_IDS:
+        values = {"max_ids": MAX_BULK_IDS}
+        raise Refused(Problem("INVALID", "Use at most {max_ids} IDs.", "ids", values=values))
+    return tuple(sorted({key_of(id_, "User", field="ids") for id_ in ids}))
+
+
+def about_user(problem: Problem, key: int) -> Problem:
+    """Return the problem of one of the users that a bulk mutation names."""
+    return replace(problem, field="ids", users=(to_global_id("User", key),))

@@ -199,7 +199,9 @@ def test_list_is_filtered_by_status_and_ids(ports: Ports) -> None:
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("sort", [None, *UserSort])
+@pytest.mark.parametrize(
+    "sort", [None, *(one for one in UserSort if one is not UserSort.ORDER_COUNT)]
+)
 def test_inactive_people_are_not_listed_by_default(
     sqlite_url: str, clock: FakeClock, sort: UserSort | None
 ) -> None:

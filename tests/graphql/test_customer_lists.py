@@ -1,0 +1,193 @@
+"""Filters of customers and their orders, and what is done to several people at once."""
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.commerce.channels import NewChannel
+from app.domain.values.ids import to_global_id
+from app.domain.values.metadata import MetadataChange
+from app.ports import Ports
+from app.services.commerce.channels import create_channel
+from app.services.metadata import change_user_metadata
+from tests.builders.orders import make_order, order_id
+from tests.builders.outbox import events
+from tests.builders.people import actor_of, make_staff, make_user, sign_in, user_as_stored
+from tests.fakes.clock import FakeClock
+from tests.graphql.shop_client import ApiClient
+
+CUSTOMERS = """query ($filter: CustomerFilterInput, $sortBy: UserSortingInput) {
+  customers(first: 9, filter: $filter, sortBy: $sortBy) { edges { node { email } } }
+}"""
+ORDERS = """query ($id: ID, $where: CustomerOrderWhereInput) {
+  user(id: $id) { orders(first: 9, where: $where) { totalCount edges { node { id } } } }
+}"""
+PERMISSIONS = (Permission.MANAGE_USERS, Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS)
+
+
+@pytest.fixture
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
+
+
+@pytest.fixture
+def manager(ports: Ports) -> str:
+    return sign_in(ports, make_staff(ports, "boss@example.com", *PERMISSIONS)).access
+
+
+def global_id(key: int) -> str:
+    return to_global_id("User", key)
+
+
+def found(api: ApiClient, manager: str, **variables: object) -> list[str]:
+    edges = api.run(CUSTOMERS, manager, **variables)["edges"]
+    return [edge["node"]["email"].partition("@")[0] for edge in edges]
+
+
+def test_customers_are_filtered(ports: Ports, api: ApiClient, clock: FakeClock) -> None:
+    ann, bob = (make_user(ports, f"{name}@example.com") for name in ("ann", "bob"))
+    day = ports.clock.now().date().isoformat()
+    make_order(ports, actor_of(ports, bob))
+    clock.pass_(hours=48)
+    cy = make_user(ports, "cy@example.com")
+    for value in ("red", "blue"):
+        key = ann if value == "red" else cy
+        color = MetadataChange(values=(("color", value),))
+        change_user_metadata(ports, OPERATOR, global_id(key), color)
+    manager = sign_in(ports, make_staff(ports, "boss@example.com", *PERMISSIONS)).access
+    until = {"lte": day}
+    since = ports.clock.now().isoformat()
+    cases: list[tuple[dict[str, object], list[str]]] = [
+        ({}, ["ann", "bob", "cy"]),
+        ({"dateJoined": until}, ["ann", "bob"]),
+        ({"dateJoined": {"gte": day, "lte": day}}, ["ann", "bob"]),
+        ({"updatedAt": {"gte": since}}, ["ann", "cy"]),
+        ({"numberOfOrders": {"gte": 1}}, ["bob"]),
+        ({"numberOfOrders": {"lte": 0}}, ["ann", "cy"]),
+        ({"placedOrders": until}, ["bob"]),
+        ({"placedOrders": {"lte": "2020-01-01"}}, []),
+        ({"search": "an"}, ["ann"]),
+        ({"ids": [global_id(cy), global_id(bob)]}, ["bob", "cy"]),
+        ({"metadata": [{"key": "color"}]}, ["ann", "cy"]),
+        ({"metadata": [{"key": "color", "value": "red"}]}, ["ann"]),
+        ({"metadata": [{"key": "color", "value": "red"}, {"key": "size"}]}, []),
+        ({"metadata": [{"key": 'a"b\\'}]}, []),
+        ({"metadata": [{"key": "a.b\x00"}]}, []),
+    ]
+    for filter_, names in cases:
+        assert found(api, manager, filter=filter_) == names, filter_
+
+
+def test_customers_are_sorted_by_their_orders(ports: Ports, api: ApiClient, manager: str) -> None:
+    for name, orders in (("ann", 1), ("bob", 2), ("cy", 0)):
+        buyer = actor_of(ports, make_user(ports, f"{name}@example.com"))
+        for _ in range(orders):
+            make_order(ports, buyer)
+    sort = {"field": "ORDER_COUNT", "direction": "DESC"}
+    assert found(api, manager, sortBy=sort) == ["bob", "ann", "cy"]
+
+
+def test_orders_of_a_customer_are_filtered(ports: Ports, api: ApiClient, manager: str) -> None:
+    key = make_user(ports, "ann@example.com")
+    buyer = actor_of(ports, key)
+    order = order_id(make_order(ports, buyer))
+    channel = api.run('{ channel(slug: "default-channel") { id } }')["id"]
+    made = create_channel(ports, OPERATOR, NewChannel("Poland", "pl", "EUR", "PL"))
+    other = to_global_id("Channel", made.id)
+    status: dict[str, object] = {"status": {"oneOf": ["UNCONFIRMED", "RETURNED"]}}
+    cases: list[tuple[dict[str, object] | None, bool]] = [
+        (None, True),
+        ({}, True),
+        ({"channelId": {"eq": channel}}, True),
+        ({"channelId": {"oneOf": [channel, other]}}, True),
+        ({"channelId": {"eq": other}}, False),
+        (status, True),
+        ({"status": {"eq": "FULFILLED"}}, False),
+        ({"AND": [status, {"channelId": {"eq": channel}}]}, True),
+        ({"AND": [status, {"channelId": {"eq": other}}]}, False),
+        ({"OR": [{"status": {"eq": "FULFILLED"}}, {"channelId": {"eq": channel}}]}, True),
+        ({"OR": [{"status": {"eq": "FULFILLED"}}, {"channelId": {"eq": other}}]}, False),
+        ({"ids": [order]}, True),
+        ({"createdAt": {"lte": "2020-01-01T00:00:00Z"}}, False),
+    ]
+    for where, is_found in cases:
+        orders = api.run(ORDERS, manager, id=global_id(key), where=where)["orders"]
+        assert orders["totalCount"] == int(is_found), where
+    deep: dict[str, object] = {}
+    for _ in range(9):
+        deep = {"AND": [deep]}
+    assert api.code(ORDERS, manager, id=global_id(key), where=deep) == "GraphQLError"
+
+
+def test_order_shows_how_much_is_paid_and_no_shipping(
+    ports: Ports, api: ApiClient, manager: str
+) -> None:
+    query = """query ($id: ID!) { order(id: $id) {
+      chargeStatus subtotal { net { amount } } shippingPrice { gross { amount } }
+      totalRefunded { amount currency }
+    } }"""
+    for is_paid, status in ((False, "NONE"), (True, "FULL")):
+        shown = api.run(query, manager, id=order_id(make_order(ports, is_paid=is_paid)))
+        assert shown.pop("subtotal")["net"]["amount"] > 0
+        assert shown == {
+            "chargeStatus": status,
+            "shippingPrice": {"gross": {"amount": 0.0}},
+            "totalRefunded": {"amount": 0.0, "currency": "EUR"},
+        }
+
+
+def test_customers_are_deleted_together(ports: Ports, api: ApiClient, manager: str) -> None:
+    ann, bob = (make_user(ports, f"{name}@example.com") for name in ("ann", "bob"))
+    staff = make_staff(ports, "staff@example.com")
+    delete = """mutation ($ids: [ID!]!) {
+      customerBulkDelete(ids: $ids) { count errors { field code } accountErrors { code } }
+    }"""
+    ids = [global_id(key) for key in (ann, staff, bob, ann)]
+    code = "DELETE_STAFF_ACCOUNT"
+    assert api.run(delete, manager, ids=ids) == {
+        "count": 2,
+        "errors": [{"field": "ids", "code": code}],
+        "accountErrors": [{"code": code}],
+    }
+    assert [one.type for one in events(ports)] == ["CUSTOMER_DELETED"] * 2
+    assert user_as_stored(ports, staff).is_active
+    many = [global_id(key) for key in range(1000, 1101)]
+    refused = api.run(delete, manager, ids=many)
+    assert (refused["count"], refused["errors"]) == (0, [{"field": "ids", "code": "INVALID"}])
+    wrong = api.run(delete, manager, ids=[to_global_id("App", 1)])
+    assert wrong["errors"] == [{"field": "ids", "code": "NOT_FOUND"}]
+    customer = sign_in(ports, make_user(ports, "cy@example.com")).access
+    assert api.code(delete, customer, ids=ids) == "PermissionDenied"
+
+
+def test_staff_are_deleted_all_or_none(ports: Ports, api: ApiClient, manager: str) -> None:
+    one, other = (make_staff(ports, f"{name}@example.com") for name in ("one", "other"))
+    above = make_staff(ports, "above@example.com", Permission.MANAGE_PAGES)
+    delete = """mutation ($ids: [ID!]!) {
+      staffBulkDelete(ids: $ids) { count errors { field code users } staffErrors { code } }
+    }"""
+    refused = api.run(delete, manager, ids=[global_id(one), global_id(above)])
+    assert refused["count"] == 0
+    assert refused["errors"] == [
+        {"field": "ids", "code": "OUT_OF_SCOPE_USER", "users": [global_id(above)]}
+    ]
+    assert user_as_stored(ports, one).is_active
+    done = api.run(delete, manager, ids=[global_id(one), global_id(other)])
+    assert done == {"count": 2, "errors": [], "staffErrors": []}
+
+
+def test_users_are_deactivated_together(ports: Ports, api: ApiClient, manager: str) -> None:
+    ann = make_user(ports, "ann@example.com")
+    boss = make_user(ports, "root@example.com", is_superuser=True)
+    change = """mutation ($ids: [ID!]!, $active: Boolean!) {
+      userBulkSetActive(ids: $ids, isActive: $active) { count errors { field code } }
+    }"""
+    ids = [global_id(ann), global_id(boss)]
+    done = api.run(change, manager, ids=ids, active=False)
+    assert done == {"count": 1, "errors": [{"field": "ids", "code": "OUT_OF_SCOPE_USER"}]}
+    assert not user_as_stored(ports, ann).is_active
+    assert user_as_stored(ports, boss).is_active
+    assert api.run(change, manager, ids=ids[:1], active=True) == {"count": 1, "errors": []}
+    limited = sign_in(ports, make_staff(ports, "u@example.com", Permission.MANAGE_USERS)).access
+    refused = api.run(change, limited, ids=ids[1:], active=False)
+    assert refused == {"count": 0, "errors": [{"field": "ids", "code": "OUT_OF_SCOPE_USER"}]}
