@@ -19,7 +19,7 @@ from translations.extraction import Code, Found, template_sentences
 ROOT = Path(__file__).parent.parent
 ENGLISH = {
     "app.commands": "the command line",
-    "app.adapters.backup": "`flask backup`",
+    "app.adapters.database.backups": "`flask backup`",
     "app.adapters.database.platform_database": "`flask import platform`",
     "app.domain.imports": "`flask import`",
     "app.domain.passwords.imported_hashes": "`flask import`",
