@@ -18,7 +18,8 @@ _MODULE = re.compile(r"app(?:\.\w+)+")
 
 def _named(text: str) -> Iterator[str]:
     """Yield what the text names in code and links, without what it leaves open (``<room>``)."""
-    for code in _CODE.findall(_FENCE.sub("", text)):
+    text = _FENCE.sub("", text)
+    for code in _CODE.findall(text):
         for word in code.split():
             path = word.partition("<")[0]
             if _MODULE.fullmatch(path):

@@ -7,26 +7,10 @@ from urllib.parse import parse_qsl, urlencode
 from app.services.console.saved_filters import SavedFilter
 from app.web.translation import text
 
-LISTS: Mapping[str, str] = {
-    "apps": "console.apps.index",
-    "webhooks": "console.webhooks.index",
-    "deliveries": "console.deliveries.index",
-    "staff": "console.staff.index",
-    "groups": "console.staff.groups.index",
-    "customers": "console.customers.index",
-    "mails": "console.mails.index",
-    "sign-ins": "console.sign_ins.index",
-    "single-sign-on": "console.single_sign_on.index",
-    "blocked-ips": "console.throttle.index",
-    "audit": "console.audit.index",
-}
-"""The lists whose filters can be saved: the page by the list's name."""
-
 SAVE, EDIT = "save-filter", "edit-filter"
 """What ``ask`` in the URL opens: a dialog that saves the filter, or edits the saved one."""
 
 _NO_FILTERS = frozenset({"after", "before", "ask", "select", "address", "attempt", "created"})
-_BY_PAGE = {page: name for name, page in LISTS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +49,6 @@ class FilterChips:
     ask_url: str
     ask: str
     dialog: FilterDialog | None
-
-
-def list_of(page: str) -> str:
-    """Return the name of the list on the page of that endpoint; empty if it has none."""
-    return _BY_PAGE.get(page, "")
 
 
 def filter_query(values: Mapping[str, str]) -> str:

@@ -41,13 +41,22 @@ class Entry:
 
 
 class PageGroup(Blueprint):
-    """A blueprint of pages, some of which are listed."""
+    """A blueprint of pages, some of which are listed.
+
+    A group with a ``list_name`` has a list at ``index`` whose filters can be saved under it.
+    """
 
     def __init__(
-        self, name: str, import_name: str, *entries: Entry, url_prefix: str | None = None
+        self,
+        name: str,
+        import_name: str,
+        *entries: Entry,
+        url_prefix: str | None = None,
+        list_name: str = "",
     ) -> None:
         super().__init__(name, import_name, url_prefix=url_prefix)
         self.entries = entries
+        self.list_name = list_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +106,25 @@ def other_places() -> tuple[Place, ...]:
 def can_open(actor: Actor, endpoint: str) -> bool:
     """Return whether ``actor`` can open the listed page with that endpoint."""
     return any(place.endpoint == endpoint and place.is_open_to(actor) for _, place in _listed())
+
+
+def list_of(endpoint: str) -> str:
+    """Return the name of the list on the page of that endpoint; empty if it has none."""
+    name, _, view = endpoint.rpartition(".")
+    group = current_app.blueprints.get(name)
+    return group.list_name if isinstance(group, PageGroup) and view == "index" else ""
+
+
+def list_endpoint(list_name: str) -> str | None:
+    """Return the page of the list of that name, ``None`` if there is none."""
+    return next(
+        (
+            f"{name}.index"
+            for name, group in current_app.blueprints.items()
+            if isinstance(group, PageGroup) and list_name and group.list_name == list_name
+        ),
+        None,
+    )
 
 
 def _listed() -> Iterator[tuple[Heading | None, Place]]:

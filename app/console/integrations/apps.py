@@ -276,6 +276,7 @@ blueprint = PageGroup(
     ),
     Entry("Create an app", "plus-lg", "new token add", view="connect", needs=create_app),
     url_prefix="/apps",
+    list_name="apps",
 )
 
 

@@ -172,6 +172,7 @@ blueprint = PageGroup(
         needs=search_deliveries,
     ),
     url_prefix="/deliveries",
+    list_name="deliveries",
 )
 
 

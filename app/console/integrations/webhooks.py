@@ -162,6 +162,7 @@ blueprint = PageGroup(
         "Webhooks", "broadcast", "events subscription", Heading.INTEGRATIONS, needs=list_webhooks
     ),
     url_prefix="/webhooks",
+    list_name="webhooks",
 )
 
 

@@ -24,7 +24,6 @@ from app.domain.values.pages import (
     Counts,
     Page,
     PageRequest,
-    Range,
     day_range,
     read_cursor,
 )
@@ -93,16 +92,6 @@ def at_most(number: int) -> str:
     return amount(number)
 
 
-def requested_days(first: str = "from", last: str = "to") -> Range[datetime]:
-    """Return the range of days in the query string.
-
-    An end that is no valid date is open.
-    """
-    return day_range(
-        request.args.get(first, type=day), request.args.get(last, type=day), time_zone()
-    )
-
-
 def here_with(**changes: str | None) -> str:
     """Return this page's URL with other query values; ``None`` removes one."""
     values = {**request.args.to_dict(), **changes}
@@ -136,63 +125,12 @@ def turns(page: Page[object], order: ListOrder = ListOrder.OTHER) -> Turns:
     return Turns(back, on, *order.value)
 
 
-def time_turns(page: Page[object], *, oldest_first: bool) -> Turns:
-    """As ``turns``, of a list by time."""
-    return turns(page, ListOrder.OLDEST_FIRST if oldest_first else ListOrder.NEWEST_FIRST)
-
-
-def invalid_filters(converters: Mapping[str, Callable[[str], object]]) -> tuple[str, ...]:
-    """Return the names of the URL's filters that aren't applied because their value isn't valid.
-
-    A converter raises ``ValueError`` for an invalid value.
-    """
-    return tuple(
-        name
-        for name, value in query_params(*converters).items()
-        if not _is_valid(converters[name], value)
-    )
-
-
-def _is_valid(convert: Callable[[str], object], value: str) -> bool:
-    try:
-        convert(value)
-    except ValueError:
-        return False
-    return True
-
-
 def invalid_filter_messages(names: Mapping[str, str], invalid: Iterable[str]) -> list[str]:
     """Return a sentence for each filter that isn't applied; ``names`` are the filters' labels."""
     return [
         text("{filter}: “{value}” isn't valid.", filter=names[name], value=value)
         for name, value in query_params(*invalid).items()
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class ActiveFilters:
-    """The filters in a list's URL.
-
-    ``applied`` are those that are applied, ``tags`` the same as text; ``problems`` are sentences
-    about the others.
-    """
-
-    applied: Mapping[str, str]
-    tags: Sequence[tuple[str, str]]
-    problems: Sequence[str]
-
-
-def active_filters(
-    names: Mapping[str, str],
-    converters: Mapping[str, Callable[[str], object]],
-    words: Mapping[str, Mapping[str, str]] | None = None,
-) -> ActiveFilters:
-    """Return the filters in the URL; ``converters`` are of those whose value can be invalid."""
-    invalid = invalid_filters(converters)
-    applied = {name: label for name, label in names.items() if name not in invalid}
-    return ActiveFilters(
-        query_params(*applied), tags(applied, words), invalid_filter_messages(names, invalid)
-    )
 
 
 def tags(

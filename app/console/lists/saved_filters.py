@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl
 from flask import abort, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.filter_chips import EDIT, LISTS, SAVE, filter_query
-from app.console.frame.navigation import PageGroup
+from app.console.frame.filter_chips import EDIT, SAVE, filter_query
+from app.console.frame.navigation import PageGroup, list_endpoint
 from app.console.frame.session import actor, ports
 from app.domain.urls.redirects import with_query
 from app.domain.values.errors import Refused
@@ -21,8 +21,9 @@ blueprint = PageGroup("saved_filters", __name__, url_prefix="/saved-filters")
 def save(list_name: str) -> BaseResponse:
     """Save a list's filter under a name."""
     name = request.form.get("name", "").strip()
+    _endpoint(list_name)
     try:
-        save_filter(ports(), actor(), _known(list_name), name, _query())
+        save_filter(ports(), actor(), list_name, name, _query())
     except Refused as refused:
         return _back(list_name, refused, SAVE)
     flash(text("Saved the filter {name}.", name=name), "ok")
@@ -52,10 +53,8 @@ def delete(list_name: str, key: int) -> BaseResponse:
     return _back(list_name)
 
 
-def _known(list_name: str) -> str:
-    if list_name not in LISTS:
-        abort(404)
-    return list_name
+def _endpoint(list_name: str) -> str:
+    return list_endpoint(list_name) or abort(404)
 
 
 def _query() -> str:
@@ -68,5 +67,5 @@ def _back(list_name: str, refused: Refused | None = None, ask: str = "") -> Base
     if refused is not None:
         flash(refused_text(refused), "bad")
         values |= {"ask": ask} if ask else {}
-    address = with_query(url_for(LISTS[_known(list_name)]), **values)
+    address = with_query(url_for(_endpoint(list_name)), **values)
     return redirect(address, HTTPStatus.SEE_OTHER)

@@ -284,6 +284,7 @@ blueprint = PageGroup(
         needs=list_customers,
     ),
     url_prefix="/customers",
+    list_name="customers",
 )
 
 

@@ -291,6 +291,7 @@ blueprint = PageGroup(
     Entry("Create group", "plus-lg", "new permissions add make", view="new", needs=create_group),
     Entry("Groups", "people", "permissions members roles", needs=list_groups),
     url_prefix="/groups",
+    list_name="groups",
 )
 
 

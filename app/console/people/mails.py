@@ -247,6 +247,7 @@ blueprint = PageGroup(
         needs=list_mails,
     ),
     url_prefix="/mails",
+    list_name="mails",
 )
 
 

@@ -283,6 +283,7 @@ blueprint = PageGroup(
         needs=list_staff,
     ),
     url_prefix="/staff",
+    list_name="staff",
 )
 for part in (groups.blueprint, invitations_blueprint, matrix_blueprint):
     blueprint.register_blueprint(part)

@@ -376,6 +376,7 @@ blueprint = PageGroup(
         needs=list_entries,
     ),
     url_prefix="/audit",
+    list_name="audit",
 )
 
 

@@ -260,6 +260,7 @@ blueprint = PageGroup(
         needs=list_sign_ins,
     ),
     url_prefix="/sign-ins",
+    list_name="sign-ins",
 )
 
 

@@ -288,6 +288,7 @@ blueprint = PageGroup(
         needs=list_plugins,
     ),
     url_prefix="/single-sign-on",
+    list_name="single-sign-on",
 )
 
 

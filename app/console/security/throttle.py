@@ -295,6 +295,7 @@ blueprint = PageGroup(
         needs=list_block_details,
     ),
     url_prefix="/throttle",
+    list_name="blocked-ips",
 )
 
 
