@@ -17,7 +17,7 @@ from app.console.account import (
     sign_in_code,
 )
 from app.console.account.second_factors import lead_to_second_factor
-from app.console.frame import assets, metadata, page_layout, submissions
+from app.console.frame import assets, metadata, page_layout, saved_filters, submissions
 from app.console.frame.assets import state_icon
 from app.console.frame.errors import register_console_errors, to_sign_in
 from app.console.frame.formatting import FILTERS, html_text, use_time_zone
@@ -50,7 +50,6 @@ from app.console.integrations import (
     webhook_editing,
     webhooks,
 )
-from app.console.lists import saved_filters
 from app.console.overview import home, search
 from app.console.people import account_actions, customers, mails, staff
 from app.console.security import (

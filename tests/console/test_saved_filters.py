@@ -7,8 +7,8 @@ import pytest
 from flask import url_for
 from sqlalchemy import update
 
-from app.console.frame.filter_chips import EDIT, SAVE, filter_query, make_filter_chips
 from app.console.frame.navigation import list_endpoint
+from app.console.frame.saved_filters import EDIT, SAVE, filter_query, make_filter_chips
 from app.domain.authorization.permissions import Permission
 from app.models import UserRecord
 from app.ports import Ports

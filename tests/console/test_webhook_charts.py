@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.frame.charts import lines
-from app.console.integrations.webhook_charts import make_webhook_charts
+from app.console.frame.charts import line_paths
+from app.console.integrations.webhook_page import make_webhook_charts
 from app.domain.deliveries.statistics import ChartPeriod, DeliverySpan
 from app.domain.values.times import span_edges
 
@@ -99,4 +99,4 @@ def test_hours_are_named_by_day_and_time() -> None:
 def test_line_is_interrupted_where_a_value_is_missing(
     values: list[float | None], path: str
 ) -> None:
-    assert lines([values]).paths == (path,)
+    assert line_paths([values]).paths == (path,)

@@ -7,10 +7,10 @@ import pytest
 
 from app.console.frame.parts import Pill
 from app.console.integrations.event_subjects import WebhookDialog
-from app.console.integrations.webhook_charts import make_webhook_charts
 from app.console.integrations.webhook_page import (
     WebhookPage,
     events_cell,
+    make_webhook_charts,
     make_webhook_page,
     traffic_cell,
     webhook_buttons,

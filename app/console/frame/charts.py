@@ -106,7 +106,7 @@ class Lines:
     top: int
 
 
-def lines(rows: Sequence[Sequence[float | None]]) -> Lines:
+def line_paths(rows: Sequence[Sequence[float | None]]) -> Lines:
     """Return a line for each of ``rows``, interrupted where a value is ``None``."""
     top = round_up(ceil(max((value or 0.0 for row in rows for value in row), default=0.0)))
     width = max(map(len, rows), default=0) * _STACK_WIDTH

@@ -22,9 +22,9 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.assets import asset_url
-from app.console.frame.filter_chips import FilterChips, make_filter_chips
 from app.console.frame.formatting import clock_element, exact, html_text, relative, time_element
 from app.console.frame.navigation import Entry, PageGroup, Place, can_open, list_of, place_groups
+from app.console.frame.saved_filters import FilterChips, make_filter_chips
 from app.console.frame.session import (
     IDLE,
     SignedInBy,

@@ -17,9 +17,9 @@ from app.console.integrations.missing_permissions import (
     refusal_text,
     withheld_note,
 )
-from app.console.integrations.webhook_charts import make_webhook_charts
 from app.console.integrations.webhook_page import (
     events_cell,
+    make_webhook_charts,
     make_webhook_page,
     traffic_cell,
     webhook_buttons,

@@ -1,1 +1,1 @@
-"""Lists: filters, sorting, pages, CSV files and saved filters."""
+"""Lists: filters, sorting, pages and CSV files."""
