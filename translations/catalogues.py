@@ -60,12 +60,8 @@ SIGNED_OUT = (
     "app/services/console/console_sessions.py",
     "app/services/identity/linked_accounts.py",
     "app/services/identity/provider_assertions.py",
-    "app/services/second_factors/challenges.py",
-    "app/services/second_factors/passkey_checks.py",
-    "app/services/sign_in/login_throttle.py",
-    "app/services/sign_in/passkey_sign_in.py",
-    "app/services/sign_in/password",
-    "app/services/sign_in/second_factor_sign_in.py",
+    "app/services/second_factors/",
+    "app/services/sign_in/",
     "app/services/single_sign_on/sign_in.py",
 )
 """How the names of files begin whose sentences are read without a session, or in emails."""

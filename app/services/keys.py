@@ -269,7 +269,7 @@ _CHANGED = Problem(
 )
 
 
-@fresh_proof("always", lambda *_args, **_options: True)
+@fresh_proof("You're about to rotate the signing key.")
 @requires_person(Permission.MANAGE_SETTINGS)
 def rotate_keys(ports: Ports, actor: Actor, *, force: bool = False) -> tuple[SigningKey, ...]:
     """Let the next key sign and retire the active one; returns the ring as it is then.

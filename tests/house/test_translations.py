@@ -9,6 +9,8 @@ from babel.messages.catalog import Catalog, Message
 
 from translations.catalogues import (
     ENGLISH,
+    ROOT,
+    SIGNED_OUT,
     TRANSLATED,
     code,
     forms_of,
@@ -87,6 +89,12 @@ def test_catalogue_is_current(tag: str) -> None:
     needed = {message.id for message in template_of(tag)}
     assert sorted(map(str, needed - found)) == [], "Run make translations; translate these."
     assert sorted(map(str, found - needed)) == [], "Run make translations; these aren't used."
+
+
+def test_listed_files_exist() -> None:
+    files = [path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.*")]
+    assert [one for one in SIGNED_OUT if not any(name.startswith(one) for name in files)] == []
+    assert [one for one in ENGLISH if not any(name.startswith(one) for name in code().paths)] == []
 
 
 @pytest.mark.parametrize("tag", TRANSLATED)

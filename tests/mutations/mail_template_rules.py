@@ -109,7 +109,7 @@ MAIL_TEMPLATES = (
     Mutant(
         "Saving a template needs a fresh proof",
         "app/services/mails/mail_templates.py",
-        '@fresh_proof("always", _always)\n',
+        '@fresh_proof("You\'re about to change an email that people receive.")\n',
         "",
         _STORED,
     ),

@@ -25,6 +25,7 @@ from app.console.frame.page_layout import (
     wants_part,
 )
 from app.console.frame.parts import Consequence, Pill, Question
+from app.console.frame.reauthentication import RULE_OF_SHOP
 from app.console.frame.session import actor, caller, is_signed_in, now, ports, prove_now
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
 from app.domain.accounts.users import User
@@ -444,9 +445,7 @@ def _is_reminder_due() -> bool:
 
 
 def _ask_for_factor(next_path: str) -> BaseResponse:
-    return redirect(
-        url_for("console.sign_in.prove", next=next_path, act="second_factor_rule.show"), 303
-    )
+    return redirect(url_for("console.sign_in.prove", next=next_path, act=RULE_OF_SHOP), 303)
 
 
 def _sentence(*, is_in_force: bool) -> str:

@@ -110,7 +110,7 @@ _MISSING = ("NOT_FOUND", "INVALID_ID")
 def register_console_errors(console: Blueprint) -> None:
     """Show errors inside the console's layout."""
     console.register_error_handler(PermissionDenied, show_denied)
-    console.register_error_handler(ProofRequired, lambda _: ask_for_form())
+    console.register_error_handler(ProofRequired, lambda proof: ask_for_form(proof.act))
     console.register_error_handler(Refused, show_refused)
     console.register_error_handler(TokenRejected, lambda _: to_sign_in())
     console.register_error_handler(Unauthorized, lambda _: to_sign_in())

@@ -20,6 +20,7 @@ from app.domain.authorization.actor import SessionOrigin
 from app.domain.second_factors import SecondFactorType
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
+from app.services.authorization.register import act_sentence
 from app.services.console.console_sessions import (
     OwnFactors,
     confirm_code_again,
@@ -33,74 +34,14 @@ from app.web.translation import lazy_text, text
 ANSWER = "proof_password"
 """The field of the password that comes with a form that is sent again."""
 
-ACTS = {
-    "account_actions.reset_factors": translatable(
-        "You're about to reset someone's second factors."
-    ),
-    "access.set_mode": translatable("You're about to turn off password login."),
-    "access.set_storefront": translatable("You're about to close the storefront."),
-    "app_clients.link": translatable("You're about to let a client act as an app."),
-    "app_installation.agree": translatable("You're about to install an app."),
-    "app_installation.retry": translatable("You're about to install an app."),
-    "app_tokens.make": translatable("You're about to create a token that doesn't expire."),
-    "app_tokens.rotate": translatable("You're about to create a token that doesn't expire."),
-    "apps.connect": translatable("You're about to create an app with permissions."),
-    "apps.save_permissions": translatable("You're about to give an app more permissions."),
-    "deliveries.redeliver": translatable(
-        "You're about to enable a webhook that receives account links."
-    ),
-    "keys.rotate": translatable("You're about to rotate the signing key."),
-    "mail_templates.save": translatable("You're about to change an email that people receive."),
-    "passkeys.add": translatable("You're about to add a passkey."),
-    "passkeys.begin": translatable("You're about to add a passkey."),
-    "passkeys.delete": translatable("You're about to delete a passkey."),
-    "provider_editing.discover": translatable(
-        "You're about to look up an identity provider's settings."
-    ),
-    "provider_editing.edit": translatable("You're about to change an identity provider."),
-    "provider_editing.new": translatable("You're about to add an identity provider."),
-    "shop_settings.set_second_factor": translatable(
-        "You're about to change the rule about second factors."
-    ),
-    "second_factors.confirm": translatable("You're about to turn on an authenticator app."),
-    "second_factors.new_codes": translatable("You're about to generate new recovery codes."),
-    "second_factors.start": translatable("You're about to set up an authenticator app."),
-    "second_factors.turn_off": translatable("You're about to turn off your authenticator app."),
-    "single_sign_on.confirm": translatable(
-        "You're about to confirm an identity provider's settings."
-    ),
-    "single_sign_on.switch": translatable(
-        "You're about to enable or disable an identity provider."
-    ),
-    "staff.groups.add_member": translatable("You're about to add a member to a group."),
-    "staff.groups.new": translatable(
-        "You're about to create a group with permissions or members."
-    ),
-    "staff.groups.save": translatable("You're about to give a group more permissions."),
-    "staff.invitations.index": translatable("You're about to invite a staff member."),
-    "staff.invitations.make_link": translatable("You're about to copy an invitation link."),
-    "staff.save_groups": translatable("You're about to change a staff member's groups."),
-    "webhook_editing.edit": translatable(
-        "You're about to save a webhook that receives account links."
-    ),
-    "webhook_editing.new": translatable(
-        "You're about to create a webhook that receives account links."
-    ),
-    "webhooks.grant": translatable("You're about to give an app more permissions."),
-    "webhooks.resume": translatable(
-        "You're about to enable a webhook that receives account links."
-    ),
-}
-"""What each form that needs a proof does, by its page's endpoint."""
-
-_LEADING_HERE = {
-    "second_factor_rule.show": translatable("Your shop requires a second factor for staff access.")
-}
-"""Pages that lead here without a form."""
+RULE_OF_SHOP = "rule"
+_RULE_OF_SHOP = translatable("Your shop requires a second factor for staff access.")
+"""Why the page of this rule leads here, without an act."""
 
 _ANY_ACT = translatable("This change needs a recent confirmation.")
 _ANSWERS = (ANSWER, "proof_code", "proof_credential")
-_NEVER_KEPT = (*_ANSWERS, "proof_challenge", "csrf_token")
+_ACT = "proof_act"
+_NEVER_KEPT = (*_ANSWERS, _ACT, "proof_challenge", "csrf_token")
 _OPTIONS = "console.sign_in.proof_options"
 
 
@@ -166,23 +107,27 @@ def answer_proof() -> BaseResponse | None:
     if not any(name in request.form for name in _ANSWERS):
         return None
     form = ProofForm()
-    return None if is_proved_by(form) else ask_for_form(form, HTTPStatus.UNPROCESSABLE_ENTITY)
+    if is_proved_by(form):
+        return None
+    act = request.form.get(_ACT) or request.args.get("act", "")
+    return ask_for_form(act, form, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 def ask_for_form(
-    form: ProofForm | None = None, status: HTTPStatus = HTTPStatus.FORBIDDEN
+    act: str, form: ProofForm | None = None, status: HTTPStatus = HTTPStatus.FORBIDDEN
 ) -> Response:
-    """Ask for the proof that a form needs, with what was sent in it."""
+    """Ask for the proof that ``act`` of ``ProofRequired`` needs, with the form that was sent."""
     kept = [field for field in request.form.items(multi=True) if field[0] not in _NEVER_KEPT]
     next_argument = request.args.get("next")
     next_path = own_path(next_argument) if next_argument else form_path()
-    act = request.args.get("act") or (request.endpoint or "").removeprefix("console.")
     action = request.full_path.rstrip("?")
-    return ask(status, form, act=act, action=action, kept=kept, next_path=next_path)
+    return ask(
+        status, form, act=act, action=action, kept=[*kept, (_ACT, act)], next_path=next_path
+    )
 
 
 def ask_first(act: str, next_path: str) -> BaseResponse:
-    """Ask before a dialog, which is at ``next_path`` and asks about one of ``ACTS``."""
+    """Ask before a dialog, which is at ``next_path`` and asks about an act of ``needs_proof``."""
     return redirect(
         url_for("console.sign_in.prove", next=next_path, act=act), HTTPStatus.SEE_OTHER
     )
@@ -197,7 +142,7 @@ def ask(
     action: str = "",
     kept: list[tuple[str, Any]] | None = None,
 ) -> Response:
-    """Ask for the proof that ``act``, one of ``ACTS``, needs; afterwards lead to ``next_path``."""
+    """Ask for the proof that ``act`` needs; afterwards lead to ``next_path``."""
     by = signed_in_by()
     factors = show_own_factors(ports(), actor())
     by_password = by.origin is SessionOrigin.PASSWORD and not factors.types
@@ -209,7 +154,7 @@ def ask(
         factors=factors,
         code_hint=_code_hint(factors),
         form=form or ProofForm(formdata=None),
-        act=text((ACTS | _LEADING_HERE).get(act, _ANY_ACT)),
+        act=text(_RULE_OF_SHOP if act == RULE_OF_SHOP else act_sentence(act) or _ANY_ACT),
         lasts=text(
             "We won't ask again for {count} minute.",
             "We won't ask again for {count} minutes.",

@@ -316,8 +316,9 @@ def _requested_grant(
     if app is None or missing is None or not form.grants.data:
         return None
     change = AppChange(permissions=app.permissions | missing.permissions)
-    if needs_proof(ports(), actor(), update_app, app.id, change):
-        raise ProofRequired
+    act = needs_proof(ports(), actor(), update_app, app.id, change)
+    if act:
+        raise ProofRequired(act)
     return change
 
 

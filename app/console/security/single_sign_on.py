@@ -311,10 +311,12 @@ def export() -> BaseResponse:
 def show(slug: str) -> BaseResponse:
     """Show a provider; ``ask`` opens the confirmation to enable or disable it."""
     state = request.args.get("ask", "")
-    if state in _ASKED and needs_proof(ports(), actor(), save_provider, slug, _SWITCH[state]):
-        next_path = url_for("console.single_sign_on.show", slug=slug, ask=state)
-        return ask_first("single_sign_on.switch", next_path)
-    return provider_page(slug, state=state if state in _ASKED else "")
+    if state not in _ASKED:
+        return provider_page(slug)
+    act = needs_proof(ports(), actor(), save_provider, slug, _SWITCH[state])
+    if act:
+        return ask_first(act, url_for("console.single_sign_on.show", slug=slug, ask=state))
+    return provider_page(slug, state=state)
 
 
 @blueprint.post("/<slug:slug>/switch")

@@ -340,13 +340,10 @@ def index() -> BaseResponse:
         request.args.get("ask"), request.args.get("mode"), request.args.get("open")
     )
     found = show_impact(ports(), actor())
-    if (
-        proposal is not None
-        and not proposal.refusal(found)
-        and needs_proof(ports(), actor(), update_shop, proposal.update)
-    ):
-        act = "access.set_mode" if proposal.is_mode else "access.set_storefront"
-        return ask_first(act, proposal.address())
+    if proposal is not None and not proposal.refusal(found):
+        act = needs_proof(ports(), actor(), update_shop, proposal.update)
+        if act:
+            return ask_first(act, proposal.address())
     return _show(found, proposal)
 
 

@@ -308,8 +308,9 @@ def index() -> BaseResponse:
     if not form.validate():
         return refused_page("settings/index.html", **_values(shop, factor_form=form))
     update = form.update()
-    if needs_proof(ports(), actor(), update_shop, update):
-        return ask_first("shop_settings.set_second_factor", request.full_path)
+    act = needs_proof(ports(), actor(), update_shop, update)
+    if act:
+        return ask_first(act, request.full_path)
     counts = count_second_factors(ports(), actor())
     question = make_question(shop, update, counts, now())
     if question is None:

@@ -132,7 +132,11 @@ class TokenRejected(Exception):
 
 
 class ProofRequired(Exception):
-    """The caller has to prove again who they are before this can be done."""
+    """The caller has to prove again who they are before ``act``, as its use case names it."""
+
+    def __init__(self, act: str) -> None:
+        super().__init__(act)
+        self.act = act
 
 
 class TrafficClosed(Exception):

@@ -76,7 +76,7 @@ class AddedFactor:
     is_moved: bool = False
 
 
-@fresh_proof("always", lambda *_args: True)
+@fresh_proof("You're about to set up an authenticator app.")
 @account_owner_only
 def start_app_setup(ports: Ports, actor: Actor) -> None:
     """Begin to set up an authenticator app, or to move it to a new phone.
@@ -100,7 +100,7 @@ def start_app_setup(ports: Ports, actor: Actor) -> None:
             app.pending_secret = pending
 
 
-@fresh_proof("always", lambda *_args: True)
+@fresh_proof("You're about to set up an authenticator app.")
 @account_owner_only
 def show_app_setup(ports: Ports, actor: Actor) -> AppSetup | None:
     """Return the setup that this session began, ``None`` without one or once it is confirmed."""
@@ -124,7 +124,7 @@ def cancel_app_setup(ports: Ports, actor: Actor) -> None:
         session.execute(update(app).where(app.user_id == user_id).values(pending_secret=""))
 
 
-@fresh_proof("always", lambda *_args, **_options: True)
+@fresh_proof("You're about to turn on an authenticator app.")
 @account_owner_only
 def confirm_app_setup(ports: Ports, actor: Actor, *, code: str) -> AddedFactor:
     """Turn on the authenticator app whose setup this session began, with a code that it shows.
@@ -150,7 +150,7 @@ def confirm_app_setup(ports: Ports, actor: Actor, *, code: str) -> AddedFactor:
         return replace(_added(ports, actor, session, user, codes), is_moved=is_moved)
 
 
-@fresh_proof("always", lambda *_args: True)
+@fresh_proof("You're about to turn off your authenticator app.")
 @account_owner_only
 def turn_off_app(ports: Ports, actor: Actor) -> None:
     """Turn off the caller's authenticator app, and forget its secret.
@@ -247,7 +247,7 @@ NO_FACTOR = Problem(
 )
 
 
-@fresh_proof("always", lambda *_args: True)
+@fresh_proof("You're about to generate new recovery codes.")
 @account_owner_only
 def replace_own_recovery_codes(ports: Ports, actor: Actor) -> tuple[str, ...]:
     """Return new recovery codes, to be shown once; the old ones stop working.

@@ -123,7 +123,7 @@ def show_passkey(ports: Ports, actor: Actor, passkey_id: int) -> OwnPasskey:
     raise Refused(_MISSING)
 
 
-@fresh_proof("always", lambda *_args: True)
+@fresh_proof("You're about to add a passkey.")
 @account_owner_only
 def begin_passkey(ports: Ports, actor: Actor) -> PasskeyCreation:
     """Return the options to make a passkey for the caller, within minutes and in this session.
@@ -147,7 +147,7 @@ def begin_passkey(ports: Ports, actor: Actor) -> PasskeyCreation:
     return PasskeyCreation(asked.token, options, device_of(actor.user_agent))
 
 
-@fresh_proof("always", lambda *_args, **_options: True)
+@fresh_proof("You're about to add a passkey.")
 @account_owner_only
 def add_passkey(
     ports: Ports, actor: Actor, *, challenge: str, credential: str, name: str
@@ -202,7 +202,7 @@ def rename_passkey(ports: Ports, actor: Actor, *, passkey_id: int, name: str) ->
         record(ports, actor, session, change)
 
 
-@fresh_proof("always", lambda *_args, **_options: True)
+@fresh_proof("You're about to delete a passkey.")
 @account_owner_only
 def delete_passkey(ports: Ports, actor: Actor, *, passkey_id: int) -> None:
     """Delete one of the caller's passkeys, which then no longer signs in.

@@ -59,7 +59,11 @@ class AppChange:
     permissions: frozenset[Permission] | Absent = ABSENT
 
 
-@fresh_proof("with permissions", lambda _ports, _actor, new: bool(new.permissions))
+@fresh_proof(
+    "You're about to create an app with permissions.",
+    "with permissions",
+    lambda _ports, _actor, new: bool(new.permissions),
+)
 @requires_person(Permission.MANAGE_APPS)
 def create_app(ports: Ports, actor: Actor, new: NewApp) -> CreatedApp:
     """Make an app and its first token (`appCreate`).
@@ -86,7 +90,7 @@ def _grants(
     return bool(present(change.permissions, permissions) - permissions)
 
 
-@fresh_proof("when it adds permissions", _grants)
+@fresh_proof("You're about to give an app more permissions.", "when it adds permissions", _grants)
 @requires(Permission.MANAGE_APPS)
 def update_app(
     ports: Ports, actor: Actor, app_id: int, change: AppChange, *, confirmed: bool = False

@@ -68,13 +68,16 @@ class TokenOptions:
 DEFAULT_TOKEN = TokenOptions()
 
 
+_LASTING = "You're about to create a token that doesn't expire."
+
+
 def _never_expires(
     _ports: Ports, _actor: Actor, app_id: int, options: TokenOptions = DEFAULT_TOKEN
 ) -> bool:
     return options.expires_at is None
 
 
-@fresh_proof("without expiry", _never_expires)
+@fresh_proof(_LASTING, "without expiry", _never_expires)
 @requires(Permission.MANAGE_APPS)
 def create_app_token(
     ports: Ports, actor: Actor, app_id: int, options: TokenOptions = DEFAULT_TOKEN
@@ -107,7 +110,7 @@ def _goes_on_forever(
         return stored is not None and stored.expires_at is None
 
 
-@fresh_proof("without expiry", _goes_on_forever)
+@fresh_proof(_LASTING, "without expiry", _goes_on_forever)
 @requires_person(Permission.MANAGE_APPS)
 def rotate_app_token(
     ports: Ports, actor: Actor, token_id: int, overlap: timedelta = DEFAULT_OVERLAP
@@ -210,7 +213,7 @@ class ClientLink:
     created_at: datetime
 
 
-@fresh_proof("always", lambda *_args: True)
+@fresh_proof("You're about to let a client act as an app.")
 @requires_person(Permission.MANAGE_APPS)
 def link_app_client(ports: Ports, actor: Actor, app_id: int, new: NewClientLink) -> ClientLink:
     """Let a client of an identity provider act as an app, with the app's permissions.

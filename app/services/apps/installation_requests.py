@@ -169,7 +169,11 @@ class InstallationRequest:
     activate: bool = True
 
 
-@fresh_proof("with permissions", lambda _ports, _actor, request: bool(request.permissions))
+@fresh_proof(
+    "You're about to install an app.",
+    "with permissions",
+    lambda _ports, _actor, request: bool(request.permissions),
+)
 @requires_person(Permission.MANAGE_APPS)
 def install_app(ports: Ports, actor: Actor, request: InstallationRequest) -> Installation:
     """Request an installation (`appInstall`); the worker runs it.
@@ -211,7 +215,7 @@ def install_app(ports: Ports, actor: Actor, request: InstallationRequest) -> Ins
         return to_installation(stored)
 
 
-@fresh_proof("always", lambda *_args, **_options: True)
+@fresh_proof("You're about to install an app.")
 @requires_person(Permission.MANAGE_APPS)
 def retry_installation(
     ports: Ports, actor: Actor, installation_id: int, *, activate: bool | None = None

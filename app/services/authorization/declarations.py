@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
+from app.domain.values.text import Sentence
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -52,11 +53,13 @@ _IS: Mapping[Caller, Callable[[Actor], bool]] = MappingProxyType(
 class FreshProof:
     """When staff at the console must reauthenticate before a use case.
 
-    ``when`` gets the use case's arguments; ``condition`` says the same in words.
+    ``when`` gets the use case's arguments and returns which of ``acts`` it would be, "" for none;
+    ``condition`` says the same in words.
     """
 
+    acts: Mapping[str, Sentence]
     condition: str
-    when: Callable[..., bool]
+    when: Callable[..., str]
 
 
 @dataclass(frozen=True, slots=True)

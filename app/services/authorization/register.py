@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import wraps
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import Select, event
 from sqlalchemy.orm import Session
@@ -17,6 +17,7 @@ from app.domain.authorization.permissions import Caller, Permission, in_order
 from app.domain.shop.settings import rejects_password_sessions
 from app.domain.values.errors import PermissionDenied, ProofRequired, TokenFault, TokenRejected
 from app.domain.values.pages import Page, with_items
+from app.domain.values.text import Sentence
 from app.ports import Database, NamedRow, Ports, ReadSession, Subject
 from app.ports.database import SubjectKind, account
 from app.services.authorization.app_rights import (
@@ -213,6 +214,7 @@ __all__ = [
     "Rule",
     "UseCase",
     "account_owner_only",
+    "act_sentence",
     "apps_only",
     "building_block",
     "check",
@@ -267,12 +269,20 @@ def may(actor: Actor, use_case: Callable[..., object]) -> bool:
     return REGISTER[name_of(use_case)].admits(actor)
 
 
-def needs_proof(
-    ports: Ports, actor: Actor, use_case: Callable[..., object], *args: object
-) -> bool:
-    """Whether ``use_case``, called so, would raise ``ProofRequired``: to ask before."""
-    proof = REGISTER[name_of(use_case)].proof
-    return proof is not None and actor.proof_is_old and proof.when(ports, actor, *args)
+def needs_proof(ports: Ports, actor: Actor, use_case: Callable[..., object], *args: object) -> str:
+    """Return for which act ``use_case``, called so, would raise ``ProofRequired``; "" for none."""
+    name = name_of(use_case)
+    proof = REGISTER[name].proof
+    act = proof.when(ports, actor, *args) if proof is not None and actor.proof_is_old else ""
+    return act and f"{name}:{act}"
+
+
+def act_sentence(act: str) -> str:
+    """Return what ``act`` of ``ProofRequired`` is, in English; "" for no act."""
+    name, _, which = act.partition(":")
+    declaration = REGISTER.get(name)
+    proof = None if declaration is None else declaration.proof
+    return "" if proof is None else proof.acts.get(which, "")
 
 
 def _declare(
@@ -307,17 +317,30 @@ def public(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
     return _declare(Rule.PUBLIC)(use_case)
 
 
+_ONLY = "it"
+"""The act of a use case that declares a single one."""
+
+
 def fresh_proof(
-    condition: str, when: Callable[Concatenate[Ports, Actor, Arguments], bool]
+    acts: Sentence | Mapping[str, Sentence],
+    condition: str = "always",
+    when: Callable[..., bool | str] = lambda *_args, **_options: True,
 ) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
     """Make staff at the console reauthenticate; used above another declaration.
 
-    Raises ``ProofRequired`` while the actor's ``proof_is_old`` and ``when`` accepts the arguments;
+    ``acts`` says before what. Raises ``ProofRequired`` while the actor's ``proof_is_old`` and
+    ``when`` accepts the arguments of the use case; of several acts, it returns which one it is.
     ``condition`` describes it on the access page.
     """
 
+    def which(ports: Ports, actor: Actor, *args: Any, **kwargs: Any) -> str:
+        found = when(ports, actor, *args, **kwargs)
+        return found if isinstance(found, str) else _ONLY if found else ""
+
+    proof = FreshProof({_ONLY: acts} if isinstance(acts, str) else acts, condition, which)
+
     def decorate(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
-        declaration = replace(REGISTER[name_of(use_case)], proof=FreshProof(condition, when))
+        declaration = replace(REGISTER[name_of(use_case)], proof=proof)
         register(declaration)
 
         @wraps(use_case)
@@ -330,8 +353,9 @@ def fresh_proof(
         ) -> Result:
             if actor.proof_is_old:
                 check(declaration, actor)
-                if when(ports, actor, *args, **kwargs):
-                    raise ProofRequired
+                act = which(ports, actor, *args, **kwargs)
+                if act:
+                    raise ProofRequired(f"{declaration.name}:{act}")
             return use_case(ports, actor, *args, **kwargs)
 
         return proven

@@ -143,19 +143,7 @@ def preview_template(
     return render_sample(ports, actor, kind, language, template)
 
 
-def _always(
-    _ports: Ports,
-    _actor: Actor,
-    kind: MailKind,
-    language: str,
-    template: OwnTemplate,
-    *,
-    based_on: int,
-) -> bool:
-    return True
-
-
-@fresh_proof("always", _always)
+@fresh_proof("You're about to change an email that people receive.")
 @requires_person(Permission.MANAGE_SETTINGS)
 def save_template(
     ports: Ports,

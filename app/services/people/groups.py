@@ -101,7 +101,9 @@ _ALL = GroupFilter()
 
 
 @fresh_proof(
-    "with permissions or members", lambda _ports, _actor, new: bool(new.permissions or new.users)
+    "You're about to create a group with permissions or members.",
+    "with permissions or members",
+    lambda _ports, _actor, new: bool(new.permissions or new.users),
 )
 @requires_person(Permission.MANAGE_STAFF)
 def create_group(ports: Ports, actor: Actor, new: NewGroup) -> PermissionGroup:
@@ -276,12 +278,20 @@ class GroupChanges:
     remove_channels: tuple[str, ...] = ()
 
 
-def _gives(_ports: Ports, _actor: Actor, group_id: str, changes: GroupChanges) -> bool:
-    widens = changes.add_channels or changes.is_restricted is False
-    return bool(changes.add_permissions or changes.add_users or widens)
+def _gives(_ports: Ports, _actor: Actor, group_id: str, changes: GroupChanges) -> str:
+    if changes.add_permissions or changes.add_channels or changes.is_restricted is False:
+        return "permissions"
+    return "members" if changes.add_users else ""
 
 
-@fresh_proof("when it adds permissions, channels or members", _gives)
+@fresh_proof(
+    {
+        "permissions": "You're about to give a group more permissions.",
+        "members": "You're about to add a member to a group.",
+    },
+    "when it adds permissions, channels or members",
+    _gives,
+)
 @requires_person(Permission.MANAGE_STAFF)
 def update_group(
     ports: Ports, actor: Actor, group_id: str, changes: GroupChanges

@@ -83,7 +83,7 @@ class StaffChanges:
     remove_permissions: frozenset[Permission] = frozenset()
 
 
-@fresh_proof("always", lambda *_args: True)
+@fresh_proof("You're about to invite a staff member.")
 @requires_person(Permission.MANAGE_STAFF)
 def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
     """Create a staff member (`staffCreate`); a customer with that email is promoted.
@@ -137,7 +137,11 @@ def _gives(_ports: Ports, _actor: Actor, staff_id: str, changes: StaffChanges) -
     return bool(changes.add_groups or changes.add_permissions)
 
 
-@fresh_proof("when it adds groups or permissions", _gives)
+@fresh_proof(
+    "You're about to change a staff member's groups.",
+    "when it adds groups or permissions",
+    _gives,
+)
 @requires_person(Permission.MANAGE_STAFF)
 def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChanges) -> User:
     """Change one of the staff (`staffUpdate`); all of ``changes`` or, when refused, nothing.

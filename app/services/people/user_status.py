@@ -171,7 +171,7 @@ _OWN_FACTORS = Problem(
 )
 
 
-@fresh_proof("always", lambda *_args: True)
+@fresh_proof("You're about to reset someone's second factors.")
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def reset_second_factors(ports: Ports, actor: Actor, user_id: str) -> User:
     """Remove all second factors and recovery codes of a user (`userSecondFactorReset`).

@@ -403,7 +403,7 @@ def resend_invitation(ports: Ports, actor: Actor, user_id: int, redirect_url: st
 
 
 @needs_password_login
-@fresh_proof("always", lambda *_args: True)
+@fresh_proof("You're about to copy an invitation link.")
 @requires_person(Permission.MANAGE_STAFF)
 def create_invitation_link(ports: Ports, actor: Actor, user_id: int, redirect_url: str) -> str:
     """Return a new link for a staff member without a password; earlier links stop working.

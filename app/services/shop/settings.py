@@ -73,21 +73,20 @@ def show_version(ports: Ports, actor: Actor) -> str:
     return INTERFACE_VERSION
 
 
-def _restricts(
-    _ports: Ports,
-    _actor: Actor,
-    update: ShopUpdate,
-    *,
-    metadata: Pairs = (),
-    private_metadata: Pairs = (),
-) -> bool:
-    del metadata, private_metadata  # they restrict no one
-    is_off = update.password_login_mode is PasswordLoginMode.DISABLED
-    is_closed = update.allow_storefront_traffic is False
-    return is_off or is_closed or changes_second_factor(update)
+def _restricts(_ports: Ports, _actor: Actor, update: ShopUpdate, **_metadata: Pairs) -> str:
+    if update.password_login_mode is PasswordLoginMode.DISABLED:
+        return "mode"
+    if update.allow_storefront_traffic is False:
+        return "storefront"
+    return "second_factor" if changes_second_factor(update) else ""
 
 
 @fresh_proof(
+    {
+        "mode": "You're about to turn off password login.",
+        "storefront": "You're about to close the storefront.",
+        "second_factor": "You're about to change the rule about second factors.",
+    },
     "when it turns off password login, closes the storefront, or changes the rule about second "
     "factors",
     _restricts,

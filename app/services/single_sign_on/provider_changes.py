@@ -79,7 +79,7 @@ def lock_providers(session: Session) -> None:
     session.execute(select(ShopRecord.id).where(ShopRecord.id == SHOP_ID).with_for_update())
 
 
-@fresh_proof("always", lambda *_args: True)
+@fresh_proof("You're about to confirm an identity provider's settings.")
 @requires(Permission.MANAGE_PLUGINS)
 def confirm_provider(ports: Ports, actor: Actor, slug: str, version: int) -> Provider:
     """Confirm the settings of a provider that wait, so that it can assert everything again.

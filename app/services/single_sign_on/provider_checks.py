@@ -67,7 +67,7 @@ _REFUSED = 400
 _BROKEN = 500
 
 
-@fresh_proof("always", lambda *_args, **_options: True)
+@fresh_proof("You're about to look up an identity provider's settings.")
 @requires(Permission.MANAGE_PLUGINS)
 def discover_provider(
     ports: Ports, actor: Actor, slug: str, issuer: str, *, asks_first: bool = False

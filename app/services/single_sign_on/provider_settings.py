@@ -162,7 +162,24 @@ def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderU
     return _plugin(change_provider(ports, actor, provider.slug, changes), plugin_id)
 
 
-@fresh_proof("always", lambda *_args: True)
+def _act(ports: Ports, _actor: Actor, slug: str, changes: ProviderUpdate) -> str:
+    if changes.active is not None:
+        return "switch"
+    with ports.database.reading() as session:
+        known = session.scalar(
+            select(IdentityProviderRecord.id).where(IdentityProviderRecord.slug == slug)
+        )
+    return "add" if known is None else "change"
+
+
+@fresh_proof(
+    {
+        "add": "You're about to add an identity provider.",
+        "change": "You're about to change an identity provider.",
+        "switch": "You're about to enable or disable an identity provider.",
+    },
+    when=_act,
+)
 @requires(Permission.MANAGE_PLUGINS)
 def save_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpdate) -> Provider:
     """Change the settings of the provider ``slug``, or add it.

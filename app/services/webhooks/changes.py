@@ -125,7 +125,11 @@ def _subscribes_to_links(
     return carries_links(ports.payloads.check(query).events if query else events)
 
 
-@fresh_proof("for events that carry links", _subscribes_to_links)
+@fresh_proof(
+    "You're about to create a webhook that receives account links.",
+    "for events that carry links",
+    _subscribes_to_links,
+)
 @staff_and_apps
 def create_webhook(
     ports: Ports, actor: Actor, input_: WebhookInput, app_id: int | None = None
@@ -159,16 +163,25 @@ def create_webhook(
 
 def _keeps_links(
     ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, input_: WebhookInput
-) -> bool:
+) -> str:
     if input_ == WebhookInput(is_active=False):
-        return False
+        return ""
     found, argument = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
         before = _only(ports, session, session.scalars(found).all(), argument)
-    return carries_links((*before.events, *_events(ports, before, input_)))
+    if not carries_links((*before.events, *_events(ports, before, input_))):
+        return ""
+    return "enable" if input_ == WebhookInput(is_active=True) else "save"
 
 
-@fresh_proof("for events that carry links, unless it only disables", _keeps_links)
+@fresh_proof(
+    {
+        "enable": "You're about to enable a webhook that receives account links.",
+        "save": "You're about to save a webhook that receives account links.",
+    },
+    "for events that carry links, unless it only disables",
+    _keeps_links,
+)
 @staff_and_apps
 def update_webhook(
     ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, input_: WebhookInput
