@@ -16,7 +16,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.factory import create_app
-from app.models import AppInstallationRecord, SessionRecord
+from app.models import AppInstallationRecord, IdentityProviderRecord, SessionRecord
 from app.ports import Ports
 from app.services.apps.installation_requests import InstallationRequest, install_app
 from app.services.authorization.declarations import name_of
@@ -39,6 +39,10 @@ SUPPORT = to_global_id("Group", 1)
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "access.set_storefront": ("access/storefront", {"open": "false"}),
     "account_actions.reset_factors": ("people/1/second-factors/reset", {}),
+    "app_clients.link": (
+        "apps/1/clients/new",
+        {"provider": "default", "client_id": "till", "subject": "till@clients"},
+    ),
     "app_installation.agree": ("apps/install/agree", {"permissions": ORDERS}),
     "app_installation.retry": ("apps/install/1/retry", {}),
     "app_tokens.make": ("apps/1/tokens/new", {"life": ""}),
@@ -104,6 +108,7 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
     install_app(made, OPERATOR, InstallationRequest("Failed", "https://apps.example.com/manifest"))
     with made.database.transaction() as session:
         session.query(AppInstallationRecord).one().status = JobStatus.FAILED.value
+        session.query(IdentityProviderRecord).one().audience = "https://shop.example/api"
     yield made
     made.database.close()
 
