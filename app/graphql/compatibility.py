@@ -63,6 +63,7 @@ FIELDS: Mapping[str, Constant] = {
     "App.breakerState": Constant("CLOSED", _SYNC),
     "CountryDisplay.vat": Constant(None, _TAXES),
     "Order.invoices": Constant(_NO_ITEMS, "Invoices aren't made here."),
+    "PluginConfiguration.channel": Constant(None, "Providers apply to the whole shop."),
     "Query.exportFile": Constant(None, "Exports are made in the console."),
     "Query.homepageEvents": Constant(_NO_PAGE, "Events of orders aren't kept."),
     "Query.ordersTotal": Constant(None, "Sales aren't added up."),

@@ -1,4 +1,4 @@
-"""Relay connections over pages: one pair of types for each node type."""
+"""Relay connections over pages: one pair of types for each node type, and what nodes share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,12 @@ from graphql import GraphQLResolveInfo
 from app.domain.values.pages import Page, PageRequest, make_cursor, no_page_size, read_page_request
 
 _ARGUMENTS = ("before", "after", "first", "last")
+
+
+class Node(graphene.Interface):
+    """An object with a global ID."""
+
+    id = graphene.NonNull(graphene.ID)
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,3 +167,22 @@ def test_plugins_require_manage_plugins(api: ApiClient, ports: Ports) -> None:
         assert api.code(SHOW, credential, id=PLUGIN) == "PermissionDenied"
         assert api.code(LIST, credential) == "PermissionDenied"
         assert api.code(UPDATE, credential, id=PLUGIN, input={}) == "PermissionDenied"
+
+
+def test_plugins_are_sorted_by_name_or_by_whether_they_are_active(ports: Ports) -> None:
+    for slug, name, active in (("default", "M", True), ("one", "Z", False), ("two", "A", True)):
+        make_provider(ports, slug, name=name, active=active)
+    staff = sign_in(ports, make_staff(ports, "p@example.com", Permission.MANAGE_PLUGINS)).access
+    query = "query ($sort: PluginSortingInput) { plugins(first: 9, sortBy: $sort) {"
+    query += " edges { node { name globalConfiguration { channel { id } } } } } }"
+
+    def names(**sort: str) -> str:
+        edges = ApiClient(ports).run(query, staff, sort=sort or None)["edges"]
+        assert all(edge["node"]["globalConfiguration"] == {"channel": None} for edge in edges)
+        return "".join(edge["node"]["name"] for edge in edges)
+
+    assert names() == "MZA"
+    assert names(field="NAME", direction="ASC") == "AMZ"
+    assert names(field="NAME", direction="DESC") == "ZMA"
+    assert names(field="IS_ACTIVE", direction="ASC") == "ZMA"
+    assert names(field="IS_ACTIVE", direction="DESC") == "AMZ"

@@ -79,7 +79,7 @@ class PluginQueries(graphene.ObjectType):
             context.ports,
             context.actor,
             request,
-            PluginSort(sort.get("field", PluginSort.AGE)),
+            PluginSort(sort["field"].value) if sort else PluginSort.AGE,
             search=search,
             descending=sort.get("direction") == "DESC",
         )

@@ -6,6 +6,7 @@ from graphql import GraphQLResolveInfo
 from app.domain.accounts import addresses as domain
 from app.domain.values.ids import to_global_id
 from app.graphql.compatibility import constant
+from app.graphql.connections import Node
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 _KINDS = {
@@ -42,7 +43,7 @@ class Address(graphene.ObjectType):
     """A postal address of a user."""
 
     class Meta:
-        interfaces = (ObjectWithMetadata,)
+        interfaces = (Node, ObjectWithMetadata)
 
     id = graphene.NonNull(graphene.ID, description="The global ID.")
     first_name = graphene.NonNull(graphene.String, description="The recipient's given name.")

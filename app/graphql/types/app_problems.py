@@ -10,6 +10,7 @@ from app.domain.authorization.permissions import Caller
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
 from app.graphql.app_nodes import ProblemNode
+from app.graphql.connections import Node
 from app.graphql.context import RequestContext
 
 
@@ -87,6 +88,9 @@ class AppProblemDismissed(graphene.ObjectType):
 
 class AppProblem(graphene.ObjectType):
     """A problem that an app reported about itself."""
+
+    class Meta:
+        interfaces = (Node,)
 
     id = graphene.NonNull(graphene.ID)
     key = graphene.NonNull(graphene.String, description="The app's name for this kind of problem.")

@@ -19,6 +19,7 @@ from app.graphql.app_nodes import (
     webhook_nodes,
 )
 from app.graphql.compatibility import constant
+from app.graphql.connections import Node
 from app.graphql.context import RequestContext
 from app.graphql.metadata_fields import ObjectWithMetadata
 
@@ -31,6 +32,9 @@ _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.Per
 
 class AppToken(graphene.ObjectType):
     """An API token of an app. The token itself is returned only when it's created."""
+
+    class Meta:
+        interfaces = (Node,)
 
     id = graphene.NonNull(graphene.ID)
     name = graphene.String()
@@ -118,7 +122,7 @@ class App(graphene.ObjectType):
     """An integration with its own permissions."""
 
     class Meta:
-        interfaces = (ObjectWithMetadata,)
+        interfaces = (Node, ObjectWithMetadata)
 
     id = graphene.NonNull(graphene.ID)
     identifier = graphene.String(

@@ -6,6 +6,7 @@ from graphql import GraphQLResolveInfo
 from app.domain.accounts.addresses import Country, country_of
 from app.domain.commerce import channels as domain
 from app.domain.values.ids import to_global_id
+from app.graphql.connections import Node
 from app.graphql.context import RequestContext
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.services.commerce.channels import show_channel_details
@@ -33,7 +34,7 @@ class Channel(graphene.ObjectType):
     """A channel: a place where the shop sells. Carts and orders belong to one."""
 
     class Meta:
-        interfaces = (ObjectWithMetadata,)
+        interfaces = (Node, ObjectWithMetadata)
 
     id = graphene.NonNull(graphene.ID)
     slug = graphene.NonNull(graphene.String, description="The name that clients send.")

@@ -8,7 +8,7 @@ from app.domain.commerce import sales as domain
 from app.domain.commerce.channels import Channel
 from app.domain.commerce.money import Money
 from app.domain.values.ids import to_global_id
-from app.graphql.connections import make_connection
+from app.graphql.connections import Node, make_connection
 from app.graphql.context import RequestContext
 from app.graphql.line_fields import Line
 
@@ -18,12 +18,18 @@ _MONEY = "app.graphql.types.money.TaxedMoney"
 class CheckoutLine(Line, graphene.ObjectType):
     """A product in a checkout, with its price when it was added."""
 
+    class Meta:
+        interfaces = (Node,)
+
     def resolve_id(self: products.Line, _info: GraphQLResolveInfo) -> str:
         return to_global_id("CheckoutLine", self.id)
 
 
 class Checkout(graphene.ObjectType):
     """A checkout. Anyone with the ID of an anonymous checkout can access it."""
+
+    class Meta:
+        interfaces = (Node,)
 
     id = graphene.NonNull(
         graphene.ID, description="Unguessable; gives access to an anonymous checkout."

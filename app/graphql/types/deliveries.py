@@ -13,6 +13,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.webhooks import app_permissions_denied
 from app.graphql.connections import (
+    Node,
     connection_arguments,
     is_ascending,
     make_connection,
@@ -78,6 +79,9 @@ class EventDeliveryAttemptSortingInput(graphene.InputObjectType):
 class EventDeliveryAttempt(graphene.ObjectType):
     """An attempt to send a delivery."""
 
+    class Meta:
+        interfaces = (Node,)
+
     id = graphene.NonNull(graphene.ID)
     created_at = graphene.NonNull(graphene.DateTime)
     task_id = graphene.String(description="Always null.")
@@ -126,6 +130,9 @@ EventDeliveryAttemptCountableConnection = make_connection(
 
 class EventDelivery(graphene.ObjectType):
     """A delivery of an event to a webhook."""
+
+    class Meta:
+        interfaces = (Node,)
 
     id = graphene.NonNull(graphene.ID)
     created_at = graphene.NonNull(graphene.DateTime)

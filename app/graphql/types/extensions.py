@@ -9,11 +9,15 @@ from app.domain.apps import apps as domain
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
 from app.graphql.app_nodes import ExtensionNode
+from app.graphql.connections import Node
 from app.graphql.context import RequestContext
 
 
 class AppExtension(graphene.ObjectType):
     """An entry an app adds to the dashboard."""
+
+    class Meta:
+        interfaces = (Node,)
 
     id = graphene.NonNull(graphene.ID)
     permissions = graphene.NonNull(

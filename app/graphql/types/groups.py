@@ -8,11 +8,15 @@ from app.domain.authorization.actor import is_manageable, reaches_channels
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.commerce.channels import Channel
 from app.domain.values.ids import to_global_id
+from app.graphql.connections import Node
 from app.graphql.context import RequestContext
 
 
 class Group(graphene.ObjectType):
     """A permission group."""
+
+    class Meta:
+        interfaces = (Node,)
 
     id = graphene.NonNull(graphene.ID)
     name = graphene.NonNull(graphene.String)

@@ -5,12 +5,25 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.apps import apps as domain
 from app.domain.values.ids import to_global_id
+from app.graphql.connections import Node
 
 JobStatusEnum = graphene.Enum.from_enum(domain.JobStatus, name="JobStatusEnum")
 
 
+class Job(graphene.Interface):
+    """Work in the background."""
+
+    status = graphene.NonNull(JobStatusEnum)
+    created_at = graphene.NonNull(graphene.DateTime)
+    updated_at = graphene.NonNull(graphene.DateTime)
+    message = graphene.String(description="Why it failed.")
+
+
 class AppInstallation(graphene.ObjectType):
     """A pending or failed installation of an app."""
+
+    class Meta:
+        interfaces = (Node, Job)
 
     id = graphene.NonNull(graphene.ID)
     status = graphene.NonNull(JobStatusEnum)

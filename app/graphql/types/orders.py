@@ -10,7 +10,7 @@ from app.domain.commerce.channels import Channel
 from app.domain.commerce.money import Money, of_units
 from app.domain.values.ids import to_global_id
 from app.graphql.compatibility import constant
-from app.graphql.connections import make_connection
+from app.graphql.connections import Node, make_connection
 from app.graphql.context import RequestContext
 from app.graphql.line_fields import Line
 
@@ -83,12 +83,18 @@ class OrderChargeStatusEnum(graphene.Enum):
 class OrderLine(Line, graphene.ObjectType):
     """A product in an order, with its name and price at the time of the order."""
 
+    class Meta:
+        interfaces = (Node,)
+
     def resolve_id(self: products.Line, _info: GraphQLResolveInfo) -> str:
         return to_global_id("OrderLine", self.id)
 
 
 class Order(graphene.ObjectType):
     """An order."""
+
+    class Meta:
+        interfaces = (Node,)
 
     id = graphene.NonNull(graphene.ID)
     number = graphene.NonNull(graphene.String)

@@ -4,6 +4,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.single_sign_on import provider_settings as domain
+from app.graphql.compatibility import constant
 from app.services.single_sign_on.provider_settings import Plugin as PluginValue
 
 ConfigurationTypeFieldEnum = graphene.Enum.from_enum(
@@ -37,6 +38,7 @@ class PluginConfiguration(graphene.ObjectType):
     """Whether a plugin is active, and its settings."""
 
     active = graphene.NonNull(graphene.Boolean)
+    channel = constant("PluginConfiguration.channel", "app.graphql.types.channels.Channel")
     configuration = graphene.List(
         graphene.NonNull(ConfigurationItem),
         description=(

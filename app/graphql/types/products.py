@@ -7,6 +7,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.commerce import products as domain
 from app.domain.values.ids import to_global_id
+from app.graphql.connections import Node
 
 ProductOrderField = graphene.Enum.from_enum(domain.ProductSortField, name="ProductOrderField")
 
@@ -28,6 +29,9 @@ def in_channel(product: domain.Product, channel: str | None) -> domain.Product:
 
 class Product(graphene.ObjectType):
     """A product of the shop."""
+
+    class Meta:
+        interfaces = (Node,)
 
     id = graphene.NonNull(graphene.ID)
     name = graphene.NonNull(graphene.String)

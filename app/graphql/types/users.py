@@ -17,7 +17,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.values.unchanging import unchanging
-from app.graphql.connections import connection_arguments, page_request
+from app.graphql.connections import Node, connection_arguments, page_request
 from app.graphql.context import RequestContext
 from app.graphql.line_fields import order_where
 from app.graphql.metadata_fields import ObjectWithMetadata
@@ -85,7 +85,7 @@ class User(graphene.ObjectType):
     """A user: a customer or a staff member."""
 
     class Meta:
-        interfaces = (ObjectWithMetadata,)
+        interfaces = (Node, ObjectWithMetadata)
 
     id = graphene.NonNull(graphene.ID)
     email = graphene.NonNull(graphene.String)

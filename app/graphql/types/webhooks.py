@@ -13,6 +13,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.graphql.app_nodes import AppNode, WebhookNode, app_node
 from app.graphql.connections import (
+    Node,
     connection_arguments,
     is_ascending,
     make_connection,
@@ -93,6 +94,9 @@ class WebhookEventSync(graphene.ObjectType):
 
 class Webhook(graphene.ObjectType):
     """A webhook of an app."""
+
+    class Meta:
+        interfaces = (Node,)
 
     id = graphene.NonNull(graphene.ID)
     name = graphene.String()
