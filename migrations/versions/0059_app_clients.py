@@ -20,12 +20,12 @@ def upgrade() -> None:
         sa.Column("subject", sa.String(length=255), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
-            ["app_id"], ["apps.id"], name=op.f("fk_app_clients_app_id_apps"), ondelete="CASCADE"
+            ["app_id"], ["apps.id"], name=op.f("fk_app_clients_app_id"), ondelete="CASCADE"
         ),
         sa.ForeignKeyConstraint(
             ["provider_id"],
             ["identity_providers.id"],
-            name=op.f("fk_app_clients_provider_id_identity_providers"),
+            name=op.f("fk_app_clients_provider_id"),
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_app_clients")),
@@ -33,8 +33,9 @@ def upgrade() -> None:
             "provider_id",
             "issuer",
             "client_id",
-            name=op.f("uq_app_clients_provider_id"),
+            name=op.f("uq_app_clients_provider_id_issuer_client_id"),
         ),
+        sqlite_autoincrement=True,
     )
     op.create_index("ix_app_clients_app_id", "app_clients", ["app_id"])
     op.create_index("ix_app_clients_subject", "app_clients", ["subject"])
