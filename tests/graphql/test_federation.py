@@ -1,5 +1,6 @@
 """A member of a federated graph: its schema, and its objects by their keys."""
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -83,6 +84,7 @@ def entities(api: ApiClient, token: str | None, *wanted: object) -> Any:
     return api.run(QUERY, token, wanted=list(wanted))
 
 
+@cache
 def definitions() -> dict[str, ObjectTypeDefinitionNode]:
     return {
         node.name.value: node
