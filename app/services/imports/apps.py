@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import ClassVar
 
 from sqlalchemy import delete, select
@@ -148,7 +148,9 @@ def _conflict(table: str, key: int, holder: int, state: State) -> Finding:
 
 
 _APP = AppRecord.__table__.c
-_APP_STATE = tuple(column for column in _APP if column.name != "id")
+_IMPORTED = {"is_installed", *(field.name for field in fields(ImportedApp))} - {"id"}
+_APP_STATE = tuple(column for column in _APP if column.name in _IMPORTED)
+"""The columns that an import writes and compares."""
 
 
 class Apps(Section):
