@@ -3,7 +3,10 @@
 import re
 
 from app.domain.authorization.permissions import Permission
+from app.models import AppProblemRecord
 from app.ports import Ports
+from tests.builders.apps import change_app
+from tests.builders.apps import make_app as store_app
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient, Page
 
@@ -164,7 +167,7 @@ def test_invalid_manifest_installs_nothing(
     assert "Installing" not in console.open("/console/apps/").text
 
 
-def test_both_pages_cost_seven_statements_at_most(
+def test_both_pages_cost_eight_statements_at_most(
     staff_console: StaffConsole, statements: Statements
 ) -> None:
     console = staff_console(*MAY)
@@ -172,4 +175,36 @@ def test_both_pages_cost_seven_statements_at_most(
     for path in ("/console/apps/", "/console/apps/1"):
         with statements() as seen:
             console.open(path)
-        assert len(seen) <= 7, seen
+        assert len(seen) <= 8, seen
+
+
+def test_page_shows_the_logo_and_the_problems_that_the_app_reports(
+    staff_console: StaffConsole, ports: Ports
+) -> None:
+    console = staff_console(*MAY)
+    key, _ = store_app(ports, "Payments")
+    plain = console.open(f"/console/apps/{key}")
+    assert "Problems reported" not in plain.text
+    assert "/media/apps/" not in plain.html
+    change_app(ports, key, logo="a" * 32)
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        for name, critical, dismissed in (("gateway", True, None), ("solved", False, "")):
+            session.add(
+                AppProblemRecord(
+                    app_id=key,
+                    key=name,
+                    message=f"The {name} fails. <b>",
+                    count=1200,
+                    is_critical=critical,
+                    created_at=now,
+                    updated_at=now,
+                    dismissed_by=dismissed,
+                )
+            )
+    page = console.open(f"/console/apps/{key}")
+    assert f'src="/media/apps/{"a" * 32}-64.webp"' in page.html
+    assert "The gateway fails. <b>" in page.text
+    assert "Reported 1,200 times" in page.text
+    assert "Critical" in page.text
+    assert "The solved fails." not in page.text

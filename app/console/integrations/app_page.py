@@ -9,7 +9,15 @@ from markupsafe import Markup
 from app.console.frame.formatting import breakable, global_id, html_text, time_element
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
 from app.console.frame.parts import Consequence, Fact, Pill, Question
-from app.domain.apps.apps import App, AppToken, AppType, Extension
+from app.domain.apps.apps import (
+    LOGO_SIZES,
+    App,
+    AppProblem,
+    AppToken,
+    AppType,
+    Extension,
+    logo_path,
+)
 from app.domain.authorization.actor import Actor, is_manageable
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.metadata import StoredMetadata
@@ -30,6 +38,7 @@ class AppParts:
     webhooks: Sequence[AppWebhook] = ()
     extensions: Sequence[Extension] = ()
     clients: Sequence[ClientLink] = ()
+    problems: Sequence[AppProblem] = ()
 
     @property
     def counts(self) -> list[str]:
@@ -286,6 +295,17 @@ class ExtensionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ProblemRow:
+    """A problem that the app reported about itself, and that isn't dismissed."""
+
+    key: str
+    message: str
+    times: str
+    updated_at: datetime
+    is_critical: bool
+
+
+@dataclass(frozen=True, slots=True)
 class AppPage:
     """An app's page, and the question before a change if one is asked."""
 
@@ -301,6 +321,8 @@ class AppPage:
     webhooks: tuple[WebhookRow, ...]
     clients: tuple[ClientLink, ...]
     extensions: tuple[ExtensionRow, ...]
+    problems: tuple[ProblemRow, ...]
+    logo: str
     no_extensions: str
     effect: str
     question: Question | None
@@ -357,6 +379,8 @@ def make_app_page(
         webhooks=tuple(_webhook(one) for one in parts.webhooks),
         clients=tuple(parts.clients),
         extensions=tuple(_extension(one) for one in parts.extensions),
+        problems=tuple(_problem(one) for one in parts.problems if one.dismissed_by is None),
+        logo=logo_path(app.logo, LOGO_SIZES[0]) if app.logo else "",
         no_extensions=_no_extensions(app),
         effect=_effect(app, parts),
         question=question,
@@ -443,6 +467,11 @@ def _webhook_state(webhook: AppWebhook) -> Pill:
     if webhook.is_failing:
         return Pill("bad", text("Failing"))
     return Pill("ok", text("Active"))
+
+
+def _problem(problem: AppProblem) -> ProblemRow:
+    times = text("Reported once", "Reported {count:,} times", count=problem.count)
+    return ProblemRow(problem.key, problem.message, times, problem.updated_at, problem.is_critical)
 
 
 def _extension(extension: Extension) -> ExtensionRow:

@@ -69,6 +69,7 @@ from app.services.apps.app_lists import (
 from app.services.apps.app_tokens import clients_of_app, tokens_of_apps
 from app.services.apps.extensions import extensions_of_apps
 from app.services.apps.installation_requests import list_installations
+from app.services.apps.problems import problems_of_apps
 from app.services.authorization.register import may
 from app.services.metadata import show_app_with_metadata
 from app.services.webhooks.app_reach import WebhooksNotConfirmed
@@ -452,6 +453,7 @@ def show_app_page(
         list_webhooks_of_app(ports(), actor(), app.id) if manages else (),
         extensions_of_apps(ports(), actor(), (app,))[app.id],
         clients_of_app(ports(), actor(), app.id) if manages else (),
+        problems_of_apps(ports(), actor(), (app.id,))[app.id] if manages else (),
     )
     is_fine = form is None and question is None
     token = next((listed for listed in parts.tokens if listed.id == part_id), None)
