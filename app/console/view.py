@@ -22,14 +22,14 @@ from app.console.frame.assets import state_icon
 from app.console.frame.errors import register_console_errors, to_sign_in
 from app.console.frame.formatting import FILTERS, html_text, use_time_zone
 from app.console.frame.forms import field_attributes
-from app.console.frame.page_layout import HEADERS, frame_values, go, page
+from app.console.frame.page_layout import HEADERS, frame_values, page, redirect_to
 from app.console.frame.permissions import by_area, dashed_note
 from app.console.frame.reauthentication import answer_proof
 from app.console.frame.session import (
     actor,
+    anonymous_actor,
     caller,
     is_signed_in,
-    nobody,
     note_change,
     note_use,
     ports,
@@ -178,7 +178,7 @@ def mount_console(app: Flask) -> None:
     app.register_blueprint(make_console())
     for endpoint in COUNTED:
         app.view_functions[endpoint] = answered_once(app.view_functions[endpoint])
-    app.add_url_rule("/", "front", lambda: go("console.home.index"))
+    app.add_url_rule("/", "front", lambda: redirect_to("console.home.index"))
 
 
 def make_console() -> Blueprint:
@@ -236,7 +236,9 @@ def _language() -> str:
     """Return the language of the page: its person's, or before signing in the browser's."""
     if not is_signed_in():
         return (
-            browser_language() or shipped_tag(show_default_language(ports(), nobody())) or ENGLISH
+            browser_language()
+            or shipped_tag(show_default_language(ports(), anonymous_actor()))
+            or ENGLISH
         )
     return person_language(caller().user.language_code)
 

@@ -8,7 +8,7 @@ from typing import Any
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from app.console.frame.session import nobody, open_console_session
+from app.console.frame.session import anonymous_actor, open_console_session
 from app.ports import Ports
 from app.services.console.console_sessions import show_sign_in_options, sign_in_to_console
 from tests.builders.people import NOBODY, PASSWORD
@@ -82,7 +82,7 @@ class ConsoleClient:
         show_sign_in_options(self.ports, NOBODY)
         with app.test_request_context("/console/sign-in", environ_base=_PEER):
             open_console_session(
-                sign_in_to_console(self.ports, nobody(), email=email, password=password)
+                sign_in_to_console(self.ports, anonymous_actor(), email=email, password=password)
             )
             response = app.process_response(app.response_class())
         cookie = next(iter(response.headers.getlist("Set-Cookie")))

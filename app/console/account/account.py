@@ -10,7 +10,13 @@ from wtforms.validators import InputRequired
 
 from app.console.frame.forms import ConsoleForm, uploaded_image
 from app.console.frame.navigation import Entry, PageGroup
-from app.console.frame.page_layout import done, full_url, go, page, refused_page
+from app.console.frame.page_layout import (
+    full_url,
+    page,
+    redirect_to,
+    redirect_with_success,
+    refused_page,
+)
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, caller, ports
 from app.console.people.person_page import SessionRow, ended_sessions, newest_of, session_rows
@@ -215,7 +221,7 @@ def save_name() -> BaseResponse:
     except Refused as refused:
         form.refuse(refused)
         return refused_page("account/index.html", **_values(name_form=form))
-    return done(text("Name saved."), "console.account.index")
+    return redirect_with_success(text("Name saved."), "console.account.index")
 
 
 @blueprint.post("/time-zone")
@@ -227,7 +233,7 @@ def save_time_zone() -> BaseResponse:
     except Refused as refused:
         form.refuse(refused)
         return refused_page("account/index.html", **_values(time_zone_form=form))
-    return done(text("Time zone saved."), "console.account.index")
+    return redirect_with_success(text("Time zone saved."), "console.account.index")
 
 
 @blueprint.post("/language")
@@ -240,7 +246,7 @@ def save_language() -> BaseResponse:
         return refused_page("account/index.html", **_values(language_form=form))
     update_account(ports(), actor(), Details(language_code=chosen))
     use_language(person_language(chosen))
-    return done(text("Language saved."), "console.account.index")
+    return redirect_with_success(text("Language saved."), "console.account.index")
 
 
 @blueprint.post("/picture")
@@ -250,14 +256,14 @@ def save_picture() -> BaseResponse:
         update_avatar(ports(), actor(), uploaded_image(MAX_AVATAR_SIZE))
     except Refused as refused:
         return _refused_picture(" ".join(problem_text(one) for one in refused.problems))
-    return done(text("Picture saved."), "console.account.index")
+    return redirect_with_success(text("Picture saved."), "console.account.index")
 
 
 @blueprint.post("/picture/remove")
 def remove_picture() -> BaseResponse:
     """Show no picture any more."""
     delete_avatar(ports(), actor())
-    return done(text("Picture removed."), "console.account.index")
+    return redirect_with_success(text("Picture removed."), "console.account.index")
 
 
 @blueprint.post("/password")
@@ -276,7 +282,7 @@ def save_password() -> BaseResponse:
             form.refuse(refused)
         else:
             message = text("Password changed. All your other sessions ended.")
-            return done(message, "console.account.index")
+            return redirect_with_success(message, "console.account.index")
     return refused_page("account/index.html", **_values(password_form=form))
 
 
@@ -300,7 +306,7 @@ def ask_for_email() -> BaseResponse:
                 "Open the link we sent to {email}. Until then your email doesn't change.",
                 email=form.new_email.data,
             )
-            return done(message, "console.account.index")
+            return redirect_with_success(message, "console.account.index")
     return refused_page("account/index.html", **_values(email_form=form))
 
 
@@ -311,7 +317,7 @@ def follow() -> BaseResponse:
     It works without a session, so that no sign-in URL has the secret.
     """
     session[_LINK] = request.args.get("token", "")[:128]
-    return go("console.account.confirm")
+    return redirect_to("console.account.confirm")
 
 
 @blueprint.route("/new-email", methods=["GET", "POST"])
@@ -328,7 +334,7 @@ def confirm() -> BaseResponse:
         else:
             session.pop(_LINK, None)
             message = text("Email changed to {email}.", email=user.email)
-            return done(message, "console.account.index")
+            return redirect_with_success(message, "console.account.index")
     show = refused_page if form.is_submitted() else page
     return show("account/confirm.html", form=form, has_link=bool(token) and not form.form_errors)
 
@@ -340,8 +346,8 @@ def end_one(session_id: int) -> BaseResponse:
         end_session(ports(), actor(), to_global_id(SESSION, session_id))
     except Refused as refused:
         flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
-        return go("console.account.index")
-    return done(text("Session ended."), "console.account.index")
+        return redirect_to("console.account.index")
+    return redirect_with_success(text("Session ended."), "console.account.index")
 
 
 @blueprint.post("/sessions/end-others")
@@ -351,7 +357,7 @@ def end_others() -> BaseResponse:
     message = text(
         "Ended {count:,} other session.", "Ended {count:,} other sessions.", count=ended
     )
-    return done(message, "console.account.index")
+    return redirect_with_success(message, "console.account.index")
 
 
 def _language_form(chosen: str) -> LanguageForm:

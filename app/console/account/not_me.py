@@ -13,8 +13,8 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.account.passwords import keep_link
 from app.console.frame.formatting import device_words, exact
-from app.console.frame.page_layout import go, page
-from app.console.frame.session import nobody, ports
+from app.console.frame.page_layout import page, redirect_to
+from app.console.frame.session import anonymous_actor, ports
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Refused
 from app.domain.values.text import translatable
@@ -55,7 +55,7 @@ def follow() -> BaseResponse:
     """Where the mail leads: the link's secret leaves the address before anything is shown."""
     session[_LINK] = request.args.get("token", "")[:_MAX_TOKEN_LENGTH]
     session.pop(_SECURED, None)
-    return go("console.not_me.confirm")
+    return redirect_to("console.not_me.confirm")
 
 
 @blueprint.route("/account", methods=["GET", "POST"])
@@ -64,10 +64,10 @@ def confirm() -> BaseResponse:
     token = str(session.get(_LINK, ""))
     try:
         if request.method == "POST":
-            return _secured(secure_account(ports(), nobody(), token=token))
-        notice = show_reported_notice(ports(), nobody(), token=token)
+            return _secured(secure_account(ports(), anonymous_actor(), token=token))
+        notice = show_reported_notice(ports(), anonymous_actor(), token=token)
     except Refused:
-        options = show_sign_in_options(ports(), nobody())
+        options = show_sign_in_options(ports(), anonymous_actor())
         return page("not_me/worthless.html", HTTPStatus.NOT_FOUND, sign_in_options=options)
     return page(
         "not_me/confirm.html",
@@ -75,7 +75,7 @@ def confirm() -> BaseResponse:
         happened=_happened(notice),
         circumstances=_circumstances(notice.values),
         stops=_names(notice.stops),
-        sign_in_options=show_sign_in_options(ports(), nobody()),
+        sign_in_options=show_sign_in_options(ports(), anonymous_actor()),
     )
 
 
@@ -84,8 +84,8 @@ def done() -> BaseResponse:
     """Say what was done, and lead to a new password."""
     secured = session.get(_SECURED)
     if not isinstance(secured, dict):
-        return go("console.sign_in.index")
-    options = show_sign_in_options(ports(), nobody())
+        return redirect_to("console.sign_in.index")
+    options = show_sign_in_options(ports(), anonymous_actor())
     return page("not_me/done.html", secured=secured, sign_in_options=options)
 
 
@@ -100,7 +100,7 @@ def _secured(account: SecuredAccount) -> BaseResponse:
     }
     if account.password_token:
         keep_link(account.email, account.password_token)
-    return go("console.not_me.done")
+    return redirect_to("console.not_me.done")
 
 
 def _names(factors: Sequence[str]) -> list[str]:

@@ -13,7 +13,13 @@ from app.console.account.sign_in import why_impossible
 from app.console.frame.formatting import device_words
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import PageGroup
-from app.console.frame.page_layout import done, go, not_done, page, refused_page
+from app.console.frame.page_layout import (
+    page,
+    redirect_to,
+    redirect_with_error,
+    redirect_with_success,
+    refused_page,
+)
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, ports, prove_now
 from app.console.frame.submissions import Created, CreatingForm, create_once
@@ -158,11 +164,11 @@ class RenameForm(ConsoleForm):
 def begin() -> BaseResponse:
     """Ask for a name, and let the browser make a passkey."""
     if request.method == "GET":
-        return go(_SECURITY)
+        return redirect_to(_SECURITY)
     try:
         return _new_page(NewPasskeyForm(formdata=None))
     except Refused as refused:
-        return not_done(refused, _SECURITY)
+        return redirect_with_error(refused, _SECURITY)
 
 
 @blueprint.post("/add")
@@ -177,7 +183,7 @@ def add() -> BaseResponse:
     try:
         return _new_page(form)
     except Refused as refused:
-        return not_done(refused, _SECURITY)
+        return redirect_with_error(refused, _SECURITY)
 
 
 @blueprint.get("/<key:key>")
@@ -186,7 +192,7 @@ def show(key: int) -> BaseResponse:
     try:
         passkey = show_passkey(ports(), actor(), key)
     except Refused as refused:
-        return not_done(refused, _SECURITY)
+        return redirect_with_error(refused, _SECURITY)
     form = RenameForm(formdata=None, name=passkey.name)
     return page("account/passkey.html", **_values(passkey, form))
 
@@ -203,9 +209,9 @@ def rename(key: int) -> BaseResponse:
             except Refused as refused:
                 form.refuse(refused)
             else:
-                return done(text("Passkey renamed."), _SECURITY)
+                return redirect_with_success(text("Passkey renamed."), _SECURITY)
     except Refused as refused:
-        return not_done(refused, _SECURITY)
+        return redirect_with_error(refused, _SECURITY)
     return refused_page("account/passkey.html", **_values(passkey, form))
 
 
@@ -215,8 +221,8 @@ def delete(key: int) -> BaseResponse:
     try:
         delete_passkey(ports(), actor(), passkey_id=key)
     except Refused as refused:
-        return not_done(refused, _SECURITY)
-    return done(text("Passkey deleted."), _SECURITY)
+        return redirect_with_error(refused, _SECURITY)
+    return redirect_with_success(text("Passkey deleted."), _SECURITY)
 
 
 def _new_page(form: NewPasskeyForm) -> BaseResponse:

@@ -7,8 +7,14 @@ from wtforms.validators import InputRequired
 
 from app.console.account.sign_in_code import hold_sign_in
 from app.console.frame.forms import ConsoleForm
-from app.console.frame.page_layout import done, go, page, refused_page, set_password_url
-from app.console.frame.session import nobody, open_console_session, ports
+from app.console.frame.page_layout import (
+    page,
+    redirect_to,
+    redirect_with_success,
+    refused_page,
+    set_password_url,
+)
+from app.console.frame.session import anonymous_actor, open_console_session, ports
 from app.domain.values.errors import Refused
 from app.services.accounts.password_resets import request_password_reset
 from app.services.console.console_sessions import set_password_at_console, show_sign_in_options
@@ -53,7 +59,7 @@ def forgotten() -> BaseResponse:
         )
     try:
         request_password_reset(
-            ports(), nobody(), email=form.email.data, redirect_url=set_password_url()
+            ports(), anonymous_actor(), email=form.email.data, redirect_url=set_password_url()
         )
     except Refused as refused:
         form.refuse(refused)
@@ -72,7 +78,7 @@ def forgotten() -> BaseResponse:
 def follow() -> BaseResponse:
     """Where the mail leads: the link's secret leaves the address before anything is shown."""
     keep_link(request.args.get("email", "")[:254], request.args.get("token", "")[:128])
-    return go("console.passwords.choose")
+    return redirect_to("console.passwords.choose")
 
 
 @blueprint.route("/new-password", methods=["GET", "POST"])
@@ -84,7 +90,7 @@ def choose() -> BaseResponse:
         try:
             opened = set_password_at_console(
                 ports(),
-                nobody(),
+                anonymous_actor(),
                 email=link["email"],
                 password=form.password.data,
                 token=link["token"],
@@ -98,7 +104,9 @@ def choose() -> BaseResponse:
             if opened is None:
                 return page("passwords/set.html", sign_in_options=_sign_in_options())
             open_console_session(opened)
-            return done(text("Your password is set, and you are signed in."), "console.home.index")
+            return redirect_with_success(
+                text("Your password is set, and you are signed in."), "console.home.index"
+            )
     show = refused_page if form.is_submitted() else page
     return show(
         "passwords/choose.html", form=form, sign_in_options=_sign_in_options(), email=link["email"]
@@ -106,4 +114,4 @@ def choose() -> BaseResponse:
 
 
 def _sign_in_options() -> object:
-    return show_sign_in_options(ports(), nobody())
+    return show_sign_in_options(ports(), anonymous_actor())

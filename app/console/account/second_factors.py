@@ -15,12 +15,12 @@ from app.console.account.passkeys import make_passkeys_card
 from app.console.frame.formatting import day, exact, html_text
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import (
-    done,
     form_path,
-    go,
-    not_done,
     own_path,
     page,
+    redirect_to,
+    redirect_with_error,
+    redirect_with_success,
     refused_page,
     wants_part,
 )
@@ -278,14 +278,14 @@ def index() -> BaseResponse:
 def start() -> BaseResponse:
     """Begin to set up an authenticator app, or to move it to a new phone."""
     start_app_setup(ports(), actor())
-    return go(_INDEX, _anchor="app")
+    return redirect_to(_INDEX, _anchor="app")
 
 
 @blueprint.post("/app/cancel")
 def cancel() -> BaseResponse:
     """Forget a setup that wasn't finished."""
     cancel_app_setup(ports(), actor())
-    return go(_INDEX)
+    return redirect_to(_INDEX)
 
 
 @blueprint.post("/app/confirm")
@@ -306,8 +306,8 @@ def turn_off() -> BaseResponse:
     try:
         turn_off_app(ports(), actor())
     except Refused as refused:
-        return not_done(refused, _INDEX)
-    return done(text("Authenticator app turned off."), _INDEX)
+        return redirect_with_error(refused, _INDEX)
+    return redirect_with_success(text("Authenticator app turned off."), _INDEX)
 
 
 @blueprint.post("/codes")
@@ -316,7 +316,7 @@ def new_codes() -> BaseResponse:
     try:
         return create_once(CreatingForm(), _replace_codes)
     except Refused as refused:
-        return not_done(refused, _INDEX)
+        return redirect_with_error(refused, _INDEX)
 
 
 def _confirm(form: SetupForm) -> Created:
@@ -421,7 +421,7 @@ def show() -> BaseResponse:
 def choose() -> BaseResponse:
     """Lead to the chosen factor's card on the page "Sign-in and security"."""
     factor = request.form.get("factor", "passkey", type=one_of(tuple(FACTORS)))
-    return go("console.second_factors.index", _anchor=FACTORS[str(factor)])
+    return redirect_to("console.second_factors.index", _anchor=FACTORS[str(factor)])
 
 
 def lead_to_second_factor(endpoint: str) -> BaseResponse | None:

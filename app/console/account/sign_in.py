@@ -20,14 +20,14 @@ from wtforms.validators import InputRequired
 from app.console.account.sign_in_code import hint_at_leaked_password, hold_sign_in, refusal_text
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import all_places
-from app.console.frame.page_layout import full_url, go, own_path, page, refused_page
+from app.console.frame.page_layout import full_url, own_path, page, redirect_to, refused_page
 from app.console.frame.reauthentication import ask
 from app.console.frame.session import (
     actor,
+    anonymous_actor,
     close_console_session,
     is_proved,
     is_signed_in,
-    nobody,
     open_console_session,
     ports,
     why_signed_out,
@@ -84,7 +84,7 @@ def index() -> BaseResponse:
     if form.validate():
         try:
             opened = sign_in_to_console(
-                ports(), nobody(), email=form.email.data, password=form.password.data
+                ports(), anonymous_actor(), email=form.email.data, password=form.password.data
             )
         except SecondFactorRequired as required:
             return hold_sign_in(required, next_path, is_leaked=_is_leaked(form))
@@ -102,7 +102,7 @@ def index() -> BaseResponse:
 def passkey_options() -> BaseResponse:
     """Give script a challenge for the browser's passkeys."""
     try:
-        asked = ask_for_passkey_at_console(ports(), nobody())
+        asked = ask_for_passkey_at_console(ports(), anonymous_actor())
     except Refused as refused:
         reasons = " ".join(refusal_text(problem) for problem in refused.problems)
         return make_response(jsonify(error=reasons), HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -118,7 +118,7 @@ def with_passkey() -> BaseResponse:
     try:
         opened = sign_in_to_console_with_passkey(
             ports(),
-            nobody(),
+            anonymous_actor(),
             challenge=request.form.get("challenge", ""),
             credential=request.form.get("credential", ""),
         )
@@ -135,7 +135,11 @@ def begin(plugin_id: str) -> BaseResponse:
     """Lead to the provider's own login."""
     again = is_signed_in()
     begun = begin_console_sign_in(
-        ports(), nobody(), plugin_id=plugin_id, redirect_uri=_callback(plugin_id), again=again
+        ports(),
+        anonymous_actor(),
+        plugin_id=plugin_id,
+        redirect_uri=_callback(plugin_id),
+        again=again,
     )
     session[_BEGUN] = {"state": begun.state, "next": own_path(request.args.get("next"))}
     return redirect(begun.url, HTTPStatus.SEE_OTHER)
@@ -155,7 +159,7 @@ def finish(plugin_id: str) -> BaseResponse:
     try:
         opened = finish_console_sign_in(
             ports(),
-            actor() if is_signed_in() else nobody(),
+            actor() if is_signed_in() else anonymous_actor(),
             plugin_id=plugin_id,
             code=code,
             state=state,
@@ -188,7 +192,7 @@ def leave() -> BaseResponse:
     """
     close_console_session()
     next_argument = request.args.get("next")
-    return go(
+    return redirect_to(
         "console.sign_in.index", next=None if next_argument is None else own_path(next_argument)
     )
 
@@ -213,7 +217,7 @@ def proof_options() -> BaseResponse:
 
 
 def _sign_in_options(form: PasswordForm, next_path: str) -> BaseResponse:
-    sign_in_options = show_sign_in_options(ports(), nobody())
+    sign_in_options = show_sign_in_options(ports(), anonymous_actor())
     show = refused_page if form.is_submitted() else page
     return show(
         "sign_in.html",
@@ -229,10 +233,10 @@ def _sign_in_options(form: PasswordForm, next_path: str) -> BaseResponse:
 def _passkey_values() -> dict[str, object]:
     """Return whether the sign-in page can offer passkeys, and where it could in development."""
     in_development = ports().configuration.development
-    are_possible = party_of(ports(), nobody()) is not None
+    are_possible = party_of(ports(), anonymous_actor()) is not None
     return {
         "offers_passkeys": are_possible,
-        "passkey_hint": why_impossible(nobody(), in_development=True)
+        "passkey_hint": why_impossible(anonymous_actor(), in_development=True)
         if in_development and not are_possible
         else "",
     }
@@ -254,7 +258,7 @@ def _not_let_in(refused: Refused, next_path: str) -> BaseResponse:
         raise refused
     form = PasswordForm(formdata=None)
     form.refuse(refused)
-    sign_in_options = show_sign_in_options(ports(), nobody())
+    sign_in_options = show_sign_in_options(ports(), anonymous_actor())
     return refused_page(
         "sign_in.html",
         form=form,

@@ -12,10 +12,10 @@ from wtforms.validators import InputRequired
 
 from app.console.frame.formatting import html_text
 from app.console.frame.forms import ConsoleForm
-from app.console.frame.page_layout import go, own_path, page, refused_page
+from app.console.frame.page_layout import own_path, page, redirect_to, refused_page
 from app.console.frame.session import (
+    anonymous_actor,
     is_signed_in,
-    nobody,
     open_console_session,
     ports,
     sign_out_because,
@@ -110,7 +110,7 @@ def hold_sign_in(
         "next": next_path,
         "is_leaked": is_leaked,
     }
-    return go("console.sign_in_code.index")
+    return redirect_to("console.sign_in_code.index")
 
 
 def hint_at_leaked_password() -> None:
@@ -127,7 +127,7 @@ def index() -> BaseResponse:
     return _answer(
         form,
         lambda challenge: verify_code_at_console(
-            ports(), nobody(), challenge=challenge, code=str(form.code.data)
+            ports(), anonymous_actor(), challenge=challenge, code=str(form.code.data)
         ),
     )
 
@@ -136,12 +136,12 @@ def index() -> BaseResponse:
 def use_passkey() -> BaseResponse:
     """Finish the sign-in with a passkey."""
     if request.method == "GET":
-        return go("console.sign_in_code.index")
+        return redirect_to("console.sign_in_code.index")
     form = PasskeyForm()
     return _answer(
         form,
         lambda challenge: sign_in_to_console_with_passkey(
-            ports(), nobody(), challenge=challenge, credential=str(form.credential.data)
+            ports(), anonymous_actor(), challenge=challenge, credential=str(form.credential.data)
         ),
     )
 
@@ -150,7 +150,7 @@ def use_passkey() -> BaseResponse:
 def passkey_options() -> BaseResponse:
     """Return what the browser asks a passkey with, for ``passkeys.js``."""
     try:
-        made = challenge_passkey_at_console(ports(), nobody(), challenge=_challenge())
+        made = challenge_passkey_at_console(ports(), anonymous_actor(), challenge=_challenge())
     except Refused as refused:
         return jsonify(error=refusal_text(refused.problems[0]))
     return jsonify(challenge=made.token, options=made.options)
@@ -163,7 +163,7 @@ def _answer(form: ConsoleForm, finish: Callable[[str], ConsoleSession]) -> BaseR
     if is_signed_in():
         return redirect(next_path, HTTPStatus.SEE_OTHER)
     if not held:
-        return go("console.sign_in.index")
+        return redirect_to("console.sign_in.index")
     if form.validate_on_submit():
         try:
             opened = finish(_challenge())
@@ -177,7 +177,7 @@ def _answer(form: ConsoleForm, finish: Callable[[str], ConsoleSession]) -> BaseR
                 hint_at_leaked_password()
             return redirect(next_path, HTTPStatus.SEE_OTHER)
     try:
-        waiting = show_waiting_sign_in(ports(), nobody(), challenge=_challenge())
+        waiting = show_waiting_sign_in(ports(), anonymous_actor(), challenge=_challenge())
     except Refused:
         return _give_up()
     return _page(form, waiting)
@@ -198,7 +198,7 @@ def _page(form: ConsoleForm, waiting: WaitingSignIn) -> BaseResponse:
         is_passkey=way == "passkey",
         kinds=ways,
         email=waiting.email,
-        sign_in_options=show_sign_in_options(ports(), nobody()),
+        sign_in_options=show_sign_in_options(ports(), anonymous_actor()),
         passkey_form=form if isinstance(form, PasskeyForm) else PasskeyForm(formdata=None),
     )
 
@@ -228,4 +228,4 @@ def _give_up(refused: Refused | None = None) -> BaseResponse:
     is_over = problem is None or problem.field == "challenge"
     session.clear()
     sign_out_because(text(_ENDED) if is_over or problem is None else refusal_text(problem))
-    return go("console.sign_in.index")
+    return redirect_to("console.sign_in.index")

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.formatting import html_text
 from app.console.frame.navigation import PageGroup
-from app.console.frame.page_layout import done, not_done
+from app.console.frame.page_layout import redirect_with_error, redirect_with_success
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, ports
 from app.domain.values.errors import Refused
@@ -78,8 +78,8 @@ def _change_person(key: int, change: MetadataChange, message: str) -> BaseRespon
     try:
         change_user_metadata(ports(), actor(), to_global_id("User", key), change)
     except Refused as refused:
-        return not_done(refused, there, key=key)
-    return done(text(message, key=_key()), there, key=key)
+        return redirect_with_error(refused, there, key=key)
+    return redirect_with_success(text(message, key=_key()), there, key=key)
 
 
 def _change_app(key: int, change: MetadataChange, message: str) -> BaseResponse:
@@ -87,8 +87,8 @@ def _change_app(key: int, change: MetadataChange, message: str) -> BaseResponse:
     try:
         change_app_metadata(ports(), actor(), to_global_id("App", key), change)
     except Refused as refused:
-        return not_done(refused, there, key=key)
-    return done(text(message, key=_key()), there, key=key)
+        return redirect_with_error(refused, there, key=key)
+    return redirect_with_success(text(message, key=_key()), there, key=key)
 
 
 ADD, EDIT, DELETE = "add-metadata", "edit-metadata", "delete-metadata"

@@ -70,21 +70,21 @@ def refused_page(template: str, /, **values: object) -> Response:
     return page(template, HTTPStatus.UNPROCESSABLE_ENTITY, **values)
 
 
-def done(message: str, endpoint: str, /, **values: Any) -> BaseResponse:
-    """Say what is so now, and go there (a change is answered by a redirection, never a page)."""
+def redirect_with_success(message: str, endpoint: str, /, **values: Any) -> BaseResponse:
+    """Redirect after a change, and show ``message`` on the page that follows."""
     flash(message, "ok")
-    return go(endpoint, **values)
+    return redirect_to(endpoint, **values)
 
 
-def not_done(refused: Refused, endpoint: str, /, **values: Any) -> BaseResponse:
-    """Say why nothing was changed, and go there."""
+def redirect_with_error(refused: Refused, endpoint: str, /, **values: Any) -> BaseResponse:
+    """Redirect after a change was refused, and show why on the page that follows."""
     reasons = " ".join(problem_text(problem) for problem in refused.problems)
     flash(text("{reasons} Nothing was changed.", reasons=reasons), "bad")
-    return go(endpoint, **values)
+    return redirect_to(endpoint, **values)
 
 
-def go(endpoint: str, /, **values: Any) -> BaseResponse:
-    """A redirection after a form."""
+def redirect_to(endpoint: str, /, **values: Any) -> BaseResponse:
+    """Redirect after a form, to be fetched with GET."""
     return redirect(url_for(endpoint, **values), HTTPStatus.SEE_OTHER)
 
 

@@ -126,7 +126,7 @@ def ask_for_form(
     )
 
 
-def ask_first(act: str, next_path: str) -> BaseResponse:
+def ask_before_dialog(act: str, next_path: str) -> BaseResponse:
     """Ask before a dialog, which is at ``next_path`` and asks about an act of ``needs_proof``."""
     return redirect(
         url_for("console.sign_in.prove", next=next_path, act=act), HTTPStatus.SEE_OTHER

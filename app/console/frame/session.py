@@ -175,7 +175,7 @@ def note_use() -> None:
 
 
 def is_signed_in() -> bool:
-    """Whether a session is alive, whatever it is worth in the present login mode."""
+    """Return whether the request has a live session, regardless of the login mode."""
     return bool(current_user.is_authenticated)
 
 
@@ -227,8 +227,8 @@ def signed_in_by() -> SignedInBy:
     return cast("ConsoleUser", current_user).by
 
 
-def nobody() -> Actor:
-    """The actor of a page that comes before signing in."""
+def anonymous_actor() -> Actor:
+    """Return the actor of a page that is shown before signing in."""
     visitor = visitor_here()
     return anonymous(address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer)
 

@@ -31,8 +31,8 @@ from wtforms import HiddenField
 
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import PageGroup
-from app.console.frame.page_layout import go, page
-from app.console.frame.session import actor, nobody, ports
+from app.console.frame.page_layout import page, redirect_to
+from app.console.frame.session import actor, anonymous_actor, ports
 from app.domain.values.errors import TooManyRequests
 from app.domain.values.installation import DatabaseUnavailable
 from app.domain.values.text import translatable
@@ -87,7 +87,7 @@ def answer_so_far() -> Response | None:
         return None
     key = _key()
     until = time.monotonic() + _PATIENCE_SECONDS
-    while not claim_answer(ports(), nobody(), key):
+    while not claim_answer(ports(), anonymous_actor(), key):
         kept = _wait_for_answer(key, until)
         if kept:
             return _repeat(kept)
@@ -111,7 +111,7 @@ def keep_form_answer(answer: Response) -> Response:
 
 def _keep(key: str, answer: Response) -> None:
     if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or answer.is_streamed:
-        release_answer(ports(), nobody(), key)
+        release_answer(ports(), anonymous_actor(), key)
         return
     is_done = answer.status_code < HTTPStatus.BAD_REQUEST
     kept = {
@@ -122,7 +122,7 @@ def _keep(key: str, answer: Response) -> None:
     }
     keep_answer(
         ports(),
-        nobody(),
+        anonymous_actor(),
         key,
         _json.dumps(kept),
         is_repeated=is_done and request.endpoint not in _SAME_EVERY_TIME,
@@ -140,7 +140,9 @@ def _wait_for_answer(key: str, until: float) -> str | None:
     if not _waiting.acquire(blocking=False):
         return ""
     try:
-        while (kept := find_answer(ports(), nobody(), key)) == "" and time.monotonic() < until:
+        while (
+            kept := find_answer(ports(), anonymous_actor(), key)
+        ) == "" and time.monotonic() < until:
             time.sleep(_PAUSE_SECONDS)
     finally:
         _waiting.release()
@@ -167,7 +169,7 @@ def go_with_entered(
     """Redirect to a page that gets ``fields`` from ``entered_before``; leave secrets out."""
     key = ports().randomness.token(KEY_LENGTH)
     keep_entered(ports(), actor(), key, json.dumps(list(fields)))
-    return go(endpoint, **values, **{_ENTERED_PARAMETER: key})
+    return redirect_to(endpoint, **values, **{_ENTERED_PARAMETER: key})
 
 
 def entered_before() -> Entered | None:
@@ -238,7 +240,7 @@ def create_once(form: CreatingForm, create: Callable[[], Created]) -> BaseRespon
     """
     key = form.submission.data
     if not claim_submission(ports(), actor(), key):
-        return go("console.creations.show", submission=key)
+        return redirect_to("console.creations.show", submission=key)
     try:
         created = create()
     except BaseException:
@@ -266,7 +268,7 @@ def show(submission: str) -> BaseResponse:
     location = find_created_page(ports(), actor(), submission)
     if location is None:
         flash(text(_INTERRUPTED), "warn")
-        return go("console.home.index")
+        return redirect_to("console.home.index")
     if location:
         return redirect(location, HTTPStatus.SEE_OTHER)
     waiting = page("creating.html")

@@ -10,7 +10,7 @@ from wtforms.validators import InputRequired
 
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import Entry, PageGroup
-from app.console.frame.page_layout import done, page, refused_page
+from app.console.frame.page_layout import page, redirect_with_success, refused_page
 from app.console.frame.permissions import Chip, PermissionsField, chips
 from app.console.frame.session import actor, now, ports
 from app.console.frame.submissions import Created, CreatingForm, create_once
@@ -94,7 +94,7 @@ def retry(key: int) -> BaseResponse:
     """Try a failed installation again."""
     installation = retry_installation(ports(), actor(), key)
     started = text("Installing {app} again.", app=installation.app_name)
-    return done(started, "console.apps.index")
+    return redirect_with_success(started, "console.apps.index")
 
 
 @blueprint.post("/<key:key>/dismiss")
@@ -102,7 +102,7 @@ def dismiss(key: int) -> BaseResponse:
     """Delete a failed installation."""
     installation = delete_failed_installation(ports(), actor(), key)
     dismissed = text("Dismissed the installation of {app}.", app=installation.app_name)
-    return done(dismissed, "console.apps.index")
+    return redirect_with_success(dismissed, "console.apps.index")
 
 
 def _refuse(form: ManifestForm, refused: Refused) -> None:
@@ -184,7 +184,7 @@ def revoke(key: int, token_id: int) -> BaseResponse:
     """Revoke a token; it is rejected from the next request on."""
     token = revoke_app_token(ports(), actor(), token_id)
     revoked = text("Token …{last_four} was revoked.", last_four=token.last_four)
-    return done(revoked, "console.apps.show", key=key)
+    return redirect_with_success(revoked, "console.apps.show", key=key)
 
 
 def _create(key: int, form: TokenForm) -> Created:
@@ -239,7 +239,7 @@ def link(key: int) -> BaseResponse:
             form.refuse(refused)
         else:
             linked = text("Client {client} was linked.", client=made.client_id)
-            return done(linked, "console.apps.show", key=key)
+            return redirect_with_success(linked, "console.apps.show", key=key)
     show = refused_page if form.is_submitted() else page
     return show("apps/new_client.html", app=app, form=form, providers=providers)
 
@@ -249,4 +249,4 @@ def unlink(key: int, link_id: int) -> BaseResponse:
     """Unlink a client; its tokens are rejected from the next request on."""
     removed = unlink_app_client(ports(), actor(), link_id)
     unlinked = text("Client {client} was unlinked.", client=removed.client_id)
-    return done(unlinked, "console.apps.show", key=key)
+    return redirect_with_success(unlinked, "console.apps.show", key=key)

@@ -15,7 +15,7 @@ from wtforms.validators import InputRequired
 from app.console.frame.formatting import html_text, time_element
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import done, page, refused_page
+from app.console.frame.page_layout import page, redirect_with_success, refused_page
 from app.console.frame.parts import Pill, Question, lines, moment, muted, named, pill, small
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, now, ports
@@ -355,7 +355,9 @@ def save_details(key: int) -> BaseResponse:
     except Refused as refused:
         form.refuse(refused)
         return show_app_page(key, form=form)
-    return done(text("{app} was saved.", app=app.name), "console.apps.show", key=key)
+    return redirect_with_success(
+        text("{app} was saved.", app=app.name), "console.apps.show", key=key
+    )
 
 
 @blueprint.post("/<key:key>/permissions")
@@ -376,14 +378,14 @@ def save_permissions(key: int) -> BaseResponse:
         return show_app_page(key, form=form)
     labels = enumeration(permission_labels(app.permissions)) or text("none")
     saved = text("Permissions of {app}: {labels}.", app=app.name, labels=labels)
-    return done(saved, "console.apps.show", key=key)
+    return redirect_with_success(saved, "console.apps.show", key=key)
 
 
 @blueprint.post("/<key:key>/activate")
 def activate(key: int) -> BaseResponse:
     """Activate an app."""
     app = activate_app(ports(), actor(), key)
-    return done(
+    return redirect_with_success(
         text("{app} is active. Its tokens work again.", app=app.name), "console.apps.show", key=key
     )
 
@@ -392,7 +394,9 @@ def activate(key: int) -> BaseResponse:
 def deactivate(key: int) -> BaseResponse:
     """Deactivate an app until it is activated again."""
     app = deactivate_app(ports(), actor(), key)
-    return done(text("{app} was deactivated.", app=app.name), "console.apps.show", key=key)
+    return redirect_with_success(
+        text("{app} was deactivated.", app=app.name), "console.apps.show", key=key
+    )
 
 
 @blueprint.post("/<key:key>/remove")
@@ -400,7 +404,7 @@ def remove(key: int) -> BaseResponse:
     """Delete an app with its tokens, webhooks and extensions."""
     app = delete_app(ports(), actor(), key)
     deleted = text("{app} was deleted with its tokens and webhooks.", app=app.name)
-    return done(deleted, "console.apps.index")
+    return redirect_with_success(deleted, "console.apps.index")
 
 
 def created_token(message: str, new: NewAppToken) -> Created:

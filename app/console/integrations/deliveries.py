@@ -7,7 +7,7 @@ from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import done, go, page
+from app.console.frame.page_layout import page, redirect_to, redirect_with_success
 from app.console.frame.parts import Question
 from app.console.frame.session import actor, now, ports
 from app.console.integrations.deliveries_page import (
@@ -246,8 +246,8 @@ def redeliver(key: int) -> BaseResponse:
         retry_delivery(ports(), actor(), to_global_id("EventDelivery", key))
     except Refused as refused:
         flash(refused_text(refused), "bad")
-        return go("console.deliveries.show", key=key)
-    return done(text("Resending now."), "console.deliveries.show", key=key)
+        return redirect_to("console.deliveries.show", key=key)
+    return redirect_with_success(text("Resending now."), "console.deliveries.show", key=key)
 
 
 def _enable_webhook(delivery_id: int) -> None:
@@ -264,15 +264,15 @@ def redeliver_chosen() -> BaseResponse:
     keys = request.form.getlist("id", type=row_key)
     if not keys:
         flash(text("Select a delivery."), "warn")
-        return go("console.deliveries.index", **DELIVERIES.requested().params)
+        return redirect_to("console.deliveries.index", **DELIVERIES.requested().params)
     try:
         resent = retry_deliveries(ports(), actor(), keys)
     except Refused as refused:
         flash(refused_text(refused), "bad")
-        return go("console.deliveries.index", **DELIVERIES.requested().params)
+        return redirect_to("console.deliveries.index", **DELIVERIES.requested().params)
     for state, message in resend_result(resent):
         flash(message, state)
-    return go("console.deliveries.index", **DELIVERIES.requested().params)
+    return redirect_to("console.deliveries.index", **DELIVERIES.requested().params)
 
 
 @blueprint.post("/redeliver-matching")
@@ -282,15 +282,15 @@ def redeliver_matching() -> BaseResponse:
     back = requested.params
     if requested.invalid:
         flash(text("Some filters aren't valid. No deliveries were resent."), "bad")
-        return go("console.deliveries.index", **back)
+        return redirect_to("console.deliveries.index", **back)
     try:
         resent = resend_matching(ports(), actor(), _search(**requested.values))
     except Refused as refused:
         flash(refused_text(refused), "bad")
-        return go("console.deliveries.index", **back)
+        return redirect_to("console.deliveries.index", **back)
     for state, message in resend_result(resent):
         flash(message, state)
-    return go("console.deliveries.index", **back)
+    return redirect_to("console.deliveries.index", **back)
 
 
 @blueprint.post("/replay")
@@ -308,11 +308,13 @@ def replay() -> BaseResponse:
         if any(problem.code == "NOT_FOUND" for problem in refused.problems):
             raise
         flash(refused_text(refused), "bad")
-        return go("console.deliveries.index", webhook=hook)
+        return redirect_to("console.deliveries.index", webhook=hook)
     if made.has_more:
         message = text("There are more missed events. Replay again to send the next ones.")
         flash(message, "warn")
-    return done(replay_result(made, missing=missing), "console.deliveries.index", webhook=hook)
+    return redirect_with_success(
+        replay_result(made, missing=missing), "console.deliveries.index", webhook=hook
+    )
 
 
 def _question(requested: Requested) -> Question | None:

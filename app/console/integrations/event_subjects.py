@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.page_layout import done
+from app.console.frame.page_layout import redirect_with_success
 from app.console.frame.session import actor, ports
 from app.domain.authorization.actor import Actor
 from app.domain.events import EVENTS, EventType
@@ -234,7 +234,9 @@ def send_sample(webhook: int, event: EventType | None, named: str) -> BaseRespon
     if event is not None and event in EVENTS:
         object_id = object_named(ports(), actor(), event, named)
     sent = trigger_webhook(ports(), actor(), to_global_id("Webhook", webhook), object_id, event)
-    return done(text("Sending sample event."), "console.deliveries.show", key=sent.id)
+    return redirect_with_success(
+        text("Sending sample event."), "console.deliveries.show", key=sent.id
+    )
 
 
 def sample_header() -> str:

@@ -19,7 +19,7 @@ from wtforms.validators import InputRequired
 
 from app.console.frame.forms import ConsoleForm, KeyField
 from app.console.frame.navigation import Entry, PageGroup
-from app.console.frame.page_layout import done, page, refused_page
+from app.console.frame.page_layout import page, redirect_with_success, refused_page
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import (
     Created,
@@ -242,7 +242,7 @@ def edit(key: int) -> BaseResponse:
         except Refused as refused:
             form.refuse(refused)
         else:
-            return done(text("Webhook saved."), "console.webhooks.show", key=key)
+            return redirect_with_success(text("Webhook saved."), "console.webhooks.show", key=key)
     return _page(form, hook)
 
 

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.formatting import shortened, time_zone
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import done, go, page, refused_page
+from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
 from app.console.frame.parts import lines, moment, pill
 from app.console.frame.session import actor, now, ports
 from app.console.integrations.event_subjects import WebhookDialog, sample_header, send_sample
@@ -212,14 +212,14 @@ def _show(key: int, dialog: WebhookDialog) -> BaseResponse:
 def pause(key: int) -> BaseResponse:
     """Disable the webhook until it is enabled again."""
     hook = _change(key, WebhookInput(is_active=False))
-    return done(_done_text("disabled", hook), "console.webhooks.show", key=key)
+    return redirect_with_success(_done_text("disabled", hook), "console.webhooks.show", key=key)
 
 
 @blueprint.post("/<key:key>/resume")
 def resume(key: int) -> BaseResponse:
     """Enable the webhook."""
     hook = _change(key, WebhookInput(is_active=True))
-    return done(_done_text("enabled", hook), "console.webhooks.show", key=key)
+    return redirect_with_success(_done_text("enabled", hook), "console.webhooks.show", key=key)
 
 
 @blueprint.post("/<key:key>/grant")
@@ -230,22 +230,22 @@ def grant(key: int) -> BaseResponse:
         abort(404)
     lacking = missing_permissions(actor(), hook.app_name, hook.events, hook.app_permissions)
     if lacking is None:
-        return go("console.webhooks.show", key=key)
+        return redirect_to("console.webhooks.show", key=key)
     change = AppChange(permissions=hook.app_permissions | lacking.permissions)
     try:
         update_app(ports(), actor(), hook.app_id, change)
     except Refused as refused:
         flash(refusal_text(refused), "bad")
-        return go("console.webhooks.show", key=key)
+        return redirect_to("console.webhooks.show", key=key)
     granted = text("Permissions of {app} saved.", app=hook.app_name)
-    return done(granted, "console.webhooks.show", key=key)
+    return redirect_with_success(granted, "console.webhooks.show", key=key)
 
 
 @blueprint.post("/<key:key>/delete")
 def delete(key: int) -> BaseResponse:
     """Delete the webhook with its deliveries."""
     hook = delete_webhook(ports(), actor(), to_global_id("Webhook", key))
-    return done(_done_text("deleted", hook), "console.webhooks.index")
+    return redirect_with_success(_done_text("deleted", hook), "console.webhooks.index")
 
 
 @blueprint.post("/<key:key>/test")
@@ -259,7 +259,7 @@ def test(key: int) -> BaseResponse:
         problem = " ".join(map(problem_text, refused.problems))
         if not may(actor(), show_listed_webhook):
             flash(problem, "bad")
-            return go("console.home.index")
+            return redirect_to("console.home.index")
         return _show(
             key, WebhookDialog("test", "" if event is None else event.value, wanted, problem)
         )

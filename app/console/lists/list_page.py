@@ -92,7 +92,7 @@ def at_most(number: int) -> str:
     return amount(number)
 
 
-def here_with(**changes: str | None) -> str:
+def url_with(**changes: str | None) -> str:
     """Return this page's URL with other query values; ``None`` removes one."""
     values = {**request.args.to_dict(), **changes}
     kept = {name: value for name, value in values.items() if value is not None}
@@ -118,10 +118,10 @@ class ListOrder(Enum):
     OTHER = (translatable("Previous"), translatable("Next"))
 
 
-def turns(page: Page[object], order: ListOrder = ListOrder.OTHER) -> Turns:
+def pager_links(page: Page[object], order: ListOrder = ListOrder.OTHER) -> Turns:
     """Return the URLs of the pages before and after ``page``."""
-    back = here_with(before=page.cursors[0], after=None) if page.has_previous else ""
-    on = here_with(after=page.cursors[-1], before=None) if page.has_next else ""
+    back = url_with(before=page.cursors[0], after=None) if page.has_previous else ""
+    on = url_with(after=page.cursors[-1], before=None) if page.has_next else ""
     return Turns(back, on, *order.value)
 
 
@@ -146,7 +146,7 @@ def tags(
             text(
                 "{name}: {value}", name=names[name], value=called.get(name, {}).get(value, value)
             ),
-            here_with(**dict.fromkeys((name, *_STATE))),
+            url_with(**dict.fromkeys((name, *_STATE))),
         )
         for name, value in query_params(*names).items()
     ]
@@ -465,7 +465,7 @@ class ListPage(Generic[Item]):
             columns=columns or self.columns,
             items=found.items,
             summary=summary or self.count.of(found.counts),
-            turns=turns(found, requested.sort.order if requested.sort else self.order),
+            turns=pager_links(found, requested.sort.order if requested.sort else self.order),
             files=[(text(_FILES[form]), self._file_url(form, requested)) for form in self.forms],
             no_match=text(self.no_match or self.count.no_match),
             hint=text(self.hint),

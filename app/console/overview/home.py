@@ -27,7 +27,7 @@ from app.console.frame.formatting import (
     written,
 )
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import done, page
+from app.console.frame.page_layout import page, redirect_with_success
 from app.console.frame.session import actor, ports
 from app.console.overview.attention import AttentionItem, Checklist, make_checklist, people_items
 from app.console.security.audit_sentences import done_to, what_was_done, who_did
@@ -457,7 +457,9 @@ blueprint = PageGroup(
 def dismiss() -> BaseResponse:
     """Hide the setup checklist for everyone."""
     dismiss_setup(ports(), actor())
-    return done(text("Setup checklist dismissed for everyone."), "console.home.index")
+    return redirect_with_success(
+        text("Setup checklist dismissed for everyone."), "console.home.index"
+    )
 
 
 @blueprint.get("/")

@@ -5,7 +5,12 @@ from collections.abc import Callable
 from flask import Blueprint
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.page_layout import done, go, not_done, set_password_url
+from app.console.frame.page_layout import (
+    redirect_to,
+    redirect_with_error,
+    redirect_with_success,
+    set_password_url,
+)
 from app.console.frame.session import actor, ports
 from app.console.people.person_page import name_of
 from app.domain.accounts.users import User
@@ -31,7 +36,7 @@ blueprint = Blueprint("account_actions", __name__, url_prefix="/people")
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """Return the page of an account, among the staff or the customers."""
-    return go(_page_of(show_person(ports(), actor(), key).user), key=key)
+    return redirect_to(_page_of(show_person(ports(), actor(), key).user), key=key)
 
 
 @blueprint.post("/<key:key>/activate")
@@ -64,7 +69,7 @@ def remove(key: int) -> BaseResponse:
     except Refused as refused:
         return _refused(user, refused)
     there = "console.staff.index" if user.is_staff else "console.customers.index"
-    return done(text("Removed {name}.", name=name_of(user)), there)
+    return redirect_with_success(text("Removed {name}.", name=name_of(user)), there)
 
 
 @blueprint.post("/<key:key>/sign-out")
@@ -81,7 +86,7 @@ def sign_out(key: int) -> BaseResponse:
         count=ended,
         name=name_of(user),
     )
-    return done(message, _page_of(user), key=key)
+    return redirect_with_success(message, _page_of(user), key=key)
 
 
 @blueprint.post("/<key:key>/second-factors/reset")
@@ -132,7 +137,7 @@ def _act(key: int, message: str, act: Callable[[], object]) -> BaseResponse:
     except Refused as refused:
         return _refused(user, refused)
     sentence = text(message, name=name_of(user), email=user.email)
-    return done(sentence, _page_of(user), key=key)
+    return redirect_with_success(sentence, _page_of(user), key=key)
 
 
 def _user(key: int) -> User:
@@ -145,4 +150,4 @@ def _page_of(user: User) -> str:
 
 def _refused(user: User, refused: Refused) -> BaseResponse:
     """Return to the account's page with the error; nothing was changed."""
-    return not_done(refused, _page_of(user), key=user.id)
+    return redirect_with_error(refused, _page_of(user), key=user.id)

@@ -11,7 +11,7 @@ from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import done, go, page, refused_page
+from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
 from app.console.frame.parts import Pill, Question, moment, pill
 from app.console.frame.session import actor, now, ports
 from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount
@@ -305,7 +305,7 @@ def show(key: int) -> BaseResponse:
     """One customer; with ``ask`` the question before something is done to them."""
     person, diagnosis = _person(key)
     if person.user.is_staff:
-        return go("console.staff.show", key=key)
+        return redirect_to("console.staff.show", key=key)
     question_name = request.args.get("ask", "")
     return page("customers/show.html", **_values(person, question_name, diagnosis))
 
@@ -324,7 +324,7 @@ def save_details(key: int) -> BaseResponse:
         values = {**_values(person, "", diagnosis), "form": form}
         return refused_page("customers/show.html", **values)
     message = text("Saved the details of {name}.", name=name_of(user))
-    return done(message, "console.customers.show", key=key)
+    return redirect_with_success(message, "console.customers.show", key=key)
 
 
 def _person(key: int) -> tuple[Person, SignInDiagnosis | None]:

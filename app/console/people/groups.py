@@ -13,7 +13,12 @@ from wtforms.validators import InputRequired
 from app.console.frame.formatting import amount, html_text
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import Entry, PageGroup
-from app.console.frame.page_layout import done, not_done, page, refused_page
+from app.console.frame.page_layout import (
+    page,
+    redirect_with_error,
+    redirect_with_success,
+    refused_page,
+)
 from app.console.frame.parts import Consequence, Question, icon, link, small
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, ports, require
@@ -25,9 +30,9 @@ from app.console.lists.list_page import (
     RowCount,
     Sort,
     Turns,
+    pager_links,
     requested_page,
     search,
-    turns,
 )
 from app.console.people.person_page import email_below_name, name_of
 from app.domain.accounts.search import UserFilter
@@ -367,7 +372,7 @@ def save(key: int) -> BaseResponse:
         form.refuse(refused)
         values = {**_values(group), "form": form, "chips": chips(actor(), permissions)}
         return refused_page("groups/show.html", **values)
-    return done(
+    return redirect_with_success(
         text("Saved the group {name}.", name=saved.name), "console.staff.groups.show", key=key
     )
 
@@ -385,7 +390,7 @@ def add_member(key: int) -> BaseResponse:
             form.refuse(refused)
         else:
             message = text("Added {name} to {group}.", name=name_of(user), group=group.name)
-            return done(message, "console.staff.groups.show", key=key)
+            return redirect_with_success(message, "console.staff.groups.show", key=key)
     return refused_page("groups/show.html", **{**_values(group), "member_form": form})
 
 
@@ -398,7 +403,7 @@ def remove_member(key: int, user_key: int) -> BaseResponse:
     except Refused as refused:
         return _refused(key, refused)
     message = text("Removed a member from {group}.", group=group.name)
-    return done(message, "console.staff.groups.show", key=key)
+    return redirect_with_success(message, "console.staff.groups.show", key=key)
 
 
 @blueprint.post("/<key:key>/delete")
@@ -408,7 +413,9 @@ def delete(key: int) -> BaseResponse:
         group = delete_group(ports(), actor(), to_global_id("Group", key))
     except Refused as refused:
         return _refused(key, refused)
-    return done(text("Deleted the group {name}.", name=group.name), "console.staff.groups.index")
+    return redirect_with_success(
+        text("Deleted the group {name}.", name=group.name), "console.staff.groups.index"
+    )
 
 
 def every_group() -> tuple[PermissionGroup, ...]:
@@ -442,7 +449,7 @@ def _group(key: int) -> PermissionGroup:
 def _values(group: PermissionGroup, question_name: str = "") -> dict[str, object]:
     members = list_staff(ports(), actor(), requested_page(), UserFilter(group_id=group.id))
     # The response to a form has no URL that could lead to other pages.
-    turned = turns(members) if request.method == "GET" else Turns()
+    turned = pager_links(members) if request.method == "GET" else Turns()
     return {
         "group": make_group_page(group, members.items, actor(), question_name),
         "turns": turned if turned.previous or turned.next else None,
@@ -454,4 +461,4 @@ def _values(group: PermissionGroup, question_name: str = "") -> dict[str, object
 
 def _refused(key: int, refused: Refused) -> BaseResponse:
     """Return to the group's page with the error; nothing was changed."""
-    return not_done(refused, "console.staff.groups.show", key=key)
+    return redirect_with_error(refused, "console.staff.groups.show", key=key)

@@ -9,7 +9,12 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.formatting import breakable
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import done, not_done, page, set_password_url
+from app.console.frame.page_layout import (
+    page,
+    redirect_with_error,
+    redirect_with_success,
+    set_password_url,
+)
 from app.console.frame.parts import Pill, lines, link, moment, pill
 from app.console.frame.session import actor, ports
 from app.console.lists.list_page import (
@@ -285,8 +290,8 @@ def resend(key: int) -> BaseResponse:
     except Refused as refused:
         if show_mail(ports(), actor(), key) is None:
             abort(404)
-        return not_done(refused, "console.mails.show", key=key)
-    return done(resent_message(sent, key), "console.mails.show", key=sent.id)
+        return redirect_with_error(refused, "console.mails.show", key=key)
+    return redirect_with_success(resent_message(sent, key), "console.mails.show", key=sent.id)
 
 
 def newest_mails(user_id: int) -> Table[MailEntry]:

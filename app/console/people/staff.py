@@ -10,7 +10,14 @@ from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import done, go, not_done, page, refused_page, set_password_url
+from app.console.frame.page_layout import (
+    page,
+    redirect_to,
+    redirect_with_error,
+    redirect_with_success,
+    refused_page,
+    set_password_url,
+)
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
 from app.console.lists.list_page import (
@@ -18,8 +25,8 @@ from app.console.lists.list_page import (
     ListPage,
     RowCount,
     choice,
+    pager_links,
     requested_page,
-    turns,
 )
 from app.console.people import groups
 from app.console.people.groups import every_group, group_choice, group_names
@@ -113,7 +120,7 @@ def show_matrix() -> BaseResponse:
         columns=columns,
         rows=make_rows(columns, actor().permissions),
         summary=count.of(found.counts),
-        turns=turns(found),
+        turns=pager_links(found),
     )
 
 
@@ -193,8 +200,8 @@ def resend(key: int) -> BaseResponse:
     try:
         resend_invitation(ports(), actor(), key, set_password_url())
     except Refused as refused:
-        return not_done(refused, "console.staff.show", key=key)
-    return done(
+        return redirect_with_error(refused, "console.staff.show", key=key)
+    return redirect_with_success(
         text("Invitation sent again. Earlier links stopped working."),
         "console.staff.show",
         key=key,
@@ -207,7 +214,7 @@ def make_link(key: int) -> BaseResponse:
     try:
         return create_once(CreatingForm(), lambda: _create_link(key))
     except Refused as refused:
-        return not_done(refused, "console.staff.show", key=key)
+        return redirect_with_error(refused, "console.staff.show", key=key)
 
 
 def _invite(form: InvitationForm, groups: tuple[str, ...]) -> Created:
@@ -315,7 +322,7 @@ def show(key: int) -> BaseResponse:
     require(Permission.MANAGE_STAFF)
     person = show_person(ports(), actor(), key)
     if not person.user.is_staff:
-        return go("console.customers.show", key=key)
+        return redirect_to("console.customers.show", key=key)
     return page("staff/show.html", **_values(person, request.args.get("ask", "")))
 
 
@@ -333,7 +340,7 @@ def save_details(key: int) -> BaseResponse:
         person = show_person(ports(), actor(), key)
         return refused_page("staff/show.html", **{**_values(person), "form": form})
     message = text("Saved the details of {name}.", name=name_of(user))
-    return done(message, "console.staff.show", key=key)
+    return redirect_with_success(message, "console.staff.show", key=key)
 
 
 @blueprint.post("/<key:key>/groups")
@@ -344,12 +351,12 @@ def save_groups(key: int) -> BaseResponse:
     try:
         user = update_staff(ports(), actor(), to_global_id("User", key), changes)
     except Refused as refused:
-        return not_done(refused, "console.staff.show", key=key)
+        return redirect_with_error(refused, "console.staff.show", key=key)
     message = text("{name} isn't in any group now.", name=name_of(user))
     if user.groups:
         names = enumeration(group.name for group in user.groups)
         message = text("Groups of {name}: {groups}.", name=name_of(user), groups=names)
-    return done(message, "console.staff.show", key=key)
+    return redirect_with_success(message, "console.staff.show", key=key)
 
 
 @blueprint.post("/<key:key>/permissions")
@@ -362,9 +369,9 @@ def save_permissions(key: int) -> BaseResponse:
     try:
         user = update_staff(ports(), actor(), to_global_id("User", key), changes)
     except Refused as refused:
-        return not_done(refused, "console.staff.show", key=key)
+        return redirect_with_error(refused, "console.staff.show", key=key)
     message = text("Saved the direct permissions of {name}.", name=name_of(user))
-    return done(message, "console.staff.show", key=key)
+    return redirect_with_success(message, "console.staff.show", key=key)
 
 
 def _values(person: Person, question_name: str = "") -> dict[str, object]:

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.formatting import capitalize_first, exact, html_text, time_element
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import done, full_url, go, page
+from app.console.frame.page_layout import full_url, page, redirect_to, redirect_with_success
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, now, ports
 from app.console.lists.files import Columns, export_items
@@ -270,5 +270,5 @@ def rotate() -> BaseResponse:
         ring = rotate_keys(ports(), actor())
     except Refused as refused:
         flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
-        return go("console.keys.index")
-    return done(rotated_message(ring), "console.keys.index")
+        return redirect_to("console.keys.index")
+    return redirect_with_success(rotated_message(ring), "console.keys.index")

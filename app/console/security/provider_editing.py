@@ -13,7 +13,7 @@ from wtforms.validators import InputRequired, Length
 from app.console.frame.formatting import capitalize_first, html_text, tally
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import Entry, PageGroup
-from app.console.frame.page_layout import done, go, page, refused_page
+from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
 from app.console.frame.session import actor, ports, require
 from app.console.security.providers_page import Trial, make_preview_card, values_of
 from app.console.security.single_sign_on import find_plugin, provider_page
@@ -110,7 +110,7 @@ def new() -> BaseResponse:
         except Refused as refused:
             form.refuse(refused)
         else:
-            return done(
+            return redirect_with_success(
                 text("{name} was added. Enable it to let people sign in.", name=form.name.data),
                 "console.single_sign_on.show",
                 slug=slug,
@@ -128,7 +128,7 @@ def discover(slug: str) -> BaseResponse:
         discover_provider(ports(), actor(), slug, issuer)
     except Refused as refused:
         return _page(plugin, _form_of(plugin, is_sent=False), refused=refused, issuer=issuer)
-    return done(
+    return redirect_with_success(
         text("The URLs of {name} were discovered and saved.", name=plugin.name),
         "console.single_sign_on.show",
         slug=slug,
@@ -146,7 +146,7 @@ def edit(slug: str) -> BaseResponse:
             save_provider(ports(), actor(), slug, changes)
         except Refused as refused:
             return _page(plugin, form, refused=refused)
-        return done(
+        return redirect_with_success(
             text("The settings of {name} were saved.", name=form.name.data),
             "console.single_sign_on.show",
             slug=slug,
@@ -263,7 +263,7 @@ checks_blueprint = Blueprint("provider_checks", __name__, url_prefix="/single-si
 def test(slug: str) -> BaseResponse:
     """Check everything the provider is needed for; no session is created."""
     if request.method == "GET":
-        return go("console.single_sign_on.show", slug=slug)
+        return redirect_to("console.single_sign_on.show", slug=slug)
     findings = check_provider(ports(), actor(), slug)
     return provider_page(slug, trial=Trial(findings=findings))
 
@@ -272,7 +272,7 @@ def test(slug: str) -> BaseResponse:
 def preview(slug: str) -> BaseResponse:
     """Preview the account for a pasted token; nothing is created or changed."""
     if request.method == "GET":
-        return go("console.single_sign_on.show", slug=slug)
+        return redirect_to("console.single_sign_on.show", slug=slug)
     try:
         found = preview_mapping(ports(), actor(), slug, request.form.get("token", ""))
     except Refused as refused:

@@ -9,9 +9,16 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.formatting import exact, html_text, tally
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import done, full_url, go, page, refused_page, server_url
+from app.console.frame.page_layout import (
+    full_url,
+    page,
+    redirect_to,
+    redirect_with_success,
+    refused_page,
+    server_url,
+)
 from app.console.frame.parts import Consequence, Question
-from app.console.frame.reauthentication import ask_first
+from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, now, ports
 from app.console.lists.list_page import EmptyState, ListPage, RowCount, Sort, search
 from app.console.security.providers_page import (
@@ -315,7 +322,7 @@ def show(slug: str) -> BaseResponse:
         return provider_page(slug)
     act = needs_proof(ports(), actor(), save_provider, slug, _SWITCH[state])
     if act:
-        return ask_first(act, url_for("console.single_sign_on.show", slug=slug, ask=state))
+        return ask_before_dialog(act, url_for("console.single_sign_on.show", slug=slug, ask=state))
     return provider_page(slug, state=state)
 
 
@@ -325,7 +332,7 @@ def switch(slug: str) -> BaseResponse:
     plugin = find_plugin(slug)
     state = request.form.get("to", "")
     if state not in _ASKED:
-        return go("console.single_sign_on.show", slug=slug)
+        return redirect_to("console.single_sign_on.show", slug=slug)
     active = _ASKED[state]
     try:
         save_provider(ports(), actor(), slug, _SWITCH[state])
@@ -336,7 +343,7 @@ def switch(slug: str) -> BaseResponse:
         if active
         else text("{name} is disabled.", name=plugin.name)
     )
-    return done(sentence, "console.single_sign_on.show", slug=slug)
+    return redirect_with_success(sentence, "console.single_sign_on.show", slug=slug)
 
 
 @blueprint.post("/<slug:slug>/confirm")
@@ -349,7 +356,7 @@ def confirm(slug: str) -> BaseResponse:
     except Refused as refused:
         return provider_page(slug, wrong=[problem_text(problem) for problem in refused.problems])
     sentence = text("The settings of {name} are confirmed.", name=plugin.name)
-    return done(sentence, "console.single_sign_on.show", slug=slug)
+    return redirect_with_success(sentence, "console.single_sign_on.show", slug=slug)
 
 
 def provider_page(

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.formatting import breakable_ip, exact, html_text, time_element
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import go, own_path
+from app.console.frame.page_layout import own_path, redirect_to
 from app.console.frame.parts import Consequence, Question, lines, moment
 from app.console.frame.session import actor, now, ports, visitor_here
 from app.console.lists.list_page import (
@@ -21,8 +21,8 @@ from app.console.lists.list_page import (
     ListPage,
     Sort,
     choice,
-    here_with,
     search,
+    url_with,
 )
 from app.domain.values.errors import Refused
 from app.domain.values.ip_addresses import parse_address
@@ -203,7 +203,7 @@ def _unblock_button(block: BlockDetails) -> Markup:
         " data-dialog>{}</a></span>"
     )
     label = text("Unblock {ip_address} …", ip_address=block.address)
-    return button.format(here_with(ask="unblock", address=block.address), label, text("Unblock …"))
+    return button.format(url_with(ask="unblock", address=block.address), label, text("Unblock …"))
 
 
 def _read(_request: PageRequest, **values: Any) -> Page[BlockDetails]:
@@ -326,7 +326,7 @@ def index() -> BaseResponse:
         problem=problem,
         question=question,
         forwarding=make_forwarding(list_untrusted_forwarding(ports(), actor()), now()),
-        back=here_with(ask=None, address=None),
+        back=url_with(ask=None, address=None),
         own_ip=visitor_here().address,
         trusted_proxies=[str(one) for one in installation().trusted_proxies],
     )
@@ -339,7 +339,7 @@ def export() -> BaseResponse:
         return BLOCKED_IPS.export()
     except ThrottleUnavailable:
         flash(text(_UNAVAILABLE), "bad")
-        return go("console.throttle.index", **BLOCKED_IPS.requested().params)
+        return redirect_to("console.throttle.index", **BLOCKED_IPS.requested().params)
 
 
 @blueprint.post("/unblock")
@@ -364,7 +364,7 @@ def _back() -> BaseResponse:
     back = request.form.get("back", "")
     if back:
         return redirect(own_path(back), HTTPStatus.SEE_OTHER)
-    return go("console.throttle.index")
+    return redirect_to("console.throttle.index")
 
 
 def _asks() -> bool:

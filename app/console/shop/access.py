@@ -12,9 +12,9 @@ from wtforms import StringField
 from app.console.frame.formatting import exact, html_text, tally, time_element, time_zone_name
 from app.console.frame.forms import ConsoleForm, MomentField
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import done, go, page, refused_page
+from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
 from app.console.frame.parts import Consequence
-from app.console.frame.reauthentication import ask_first
+from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, caller, ports, signed_in_by
 from app.console.shop.access_positions import (
     MODES,
@@ -343,7 +343,7 @@ def index() -> BaseResponse:
     if proposal is not None and not proposal.refusal(found):
         act = needs_proof(ports(), actor(), update_shop, proposal.update)
         if act:
-            return ask_first(act, proposal.address())
+            return ask_before_dialog(act, proposal.address())
     return _show(found, proposal)
 
 
@@ -352,7 +352,7 @@ def set_mode() -> BaseResponse:
     """Set the password login mode; refused if no administrator could undo it."""
     proposal = _proposal("mode", request.form.get("mode"), None)
     if proposal is None:
-        return go("console.access.index")
+        return redirect_to("console.access.index")
     mode, phrase = proposal.mode, request.form.get("phrase", "").strip().upper()
     if mode is PasswordLoginMode.DISABLED and phrase != PHRASE:
         return _refuse(
@@ -366,7 +366,7 @@ def set_storefront() -> BaseResponse:
     """Open the storefront, or close it with a note and a time to open."""
     proposal = _proposal("storefront", None, request.form.get("open"))
     if proposal is None:
-        return go("console.access.index")
+        return redirect_to("console.access.index")
     return _change(proposal) if proposal.opens_storefront else _close(proposal)
 
 
@@ -456,8 +456,8 @@ def _change(proposal: Proposal) -> BaseResponse:
     except Refused as refused:
         return _refuse(None, [problem_text(problem) for problem in refused.problems])
     if proposal.is_mode:
-        return done(text(_DONE_MODE[proposal.mode]), "console.access.index")
-    return done(text(_DONE_OPEN[_OPEN[proposal.value]]), "console.access.index")
+        return redirect_with_success(text(_DONE_MODE[proposal.mode]), "console.access.index")
+    return redirect_with_success(text(_DONE_OPEN[_OPEN[proposal.value]]), "console.access.index")
 
 
 def _close(proposal: Proposal) -> BaseResponse:
@@ -472,8 +472,8 @@ def _close(proposal: Proposal) -> BaseResponse:
         form.refuse(refused)
         return _refuse(proposal, [], form)
     if was_closed:
-        return done(text("Note and opening time saved."), "console.access.index")
-    return done(text(_DONE_OPEN[False]), "console.access.index")
+        return redirect_with_success(text("Note and opening time saved."), "console.access.index")
+    return redirect_with_success(text(_DONE_OPEN[False]), "console.access.index")
 
 
 def _guard(change: AccessChange) -> None:

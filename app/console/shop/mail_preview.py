@@ -11,7 +11,13 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.forms import uploaded_image
 from app.console.frame.navigation import Entry, PageGroup
-from app.console.frame.page_layout import HEADERS, done, not_done, page, refused_page
+from app.console.frame.page_layout import (
+    HEADERS,
+    page,
+    redirect_with_error,
+    redirect_with_success,
+    refused_page,
+)
 from app.console.frame.session import actor, ports
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.mails.design import (
@@ -156,9 +162,9 @@ def send_test() -> BaseResponse:
     try:
         email = send_test_mail(ports(), actor(), kind, language)
     except Refused as refused:
-        return not_done(refused, "console.mail_preview.index", **place)
+        return redirect_with_error(refused, "console.mail_preview.index", **place)
     message = sent_test_message(email, is_sent=sends_mail(ports(), actor()))
-    return done(message, "console.mail_preview.index", **place)
+    return redirect_with_success(message, "console.mail_preview.index", **place)
 
 
 @blueprint.post("/logo")
@@ -168,7 +174,9 @@ def save_logo() -> BaseResponse:
         update_logo(ports(), actor(), uploaded_image(MAX_LOGO_SIZE))
     except Refused as refused:
         return _page(" ".join(problem_text(one) for one in refused.problems))
-    return done(text("Logo saved. New emails show it."), "console.mail_preview.index")
+    return redirect_with_success(
+        text("Logo saved. New emails show it."), "console.mail_preview.index"
+    )
 
 
 @blueprint.post("/logo/remove")
@@ -176,7 +184,7 @@ def remove_logo() -> BaseResponse:
     """Show the shop's name instead of a logo."""
     delete_logo(ports(), actor())
     message = text("Logo removed. New emails show the shop's name.")
-    return done(message, "console.mail_preview.index")
+    return redirect_with_success(message, "console.mail_preview.index")
 
 
 def _page(logo_error: str = "") -> BaseResponse:

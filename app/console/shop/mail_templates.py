@@ -11,7 +11,7 @@ from wtforms import HiddenField, IntegerField, StringField, TextAreaField
 
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import done, page, refused_page
+from app.console.frame.page_layout import page, redirect_with_success, refused_page
 from app.console.frame.parts import Pill
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Entered, entered_before, go_with_entered
@@ -371,7 +371,9 @@ def save(kind: str) -> BaseResponse:
         version=version,
         name=template_title(of, language),
     )
-    return done(message, "console.mail_templates.edit", kind=kind, language=language or None)
+    return redirect_with_success(
+        message, "console.mail_templates.edit", kind=kind, language=language or None
+    )
 
 
 @blueprint.post("/<slug:kind>/reset")
@@ -383,7 +385,9 @@ def reset(kind: str) -> BaseResponse:
         "The default is used for “{name}” again. Your versions are kept.",
         name=template_title(of, language),
     )
-    return done(message, "console.mail_templates.edit", kind=kind, language=language or None)
+    return redirect_with_success(
+        message, "console.mail_templates.edit", kind=kind, language=language or None
+    )
 
 
 def _entered_fields() -> list[tuple[str, str]]:

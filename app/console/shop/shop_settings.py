@@ -19,9 +19,9 @@ from wtforms import (
 
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import done, page, refused_page, server_url
+from app.console.frame.page_layout import page, redirect_with_success, refused_page, server_url
 from app.console.frame.parts import Fact
-from app.console.frame.reauthentication import ask_first
+from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, now, ports
 from app.console.shop.second_factor_settings import (
     SecondFactorForm,
@@ -310,7 +310,7 @@ def index() -> BaseResponse:
     update = form.update()
     act = needs_proof(ports(), actor(), update_shop, update)
     if act:
-        return ask_first(act, request.full_path)
+        return ask_before_dialog(act, request.full_path)
     counts = count_second_factors(ports(), actor())
     question = make_question(shop, update, counts, now())
     if question is None:
@@ -331,7 +331,9 @@ def set_second_factor() -> BaseResponse:
         form.refuse(refused)
         return refused_page("settings/index.html", **_values(shop, factor_form=form))
     message = saved_second_factor(saved, now())
-    return done(message, "console.shop_settings.index", _anchor=SettingGroup.SECOND_FACTOR.value)
+    return redirect_with_success(
+        message, "console.shop_settings.index", _anchor=SettingGroup.SECOND_FACTOR.value
+    )
 
 
 @blueprint.post("/<slug:name>")
@@ -347,7 +349,9 @@ def save(name: str) -> BaseResponse:
     except Refused as refused:
         form.refuse(refused)
         return refused_page("settings/index.html", **_values(shop, {group: form}))
-    return done(saved_message(group, saved), "console.shop_settings.index", _anchor=name)
+    return redirect_with_success(
+        saved_message(group, saved), "console.shop_settings.index", _anchor=name
+    )
 
 
 def _values(
