@@ -254,3 +254,12 @@ def test_european_union_is_no_address(ports: Ports, api: ApiClient) -> None:
     assert made["address"]["country"] == {"code": "XK", "country": "Kosovo"}
     rules = "{ addressValidationRules(countryCode: EU) { countryName } }"
     assert api.code(rules) == "GraphQLError"
+
+
+def test_objects_with_an_id_are_nodes(ports: Ports, api: ApiClient) -> None:
+    own = sign_in(ports, make_user(ports)).access
+    shown = api.run("{ me { ... on Node { id __typename } } }", own)
+    assert shown == {"id": api.run("{ me { id } }", own)["id"], "__typename": "User"}
+    nodes = api.run('{ __type(name: "Node") { possibleTypes { name } } }')["possibleTypes"]
+    names = {one["name"] for one in nodes}
+    assert names >= {"Address", "App", "Channel", "Group", "Order", "User", "Webhook"}

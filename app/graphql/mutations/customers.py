@@ -172,7 +172,7 @@ class CustomerMutations(graphene.ObjectType):
         UserBulkSetActive,
         description=(
             "Activates or deactivates users, at most 100. Those that the caller can't manage are "
-            "in `errors`. Requires MANAGE_USERS, for staff MANAGE_STAFF."
+            "in `errors`. Requires MANAGE_USERS."
         ),
         ids=_IDS,
         is_active=graphene.Argument(
