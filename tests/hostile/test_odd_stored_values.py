@@ -12,6 +12,7 @@ from app.ports import Ports
 from app.settings import Settings
 from tests.console.populated_shop import ADMIN, open_console, populate
 from tests.fakes.clock import FakeClock
+from tests.fixtures.one_of_each import InTurn
 from tests.fixtures.ports import fake_ports
 from tests.hostile.test_invalid_page_input import good_path
 
@@ -58,7 +59,7 @@ def free_texts() -> Iterator[Column[str]]:
                 yield column
 
 
-def test_every_page_shows_odd_texts(shop: Ports, sqlite_url: str) -> None:
+def test_every_page_shows_odd_texts(shop: Ports, sqlite_url: str, in_turn: InTurn) -> None:
     app = create_app(shop, Settings())
     desk = open_console(app, shop, ADMIN)
     paths = [
@@ -73,7 +74,7 @@ def test_every_page_shows_odd_texts(shop: Ports, sqlite_url: str) -> None:
     for label, text in ODD.items():
         for column in free_texts():
             changed += put(file, column, text)
-        for path in paths:
+        for path in in_turn(paths, len(paths) // 3):
             status = desk.client.get(path).status_code
             shown += status == 200
             failed += [f"{label}: {path}: {status}"] if status >= 500 else []
@@ -81,7 +82,7 @@ def test_every_page_shows_odd_texts(shop: Ports, sqlite_url: str) -> None:
     file.close()
     kept.close()
     assert failed == []
-    assert shown > 40 * len(ODD)
+    assert shown > 13 * len(ODD)
     assert changed > 80 * len(ODD)
 
 
