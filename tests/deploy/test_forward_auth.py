@@ -395,3 +395,14 @@ def test_client_cannot_choose_what_the_check_is_told_of_its_address(
         addresses = call.headers["x-forwarded-for"].replace(" ", "").split(",")
         # Envoy writes its own address for a loopback one.
         assert addresses[-1] != CLAIMED
+
+
+def test_client_cannot_have_a_header_of_the_check_dropped(
+    name: str, ports: Ports, latchkey: str, tmp_path: Path
+) -> None:
+    """Proxies drop what ``Connection`` names (RFC 9110, 7.6.1), which a client can send."""
+    token = make_app(ports)[1]
+    named = ", ".join(f"{PREFIX}{fact}" for fact in FACTS)
+    with proxied(name, tmp_path, latchkey) as service:
+        told = service.told(token, ("Connection", f"close, {named}"))
+        assert told.keys() == {"kind", "id", "app", "staff"}
