@@ -26,7 +26,7 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run translations compiled test quick coverage check fix bench mutations soak cluster scale fuzz proxies verifier upgradecheck docs nextjs pictures lock \
+.PHONY: help run translations compiled test quick coverage check fix bench mutations flakes soak cluster scale fuzz proxies verifier upgradecheck docs nextjs pictures lock \
   playground venv packages dev-packages node-packages editor-if-possible style types layers
 
 help: ## this list
@@ -78,6 +78,9 @@ bench: dev-packages ## measure the speed of a running server: the table in docs/
 
 mutations: dev-packages ## break each of a hundred rules in a copy; its tests must fail (ARGS=word)
 	$(BIN)/python -m tests.mutations $(ARGS)
+
+flakes: dev-packages ## run what depends on time 20 times beside 8 busy processes: none may fail (ARGS="--times 3 queue")
+	$(BIN)/python -m tests.flakes $(ARGS)
 
 soak: dev-packages ## the long test: hours of load, with processes killed meanwhile
 	$(BIN)/python -m benchmarks.soak $(ARGS)

@@ -1,0 +1,85 @@
+"""Find the tests whose result could depend on how quickly things happen."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+TIMING = {
+    "Barrier",
+    "Popen",
+    "Process",
+    "Thread",
+    "ThreadPoolExecutor",
+    "fork",
+    "monotonic",
+    "perf_counter",
+    "process_time",
+    "sleep",
+    "thread_time",
+}
+"""What a test that depends on time uses, itself or in a function that it calls."""
+
+
+@dataclass(slots=True)
+class _Module:
+    imported: dict[str, str] = field(default_factory=dict)
+    """Where a name is from: ``tests.servers.apps.app_server``."""
+
+    used: dict[str, set[str]] = field(default_factory=dict)
+    """The names in each function and class."""
+
+
+def timed_tests() -> list[str]:
+    """Return the node IDs, without parameters, of all tests that use ``TIMING``.
+
+    Fixtures aren't followed: those of databases and servers would add nearly all tests.
+    """
+    modules = {_name(path): _read(path) for path in sorted((ROOT / "tests").rglob("*.py"))}
+    itself = {
+        f"{name}.{function}"
+        for name, module in modules.items()
+        for function, used in module.used.items()
+        if used & TIMING
+    }
+    return [
+        f"{name.replace('.', '/')}.py::{function}"
+        for name, module in modules.items()
+        for function in sorted(_timed(name, module, itself))
+        if function.startswith("test_")
+    ]
+
+
+def _timed(name: str, module: _Module, itself: set[str]) -> set[str]:
+    """Return the functions of a module that use ``TIMING``, or call one that does."""
+    calls = {one for one, source in module.imported.items() if source in itself}
+    timed = {function for function in module.used if f"{name}.{function}" in itself}
+    while True:
+        more = {function for function, used in module.used.items() if used & (timed | calls)}
+        if more <= timed:
+            return timed
+        timed |= more
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def _read(path: Path) -> _Module:
+    module = _Module()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.ImportFrom(module=str(source), names=names) if source.startswith("tests."):
+                for alias in names:
+                    module.imported[alias.asname or alias.name] = f"{source}.{alias.name}"
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                module.used[name] = set(_names(node))
+    return module
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    for part in ast.walk(node):
+        match part:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+                yield name
