@@ -105,7 +105,7 @@ def email_below_name(user: User) -> str:
 
 def person_cell(user: User, endpoint: str, *, is_viewer: bool = False) -> Markup:
     """Return the title of a person's row in a list, which leads to their page."""
-    you = pill(Pill("info", text("You"))) if is_viewer else Markup()
+    you = Markup(" {}").format(pill(Pill("info", text("You")))) if is_viewer else Markup()
     email = small(breakable(email_below_name(user)))
     return named(name_of(user), url_for(endpoint, key=user.id), you, email)
 

@@ -204,7 +204,7 @@ def _difference(difference: Difference) -> Markup:
     before, after = shortened(difference.before), shortened(difference.after)
     return Markup("<span>{} {}{}</span>").format(
         muted(text("{field}:", field=difference.field)),
-        Markup('<del class="lk-muted">{}</del>').format(before) if before else "",
+        Markup('<del class="lk-muted">{}</del> ').format(before) if before else "",
         _changed_to(after, has_before=bool(before)) if after else "",
     )
 
