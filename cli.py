@@ -35,6 +35,7 @@ COMMANDS = {
     "import": "app.commands.imports:command",
     "user": "app.commands.user:command",
     "group": "app.commands.group:command",
+    "channel": "app.commands.channel:command",
     "shop": "app.commands.shop:command",
     "oidc": "app.commands.oidc:command",
     "sign-ins": "app.commands.sign_ins:command",
@@ -61,6 +62,7 @@ SECTIONS = {
     "People and access": {
         "user": "Create, list, update and deactivate people.",
         "group": "Create, list, update and delete permission groups.",
+        "channel": "Create, list, update and delete channels.",
         "shop": "Show and change the shop's settings and switches.",
         "oidc": "Set up single sign-on through identity providers.",
         "sign-ins": "List sign-in attempts and why they failed.",

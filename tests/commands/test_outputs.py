@@ -58,6 +58,19 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "finish-nothing": ("finish", "--yes"),
         "finish-unasked": ("finish",),
     },
+    "channel": {
+        "create": (
+            *("create", "poland", "--name", "Poland", "--currency", "EUR"),
+            *("--country", "PL"),
+        ),
+        "create-mistyped": (
+            *("create", "poland", "--name", "Poland", "--currency", "zloty"),
+            *("--country", "PL"),
+        ),
+        "list": ("list",),
+        "update": ("update", "default-channel", "--name", "Everywhere", "--inactive"),
+        "delete-last": ("delete", "default-channel", "--yes"),
+    },
     "group": {
         "create": ("create", "Editors", "--permission", "manage-pages"),
         "create-taken": ("create", "Support"),

@@ -322,6 +322,17 @@ def channel_snapshot(channel: Channel) -> dict[str, object]:
 
 
 @building_block
+@staff_and_apps
+def find_by_slug(ports: Ports, actor: Actor, slug: str) -> Channel:
+    """Return the channel of a slug; refuses NOT_FOUND on ``slug``."""
+    with ports.database.reading() as session:
+        channel = find_channel(session, slug)
+    if channel is None:
+        message = "Channel {slug} not found."
+        raise Refused(Problem("NOT_FOUND", message, "slug", values={"slug": repr(slug)}))
+    return channel
+
+
 def find_channel(session: ReadSession, slug: str) -> Channel | None:
     """Return the channel of that slug."""
     row = session.execute(CHANNELS.where(has_slug(slug))).one_or_none()
