@@ -45,6 +45,7 @@ NOT_READ = {
     "flask oidc confirm",
     "flask oidc show",
     "form-control form-control-color",
+    " checked disabled",
     "Internal Server Error",  # the API's message; the page's is marked
     "Latchkey",
     "Ctrl",
@@ -74,6 +75,9 @@ FAULTS = {
     "The account is deactivated or unlinked, or its owner has signed out everywhere since then.",
     "The user-info endpoint returned an encrypted or malformed JWT.",  # see domain/values/failures
     "A refresh token was used twice.",
+    "You don't have access to this channel.",  # the console has its own page for what is denied
+    "You don't have access to this order's channel.",
+    "You no longer have access to a channel.",
     "List reverse proxies in TRUSTED_PROXIES.",
     "The check isn't done yet.",
     "The request body has too many small chunks. Send chunks of 4 KiB or more.",
