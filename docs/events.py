@@ -32,6 +32,7 @@ _AREAS = {
     "ADDRESS": "Addresses",
     "APP": "Apps",
     "CHANNEL": "Channels",
+    "SHOP": "Shop",
     "ORDER": "Orders",
     "CUSTOMER": "Customers",
     "PRODUCT": "Products",

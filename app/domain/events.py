@@ -57,6 +57,7 @@ class EventType(_EventName):
     CHANNEL_DELETED = "CHANNEL_DELETED"
     CHANNEL_STATUS_CHANGED = "CHANNEL_STATUS_CHANGED"
     CHANNEL_METADATA_UPDATED = "CHANNEL_METADATA_UPDATED"
+    SHOP_METADATA_UPDATED = "SHOP_METADATA_UPDATED"
     ORDER_CREATED = "ORDER_CREATED"
     ORDER_CONFIRMED = "ORDER_CONFIRMED"
     ORDER_PAID = "ORDER_PAID"
@@ -198,7 +199,6 @@ class UnsentEvent(_EventName):
     VOUCHER_CODE_EXPORT_COMPLETED = "VOUCHER_CODE_EXPORT_COMPLETED"
     OBSERVABILITY = "OBSERVABILITY"
     THUMBNAIL_CREATED = "THUMBNAIL_CREATED"
-    SHOP_METADATA_UPDATED = "SHOP_METADATA_UPDATED"
 
 
 def event_named(name: str) -> EventType | UnsentEvent:
@@ -287,7 +287,26 @@ CHANNEL = Subject(
     "id name slug isActive currencyCode defaultCountry { code }",
     translatable("channel"),
 )
-SUBJECTS = (PERSON, CUSTOMER, STAFF, GROUP, APP, PRODUCT, ORDER, CHECKOUT, ADDRESS, CHANNEL)
+SHOP = Subject(
+    "Shop",
+    "shop",
+    Permission.MANAGE_SETTINGS,
+    "id name metadata { key value }",
+    translatable("shop"),
+)
+SUBJECTS = (
+    PERSON,
+    CUSTOMER,
+    STAFF,
+    GROUP,
+    APP,
+    PRODUCT,
+    ORDER,
+    CHECKOUT,
+    ADDRESS,
+    CHANNEL,
+    SHOP,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,6 +435,9 @@ class ChannelStatusChanged(
 
 
 class ChannelMetadataUpdated(Event, subject=CHANNEL, when="A channel's metadata changes."): ...
+
+
+class ShopMetadataUpdated(Event, subject=SHOP, when="The shop's metadata changes."): ...
 
 
 class OrderCreated(Event, subject=ORDER, when="An order is placed."): ...

@@ -25,6 +25,7 @@ from app.graphql.types.checkouts import Checkout
 from app.graphql.types.groups import Group
 from app.graphql.types.orders import Order
 from app.graphql.types.products import Product
+from app.graphql.types.shop import Shop
 from app.graphql.types.users import User
 from app.services.webhooks.event_subjects import principal_of, recipient_of, subject_of
 
@@ -36,6 +37,7 @@ SUBJECT_TYPES: dict[str, type[graphene.ObjectType]] = {
     "Group": Group,
     "Order": Order,
     "Product": Product,
+    "Shop": Shop,
     "User": User,
 }
 """What events can be about, by the type of ``domain.events.Subject``."""

@@ -69,6 +69,7 @@ from app.services.people.staff import (
     update_staff,
 )
 from app.services.people.users import Details
+from app.services.shop.settings import change_shop_metadata
 from tests.builders.links import link_for
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.outbox import events
@@ -157,7 +158,9 @@ def addresses(ports: Ports) -> None:
 
 
 def metadata(ports: Ports) -> None:
-    """Change the metadata of a customer."""
+    """Change the metadata of a customer and of the shop."""
+    change = MetadataChange(values=(("color", "red"),))
+    change_shop_metadata(ports, OPERATOR, to_global_id("Shop", 1), change)
     customer = to_global_id("User", make_user(ports, "ann@example.com"))
     set_color = MetadataChange(values=(("color", "red"),))
     change_user_metadata(ports, OPERATOR, customer, set_color)

@@ -107,6 +107,10 @@ def _channel(ports: Ports, _kind: type[Event]) -> SampleObject:
     return SampleObject(key, to_global_id("Channel", key))
 
 
+def _shop(_ports: Ports, _kind: type[Event]) -> SampleObject:
+    return SampleObject(1, to_global_id("Shop", 1))
+
+
 _MAKERS: dict[str, Callable[[Ports, type[Event]], SampleObject]] = {
     "User": _person,
     "Group": _group,
@@ -116,6 +120,7 @@ _MAKERS: dict[str, Callable[[Ports, type[Event]], SampleObject]] = {
     "Order": _order,
     "Address": _address,
     "Channel": _channel,
+    "Shop": _shop,
 }
 _DELETIONS: dict[EventType, Callable[[Ports, Actor, str], object]] = {
     EventType.CUSTOMER_DELETED: delete_customer,

@@ -41,6 +41,10 @@ TOLD: Mapping[str, str] = {
     "updatePrivateMetadata of staff": "STAFF_UPDATED",
     "deletePrivateMetadata of customer": "CUSTOMER_UPDATED CUSTOMER_METADATA_UPDATED",
     "deletePrivateMetadata of staff": "STAFF_UPDATED",
+    "updateMetadata of shop": "SHOP_METADATA_UPDATED",
+    "deleteMetadata of shop": "SHOP_METADATA_UPDATED",
+    "updatePrivateMetadata of shop": "SHOP_METADATA_UPDATED",
+    "deletePrivateMetadata of shop": "SHOP_METADATA_UPDATED",
     "requestEmailChange": "ACCOUNT_CHANGE_EMAIL_REQUESTED",
     "userAvatarUpdate": "STAFF_UPDATED",
     "customerCreate": "CUSTOMER_CREATED",
@@ -84,7 +88,8 @@ SILENT: Mapping[str, str] = {
         tokenCreate tokenRefresh tokenVerify tokensDeactivateAll externalAuthenticationUrl
         externalObtainAccessTokens externalRefresh externalVerify externalLogout passwordChange
         sessionEnd sessionsEndOthers shopSettingsUpdate pluginUpdate
-        shopLogoUpdate shopLogoDelete mailTemplateSave mailTemplateReset
+        shopLogoUpdate shopLogoDelete mailTemplateSave mailTemplateReset shopAddressUpdate
+        appProblemCreate appProblemDismiss
         appTokenCreate appTokenRotate appTokenDelete appTokenVerify appFetchManifest
         appDeleteFailedInstallation webhookCreate webhookUpdate webhookDelete webhookDryRun
         webhookTrigger eventDeliveryRetry webhookReplay secondFactorVerify

@@ -179,6 +179,12 @@ SHOWN_SUBJECTS: Mapping[str, ShownSubject] = MappingProxyType(
             _find_channels,
             _name_title,
         ),
+        "Shop": ShownSubject(
+            translatable("Shop"),
+            translatable("ID. Leave empty for this shop."),
+            _find_none,
+            _name_title,
+        ),
         "App": ShownSubject(
             translatable("App"),
             translatable("Name, number, email or ID. Leave empty for the latest app."),

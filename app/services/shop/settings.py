@@ -17,6 +17,7 @@ from app.domain.accounts.addresses import (
 )
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.events import ShopMetadataUpdated
 from app.domain.mails.design import LOGO_NAME_LENGTH, MAX_HEIGHT, MAX_LOGO_SIZE, MAX_WIDTH, Logo
 from app.domain.mails.mail import LINK_EVENTS, MailSender, sender_setting
 from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, given_values
@@ -58,6 +59,7 @@ from app.services.identity.stored_metadata import (
     metadata_by_key,
     save_sent_metadata,
 )
+from app.services.outbox.publisher import add_event
 
 
 @requires(Permission.MANAGE_SETTINGS)
@@ -209,7 +211,8 @@ def _save_metadata(
 def _note_metadata(
     ports: Ports, actor: Actor, session: Session, name: str, changed: dict[str, object]
 ) -> None:
-    """Record which keys differ, not their values."""
+    """Record which keys differ, not their values, and tell webhooks."""
+    add_event(ports, actor, session, ShopMetadataUpdated(SHOP_ID))
     change = Change("shop.update_metadata", "Shop", SHOP_ID, name, after=changed)
     record(ports, actor, session, change)
 

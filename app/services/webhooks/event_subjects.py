@@ -26,6 +26,7 @@ from app.domain.commerce.products import Product
 from app.domain.commerce.products import snapshot_of as product_snapshot
 from app.domain.commerce.sales import Checkout, Order
 from app.domain.events import Deletion, Event, NamedObject, Occurrence
+from app.domain.shop.settings import PasswordLoginMode, PublicShop
 from app.domain.values.errors import PermissionDenied
 from app.models import (
     AddressRecord,
@@ -37,8 +38,10 @@ from app.models import (
     GroupRecord,
     OrderRecord,
     ProductRecord,
+    ShopRecord,
     UserRecord,
 )
+from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.stored_addresses import address_snapshot, is_of_staff, to_address
 from app.services.authorization.register import building_block, staff_and_apps
@@ -116,7 +119,7 @@ _READ: Mapping[object, Callable[[Any], object]] = MappingProxyType(
 )
 """How a stored value becomes one of that type; texts, numbers and switches are stored as such."""
 
-Subject = User | Group | App | Product | Checkout | Order | Address | Channel
+Subject = User | Group | App | Product | Checkout | Order | Address | Channel | PublicShop
 """What an event can be about."""
 
 Snapshot = Mapping[str, object]
@@ -287,6 +290,16 @@ def _channel(session: Session, key: int) -> Channel | None:
     return None if row is None else to_channel(row)
 
 
+def _shop(session: Session) -> PublicShop:
+    shop = session.get_one(ShopRecord, SHOP_ID)
+    return PublicShop(
+        name=shop.name,
+        description=shop.description,
+        password_login_mode=PasswordLoginMode(shop.password_login_mode),
+        allow_storefront_traffic=shop.allow_storefront_traffic,
+    )
+
+
 def _channel_snapshot(session: Session, key: int) -> Mapping[str, object]:
     return channel_snapshot(
         to_channel(session.execute(CHANNELS.where(ChannelRecord.id == key)).one())
@@ -373,6 +386,11 @@ SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
             snapshot=_channel_snapshot,
             read_snapshot=partial(read_snapshot, Channel),
             deletions=("channel.delete",),
+        ),
+        "Shop": StoredSubject(
+            key=ShopRecord.id,
+            read=lambda session, _actor, _key: _shop(session),
+            name=ShopRecord.name,
         ),
     }
 )
