@@ -28,7 +28,9 @@ from app.web.translation import problem_text, reason_text, text
 
 NOUNS = {
     "ACCOUNT": translatable("Accounts"),
+    "ADDRESS": translatable("Addresses"),
     "APP": translatable("Apps"),
+    "CHANNEL": translatable("Channels"),
     "ORDER": translatable("Orders"),
     "CUSTOMER": translatable("Customers"),
     "PRODUCT": translatable("Products"),
@@ -73,7 +75,9 @@ def catalogue(owner: App | None, chosen: Collection[str]) -> list[Group]:
 
 def _about(item: tuple[EventType, type[Event]]) -> tuple[str, Permission]:
     name, kind = item
-    return next(noun for start, noun in NOUNS.items() if name.startswith(start)), kind.permission
+    # Not next(): groupby would take its StopIteration for the end of the events.
+    (noun,) = [noun for start, noun in NOUNS.items() if name.startswith(start)]
+    return noun, kind.permission
 
 
 def _group(
