@@ -59,7 +59,7 @@ def saver_of(actor: Actor) -> Saver:
     """Return ``actor`` as the saver of a webhook."""
     if actor.is_trusted:
         return Saver(actor.kind, actor.name)
-    permissions = actor.token_limit if actor.is_app else actor.permissions
+    permissions = actor.token_limit if actor.is_app else actor.held_everywhere
     return Saver(actor.kind, actor.name, permissions)
 
 
@@ -78,10 +78,10 @@ def lacking_of_app(actor: Actor, of_app: frozenset[Permission]) -> tuple[Permiss
     """Return the permissions of an app, ``of_app``, that ``actor`` lacks; none for an app.
 
     A webhook receives all that its app can read. So only people who hold all of the app's
-    permissions manage its webhooks, and see their payloads and secrets.
+    permissions, in all channels, manage its webhooks, and see their payloads and secrets.
     """
     viewer = actor.viewer
-    return () if viewer.is_app else in_order(of_app - viewer.permissions)
+    return () if viewer.is_app else in_order(of_app - viewer.held_everywhere)
 
 
 def require_all_of_app(actor: Actor, of_app: frozenset[Permission]) -> None:

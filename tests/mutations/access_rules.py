@@ -53,6 +53,20 @@ AUTHORIZATION = (
         "domain/authorization/test_grants.py",
     ),
     Mutant(
+        "A permission in some channels is none that an app can be given",
+        "app/domain/authorization/permissions.py",
+        "return permissions if channel_ids is None else permissions - _BY_CHANNEL",
+        "return permissions",
+        "hostile/test_channel_restrictions.py",
+    ),
+    Mutant(
+        "The console finds orders of the caller's channels alone",
+        "app/services/console/search.py",
+        "order.id == number, is_reached(actor, ORDER_CHANNEL)",
+        "order.id == number",
+        "hostile/test_channel_restrictions.py",
+    ),
+    Mutant(
         "A right that was lost meanwhile rolls the change back",
         "app/services/authorization/register.py",
         "if lost:",

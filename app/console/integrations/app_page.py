@@ -18,7 +18,7 @@ from app.domain.apps.apps import (
     Extension,
     logo_path,
 )
-from app.domain.authorization.actor import Actor, is_manageable
+from app.domain.authorization.actor import Actor, manages_app
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.metadata import StoredMetadata
 from app.services.apps.app_lists import AppWebhook
@@ -345,7 +345,7 @@ def app_metadata_card(
         stored,
         asked,
         sees_private=True,
-        can_change=is_manageable(actor, app.permissions),
+        can_change=manages_app(actor, app.permissions),
     )
 
 

@@ -8,7 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, ScopeGrant
+from app.domain.authorization.permissions import (
+    ALL_PERMISSIONS,
+    Permission,
+    ScopeGrant,
+    held_everywhere,
+)
 from app.domain.values.errors import Problem, TokenFault
 from app.domain.values.ids import to_global_id
 from app.domain.values.unchanging import unchanging
@@ -110,6 +115,11 @@ class Actor:
     def holds(self, permission: Permission) -> bool:
         return permission in self.permissions
 
+    @property
+    def held_everywhere(self) -> frozenset[Permission]:
+        """The permissions that hold in all channels: what the caller can give to apps."""
+        return held_everywhere(self.permissions, self.channel_ids)
+
     def reaches_channel(self, channel_id: int) -> bool:
         """Whether the permissions, and those of the viewer of a preview, hold in that channel."""
         return all(
@@ -195,6 +205,26 @@ def grant_problem(
     )
 
 
+def app_grant_problem(
+    actor: Actor, permissions: frozenset[Permission], field: str = "permissions"
+) -> Problem | None:
+    """Return why ``actor`` can't grant ``permissions`` to an app, or ``None``.
+
+    Apps act in all channels, so ``actor`` must hold them there.
+    """
+    beyond = tuple(sorted(permissions - actor.held_everywhere))
+    if not beyond or not is_manageable(actor, permissions):
+        return grant_problem(actor, permissions, field)
+    message = "Apps act in all channels, and you don't have these permissions there: {beyond}."
+    return Problem(
+        "OUT_OF_SCOPE_PERMISSION",
+        message,
+        field,
+        permissions=beyond,
+        values={"beyond": ", ".join(beyond)},
+    )
+
+
 def withdrawal_problem(
     actor: Actor, permissions: Iterable[Permission], field: str
 ) -> Problem | None:
@@ -249,13 +279,18 @@ def channel_problem(
 
 
 def is_manageable(actor: Actor, permissions: Iterable[Permission]) -> bool:
-    """Whether ``actor`` can manage a user or app that holds ``permissions``."""
+    """Whether ``actor`` can manage a user or group that holds ``permissions``."""
     return not _not_held(actor, permissions)
 
 
+def manages_app(actor: Actor, permissions: frozenset[Permission]) -> bool:
+    """Whether ``actor`` can manage an app that holds ``permissions``: in all channels."""
+    return permissions <= actor.held_everywhere
+
+
 def holds_all_permissions(actor: Actor) -> bool:
-    """Whether ``actor`` holds everything: a superuser, or the operator."""
-    return actor.permissions >= ALL_PERMISSIONS
+    """Whether ``actor`` holds everything everywhere: a superuser, or the operator."""
+    return actor.held_everywhere >= ALL_PERMISSIONS
 
 
 def _not_held(actor: Actor, permissions: Iterable[Permission]) -> tuple[str, ...]:

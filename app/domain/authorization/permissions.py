@@ -80,6 +80,26 @@ _LABELS = {
 
 ALL_PERMISSIONS = frozenset(Permission)
 
+_BY_CHANNEL = frozenset(
+    {
+        Permission.HANDLE_CHECKOUTS,
+        Permission.MANAGE_CHANNELS,
+        Permission.MANAGE_CHECKOUTS,
+        Permission.MANAGE_ORDERS,
+    }
+)
+"""The permissions that groups can restrict to some channels."""
+
+
+def held_everywhere(
+    permissions: frozenset[Permission], channel_ids: frozenset[int] | None
+) -> frozenset[Permission]:
+    """Return those of ``permissions`` that hold in all channels, as an app's do.
+
+    ``channel_ids`` are the channels in which they hold, ``None`` for all of them.
+    """
+    return permissions if channel_ids is None else permissions - _BY_CHANNEL
+
 
 _ORDER = {
     permission: place

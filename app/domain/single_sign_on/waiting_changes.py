@@ -76,7 +76,7 @@ def changer_of(actor: Actor) -> Changer | None:
     """
     if actor.is_trusted or (actor.is_user and actor.is_staff and holds_all_permissions(actor)):
         return None
-    return Changer(actor.user_id, actor.app_id, actor.name, actor.permissions)
+    return Changer(actor.user_id, actor.app_id, actor.name, actor.held_everywhere)
 
 
 def with_waiting_changes(

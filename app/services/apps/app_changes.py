@@ -7,7 +7,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.apps.apps import App, AppType, NewAppToken, grantable_problem
-from app.domain.authorization.actor import Actor, grant_problem
+from app.domain.authorization.actor import Actor, app_grant_problem
 from app.domain.authorization.permissions import Permission
 from app.domain.events import AppDeleted, AppInstalled, AppStatusChanged, AppUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
@@ -140,7 +140,7 @@ def _check(actor: Actor, name: str, identifier: str, permissions: frozenset[Perm
     problems = [
         line_problem(name, "name", max_length=_MAX_NAME_LENGTH),
         line_problem(identifier, "identifier", max_length=_MAX_NAME_LENGTH),
-        grant_problem(actor, permissions),
+        app_grant_problem(actor, permissions),
         grantable_problem(permissions),
     ]
     if not name:

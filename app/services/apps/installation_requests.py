@@ -14,7 +14,7 @@ from app.domain.apps.apps import (
     grantable_problem,
 )
 from app.domain.apps.manifests import Manifest, ManifestWebhook, read_manifest
-from app.domain.authorization.actor import Actor, grant_problem
+from app.domain.authorization.actor import Actor, app_grant_problem
 from app.domain.authorization.permissions import Permission, joined_names, split_names
 from app.domain.urls.web_urls import is_web_url, target_problem
 from app.domain.values.errors import Problem, Refused, refuse_any
@@ -186,7 +186,7 @@ def install_app(ports: Ports, actor: Actor, request: InstallationRequest) -> Ins
     problems = [
         line_problem(name, "appName", max_length=_MAX_NAME_LENGTH),
         manifest_url_problem(request.manifest_url),
-        grant_problem(actor, request.permissions),
+        app_grant_problem(actor, request.permissions),
         grantable_problem(request.permissions),
     ]
     if not name:
@@ -227,7 +227,7 @@ def retry_installation(
     """
     with ports.database.transaction() as session:
         stored = _failed(session, installation_id)
-        problem = grant_problem(actor, split_names(stored.permissions), "id")
+        problem = app_grant_problem(actor, split_names(stored.permissions), "id")
         if problem is not None:
             raise Refused(problem)
         now = ports.clock.now()

@@ -11,6 +11,7 @@ from app.domain.audit import SHOWN_FIELDS, security_event_of
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin, describe_actor
 from app.domain.authorization.permissions import (
     Permission,
+    held_everywhere,
     known_permissions,
     read_grant,
     write_grant,
@@ -103,7 +104,7 @@ def store_requester(actor: Actor) -> dict[str, object]:
         "name": actor.name,
         "address": actor.address,
         "issuer": actor.issuer,
-        "permissions": sorted(permission.value for permission in actor.permissions),
+        "permissions": sorted(permission.value for permission in actor.held_everywhere),
         "origin": actor.origin.value,
         "amr": write_methods(actor.amr),
         "grant": write_grant(actor.grant),
@@ -160,5 +161,6 @@ def require_requester(
     amr = read_methods(str(stored.get("amr", "")))
     grant = read_grant(stored.get("grant"))
     user = with_effective_rights(read_user(row), origin, amr, switches, grant)
-    if not granted | {Permission.MANAGE_APPS} <= user.permissions:
+    held = held_everywhere(user.permissions, user.channel_ids)
+    if not granted | {Permission.MANAGE_APPS} <= held:
         raise Refused(_LOST)

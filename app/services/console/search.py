@@ -38,6 +38,7 @@ from app.models import (
 )
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import staff_only
+from app.services.commerce.channels import ORDER_CHANNEL, is_reached
 from app.services.lists.filters import contains_text
 
 MAX_HITS_PER_KIND = 5
@@ -86,8 +87,8 @@ def search_everything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
 
     Apps for all staff; webhooks, and a delivery by its ``webhook-id``, for MANAGE_APPS; staff and
     groups for MANAGE_STAFF; customers for MANAGE_USERS or MANAGE_ORDERS; an order by its number
-    for MANAGE_ORDERS; identity providers for MANAGE_PLUGINS. Words match by their beginnings. An
-    API ID finds its object. One statement, two for several words. Never refuses.
+    for MANAGE_ORDERS in its channel; identity providers for MANAGE_PLUGINS. Words match by their
+    beginnings. An API ID finds its object. One statement, two for several words. Never refuses.
     """
     words = read_search(text) if len(text) <= MAX_SEARCH_LENGTH else None
     if not words:
@@ -114,7 +115,7 @@ def _searches(actor: Actor, text: str, words: Sequence[str]) -> Iterator[Select[
         yield from _with_id(actor, type_name, key)
     number = key if type_name == "Order" else parse_key(text.removeprefix("#"))
     if number is not None and actor.holds(Permission.MANAGE_ORDERS):
-        yield _order(number)
+        yield _order(actor, number)
     if actor.holds(Permission.MANAGE_APPS):
         yield _webhooks(words)
         if text.startswith(_MESSAGE):
@@ -166,12 +167,12 @@ def _person(actor: Actor, key: int) -> Iterator[Select[*tuple[Any, ...]]]:
         yield customer.where(user.id == key, user.is_staff.is_(False))
 
 
-def _order(number: int) -> Select[*tuple[Any, ...]]:
+def _order(actor: Actor, number: int) -> Select[*tuple[Any, ...]]:
     order = OrderRecord
     customer = func.coalesce(order.user_id, 0)
     title = cast(order.id, String)
     return _hit(HitKind.ORDER, customer, title, order.user_email, literal(value=True)).where(
-        order.id == number
+        order.id == number, is_reached(actor, ORDER_CHANNEL)
     )
 
 

@@ -18,7 +18,7 @@ from app.domain.apps.apps import (
     make_app_token,
     token_digest,
 )
-from app.domain.authorization.actor import Actor, is_manageable
+from app.domain.authorization.actor import Actor, is_manageable, manages_app
 from app.domain.authorization.permissions import Permission, in_order, joined_names, split_names
 from app.domain.values.errors import Problem, Refused
 from app.models import AppRecord, AppTokenRecord
@@ -74,11 +74,14 @@ def locked_app_of_any_scope(session: Session, app_id: int, field: str) -> App:
 def locked_app(session: Session, actor: Actor, app_id: int, field: str) -> App:
     """Lock and return the app of that key.
 
-    Refuses NOT_FOUND, and OUT_OF_SCOPE_APP for an app with permissions that the caller lacks.
+    Refuses NOT_FOUND, and OUT_OF_SCOPE_APP for an app with permissions that the caller lacks, or
+    has in some channels only.
     """
     app = locked_app_of_any_scope(session, app_id, field)
-    if not is_manageable(actor, app.permissions):
+    if not manages_app(actor, app.permissions):
         message = "You can't manage this app: it has permissions that you don't have."
+        if is_manageable(actor, app.permissions):
+            message = "You can't manage this app: its permissions hold in all channels."
         raise Refused(Problem("OUT_OF_SCOPE_APP", message, field))
     return app
 

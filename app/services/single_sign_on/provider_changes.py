@@ -111,7 +111,7 @@ def confirm_provider(ports: Ports, actor: Actor, slug: str, version: int) -> Pro
 
 
 def _beyond(actor: Actor) -> Problem:
-    lacking = ", ".join(in_order(ALL_PERMISSIONS - actor.permissions))
+    lacking = ", ".join(in_order(ALL_PERMISSIONS - actor.held_everywhere))
     if not lacking:
         return Problem("OUT_OF_SCOPE_PERMISSION", "Only staff can confirm this.", "provider")
     message = (

@@ -120,7 +120,8 @@ def payload_within_reach(actor: Actor) -> ColumnElement[bool]:
     viewer = actor.viewer
     if viewer.is_app or holds_all_permissions(viewer):
         return true()
-    lacked = [name.value for name, event in EVENTS.items() if not viewer.holds(event.permission)]
+    held = viewer.held_everywhere
+    lacked = [name.value for name, event in EVENTS.items() if event.permission not in held]
     webhooks = select(WebhookRecord.id).where(within_reach(actor))
     return and_(DeliveryRecord.webhook_id.in_(webhooks), DeliveryRecord.event.not_in(lacked))
 
@@ -134,7 +135,7 @@ def within_reach(actor: Actor) -> ColumnElement[bool]:
     viewer = actor.viewer
     if viewer.is_app or holds_all_permissions(viewer):
         return true()
-    held = [permission.value for permission in viewer.permissions]
+    held = [permission.value for permission in viewer.held_everywhere]
     beyond = select(AppPermissionRecord.app_id).where(AppPermissionRecord.permission.not_in(held))
     return WebhookRecord.app_id.not_in(beyond)
 
