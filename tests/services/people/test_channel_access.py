@@ -11,6 +11,7 @@ from app.domain.commerce.channels import NewChannel
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
+from app.services.apps.app_changes import AppChange, NewApp, create_app, update_app
 from app.services.commerce.channels import create_channel, delete_channel, show_channel
 from app.services.people.groups import (
     GroupChanges,
@@ -241,3 +242,25 @@ def test_restricted_managers_grant_nothing_beyond_their_channels(
         ("id", "OUT_OF_SCOPE_USER")
     ]
     assert update_staff(ports, limited, user_id(bare), rename).id == bare
+
+
+def test_restricted_managers_give_apps_nothing_that_reaches_all_channels(
+    ports: Ports, first: int
+) -> None:
+    """An app has its permissions in all channels, and its tokens are its manager's to make."""
+    apps, products = Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS
+    group = make_group(ports, "Apps", apps, ORDERS, products, channels=[first])
+    key = make_user(ports, "apps@example.com", is_staff=True, groups=[group])
+    manager = actor_of(ports, key)
+    wide = NewApp("Wide", permissions=frozenset({ORDERS}))
+    assert refusal(lambda: create_app(ports, manager, wide)) == [
+        ("permissions", "OUT_OF_SCOPE_PERMISSION")
+    ]
+    there = create_app(ports, OPERATOR, wide).app.id
+    rename = AppChange(name="Renamed")
+    assert refusal(lambda: update_app(ports, manager, there, rename)) == [
+        ("id", "OUT_OF_SCOPE_APP")
+    ]
+    narrow = NewApp("Narrow", permissions=frozenset({products}))
+    made = create_app(ports, manager, narrow).app.id
+    assert update_app(ports, manager, made, rename).name == "Renamed"
