@@ -105,6 +105,8 @@ SUBJECTS: Mapping[str, Subject] = {
             "appInstall",
             "appRetryInstall",
             "appDeleteFailedInstallation",
+            "appProblemCreate",
+            "appProblemDismiss",
             "appTokenCreate",
             "appTokenRotate",
             "appTokenDelete",
@@ -142,6 +144,7 @@ SUBJECTS: Mapping[str, Subject] = {
             "shopSettingsUpdate",
             "shopLogoUpdate",
             "shopLogoDelete",
+            "shopAddressUpdate",
             "mailTemplates",
             "mailTemplate",
             "mailTemplateSave",
@@ -166,6 +169,7 @@ SUBJECTS: Mapping[str, Subject] = {
             "product",
             "products",
             "checkout",
+            "checkouts",
             "order",
             "orders",
             "productCreate",
@@ -205,6 +209,12 @@ SUBJECTS: Mapping[str, Subject] = {
             "addressSetDefault",
         ),
         ("Address", "ObjectWithMetadata", "MetadataItem", "CountryCode"),
+    ),
+    "other-services": Subject(
+        "Names of other services",
+        "Send documents of Saleor's clients unchanged: what Latchkey has no data for "
+        "always answers the same.",
+        ("ordersTotal", "pageType", "homepageEvents", "exportFile"),
     ),
     "federation": Subject(
         "Federated graph",

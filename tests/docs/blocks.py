@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from tests.house.sources import ROOT, project_files
 
 SHELL = "sh"
-_COMMENT = re.compile(r"<!--\s*(not run|prints|file):\s*(.+?)\s*-->")
+_COMMENT = re.compile(r"<!--\s*(not run|prints|file|run by):\s*(.+?)\s*-->")
 _FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[ \t]*\S", re.MULTILINE)
 
 
@@ -26,6 +26,7 @@ class Block:
     not_run: str = ""
     prints: tuple[str, ...] = ()
     file: str = ""
+    run_by: str = ""
 
     @property
     def place(self) -> str:
@@ -72,6 +73,7 @@ def read_blocks(page: str, text: str) -> Iterator[Block]:
                 " ".join(what for kind, what in said if kind == "not run"),
                 tuple(what for kind, what in said if kind == "prints"),
                 "".join(what for kind, what in said if kind == "file"),
+                "".join(what for kind, what in said if kind == "run by"),
             )
 
 

@@ -55,7 +55,10 @@ def test_code_of_programs_is_from_files() -> None:
     typed = [
         f"{block.place} {block.language}"
         for block in all_blocks()
-        if block.language not in _CHECKED and block not in included and not block.not_run
+        if block.language not in _CHECKED
+        and block not in included
+        and not block.not_run
+        and not block.run_by
     ]
     assert typed == []
 
@@ -74,6 +77,12 @@ def test_files_of_blocks_are_run_by_tests() -> None:
         )
     ]
     assert unused == []
+
+
+def test_blocks_with_a_test_of_their_own_are_read_by_it() -> None:
+    """A test takes the block from the page, as `<!-- run by: FILE -->` says."""
+    run = [(block.page, block.run_by) for block in all_blocks() if block.run_by]
+    assert [file for page, file in run if page not in (ROOT / file).read_text()] == []
 
 
 def test_graphql_is_valid() -> None:
