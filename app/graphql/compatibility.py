@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.commerce.sales import MAX_QUANTITY
 from app.domain.values.errors import Problem, refuse_any
 from app.domain.values.pages import Page, empty_page
+from app.graphql.context import Info
 
 _NO_ITEMS: tuple[object, ...] = ()
 _NO_PAGE: Page[object] = empty_page()
@@ -131,7 +131,7 @@ def constant(name: str, kind: Any, deprecation_reason: str = "", **arguments: An
     """Return the field that is listed under ``name``, of the type ``kind``."""
     entry = FIELDS[name]
 
-    def resolve(_root: object, _info: GraphQLResolveInfo, **_arguments: object) -> object:
+    def resolve(_root: object, _info: Info, **_arguments: object) -> object:
         return entry.value
 
     resolve.constant = True  # type: ignore[attr-defined]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.values.pages import Page, PageRequest, make_cursor, no_page_size, read_page_request
+from app.graphql.context import Info
 
 _ARGUMENTS = ("before", "after", "first", "last")
 
@@ -76,19 +76,19 @@ def is_ascending(arguments: Mapping[str, Any]) -> bool:
     return bool((arguments.get("sort_by") or {}).get("direction") == "ASC")
 
 
-def _resolve_page_info(page: Page[object], _info: GraphQLResolveInfo) -> Page[object]:
+def _resolve_page_info(page: Page[object], _info: Info) -> Page[object]:
     return page
 
 
-def _resolve_edges(page: Page[object], at: GraphQLResolveInfo) -> list[Edge]:
+def _resolve_edges(page: Page[object], at: Info) -> list[Edge]:
     if not page.has_items:
         raise no_page_size(str(at.path.as_list()[-2]))
     return list(map(Edge, page.items, page.positions))
 
 
-def _resolve_cursor(edge: Edge, _info: GraphQLResolveInfo) -> str:
+def _resolve_cursor(edge: Edge, _info: Info) -> str:
     return make_cursor(edge.position)
 
 
-def _resolve_total_count(page: Page[object], _info: GraphQLResolveInfo) -> int:
+def _resolve_total_count(page: Page[object], _info: Info) -> int:
     return page.count()

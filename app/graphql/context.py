@@ -54,7 +54,7 @@ class RequestContext:
         """Return the context of another operation of the request."""
         return replace(self, _loaders={})
 
-    def loaders(self, info: GraphQLResolveInfo) -> Loaders:
+    def loaders(self, info: "Info") -> Loaders:
         """Return the loaders of the root field above ``info``."""
         root = _root_key(info)
         if root not in self._loaders:
@@ -63,7 +63,13 @@ class RequestContext:
         return self._loaders[root]
 
 
-def _root_key(info: GraphQLResolveInfo) -> str | int:
+class Info(GraphQLResolveInfo):
+    """What each resolver gets first: graphql-core's, with the type of this server's context."""
+
+    context: RequestContext
+
+
+def _root_key(info: Info) -> str | int:
     path = info.path
     while path.prev is not None:
         path = path.prev

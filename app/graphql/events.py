@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain import events as domain
 from app.domain.accounts import users
@@ -17,7 +16,7 @@ from app.domain.events import Occurrence
 from app.domain.mails.mail import MailSender
 from app.domain.values.installation import INTERFACE_VERSION
 from app.graphql.app_nodes import AppNode, app_node
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.types.addresses import Address
 from app.graphql.types.apps import App
 from app.graphql.types.channels import Channel
@@ -53,7 +52,7 @@ class IssuingPrincipal(graphene.Union):
         types = (App, User)
 
     @classmethod
-    def resolve_type(cls, instance: object, _info: GraphQLResolveInfo) -> Any:
+    def resolve_type(cls, instance: object, _info: Info) -> Any:
         return App if isinstance(instance, apps.App) else User
 
 
@@ -70,64 +69,61 @@ class Event(graphene.Interface):
     recipient = graphene.Field(App, description="The app that receives the event.")
 
     @classmethod
-    def resolve_type(cls, instance: Occurrence, _info: GraphQLResolveInfo) -> Any:
+    def resolve_type(cls, instance: Occurrence, _info: Info) -> Any:
         return EVENT_TYPES[type(instance.event).__name__]
 
     @staticmethod
-    def resolve_issued_at(occurrence: Occurrence, _info: GraphQLResolveInfo) -> datetime:
+    def resolve_issued_at(occurrence: Occurrence, _info: Info) -> datetime:
         return occurrence.issued_at
 
     @staticmethod
-    def resolve_version(_happened: Occurrence, _info: GraphQLResolveInfo) -> str:
+    def resolve_version(_happened: Occurrence, _info: Info) -> str:
         return INTERFACE_VERSION
 
     @staticmethod
     def resolve_issuing_principal(
-        occurrence: Occurrence, info: GraphQLResolveInfo
+        occurrence: Occurrence, info: Info
     ) -> users.User | AppNode | None:
-        context: RequestContext = info.context
-        principal = principal_of(context.ports, context.actor, occurrence)
-        return app_node(context, principal) if isinstance(principal, apps.App) else principal
+        principal = principal_of(info.context.ports, info.context.actor, occurrence)
+        return app_node(info.context, principal) if isinstance(principal, apps.App) else principal
 
     @staticmethod
-    def resolve_recipient(occurrence: Occurrence, info: GraphQLResolveInfo) -> AppNode | None:
-        context: RequestContext = info.context
-        recipient = recipient_of(context.ports, context.actor, occurrence)
-        return None if recipient is None else app_node(context, recipient)
+    def resolve_recipient(occurrence: Occurrence, info: Info) -> AppNode | None:
+        recipient = recipient_of(info.context.ports, info.context.actor, occurrence)
+        return None if recipient is None else app_node(info.context, recipient)
 
 
-def _subject(occurrence: Occurrence, info: GraphQLResolveInfo) -> object:
+def _subject(occurrence: Occurrence, info: Info) -> object:
     """Return the subject of the event: its current state, or its snapshot once deleted."""
-    context: RequestContext = info.context
-    subject = subject_of(context.ports, context.actor, occurrence)
+    subject = subject_of(info.context.ports, info.context.actor, occurrence)
     event = occurrence.event
     if isinstance(event, domain.Deletion) and isinstance(subject, users.User):
         reference = event.snapshot.get("external_reference")
-        context.loaders(info).accounts.keep_reference(subject, str(reference or ""))
-    return app_node(context, subject) if isinstance(subject, apps.App) else subject
+        info.context.loaders(info).accounts.keep_reference(subject, str(reference or ""))
+    return app_node(info.context, subject) if isinstance(subject, apps.App) else subject
 
 
-def _token(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+def _token(occurrence: Occurrence, _info: Info) -> str | None:
     event = occurrence.event
     return event.token if isinstance(event, domain.LinkRequested) else None
 
 
-def _redirect_url(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+def _redirect_url(occurrence: Occurrence, _info: Info) -> str | None:
     event = occurrence.event
     return event.redirect_url if isinstance(event, domain.LinkRequested) else None
 
 
-def _new_email(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+def _new_email(occurrence: Occurrence, _info: Info) -> str | None:
     event = occurrence.event
     return event.new_email if isinstance(event, domain.LinkRequested) else None
 
 
-def _mail_kind(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+def _mail_kind(occurrence: Occurrence, _info: Info) -> str | None:
     event = occurrence.event
     return (event.mail_kind or None) if isinstance(event, domain.LinkRequested) else None
 
 
-def _mail_sender(occurrence: Occurrence, _info: GraphQLResolveInfo) -> MailSender | None:
+def _mail_sender(occurrence: Occurrence, _info: Info) -> MailSender | None:
     event = occurrence.event
     if not isinstance(event, domain.LinkRequested) or not event.mail_sender:
         return None
@@ -189,5 +185,5 @@ class Subscription(graphene.ObjectType):
     event = graphene.Field(Event, description="Select the fields of events: `... on AppUpdated`.")
 
     @staticmethod
-    def resolve_event(occurrence: Occurrence, _info: GraphQLResolveInfo) -> Occurrence:
+    def resolve_event(occurrence: Occurrence, _info: Info) -> Occurrence:
         return occurrence

@@ -15,7 +15,6 @@ from graphql import (
     ConstArgumentNode,
     ConstDirectiveNode,
     DefinitionNode,
-    GraphQLResolveInfo,
     GraphQLSchema,
     NameNode,
     ObjectTypeDefinitionNode,
@@ -38,7 +37,7 @@ from app.domain.commerce.sales import OrderSummary
 from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenRejected
 from app.domain.values.ids import key_of
 from app.graphql.app_nodes import AppNode, app_nodes
-from app.graphql.context import RequestContext
+from app.graphql.context import Info, RequestContext
 from app.graphql.types.addresses import Address
 from app.graphql.types.apps import App
 from app.graphql.types.groups import Group
@@ -108,47 +107,43 @@ def _by_key(
     return {one: by_key[one.key] for one in wanted if one.key in by_key}
 
 
-def _read_users(info: GraphQLResolveInfo, wanted: Sequence[Wanted]) -> _Found:
-    context: RequestContext = info.context
+def _read_users(info: Info, wanted: Sequence[Wanted]) -> _Found:
     keys = {one.key for one in wanted if not one.email}
     emails = {one.email for one in wanted if one.email}
-    by_key = users_by_key(context.ports, context.actor, keys, emails)
+    by_key = users_by_key(info.context.ports, info.context.actor, keys, emails)
     # One's own account is shown as `me` shows it, with the rights of this session.
-    own = context.identity.user
+    own = info.context.identity.user
     found = {
         one: own if own is not None and own.id == user.id else user
         for one in wanted
         if (user := by_key.get(one.email or one.key)) is not None
     }
-    context.loaders(info).accounts.add_users(info, found.values())
+    info.context.loaders(info).accounts.add_users(info, found.values())
     return found
 
 
-def _read_groups(info: GraphQLResolveInfo, wanted: Sequence[Wanted]) -> _Found:
-    context: RequestContext = info.context
-    found = _by_key(groups_by_key, context, wanted)
-    context.loaders(info).groups.add_groups(info, (group.id for group in found.values()))
+def _read_groups(info: Info, wanted: Sequence[Wanted]) -> _Found:
+    found = _by_key(groups_by_key, info.context, wanted)
+    info.context.loaders(info).groups.add_groups(info, (group.id for group in found.values()))
     return found
 
 
-def _read_orders(info: GraphQLResolveInfo, wanted: Sequence[Wanted]) -> _Found:
-    context: RequestContext = info.context
-    found = _by_key(orders_by_key, context, wanted)
-    context.loaders(info).orders.add_orders(info, found.values())
+def _read_orders(info: Info, wanted: Sequence[Wanted]) -> _Found:
+    found = _by_key(orders_by_key, info.context, wanted)
+    info.context.loaders(info).orders.add_orders(info, found.values())
     return found
 
 
-def _read_apps(info: GraphQLResolveInfo, wanted: Sequence[Wanted]) -> _Found:
-    context: RequestContext = info.context
-    found = _by_key(apps_by_key, context, wanted)
-    return dict(zip(found, app_nodes(context, found.values()), strict=True))
+def _read_apps(info: Info, wanted: Sequence[Wanted]) -> _Found:
+    found = _by_key(apps_by_key, info.context, wanted)
+    return dict(zip(found, app_nodes(info.context, found.values()), strict=True))
 
 
-def _read_addresses(info: GraphQLResolveInfo, wanted: Sequence[Wanted]) -> _Found:
+def _read_addresses(info: Info, wanted: Sequence[Wanted]) -> _Found:
     return _by_key(addresses_by_key, info.context, wanted)
 
 
-def _read_products(info: GraphQLResolveInfo, wanted: Sequence[Wanted]) -> _Found:
+def _read_products(info: Info, wanted: Sequence[Wanted]) -> _Found:
     found = _by_key(products_by_key, info.context, wanted)
     return {one: in_channel(product, one.channel) for one, product in found.items()}
 
@@ -160,7 +155,7 @@ class _Kind:
     shown_as: type[graphene.ObjectType]
     keys: tuple[str, ...]
     value: type[object]
-    read: Callable[[GraphQLResolveInfo, Sequence[Wanted]], _Found]
+    read: Callable[[Info, Sequence[Wanted]], _Found]
 
 
 _KINDS = (
@@ -202,9 +197,7 @@ class Entity(graphene.Union):
         types = tuple(kind.shown_as for kind in _KINDS)
 
     @classmethod
-    def resolve_type(
-        cls, instance: object, _info: GraphQLResolveInfo
-    ) -> type[graphene.ObjectType]:
+    def resolve_type(cls, instance: object, _info: Info) -> type[graphene.ObjectType]:
         return next(kind.shown_as for kind in _KINDS if isinstance(instance, kind.value))
 
 
@@ -244,12 +237,12 @@ class FederationQueries(graphene.ObjectType):
     )
 
     @staticmethod
-    def resolve__service(_root: object, info: GraphQLResolveInfo) -> Service:
+    def resolve__service(_root: object, info: Info) -> Service:
         return Service(sdl=subgraph_sdl(info.schema))
 
     @staticmethod
     def resolve__entities(
-        _root: object, info: GraphQLResolveInfo, representations: list[object]
+        _root: object, info: Info, representations: list[object]
     ) -> list[object]:
         wanted = [
             _wanted(info.schema, index, value) for index, value in enumerate(representations)
@@ -260,7 +253,7 @@ class FederationQueries(graphene.ObjectType):
         return [found.get(one) for one in wanted]
 
 
-def _read(info: GraphQLResolveInfo, name: str, wanted: Sequence[Wanted]) -> _Found:
+def _read(info: Info, name: str, wanted: Sequence[Wanted]) -> _Found:
     """Read the entities of one type, in one statement; an invalid credential is their error."""
     try:
         return ENTITIES[name].read(info, wanted)

@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.commerce import products as domain
 from app.domain.commerce.money import Money
 from app.domain.commerce.sales import OrderStatus
 from app.domain.values.pages import Range, moment_range
+from app.graphql.context import Info
 from app.services.commerce.orders import OrderFilter, OrderWhere
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
@@ -28,7 +28,7 @@ class Line:
     unit_price = graphene.NonNull(_MONEY)
     total_price = graphene.NonNull(_MONEY)
 
-    def resolve_total_price(self: domain.Line, _info: GraphQLResolveInfo) -> Money:  # type: ignore[misc]
+    def resolve_total_price(self: domain.Line, _info: Info) -> Money:  # type: ignore[misc]
         return self.total
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import NO_KEY, User
@@ -12,7 +11,7 @@ from app.domain.commerce.channels import Channel
 from app.domain.shop.settings import PublicShop, ShopSettings
 from app.domain.values.metadata import Metadata as Items
 from app.graphql.app_nodes import AppNode
-from app.graphql.context import RequestContext
+from app.graphql.context import Info, RequestContext
 from app.services.shop.settings import private_shop_metadata, shop_metadata
 
 _KEYS = graphene.List(graphene.NonNull(graphene.String))
@@ -64,36 +63,34 @@ class ObjectWithMetadata(graphene.Interface):
     )
 
     @classmethod
-    def resolve_type(cls, instance: object, info: GraphQLResolveInfo) -> Any:
+    def resolve_type(cls, instance: object, info: Info) -> Any:
         shown: Any = info.schema.type_map[_TYPES[type(instance)]]
         return shown.graphene_type
 
     @staticmethod
-    def resolve_private_metadata(node: object, info: GraphQLResolveInfo) -> list[Any]:
+    def resolve_private_metadata(node: object, info: Info) -> list[Any]:
         return _listed(_private(node, info))
 
     @staticmethod
-    def resolve_private_metafield(node: object, info: GraphQLResolveInfo, key: str) -> str | None:
+    def resolve_private_metafield(node: object, info: Info, key: str) -> str | None:
         return _private(node, info).get(key)
 
     @staticmethod
     def resolve_private_metafields(
-        node: object, info: GraphQLResolveInfo, keys: list[str] | None = None
+        node: object, info: Info, keys: list[str] | None = None
     ) -> Items:
         return _chosen(_private(node, info), keys)
 
     @staticmethod
-    def resolve_metadata(node: object, info: GraphQLResolveInfo) -> list[Any]:
+    def resolve_metadata(node: object, info: Info) -> list[Any]:
         return _listed(_public(node, info))
 
     @staticmethod
-    def resolve_metafield(node: object, info: GraphQLResolveInfo, key: str) -> str | None:
+    def resolve_metafield(node: object, info: Info, key: str) -> str | None:
         return _public(node, info).get(key)
 
     @staticmethod
-    def resolve_metafields(
-        node: object, info: GraphQLResolveInfo, keys: list[str] | None = None
-    ) -> Items:
+    def resolve_metafields(node: object, info: Info, keys: list[str] | None = None) -> Items:
         return _chosen(_public(node, info), keys)
 
 
@@ -126,35 +123,33 @@ def _is_gone(context: RequestContext, node: object) -> bool:
     return not context.existing_key(kind, node.id)
 
 
-def _public(node: object, info: GraphQLResolveInfo) -> Items:
-    context: RequestContext = info.context
-    if _is_gone(context, node) and not (isinstance(node, User) and node.id == NO_KEY):
+def _public(node: object, info: Info) -> Items:
+    if _is_gone(info.context, node) and not (isinstance(node, User) and node.id == NO_KEY):
         return {}
     if isinstance(node, AppNode):
         return node.loader.public_metadata(node)
     if isinstance(node, PublicShop):
-        return shop_metadata(context.ports, context.actor)
+        return shop_metadata(info.context.ports, info.context.actor)
     if isinstance(node, Address):
-        return context.loaders(info).accounts.address_metadata(node)
+        return info.context.loaders(info).accounts.address_metadata(node)
     if isinstance(node, Channel):
-        return context.loaders(info).channels.public_metadata(node)
+        return info.context.loaders(info).channels.public_metadata(node)
     if isinstance(node, User):
-        return context.loaders(info).accounts.public_metadata(node)
+        return info.context.loaders(info).accounts.public_metadata(node)
     raise TypeError(f"{type(node)} has no metadata")
 
 
-def _private(node: object, info: GraphQLResolveInfo) -> Items:
-    context: RequestContext = info.context
-    if _is_gone(context, node):
+def _private(node: object, info: Info) -> Items:
+    if _is_gone(info.context, node):
         return {}
     if isinstance(node, AppNode):
         return node.loader.private_metadata(node)
     if isinstance(node, PublicShop):
-        return private_shop_metadata(context.ports, context.actor)
+        return private_shop_metadata(info.context.ports, info.context.actor)
     if isinstance(node, Address):
-        return context.loaders(info).accounts.private_address_metadata(node)
+        return info.context.loaders(info).accounts.private_address_metadata(node)
     if isinstance(node, Channel):
-        return context.loaders(info).channels.private_metadata(node)
+        return info.context.loaders(info).channels.private_metadata(node)
     if isinstance(node, User):
-        return context.loaders(info).accounts.private_metadata(node)
+        return info.context.loaders(info).accounts.private_metadata(node)
     raise TypeError(f"{type(node)} has no metadata")

@@ -3,10 +3,9 @@
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.values.inputs import ABSENT, Absent
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.mutations.addresses import CUSTOMER_ID, AddressInput, sent_address
 from app.graphql.mutations.metadata import MetadataInput, pairs
 from app.graphql.mutations.payloads import AccountPayload, answers
@@ -190,9 +189,8 @@ class AccountMutations(graphene.ObjectType):
     @staticmethod
     @answers(AccountRegister)
     def resolve_account_register(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+        _root: object, info: Info, input: dict[str, Any]
     ) -> AccountRegister:
-        context: RequestContext = info.context
         new = NewAccount(
             email=input["email"],
             password=input["password"],
@@ -202,8 +200,8 @@ class AccountMutations(graphene.ObjectType):
             metadata=pairs(input.get("metadata")),
             language_code=language(input),
         )
-        registered = register_account(context.ports, context.actor, new)
-        context.loaders(info).accounts.keep_registered(registered.user, dict(new.metadata))
+        registered = register_account(info.context.ports, info.context.actor, new)
+        info.context.loaders(info).accounts.keep_registered(registered.user, dict(new.metadata))
         return AccountRegister(
             user=registered.user, requires_confirmation=registered.needs_confirmation
         )
@@ -212,24 +210,22 @@ class AccountMutations(graphene.ObjectType):
     @answers(ConfirmAccount)
     def resolve_confirm_account(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         email: str,
         token: str,
         password: str | None = None,
     ) -> ConfirmAccount:
-        context: RequestContext = info.context
-        user = confirm_account(context.ports, context.actor, email=email, token=token)
-        return ConfirmAccount(user=context.proven(user))
+        user = confirm_account(info.context.ports, info.context.actor, email=email, token=token)
+        return ConfirmAccount(user=info.context.proven(user))
 
     @staticmethod
     @answers(AccountUpdate)
     def resolve_account_update(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         input: dict[str, Any],
         customer_id: str | None = None,
     ) -> AccountUpdate:
-        context: RequestContext = info.context
         details = Details(
             _name(input, "first_name"),
             _name(input, "last_name"),
@@ -238,23 +234,22 @@ class AccountMutations(graphene.ObjectType):
             pairs(input.get("metadata")),
             language(input),
         )
-        user = update_account(context.ports, context.actor, details, customer_id)
-        return AccountUpdate(user=context.proven(user, is_owner=False))
+        user = update_account(info.context.ports, info.context.actor, details, customer_id)
+        return AccountUpdate(user=info.context.proven(user, is_owner=False))
 
     @staticmethod
     @answers(RequestEmailChange)
     def resolve_request_email_change(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         new_email: str,
         password: str,
         redirect_url: str,
         channel: str | None = None,
     ) -> RequestEmailChange:
-        context: RequestContext = info.context
         user = request_email_change(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             new_email=new_email,
             password=password,
             redirect_url=redirect_url,
@@ -264,29 +259,24 @@ class AccountMutations(graphene.ObjectType):
     @staticmethod
     @answers(ConfirmEmailChange)
     def resolve_confirm_email_change(
-        _root: object, info: GraphQLResolveInfo, token: str, channel: str | None = None
+        _root: object, info: Info, token: str, channel: str | None = None
     ) -> ConfirmEmailChange:
-        context: RequestContext = info.context
-        user = confirm_email_change(context.ports, context.actor, token=token)
+        user = confirm_email_change(info.context.ports, info.context.actor, token=token)
         return ConfirmEmailChange(user=user)
 
     @staticmethod
     @answers(AccountRequestDeletion)
     def resolve_account_request_deletion(
-        _root: object, info: GraphQLResolveInfo, redirect_url: str, channel: str | None = None
+        _root: object, info: Info, redirect_url: str, channel: str | None = None
     ) -> AccountRequestDeletion:
-        context: RequestContext = info.context
-        request_account_deletion(context.ports, context.actor, redirect_url=redirect_url)
+        request_account_deletion(info.context.ports, info.context.actor, redirect_url=redirect_url)
         return AccountRequestDeletion()
 
     @staticmethod
     @answers(AccountDelete)
-    def resolve_account_delete(
-        _root: object, info: GraphQLResolveInfo, token: str
-    ) -> AccountDelete:
-        context: RequestContext = info.context
-        keep = context.loaders(info).accounts.keep
-        user = delete_account(context.ports, context.actor, token=token, before=keep)
+    def resolve_account_delete(_root: object, info: Info, token: str) -> AccountDelete:
+        keep = info.context.loaders(info).accounts.keep
+        user = delete_account(info.context.ports, info.context.actor, token=token, before=keep)
         return AccountDelete(user=user)
 
 

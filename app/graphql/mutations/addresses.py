@@ -3,11 +3,10 @@
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.addresses import MAX_LENGTHS, AddressChange, AddressKind
 from app.domain.values.inputs import ABSENT, Absent
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.mutations.metadata import metadata_input, pairs
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.accounts.addresses import (
@@ -153,45 +152,39 @@ class OwnAddressMutations(graphene.ObjectType):
     @answers(AccountAddressCreate)
     def resolve_account_address_create(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         input: dict[str, Any],
         customer_id: str | None = None,
         type: AddressKind | None = None,
     ) -> AccountAddressCreate:
-        context: RequestContext = info.context
         change = address_change(input)
         changed = create_address(
-            context.ports, context.actor, change, customer_id=customer_id, kind=type
+            info.context.ports, info.context.actor, change, customer_id=customer_id, kind=type
         )
-        context.proven(changed.user, is_owner=False)
+        info.context.proven(changed.user, is_owner=False)
         return AccountAddressCreate(**_shown(changed))
 
     @staticmethod
     @answers(AccountAddressUpdate)
     def resolve_account_address_update(
-        _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
+        _root: object, info: Info, id: str, input: dict[str, Any]
     ) -> AccountAddressUpdate:
-        context: RequestContext = info.context
-        changed = update_address(context.ports, context.actor, id, address_change(input))
+        changed = update_address(info.context.ports, info.context.actor, id, address_change(input))
         return AccountAddressUpdate(**_shown(changed))
 
     @staticmethod
     @answers(AccountAddressDelete)
-    def resolve_account_address_delete(
-        _root: object, info: GraphQLResolveInfo, id: str
-    ) -> AccountAddressDelete:
-        context: RequestContext = info.context
-        keep = context.loaders(info).accounts.keep_address
-        changed = delete_address(context.ports, context.actor, id, before=keep)
+    def resolve_account_address_delete(_root: object, info: Info, id: str) -> AccountAddressDelete:
+        keep = info.context.loaders(info).accounts.keep_address
+        changed = delete_address(info.context.ports, info.context.actor, id, before=keep)
         return AccountAddressDelete(**_shown(changed))
 
     @staticmethod
     @answers(AccountSetDefaultAddress)
     def resolve_account_set_default_address(
-        _root: object, info: GraphQLResolveInfo, id: str, type: AddressKind
+        _root: object, info: Info, id: str, type: AddressKind
     ) -> AccountSetDefaultAddress:
-        context: RequestContext = info.context
-        user = set_default_address(context.ports, context.actor, id, type)
+        user = set_default_address(info.context.ports, info.context.actor, id, type)
         return AccountSetDefaultAddress(user=user)
 
 
@@ -226,36 +219,38 @@ class CustomerAddressMutations(graphene.ObjectType):
     @staticmethod
     @answers(AddressCreate)
     def resolve_address_create(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any], user_id: str
+        _root: object, info: Info, input: dict[str, Any], user_id: str
     ) -> AddressCreate:
-        context: RequestContext = info.context
-        changed = create_user_address(context.ports, context.actor, user_id, address_change(input))
+        changed = create_user_address(
+            info.context.ports, info.context.actor, user_id, address_change(input)
+        )
         return AddressCreate(**_shown(changed))
 
     @staticmethod
     @answers(AddressUpdate)
     def resolve_address_update(
-        _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
+        _root: object, info: Info, id: str, input: dict[str, Any]
     ) -> AddressUpdate:
-        context: RequestContext = info.context
-        changed = update_user_address(context.ports, context.actor, id, address_change(input))
+        changed = update_user_address(
+            info.context.ports, info.context.actor, id, address_change(input)
+        )
         return AddressUpdate(**_shown(changed))
 
     @staticmethod
     @answers(AddressDelete)
-    def resolve_address_delete(_root: object, info: GraphQLResolveInfo, id: str) -> AddressDelete:
-        context: RequestContext = info.context
-        keep = context.loaders(info).accounts.keep_address
-        changed = delete_user_address(context.ports, context.actor, id, before=keep)
+    def resolve_address_delete(_root: object, info: Info, id: str) -> AddressDelete:
+        keep = info.context.loaders(info).accounts.keep_address
+        changed = delete_user_address(info.context.ports, info.context.actor, id, before=keep)
         return AddressDelete(**_shown(changed))
 
     @staticmethod
     @answers(AddressSetDefault)
     def resolve_address_set_default(
-        _root: object, info: GraphQLResolveInfo, address_id: str, type: AddressKind, user_id: str
+        _root: object, info: Info, address_id: str, type: AddressKind, user_id: str
     ) -> AddressSetDefault:
-        context: RequestContext = info.context
-        user = set_user_default_address(context.ports, context.actor, address_id, user_id, type)
+        user = set_user_default_address(
+            info.context.ports, info.context.actor, address_id, user_id, type
+        )
         return AddressSetDefault(user=user)
 
 

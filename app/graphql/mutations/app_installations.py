@@ -3,9 +3,8 @@
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.app_payloads import AppPayload
 from app.graphql.mutations.payloads import answers
@@ -91,40 +90,35 @@ class AppInstallationMutations(graphene.ObjectType):
     @staticmethod
     @answers(AppFetchManifest)
     def resolve_app_fetch_manifest(
-        _root: object, info: GraphQLResolveInfo, manifest_url: str
+        _root: object, info: Info, manifest_url: str
     ) -> AppFetchManifest:
-        context: RequestContext = info.context
-        manifest = fetch_manifest(context.ports, context.actor, manifest_url)
+        manifest = fetch_manifest(info.context.ports, info.context.actor, manifest_url)
         return AppFetchManifest(manifest=manifest)
 
     @staticmethod
     @answers(AppInstall)
-    def resolve_app_install(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
-    ) -> AppInstall:
-        context: RequestContext = info.context
+    def resolve_app_install(_root: object, info: Info, input: dict[str, Any]) -> AppInstall:
         new = InstallationRequest(
             app_name=input["app_name"],
             manifest_url=input["manifest_url"],
             permissions=frozenset(input.get("permissions") or ()),
             activate=input.get("activate_after_installation") is not False,
         )
-        installation = install_app(context.ports, context.actor, new)
+        installation = install_app(info.context.ports, info.context.actor, new)
         return AppInstall(app_installation=installation)
 
     @staticmethod
     @answers(AppRetryInstall)
     def resolve_app_retry_install(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         id: str,
         *,
         activate_after_installation: bool | None = None,
     ) -> AppRetryInstall:
-        context: RequestContext = info.context
         installation = retry_installation(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             key_in(id, _KIND),
             activate=activate_after_installation,
         )
@@ -133,8 +127,9 @@ class AppInstallationMutations(graphene.ObjectType):
     @staticmethod
     @answers(AppDeleteFailedInstallation)
     def resolve_app_delete_failed_installation(
-        _root: object, info: GraphQLResolveInfo, id: str
+        _root: object, info: Info, id: str
     ) -> AppDeleteFailedInstallation:
-        context: RequestContext = info.context
-        installation = delete_failed_installation(context.ports, context.actor, key_in(id, _KIND))
+        installation = delete_failed_installation(
+            info.context.ports, info.context.actor, key_in(id, _KIND)
+        )
         return AppDeleteFailedInstallation(app_installation=installation)

@@ -4,10 +4,9 @@ from datetime import timedelta
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.apps.apps import DEFAULT_OVERLAP
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.app_payloads import AppPayload
 from app.graphql.mutations.payloads import answers
@@ -102,9 +101,8 @@ class AppTokenMutations(graphene.ObjectType):
     @staticmethod
     @answers(AppTokenCreate)
     def resolve_app_token_create(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+        _root: object, info: Info, input: dict[str, Any]
     ) -> AppTokenCreate:
-        context: RequestContext = info.context
         permissions = input.get("permissions")
         new_token = TokenOptions(
             name=input.get("name") or "",
@@ -112,34 +110,29 @@ class AppTokenMutations(graphene.ObjectType):
             permissions=None if permissions is None else frozenset(permissions),
         )
         app_id = key_in(input["app"], "App")
-        new = create_app_token(context.ports, context.actor, app_id, new_token)
+        new = create_app_token(info.context.ports, info.context.actor, app_id, new_token)
         return AppTokenCreate(auth_token=new.secret, app_token=new.token)
 
     @staticmethod
     @answers(AppTokenRotate)
     def resolve_app_token_rotate(
-        _root: object, info: GraphQLResolveInfo, id: str, overlap_seconds: int | None = None
+        _root: object, info: Info, id: str, overlap_seconds: int | None = None
     ) -> AppTokenRotate:
-        context: RequestContext = info.context
         overlap = (
             DEFAULT_OVERLAP if overlap_seconds is None else timedelta(seconds=overlap_seconds)
         )
         token_id = key_in(id, "AppToken")
-        new = rotate_app_token(context.ports, context.actor, token_id, overlap)
+        new = rotate_app_token(info.context.ports, info.context.actor, token_id, overlap)
         return AppTokenRotate(auth_token=new.secret, app_token=new.token)
 
     @staticmethod
     @answers(AppTokenDelete)
-    def resolve_app_token_delete(
-        _root: object, info: GraphQLResolveInfo, id: str
-    ) -> AppTokenDelete:
-        context: RequestContext = info.context
-        token = revoke_app_token(context.ports, context.actor, key_in(id, "AppToken"))
+    def resolve_app_token_delete(_root: object, info: Info, id: str) -> AppTokenDelete:
+        token = revoke_app_token(info.context.ports, info.context.actor, key_in(id, "AppToken"))
         return AppTokenDelete(app_token=token)
 
     @staticmethod
-    def resolve_app_token_verify(
-        _root: object, info: GraphQLResolveInfo, token: str
-    ) -> AppTokenVerify:
-        context: RequestContext = info.context
-        return AppTokenVerify(valid=verify_app_token(context.ports, context.actor, token))
+    def resolve_app_token_verify(_root: object, info: Info, token: str) -> AppTokenVerify:
+        return AppTokenVerify(
+            valid=verify_app_token(info.context.ports, info.context.actor, token)
+        )

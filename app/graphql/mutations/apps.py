@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.apps.apps import DEFAULT_AGGREGATION, App, ProblemReport
 from app.domain.authorization.actor import Actor
@@ -12,7 +11,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.inputs import ABSENT
 from app.graphql.app_nodes import AppNode, app_node, problem_node
-from app.graphql.context import RequestContext
+from app.graphql.context import Info, RequestContext
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.app_payloads import AppPayload
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
@@ -216,9 +215,8 @@ class AppMutations(graphene.ObjectType):
     @staticmethod
     @answers(AppProblemCreate)
     def resolve_app_problem_create(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+        _root: object, info: Info, input: dict[str, Any]
     ) -> AppProblemCreate:
-        context: RequestContext = info.context
         period = input.get("aggregation_period")
         report = ProblemReport(
             key=input["key"],
@@ -226,40 +224,33 @@ class AppMutations(graphene.ObjectType):
             critical_threshold=input.get("critical_threshold"),
             aggregation_minutes=DEFAULT_AGGREGATION if period is None else period,
         )
-        problem = report_problem(context.ports, context.actor, report)
-        app = show_app(context.ports, context.actor, problem.app_id)
-        shown = None if app is None else problem_node(problem, app_node(context, app))
+        problem = report_problem(info.context.ports, info.context.actor, report)
+        app = show_app(info.context.ports, info.context.actor, problem.app_id)
+        shown = None if app is None else problem_node(problem, app_node(info.context, app))
         return AppProblemCreate(app_problem=shown)
 
     @staticmethod
     @answers(AppProblemDismiss)
     def resolve_app_problem_dismiss(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+        _root: object, info: Info, input: dict[str, Any]
     ) -> AppProblemDismiss:
-        context: RequestContext = info.context
-        _dismiss(context, input)
+        _dismiss(info.context, input)
         return AppProblemDismiss()
 
     @staticmethod
     @answers(AppCreate)
-    def resolve_app_create(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
-    ) -> AppCreate:
-        context: RequestContext = info.context
+    def resolve_app_create(_root: object, info: Info, input: dict[str, Any]) -> AppCreate:
         new = NewApp(
             name=input.get("name") or "",
             permissions=frozenset(input.get("permissions") or ()),
             identifier=input.get("identifier") or "",
         )
-        created = create_app(context.ports, context.actor, new)
-        return AppCreate(auth_token=created.token.secret, app=app_node(context, created.app))
+        created = create_app(info.context.ports, info.context.actor, new)
+        return AppCreate(auth_token=created.token.secret, app=app_node(info.context, created.app))
 
     @staticmethod
     @answers(AppUpdate)
-    def resolve_app_update(
-        _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
-    ) -> AppUpdate:
-        context: RequestContext = info.context
+    def resolve_app_update(_root: object, info: Info, id: str, input: dict[str, Any]) -> AppUpdate:
         changes = {name: value for name, value in input.items() if value is not None}
         permissions = changes.get("permissions")
         change = AppChange(
@@ -267,22 +258,22 @@ class AppMutations(graphene.ObjectType):
             identifier=changes.get("identifier", ABSENT),
             permissions=ABSENT if permissions is None else frozenset(permissions),
         )
-        app = update_app(context.ports, context.actor, key_in(id, "App"), change)
-        return AppUpdate(app=app_node(context, app))
+        app = update_app(info.context.ports, info.context.actor, key_in(id, "App"), change)
+        return AppUpdate(app=app_node(info.context, app))
 
     @staticmethod
     @answers(AppDelete)
-    def resolve_app_delete(_root: object, info: GraphQLResolveInfo, id: str) -> AppDelete:
+    def resolve_app_delete(_root: object, info: Info, id: str) -> AppDelete:
         return AppDelete(app=_after(info, delete_app, id))
 
     @staticmethod
     @answers(AppActivate)
-    def resolve_app_activate(_root: object, info: GraphQLResolveInfo, id: str) -> AppActivate:
+    def resolve_app_activate(_root: object, info: Info, id: str) -> AppActivate:
         return AppActivate(app=_after(info, activate_app, id))
 
     @staticmethod
     @answers(AppDeactivate)
-    def resolve_app_deactivate(_root: object, info: GraphQLResolveInfo, id: str) -> AppDeactivate:
+    def resolve_app_deactivate(_root: object, info: Info, id: str) -> AppDeactivate:
         return AppDeactivate(app=_after(info, deactivate_app, id))
 
 
@@ -315,8 +306,7 @@ def _dismiss(context: RequestContext, input: dict[str, Any]) -> None:
         dismiss_problems_of_app(ports, actor, key_of(values["app"], "App", field="app"), keys)
 
 
-def _after(
-    info: GraphQLResolveInfo, use_case: Callable[[Ports, Actor, int], App], global_id: str
-) -> AppNode:
-    context: RequestContext = info.context
-    return app_node(context, use_case(context.ports, context.actor, key_in(global_id, "App")))
+def _after(info: Info, use_case: Callable[[Ports, Actor, int], App], global_id: str) -> AppNode:
+    return app_node(
+        info.context, use_case(info.context.ports, info.context.actor, key_in(global_id, "App"))
+    )

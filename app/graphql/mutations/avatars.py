@@ -1,10 +1,9 @@
 """Setting and deleting the caller's avatar."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.values.inputs import Upload
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.accounts.account_details import delete_avatar, update_avatar
 
@@ -44,14 +43,10 @@ class AvatarMutations(graphene.ObjectType):
 
     @staticmethod
     @answers(UserAvatarUpdate)
-    def resolve_user_avatar_update(
-        _root: object, info: GraphQLResolveInfo, image: Upload
-    ) -> UserAvatarUpdate:
-        context: RequestContext = info.context
-        return UserAvatarUpdate(user=update_avatar(context.ports, context.actor, image))
+    def resolve_user_avatar_update(_root: object, info: Info, image: Upload) -> UserAvatarUpdate:
+        return UserAvatarUpdate(user=update_avatar(info.context.ports, info.context.actor, image))
 
     @staticmethod
     @answers(UserAvatarDelete)
-    def resolve_user_avatar_delete(_root: object, info: GraphQLResolveInfo) -> UserAvatarDelete:
-        context: RequestContext = info.context
-        return UserAvatarDelete(user=delete_avatar(context.ports, context.actor))
+    def resolve_user_avatar_delete(_root: object, info: Info) -> UserAvatarDelete:
+        return UserAvatarDelete(user=delete_avatar(info.context.ports, info.context.actor))

@@ -3,11 +3,10 @@
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.commerce.channels import ChannelChanges, NewChannel
 from app.domain.values.inputs import ABSENT
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.metadata import metadata_input, pairs
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
@@ -72,7 +71,7 @@ class ChannelPayload(MutationPayload):
     channel_errors = former_errors_of("problems.ChannelError")
     channel = graphene.Field("app.graphql.types.channels.Channel", description="The channel.")
 
-    def resolve_channel_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+    def resolve_channel_errors(self, _info: Info) -> list[PayloadProblem]:
         return self.errors or []
 
 
@@ -136,10 +135,7 @@ class ChannelMutations(graphene.ObjectType):
 
     @staticmethod
     @answers(ChannelCreate)
-    def resolve_channel_create(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
-    ) -> ChannelCreate:
-        context: RequestContext = info.context
+    def resolve_channel_create(_root: object, info: Info, input: dict[str, Any]) -> ChannelCreate:
         new = NewChannel(
             name=input["name"],
             slug=input["slug"],
@@ -147,15 +143,14 @@ class ChannelMutations(graphene.ObjectType):
             country=input["default_country"].value,
             is_active=bool(input.get("is_active")),
         )
-        channel = create_channel(context.ports, context.actor, new, *_metadata(input))
+        channel = create_channel(info.context.ports, info.context.actor, new, *_metadata(input))
         return ChannelCreate(channel=channel)
 
     @staticmethod
     @answers(ChannelUpdate)
     def resolve_channel_update(
-        _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
+        _root: object, info: Info, id: str, input: dict[str, Any]
     ) -> ChannelUpdate:
-        context: RequestContext = info.context
         country = input.get("default_country")
         changes = ChannelChanges(
             name=(input["name"] or "") if "name" in input else ABSENT,
@@ -163,34 +158,31 @@ class ChannelMutations(graphene.ObjectType):
             country=ABSENT if country is None else country.value,
             is_active=ABSENT if input.get("is_active") is None else input["is_active"],
         )
-        channel = update_channel(context.ports, context.actor, id, changes, *_metadata(input))
+        channel = update_channel(
+            info.context.ports, info.context.actor, id, changes, *_metadata(input)
+        )
         return ChannelUpdate(channel=channel)
 
     @staticmethod
     @answers(ChannelDelete)
     def resolve_channel_delete(
-        _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any] | None = None
+        _root: object, info: Info, id: str, input: dict[str, Any] | None = None
     ) -> ChannelDelete:
-        context: RequestContext = info.context
         target = None if input is None else input["channel_id"]
-        return ChannelDelete(channel=delete_channel(context.ports, context.actor, id, target))
+        return ChannelDelete(
+            channel=delete_channel(info.context.ports, info.context.actor, id, target)
+        )
 
     @staticmethod
     @answers(ChannelActivate)
-    def resolve_channel_activate(
-        _root: object, info: GraphQLResolveInfo, id: str
-    ) -> ChannelActivate:
-        context: RequestContext = info.context
-        channel = set_channel_active(context.ports, context.actor, id, active=True)
+    def resolve_channel_activate(_root: object, info: Info, id: str) -> ChannelActivate:
+        channel = set_channel_active(info.context.ports, info.context.actor, id, active=True)
         return ChannelActivate(channel=channel)
 
     @staticmethod
     @answers(ChannelDeactivate)
-    def resolve_channel_deactivate(
-        _root: object, info: GraphQLResolveInfo, id: str
-    ) -> ChannelDeactivate:
-        context: RequestContext = info.context
-        channel = set_channel_active(context.ports, context.actor, id, active=False)
+    def resolve_channel_deactivate(_root: object, info: Info, id: str) -> ChannelDeactivate:
+        channel = set_channel_active(info.context.ports, info.context.actor, id, active=False)
         return ChannelDeactivate(channel=channel)
 
 

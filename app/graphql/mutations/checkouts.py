@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.commerce.checkouts import (
     LineInput,
@@ -167,13 +166,12 @@ class CheckoutMutations(graphene.ObjectType):
     @staticmethod
     @answers(CheckoutCreate)
     def resolve_checkout_create(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+        _root: object, info: Info, input: dict[str, Any]
     ) -> CheckoutCreate:
-        context: RequestContext = info.context
         new_lines = _line_quantities(input.get("lines") or ())
         checkout = create_checkout(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             new_lines,
             input.get("email"),
             input.get("channel") or "",
@@ -183,55 +181,53 @@ class CheckoutMutations(graphene.ObjectType):
     @staticmethod
     @answers(CheckoutLinesAdd)
     def resolve_checkout_lines_add(
-        _root: object, info: GraphQLResolveInfo, id: str, lines: Sequence[Mapping[str, Any]]
+        _root: object, info: Info, id: str, lines: Sequence[Mapping[str, Any]]
     ) -> CheckoutLinesAdd:
-        context: RequestContext = info.context
-        checkout = add_checkout_lines(context.ports, context.actor, id, _line_quantities(lines))
+        checkout = add_checkout_lines(
+            info.context.ports, info.context.actor, id, _line_quantities(lines)
+        )
         return CheckoutLinesAdd(checkout=checkout)
 
     @staticmethod
     @answers(CheckoutLinesUpdate)
     def resolve_checkout_lines_update(
-        _root: object, info: GraphQLResolveInfo, id: str, lines: Sequence[Mapping[str, Any]]
+        _root: object, info: Info, id: str, lines: Sequence[Mapping[str, Any]]
     ) -> CheckoutLinesUpdate:
-        context: RequestContext = info.context
-        checkout = update_checkout_lines(context.ports, context.actor, id, _line_quantities(lines))
+        checkout = update_checkout_lines(
+            info.context.ports, info.context.actor, id, _line_quantities(lines)
+        )
         return CheckoutLinesUpdate(checkout=checkout)
 
     @staticmethod
     @answers(CheckoutLinesDelete)
     def resolve_checkout_lines_delete(
-        _root: object, info: GraphQLResolveInfo, id: str, lines_ids: Sequence[str]
+        _root: object, info: Info, id: str, lines_ids: Sequence[str]
     ) -> CheckoutLinesDelete:
-        context: RequestContext = info.context
-        checkout = delete_checkout_lines(context.ports, context.actor, id, lines_ids)
+        checkout = delete_checkout_lines(info.context.ports, info.context.actor, id, lines_ids)
         return CheckoutLinesDelete(checkout=checkout)
 
     @staticmethod
     @answers(CheckoutEmailUpdate)
     def resolve_checkout_email_update(
-        _root: object, info: GraphQLResolveInfo, id: str, email: str
+        _root: object, info: Info, id: str, email: str
     ) -> CheckoutEmailUpdate:
-        context: RequestContext = info.context
-        checkout = update_checkout_email(context.ports, context.actor, id, email)
+        checkout = update_checkout_email(info.context.ports, info.context.actor, id, email)
         return CheckoutEmailUpdate(checkout=checkout)
 
     @staticmethod
     @answers(CheckoutCustomerAttach)
     def resolve_checkout_customer_attach(
-        _root: object, info: GraphQLResolveInfo, id: str, customer_id: str | None = None
+        _root: object, info: Info, id: str, customer_id: str | None = None
     ) -> CheckoutCustomerAttach:
-        context: RequestContext = info.context
-        checkout = attach_checkout(context.ports, context.actor, id, customer_id)
+        checkout = attach_checkout(info.context.ports, info.context.actor, id, customer_id)
         return CheckoutCustomerAttach(checkout=checkout)
 
     @staticmethod
     @answers(CheckoutComplete)
-    def resolve_checkout_complete(
-        _root: object, info: GraphQLResolveInfo, id: str
-    ) -> CheckoutComplete:
-        context: RequestContext = info.context
-        return CheckoutComplete(order=complete_checkout(context.ports, context.actor, id))
+    def resolve_checkout_complete(_root: object, info: Info, id: str) -> CheckoutComplete:
+        return CheckoutComplete(
+            order=complete_checkout(info.context.ports, info.context.actor, id)
+        )
 
 
 def _line_quantities(lines: Sequence[Mapping[str, Any]]) -> tuple[LineInput, ...]:

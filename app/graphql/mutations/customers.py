@@ -3,11 +3,10 @@
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.addresses import DefaultAddresses
 from app.domain.values.errors import Refused
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.errors import payload_problems
 from app.graphql.mutations.accounts import language
 from app.graphql.mutations.addresses import AddressInput, sent_address
@@ -119,7 +118,7 @@ class CustomerBulkDelete(AccountPayload):
 
     count = graphene.NonNull(graphene.Int, description="How many were deleted.")
 
-    def resolve_count(self, _info: GraphQLResolveInfo) -> int:
+    def resolve_count(self, _info: Info) -> int:
         return self.count or 0
 
 
@@ -128,7 +127,7 @@ class UserBulkSetActive(AccountPayload):
 
     count = graphene.NonNull(graphene.Int, description="How many are in that state now.")
 
-    def resolve_count(self, _info: GraphQLResolveInfo) -> int:
+    def resolve_count(self, _info: Info) -> int:
         return self.count or 0
 
 
@@ -183,30 +182,29 @@ class CustomerMutations(graphene.ObjectType):
     @staticmethod
     @answers(CustomerBulkDelete)
     def resolve_customer_bulk_delete(
-        _root: object, info: GraphQLResolveInfo, ids: list[str]
+        _root: object, info: Info, ids: list[str]
     ) -> CustomerBulkDelete:
-        context: RequestContext = info.context
-        count, refusals = delete_customers(context.ports, context.actor, ids)
+        count, refusals = delete_customers(info.context.ports, info.context.actor, ids)
         return CustomerBulkDelete(count=count, errors=payload_problems(Refused(*refusals)))
 
     @staticmethod
     @answers(UserBulkSetActive)
     def resolve_user_bulk_set_active(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         ids: list[str],
         is_active: bool,  # noqa: FBT001 - the schema's argument
     ) -> UserBulkSetActive:
-        context: RequestContext = info.context
-        count, refusals = set_users_active(context.ports, context.actor, ids, active=is_active)
+        count, refusals = set_users_active(
+            info.context.ports, info.context.actor, ids, active=is_active
+        )
         return UserBulkSetActive(count=count, errors=payload_problems(Refused(*refusals)))
 
     @staticmethod
     @answers(CustomerCreate)
     def resolve_customer_create(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+        _root: object, info: Info, input: dict[str, Any]
     ) -> CustomerCreate:
-        context: RequestContext = info.context
         new = NewCustomer(
             email=input.get("email") or "",
             first_name=input.get("first_name") or "",
@@ -221,21 +219,20 @@ class CustomerMutations(graphene.ObjectType):
             metadata=pairs(input.get("metadata")),
             private_metadata=pairs(input.get("private_metadata")),
         )
-        return CustomerCreate(user=create_customer(context.ports, context.actor, new))
+        return CustomerCreate(user=create_customer(info.context.ports, info.context.actor, new))
 
     @staticmethod
     @answers(CustomerUpdate)
     def resolve_customer_update(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         input: dict[str, Any],
         id: str | None = None,
         external_reference: str | None = None,
     ) -> CustomerUpdate:
-        context: RequestContext = info.context
         user = update_customer(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             id,
             _details(input),
             customer_type=input.get("customer_type"),
@@ -248,13 +245,14 @@ class CustomerMutations(graphene.ObjectType):
     @answers(CustomerDelete)
     def resolve_customer_delete(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         id: str | None = None,
         external_reference: str | None = None,
     ) -> CustomerDelete:
-        context: RequestContext = info.context
-        keep = context.loaders(info).accounts.keep
-        user = delete_customer(context.ports, context.actor, id, external_reference, before=keep)
+        keep = info.context.loaders(info).accounts.keep
+        user = delete_customer(
+            info.context.ports, info.context.actor, id, external_reference, before=keep
+        )
         return CustomerDelete(user=user)
 
 

@@ -4,10 +4,9 @@ import json
 from enum import StrEnum
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.events import event_named
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
 
@@ -61,14 +60,13 @@ class DryRunMutations(graphene.ObjectType):
     @answers(WebhookDryRun)
     def resolve_webhook_dry_run(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         object_id: str | None = None,
         query: str | None = None,
         app: str | None = None,
     ) -> WebhookDryRun:
-        context: RequestContext = info.context
         ran = dry_run_webhook(
-            context.ports, context.actor, object_id=object_id, query=query, app=app
+            info.context.ports, info.context.actor, object_id=object_id, query=query, app=app
         )
         return WebhookDryRun(payload=json.loads(ran.payload))
 
@@ -76,15 +74,14 @@ class DryRunMutations(graphene.ObjectType):
     @answers(WebhookTrigger)
     def resolve_webhook_trigger(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         webhook_id: str,
         object_id: str | None = None,
         event: StrEnum | None = None,
     ) -> WebhookTrigger:
-        context: RequestContext = info.context
         delivery = trigger_webhook(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             webhook_id,
             object_id,
             None if event is None else event_named(event.value),

@@ -4,10 +4,9 @@ import json
 from collections.abc import Mapping
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.single_sign_on.providers import read_provider_error
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.mutations.payloads import AccountPayload, TokenPayload, answers
 from app.services.single_sign_on.provider_sessions import (
     log_out_external,
@@ -106,14 +105,13 @@ class ExternalMutations(graphene.ObjectType):
     @answers(ExternalAuthenticationUrl)
     def resolve_external_authentication_url(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         input: object = None,
         plugin_id: str | None = None,
     ) -> ExternalAuthenticationUrl:
-        context: RequestContext = info.context
         url = begin_sign_in(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             plugin_id=plugin_id,
             redirect_uri=_text(input, "redirectUri"),
         )
@@ -124,14 +122,13 @@ class ExternalMutations(graphene.ObjectType):
     @answers(ExternalObtainAccessTokens)
     def resolve_external_obtain_access_tokens(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         input: object = None,
         plugin_id: str | None = None,
     ) -> ExternalObtainAccessTokens:
-        context: RequestContext = info.context
         tokens = finish_sign_in(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             plugin_id=plugin_id,
             code=_text(input, "code"),
             state=_text(input, "state"),
@@ -140,56 +137,62 @@ class ExternalMutations(graphene.ObjectType):
         if tokens is None:
             return ExternalObtainAccessTokens()
         return ExternalObtainAccessTokens(
-            token=tokens.access, refresh_token=tokens.refresh, user=context.proven(tokens.user)
+            token=tokens.access,
+            refresh_token=tokens.refresh,
+            user=info.context.proven(tokens.user),
         )
 
     @staticmethod
     @answers(ExternalRefresh)
     def resolve_external_refresh(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         input: object = None,
         plugin_id: str | None = None,
     ) -> ExternalRefresh:
-        context: RequestContext = info.context
         token = _text(input, "refreshToken")
         tokens = refresh_external_session(
-            context.ports, context.actor, plugin_id=plugin_id, token=token
+            info.context.ports, info.context.actor, plugin_id=plugin_id, token=token
         )
         if tokens is None:
             return ExternalRefresh()
         return ExternalRefresh(
-            token=tokens.access, refresh_token=tokens.refresh, user=context.proven(tokens.user)
+            token=tokens.access,
+            refresh_token=tokens.refresh,
+            user=info.context.proven(tokens.user),
         )
 
     @staticmethod
     @answers(ExternalLogout)
     def resolve_external_logout(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         input: object = None,
         plugin_id: str | None = None,
     ) -> ExternalLogout:
-        context: RequestContext = info.context
         members = input if isinstance(input, Mapping) else {}
         values = {str(name): _written(value) for name, value in members.items()}
-        url = log_out_external(context.ports, context.actor, plugin_id=plugin_id, values=values)
+        url = log_out_external(
+            info.context.ports, info.context.actor, plugin_id=plugin_id, values=values
+        )
         return ExternalLogout(logout_data={} if url is None else {"logoutUrl": url})
 
     @staticmethod
     def resolve_external_verify(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         input: object = None,
         plugin_id: str | None = None,
     ) -> ExternalVerify:
-        context: RequestContext = info.context
         verified = verify_external_token(
-            context.ports, context.actor, plugin_id=plugin_id, token=_text(input, "token")
+            info.context.ports,
+            info.context.actor,
+            plugin_id=plugin_id,
+            token=_text(input, "token"),
         )
         if verified is None:
             return ExternalVerify(is_valid=False, verify_data={})
-        user = context.proven(verified.user, is_owner=verified.is_owner)
+        user = info.context.proven(verified.user, is_owner=verified.is_owner)
         return ExternalVerify(is_valid=True, user=user, verify_data=dict(verified.payload))
 
 

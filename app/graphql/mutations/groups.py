@@ -3,10 +3,9 @@
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.values.inputs import ABSENT
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
 from app.services.people.groups import (
@@ -70,7 +69,7 @@ class GroupPayload(MutationPayload):
     permission_group_errors = former_errors_of("problems.PermissionGroupError")
     group = graphene.Field(_GROUP)
 
-    def resolve_permission_group_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+    def resolve_permission_group_errors(self, _info: Info) -> list[PayloadProblem]:
         return self.errors or []
 
 
@@ -118,9 +117,8 @@ class GroupMutations(graphene.ObjectType):
     @staticmethod
     @answers(PermissionGroupCreate)
     def resolve_permission_group_create(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+        _root: object, info: Info, input: dict[str, Any]
     ) -> PermissionGroupCreate:
-        context: RequestContext = info.context
         new = NewGroup(
             name=input["name"],
             permissions=frozenset(input.get("add_permissions") or ()),
@@ -128,14 +126,15 @@ class GroupMutations(graphene.ObjectType):
             is_restricted=bool(input.get("restricted_access_to_channels")),
             channels=tuple(input.get("add_channels") or ()),
         )
-        return PermissionGroupCreate(group=create_group(context.ports, context.actor, new))
+        return PermissionGroupCreate(
+            group=create_group(info.context.ports, info.context.actor, new)
+        )
 
     @staticmethod
     @answers(PermissionGroupUpdate)
     def resolve_permission_group_update(
-        _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
+        _root: object, info: Info, id: str, input: dict[str, Any]
     ) -> PermissionGroupUpdate:
-        context: RequestContext = info.context
         changes = GroupChanges(
             name=(input["name"] or "") if "name" in input else ABSENT,
             add_permissions=frozenset(input.get("add_permissions") or ()),
@@ -146,13 +145,14 @@ class GroupMutations(graphene.ObjectType):
             add_channels=tuple(input.get("add_channels") or ()),
             remove_channels=tuple(input.get("remove_channels") or ()),
         )
-        group = update_group(context.ports, context.actor, id, changes)
+        group = update_group(info.context.ports, info.context.actor, id, changes)
         return PermissionGroupUpdate(group=group)
 
     @staticmethod
     @answers(PermissionGroupDelete)
     def resolve_permission_group_delete(
-        _root: object, info: GraphQLResolveInfo, id: str
+        _root: object, info: Info, id: str
     ) -> PermissionGroupDelete:
-        context: RequestContext = info.context
-        return PermissionGroupDelete(group=delete_group(context.ports, context.actor, id))
+        return PermissionGroupDelete(
+            group=delete_group(info.context.ports, info.context.actor, id)
+        )

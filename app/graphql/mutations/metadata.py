@@ -3,13 +3,12 @@
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_global_id
 from app.domain.values.metadata import MetadataChange
 from app.graphql.app_nodes import app_node
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.errors import PayloadProblem
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
@@ -64,7 +63,7 @@ class MetadataPayload(MutationPayload):
     metadata_errors = former_errors_of("problems.MetadataError")
     item = graphene.Field(ObjectWithMetadata)
 
-    def resolve_metadata_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+    def resolve_metadata_errors(self, _info: Info) -> list[PayloadProblem]:
         return self.errors or []
 
 
@@ -115,21 +114,21 @@ class MetadataMutations(graphene.ObjectType):
     @staticmethod
     @answers(UpdateMetadata)
     def resolve_update_metadata(
-        _root: object, info: GraphQLResolveInfo, id: str, input: list[dict[str, str]]
+        _root: object, info: Info, id: str, input: list[dict[str, str]]
     ) -> UpdateMetadata:
         return UpdateMetadata(item=_change(info, id, MetadataChange(values=pairs(input))))
 
     @staticmethod
     @answers(DeleteMetadata)
     def resolve_delete_metadata(
-        _root: object, info: GraphQLResolveInfo, id: str, keys: list[str]
+        _root: object, info: Info, id: str, keys: list[str]
     ) -> DeleteMetadata:
         return DeleteMetadata(item=_change(info, id, MetadataChange(deleted_keys=tuple(keys))))
 
     @staticmethod
     @answers(UpdatePrivateMetadata)
     def resolve_update_private_metadata(
-        _root: object, info: GraphQLResolveInfo, id: str, input: list[dict[str, str]]
+        _root: object, info: Info, id: str, input: list[dict[str, str]]
     ) -> UpdatePrivateMetadata:
         change = MetadataChange(is_private=True, values=pairs(input))
         return UpdatePrivateMetadata(item=_change(info, id, change))
@@ -137,7 +136,7 @@ class MetadataMutations(graphene.ObjectType):
     @staticmethod
     @answers(DeletePrivateMetadata)
     def resolve_delete_private_metadata(
-        _root: object, info: GraphQLResolveInfo, id: str, keys: list[str]
+        _root: object, info: Info, id: str, keys: list[str]
     ) -> DeletePrivateMetadata:
         change = MetadataChange(is_private=True, deleted_keys=tuple(keys))
         return DeletePrivateMetadata(item=_change(info, id, change))
@@ -148,19 +147,18 @@ def pairs(items: list[dict[str, str]] | None) -> tuple[tuple[str, str], ...]:
     return tuple((item["key"], item["value"]) for item in items or ())
 
 
-def _change(info: GraphQLResolveInfo, id: str, change: MetadataChange) -> Any:
+def _change(info: Info, id: str, change: MetadataChange) -> Any:
     """Change the object of a global ID; refuses NOT_FOUND on ``id`` for one without metadata."""
-    context: RequestContext = info.context
     kind = (parse_global_id(id) or ("", ""))[0]
     if kind == "App":
-        app = change_app_metadata(context.ports, context.actor, id, change)
-        return app_node(context, app)
+        app = change_app_metadata(info.context.ports, info.context.actor, id, change)
+        return app_node(info.context, app)
     if kind == "Address":
-        return change_address_metadata(context.ports, context.actor, id, change)
+        return change_address_metadata(info.context.ports, info.context.actor, id, change)
     if kind == "Channel":
-        return change_channel_metadata(context.ports, context.actor, id, change)
+        return change_channel_metadata(info.context.ports, info.context.actor, id, change)
     if kind == "User":
-        return change_user_metadata(context.ports, context.actor, id, change)
+        return change_user_metadata(info.context.ports, info.context.actor, id, change)
     if kind == "Shop":
-        return change_shop_metadata(context.ports, context.actor, id, change)
+        return change_shop_metadata(info.context.ports, info.context.actor, id, change)
     raise Refused(Problem("NOT_FOUND", "There is no object with metadata with this ID.", "id"))

@@ -1,9 +1,8 @@
 """What the staff does with orders."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.commerce.orders import (
     cancel_order,
@@ -66,26 +65,20 @@ class OrderMutations(graphene.ObjectType):
 
     @staticmethod
     @answers(OrderConfirm)
-    def resolve_order_confirm(_root: object, info: GraphQLResolveInfo, id: str) -> OrderConfirm:
-        context: RequestContext = info.context
-        return OrderConfirm(order=confirm_order(context.ports, context.actor, id))
+    def resolve_order_confirm(_root: object, info: Info, id: str) -> OrderConfirm:
+        return OrderConfirm(order=confirm_order(info.context.ports, info.context.actor, id))
 
     @staticmethod
     @answers(OrderMarkAsPaid)
-    def resolve_order_mark_as_paid(
-        _root: object, info: GraphQLResolveInfo, id: str
-    ) -> OrderMarkAsPaid:
-        context: RequestContext = info.context
-        return OrderMarkAsPaid(order=mark_order_paid(context.ports, context.actor, id))
+    def resolve_order_mark_as_paid(_root: object, info: Info, id: str) -> OrderMarkAsPaid:
+        return OrderMarkAsPaid(order=mark_order_paid(info.context.ports, info.context.actor, id))
 
     @staticmethod
     @answers(OrderCancel)
-    def resolve_order_cancel(_root: object, info: GraphQLResolveInfo, id: str) -> OrderCancel:
-        context: RequestContext = info.context
-        return OrderCancel(order=cancel_order(context.ports, context.actor, id))
+    def resolve_order_cancel(_root: object, info: Info, id: str) -> OrderCancel:
+        return OrderCancel(order=cancel_order(info.context.ports, info.context.actor, id))
 
     @staticmethod
     @answers(OrderFulfill)
-    def resolve_order_fulfill(_root: object, info: GraphQLResolveInfo, order: str) -> OrderFulfill:
-        context: RequestContext = info.context
-        return OrderFulfill(order=fulfill_order(context.ports, context.actor, order))
+    def resolve_order_fulfill(_root: object, info: Info, order: str) -> OrderFulfill:
+        return OrderFulfill(order=fulfill_order(info.context.ports, info.context.actor, order))

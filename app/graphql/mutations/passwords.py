@@ -1,9 +1,8 @@
 """Changing a password, and setting one by an emailed link."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.mutations.payloads import (
     AccountPayload,
     TokenPayload,
@@ -82,43 +81,43 @@ class PasswordMutations(graphene.ObjectType):
     @answers(RequestPasswordReset)
     def resolve_request_password_reset(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         email: str,
         redirect_url: str,
         channel: str | None = None,
     ) -> RequestPasswordReset:
-        context: RequestContext = info.context
         request_password_reset(
-            context.ports, context.actor, email=email, redirect_url=redirect_url
+            info.context.ports, info.context.actor, email=email, redirect_url=redirect_url
         )
         return RequestPasswordReset()
 
     @staticmethod
     @answers(SetPassword)
     def resolve_set_password(
-        _root: object, info: GraphQLResolveInfo, email: str, password: str, token: str
+        _root: object, info: Info, email: str, password: str, token: str
     ) -> SetPassword:
-        context: RequestContext = info.context
         try:
             pair = set_password(
-                context.ports, context.actor, email=email, password=password, token=token
+                info.context.ports, info.context.actor, email=email, password=password, token=token
             )
         except SecondFactorRequired as required:
             return SetPassword(**challenge_values(required))
         return SetPassword(
-            token=pair.access, refresh_token=pair.refresh, user=context.proven(pair.user)
+            token=pair.access, refresh_token=pair.refresh, user=info.context.proven(pair.user)
         )
 
     @staticmethod
     @answers(PasswordChange)
     def resolve_password_change(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         new_password: str,
         old_password: str | None = None,
     ) -> PasswordChange:
-        context: RequestContext = info.context
         user = change_password(
-            context.ports, context.actor, old_password=old_password, new_password=new_password
+            info.context.ports,
+            info.context.actor,
+            old_password=old_password,
+            new_password=new_password,
         )
         return PasswordChange(user=user)

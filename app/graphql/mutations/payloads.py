@@ -5,18 +5,18 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import graphene
-from graphql import GraphQLError, GraphQLResolveInfo
+from graphql import GraphQLError
 
 from app.domain.sign_in.jws import csrf_token_in
 from app.domain.values.errors import Problem, Refused, TooManyRequests
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.errors import PayloadProblem, payload_problems
 from app.services.authorization.rate_limits import limit_operation
 from app.services.second_factors.challenges import SecondFactorRequired
 
 Arguments = ParamSpec("Arguments")
 Payload = TypeVar("Payload", bound="graphene.ObjectType")
-Resolver = Callable[Concatenate[object, GraphQLResolveInfo, Arguments], Payload]
+Resolver = Callable[Concatenate[object, Info, Arguments], Payload]
 
 
 _ERRORS_IN_PAYLOAD_ONLY = frozenset({"tokenCreate", "tokenRefresh", "setPassword"})
@@ -42,7 +42,7 @@ def _problems(error_type: str, *, deprecation_reason: str | None = None) -> grap
     )
 
 
-def _resolve_errors(payload: Any, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+def _resolve_errors(payload: Any, _info: Info) -> list[PayloadProblem]:
     return payload.errors or []
 
 
@@ -77,7 +77,7 @@ class TokenPayload(AccountPayload):
         "no cookies.",
     )
 
-    def resolve_csrf_token(self, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_csrf_token(self, _info: Info) -> str | None:
         return csrf_token_in(self.refresh_token) if self.refresh_token else None
 
 
@@ -102,14 +102,13 @@ def answers(
         @wraps(resolver)
         def resolve(
             root: object,
-            info: GraphQLResolveInfo,
+            info: Info,
             /,
             *args: Arguments.args,
             **kwargs: Arguments.kwargs,
         ) -> Payload:
-            context: RequestContext = info.context
             try:
-                limit_operation(context.ports, context.actor, info.field_name)
+                limit_operation(info.context.ports, info.context.actor, info.field_name)
                 return resolver(root, info, *args, **kwargs)
             except Refused as refused:
                 return _refusal(payload, refused)
@@ -117,7 +116,7 @@ def answers(
                 if not issubclass(payload, AccountPayload):
                     raise
                 if info.field_name not in _ERRORS_IN_PAYLOAD_ONLY:
-                    context.field_errors.append(_error_at(info, limited))
+                    info.context.field_errors.append(_error_at(info, limited))
                 return _refusal(payload, Refused(Problem(TooManyRequests.CODE, str(limited))))
 
         return resolve
@@ -130,7 +129,7 @@ def _refusal(payload: type[Payload], refused: Refused) -> Payload:
     return refusal
 
 
-def _error_at(info: GraphQLResolveInfo, limited: TooManyRequests) -> GraphQLError:
+def _error_at(info: Info, limited: TooManyRequests) -> GraphQLError:
     return GraphQLError(
         str(limited), info.field_nodes, path=info.path.as_list(), original_error=limited
     )

@@ -5,10 +5,9 @@ from typing import Any
 
 import graphene
 from graphene.utils.str_converters import to_camel_case
-from graphql import GraphQLResolveInfo
 
 from app.domain.values.errors import Problem, Refused
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.mutations.payloads import (
     MutationPayload,
     answers,
@@ -60,17 +59,18 @@ class PluginMutations(graphene.ObjectType):
     @answers(PluginUpdate)
     def resolve_plugin_update(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         id: str,
         input: dict[str, Any],
         channel_id: str | None = None,
     ) -> PluginUpdate:
-        context: RequestContext = info.context
         items = input.get("configuration") or []
         settings = {item["name"]: item.get("value") for item in items}
         changes = ProviderUpdate(settings, input.get("active"))
         try:
-            return PluginUpdate(plugin=update_plugin(context.ports, context.actor, id, changes))
+            return PluginUpdate(
+                plugin=update_plugin(info.context.ports, info.context.actor, id, changes)
+            )
         except Refused as refused:
             raise Refused(*map(_as_named_here, refused.problems)) from refused
 

@@ -3,9 +3,8 @@
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.commerce.products import ProductInput as Said
 from app.services.commerce.products import create_product, delete_product, update_product
@@ -77,24 +76,19 @@ class ProductMutations(graphene.ObjectType):
 
     @staticmethod
     @answers(ProductCreate)
-    def resolve_product_create(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
-    ) -> ProductCreate:
-        context: RequestContext = info.context
-        product = create_product(context.ports, context.actor, Said(**input))
+    def resolve_product_create(_root: object, info: Info, input: dict[str, Any]) -> ProductCreate:
+        product = create_product(info.context.ports, info.context.actor, Said(**input))
         return ProductCreate(product=product)
 
     @staticmethod
     @answers(ProductUpdate)
     def resolve_product_update(
-        _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
+        _root: object, info: Info, id: str, input: dict[str, Any]
     ) -> ProductUpdate:
-        context: RequestContext = info.context
-        product = update_product(context.ports, context.actor, id, Said(**input))
+        product = update_product(info.context.ports, info.context.actor, id, Said(**input))
         return ProductUpdate(product=product)
 
     @staticmethod
     @answers(ProductDelete)
-    def resolve_product_delete(_root: object, info: GraphQLResolveInfo, id: str) -> ProductDelete:
-        context: RequestContext = info.context
-        return ProductDelete(product=delete_product(context.ports, context.actor, id))
+    def resolve_product_delete(_root: object, info: Info, id: str) -> ProductDelete:
+        return ProductDelete(product=delete_product(info.context.ports, info.context.actor, id))

@@ -3,9 +3,8 @@
 import json
 
 import graphene
-from graphql import GraphQLResolveInfo
 
-from app.graphql.context import RequestContext
+from app.graphql.context import Info, RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
 from app.services.sign_in.second_factor_sign_in import ask_for_proof, verify_second_factor
@@ -100,40 +99,41 @@ class SecondFactorMutations(graphene.ObjectType):
     @staticmethod
     @answers(SecondFactorVerify)
     def resolve_second_factor_verify(
-        _root: object, info: GraphQLResolveInfo, challenge: str, code: str
+        _root: object, info: Info, challenge: str, code: str
     ) -> SecondFactorVerify:
-        context: RequestContext = info.context
-        pair = verify_second_factor(context.ports, context.actor, challenge=challenge, code=code)
-        return SecondFactorVerify(**_tokens(context, pair))
+        pair = verify_second_factor(
+            info.context.ports, info.context.actor, challenge=challenge, code=code
+        )
+        return SecondFactorVerify(**_tokens(info.context, pair))
 
     @staticmethod
     @answers(PasskeyChallengeCreate)
     def resolve_passkey_challenge_create(
-        _root: object, info: GraphQLResolveInfo, challenge: str | None = None
+        _root: object, info: Info, challenge: str | None = None
     ) -> PasskeyChallengeCreate:
-        context: RequestContext = info.context
-        made = challenge_passkey(context.ports, context.actor, challenge=challenge)
+        made = challenge_passkey(info.context.ports, info.context.actor, challenge=challenge)
         return PasskeyChallengeCreate(challenge=made.token, options=json.loads(made.options))
 
     @staticmethod
     @answers(PasskeyVerify)
     def resolve_passkey_verify(
-        _root: object, info: GraphQLResolveInfo, challenge: str, credential: object
+        _root: object, info: Info, challenge: str, credential: object
     ) -> PasskeyVerify:
-        context: RequestContext = info.context
         pair = verify_passkey(
-            context.ports, context.actor, challenge=challenge, credential=_written(credential)
+            info.context.ports,
+            info.context.actor,
+            challenge=challenge,
+            credential=_written(credential),
         )
-        return PasskeyVerify(**_tokens(context, pair))
+        return PasskeyVerify(**_tokens(info.context, pair))
 
     @staticmethod
     @answers(SecondFactorChallengeCreate)
     def resolve_second_factor_challenge_create(
-        _root: object, info: GraphQLResolveInfo
+        _root: object, info: Info
     ) -> SecondFactorChallengeCreate:
-        context: RequestContext = info.context
-        token = context.visitor.credential or ""
-        challenge = ask_for_proof(context.ports, context.actor, token=token)
+        token = info.context.visitor.credential or ""
+        challenge = ask_for_proof(info.context.ports, info.context.actor, token=token)
         return SecondFactorChallengeCreate(second_factor_challenge=challenge)
 
 

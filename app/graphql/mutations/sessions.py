@@ -1,9 +1,8 @@
 """Ending one session, or all others."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.sign_in.sessions import end_other_sessions, end_session
 
@@ -39,13 +38,11 @@ class SessionMutations(graphene.ObjectType):
 
     @staticmethod
     @answers(SessionEnd)
-    def resolve_session_end(_root: object, info: GraphQLResolveInfo, id: str) -> SessionEnd:
-        context: RequestContext = info.context
-        end_session(context.ports, context.actor, id)
+    def resolve_session_end(_root: object, info: Info, id: str) -> SessionEnd:
+        end_session(info.context.ports, info.context.actor, id)
         return SessionEnd()
 
     @staticmethod
     @answers(SessionsEndOthers)
-    def resolve_sessions_end_others(_root: object, info: GraphQLResolveInfo) -> SessionsEndOthers:
-        context: RequestContext = info.context
-        return SessionsEndOthers(count=end_other_sessions(context.ports, context.actor))
+    def resolve_sessions_end_others(_root: object, info: Info) -> SessionsEndOthers:
+        return SessionsEndOthers(count=end_other_sessions(info.context.ports, info.context.actor))

@@ -4,7 +4,6 @@ from enum import Enum
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import OwnTemplate, TemplatePart
@@ -13,7 +12,7 @@ from app.domain.shop.settings import ShopUpdate
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import Upload
 from app.graphql.compatibility import constant_input, without_constants
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.mutations.addresses import AddressInput, address_change
 from app.graphql.mutations.metadata import metadata_input, pairs
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
@@ -185,68 +184,62 @@ class ShopMutations(graphene.ObjectType):
     @staticmethod
     @answers(MailTemplateSave)
     def resolve_mail_template_save(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+        _root: object, info: Info, input: dict[str, Any]
     ) -> MailTemplateSave:
-        context: RequestContext = info.context
         kind, language = input["kind"], template_language(input.get("language_code"))
         template = OwnTemplate(*(_lines(input[part.value]) for part in TemplatePart))
         based_on = input["based_on"]
-        save_template(context.ports, context.actor, kind, language, template, based_on=based_on)
-        details = show_template(context.ports, context.actor, kind, language)
+        save_template(
+            info.context.ports, info.context.actor, kind, language, template, based_on=based_on
+        )
+        details = show_template(info.context.ports, info.context.actor, kind, language)
         return MailTemplateSave(template=details)
 
     @staticmethod
     @answers(MailTemplateReset)
     def resolve_mail_template_reset(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         kind: MailKind,
         language_code: Enum | None = None,
     ) -> MailTemplateReset:
-        context: RequestContext = info.context
         language = template_language(language_code)
-        reset_template(context.ports, context.actor, kind, language)
-        details = show_template(context.ports, context.actor, kind, language)
+        reset_template(info.context.ports, info.context.actor, kind, language)
+        details = show_template(info.context.ports, info.context.actor, kind, language)
         return MailTemplateReset(template=details)
 
     @staticmethod
     @answers(ShopAddressUpdate)
     def resolve_shop_address_update(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any] | None = None
+        _root: object, info: Info, input: dict[str, Any] | None = None
     ) -> ShopAddressUpdate:
-        context: RequestContext = info.context
         if input and input.get("metadata"):
             message = "The company's address has no metadata. Set the shop's."
             raise Refused(Problem("INVALID", message, "metadata"))
         change = None if input is None else address_change(input)
-        shop = update_company_address(context.ports, context.actor, change)
+        shop = update_company_address(info.context.ports, info.context.actor, change)
         return ShopAddressUpdate(shop=shop)
 
     @staticmethod
     @answers(ShopLogoUpdate)
-    def resolve_shop_logo_update(
-        _root: object, info: GraphQLResolveInfo, image: Upload
-    ) -> ShopLogoUpdate:
-        context: RequestContext = info.context
-        return ShopLogoUpdate(shop=update_logo(context.ports, context.actor, image))
+    def resolve_shop_logo_update(_root: object, info: Info, image: Upload) -> ShopLogoUpdate:
+        return ShopLogoUpdate(shop=update_logo(info.context.ports, info.context.actor, image))
 
     @staticmethod
     @answers(ShopLogoDelete)
-    def resolve_shop_logo_delete(_root: object, info: GraphQLResolveInfo) -> ShopLogoDelete:
-        context: RequestContext = info.context
-        return ShopLogoDelete(shop=delete_logo(context.ports, context.actor))
+    def resolve_shop_logo_delete(_root: object, info: Info) -> ShopLogoDelete:
+        return ShopLogoDelete(shop=delete_logo(info.context.ports, info.context.actor))
 
     @staticmethod
     @answers(ShopSettingsUpdate)
     def resolve_shop_settings_update(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any] | None = None
+        _root: object, info: Info, input: dict[str, Any] | None = None
     ) -> ShopSettingsUpdate:
-        context: RequestContext = info.context
         values = without_constants("ShopSettingsInput", input or {})
         public, private = (pairs(values.pop(name, None)) for name in _METADATA)
         shop = update_shop(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             ShopUpdate(**values),
             metadata=public,
             private_metadata=private,

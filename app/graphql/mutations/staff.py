@@ -3,9 +3,8 @@
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.errors import PayloadProblem
 from app.graphql.mutations.metadata import metadata_input, pairs
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
@@ -78,7 +77,7 @@ class StaffPayload(MutationPayload):
     staff_errors = former_errors_of("problems.StaffError")
     user = graphene.Field(_USER)
 
-    def resolve_staff_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+    def resolve_staff_errors(self, _info: Info) -> list[PayloadProblem]:
         return self.errors or []
 
 
@@ -101,10 +100,10 @@ class StaffBulkDelete(MutationPayload):
     errors = errors_of("problems.StaffError")
     staff_errors = former_errors_of("problems.StaffError")
 
-    def resolve_count(self, _info: GraphQLResolveInfo) -> int:
+    def resolve_count(self, _info: Info) -> int:
         return self.count or 0
 
-    def resolve_staff_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+    def resolve_staff_errors(self, _info: Info) -> list[PayloadProblem]:
         return self.errors or []
 
 
@@ -166,10 +165,7 @@ class StaffMutations(graphene.ObjectType):
 
     @staticmethod
     @answers(StaffCreate)
-    def resolve_staff_create(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
-    ) -> StaffCreate:
-        context: RequestContext = info.context
+    def resolve_staff_create(_root: object, info: Info, input: dict[str, Any]) -> StaffCreate:
         new = NewStaff(
             email=input.get("email") or "",
             first_name=input.get("first_name") or "",
@@ -181,14 +177,13 @@ class StaffMutations(graphene.ObjectType):
             metadata=pairs(input.get("metadata")),
             private_metadata=pairs(input.get("private_metadata")),
         )
-        return StaffCreate(user=create_staff(context.ports, context.actor, new))
+        return StaffCreate(user=create_staff(info.context.ports, info.context.actor, new))
 
     @staticmethod
     @answers(StaffUpdate)
     def resolve_staff_update(
-        _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
+        _root: object, info: Info, id: str, input: dict[str, Any]
     ) -> StaffUpdate:
-        context: RequestContext = info.context
         changes = StaffChanges(
             Details(
                 **{name: input[name] for name in _DETAILS if name in input},
@@ -200,27 +195,28 @@ class StaffMutations(graphene.ObjectType):
             add_permissions=frozenset(input.get("add_permissions") or ()),
             remove_permissions=frozenset(input.get("remove_permissions") or ()),
         )
-        return StaffUpdate(user=update_staff(context.ports, context.actor, id, changes))
+        return StaffUpdate(user=update_staff(info.context.ports, info.context.actor, id, changes))
 
     @staticmethod
     @answers(StaffDelete)
-    def resolve_staff_delete(_root: object, info: GraphQLResolveInfo, id: str) -> StaffDelete:
-        context: RequestContext = info.context
-        keep = context.loaders(info).accounts.keep
-        return StaffDelete(user=delete_staff(context.ports, context.actor, id, before=keep))
+    def resolve_staff_delete(_root: object, info: Info, id: str) -> StaffDelete:
+        keep = info.context.loaders(info).accounts.keep
+        return StaffDelete(
+            user=delete_staff(info.context.ports, info.context.actor, id, before=keep)
+        )
 
     @staticmethod
     @answers(StaffBulkDelete)
-    def resolve_staff_bulk_delete(
-        _root: object, info: GraphQLResolveInfo, ids: list[str]
-    ) -> StaffBulkDelete:
-        context: RequestContext = info.context
-        return StaffBulkDelete(count=delete_several_staff(context.ports, context.actor, ids))
+    def resolve_staff_bulk_delete(_root: object, info: Info, ids: list[str]) -> StaffBulkDelete:
+        return StaffBulkDelete(
+            count=delete_several_staff(info.context.ports, info.context.actor, ids)
+        )
 
     @staticmethod
     @answers(UserSecondFactorReset)
     def resolve_user_second_factor_reset(
-        _root: object, info: GraphQLResolveInfo, id: str
+        _root: object, info: Info, id: str
     ) -> UserSecondFactorReset:
-        context: RequestContext = info.context
-        return UserSecondFactorReset(user=reset_second_factors(context.ports, context.actor, id))
+        return UserSecondFactorReset(
+            user=reset_second_factors(info.context.ports, info.context.actor, id)
+        )

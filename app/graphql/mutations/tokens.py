@@ -2,10 +2,10 @@
 
 import graphene
 from graphene.types.generic import GenericScalar
-from graphql import FieldNode, GraphQLResolveInfo
+from graphql import FieldNode
 
 from app.domain.values.errors import Refused
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.errors import payload_problems
 from app.graphql.mutations.payloads import (
     AccountPayload,
@@ -101,16 +101,15 @@ class TokenMutations(graphene.ObjectType):
     @answers(CreateToken)
     def resolve_token_create(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         email: str | None = None,
         password: str | None = None,
         audience: str | None = None,
     ) -> CreateToken:
-        context: RequestContext = info.context
         try:
             pair = create_token(
-                context.ports,
-                context.actor,
+                info.context.ports,
+                info.context.actor,
                 email=email,
                 password=password,
                 audience=f"custom:{audience}" if audience else "",
@@ -118,31 +117,29 @@ class TokenMutations(graphene.ObjectType):
         except SecondFactorRequired as required:
             return CreateToken(**challenge_values(required))
         return CreateToken(
-            token=pair.access, refresh_token=pair.refresh, user=context.proven(pair.user)
+            token=pair.access, refresh_token=pair.refresh, user=info.context.proven(pair.user)
         )
 
     @staticmethod
     @answers(RefreshToken)
     def resolve_token_refresh(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         refresh_token: str | None = None,
         csrf_token: str | None = None,
     ) -> RefreshToken:
-        context: RequestContext = info.context
-        refreshed = tokens.refresh_token(context.ports, context.actor, token=refresh_token)
+        refreshed = tokens.refresh_token(
+            info.context.ports, info.context.actor, token=refresh_token
+        )
         return RefreshToken(
             token=refreshed.access,
             refresh_token=refreshed.refresh,
-            user=context.proven(refreshed.user),
+            user=info.context.proven(refreshed.user),
         )
 
     @staticmethod
-    def resolve_token_verify(
-        _root: object, info: GraphQLResolveInfo, token: str | None = None
-    ) -> VerifyToken:
-        context: RequestContext = info.context
-        ports, actor = context.ports, context.actor
+    def resolve_token_verify(_root: object, info: Info, token: str | None = None) -> VerifyToken:
+        ports, actor = info.context.ports, info.context.actor
         try:
             if not _selects_user(info):
                 payload = tokens.check_token(ports, actor, token=token)
@@ -150,20 +147,17 @@ class TokenMutations(graphene.ObjectType):
             verified = tokens.verify_token(ports, actor, token=token)
         except Refused as refused:
             return VerifyToken(is_valid=False, errors=payload_problems(refused))
-        user = context.proven(verified.user, is_owner=verified.is_owner)
+        user = info.context.proven(verified.user, is_owner=verified.is_owner)
         return VerifyToken(is_valid=True, user=user, payload=verified.payload)
 
     @staticmethod
     @answers(DeactivateAllUserTokens)
-    def resolve_tokens_deactivate_all(
-        _root: object, info: GraphQLResolveInfo
-    ) -> DeactivateAllUserTokens:
-        context: RequestContext = info.context
-        deactivate_all_tokens(context.ports, context.actor)
+    def resolve_tokens_deactivate_all(_root: object, info: Info) -> DeactivateAllUserTokens:
+        deactivate_all_tokens(info.context.ports, info.context.actor)
         return DeactivateAllUserTokens()
 
 
-def _selects_user(info: GraphQLResolveInfo) -> bool:
+def _selects_user(info: Info) -> bool:
     """Whether the user is selected, or may be by a fragment: what few ask for need not be read."""
     return any(
         not isinstance(chosen, FieldNode) or chosen.name.value == "user"

@@ -7,13 +7,12 @@ from enum import StrEnum
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.events import EventType
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import in_utc
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.global_ids import key_in
 from app.graphql.mutations.payloads import (
     MutationPayload,
@@ -178,27 +177,25 @@ class WebhookMutations(graphene.ObjectType):
 
     @staticmethod
     @answers(WebhookCreate)
-    def resolve_webhook_create(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
-    ) -> WebhookCreate:
-        context: RequestContext = info.context
+    def resolve_webhook_create(_root: object, info: Info, input: dict[str, Any]) -> WebhookCreate:
         owner = input.get("app")
         app = None if owner is None else key_in(owner, "App")
-        webhook = create_webhook(context.ports, context.actor, _webhook_input(input), app)
+        webhook = create_webhook(
+            info.context.ports, info.context.actor, _webhook_input(input), app
+        )
         return WebhookCreate(webhook=webhook)
 
     @staticmethod
     @answers(WebhookUpdate)
     def resolve_webhook_update(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         input: dict[str, Any],
         id: str | None = None,
         identifier: str | None = None,
     ) -> WebhookUpdate:
-        context: RequestContext = info.context
         webhook = update_webhook(
-            context.ports, context.actor, id, identifier or "", _webhook_input(input)
+            info.context.ports, info.context.actor, id, identifier or "", _webhook_input(input)
         )
         return WebhookUpdate(webhook=webhook)
 
@@ -206,37 +203,34 @@ class WebhookMutations(graphene.ObjectType):
     @answers(WebhookDelete)
     def resolve_webhook_delete(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         id: str | None = None,
         identifier: str | None = None,
     ) -> WebhookDelete:
-        context: RequestContext = info.context
-        webhook = delete_webhook(context.ports, context.actor, id, identifier or "")
+        webhook = delete_webhook(info.context.ports, info.context.actor, id, identifier or "")
         return WebhookDelete(webhook=webhook)
 
     @staticmethod
     @answers(EventDeliveryRetry)
-    def resolve_event_delivery_retry(
-        _root: object, info: GraphQLResolveInfo, id: str
-    ) -> EventDeliveryRetry:
-        context: RequestContext = info.context
-        return EventDeliveryRetry(delivery=retry_delivery(context.ports, context.actor, id))
+    def resolve_event_delivery_retry(_root: object, info: Info, id: str) -> EventDeliveryRetry:
+        return EventDeliveryRetry(
+            delivery=retry_delivery(info.context.ports, info.context.actor, id)
+        )
 
     @staticmethod
     @answers(WebhookReplay)
     def resolve_webhook_replay(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         id: str,
         since: datetime,
         *,
         failed: bool | None = None,
         missing: bool | None = None,
     ) -> WebhookReplay:
-        context: RequestContext = info.context
         ran = replay_deliveries(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             key_in(id, "Webhook"),
             in_utc(since),
             failed=failed is not False,

@@ -3,7 +3,6 @@
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.apps.apps import AppSortField, Installation
 from app.domain.values.pages import Page
@@ -16,7 +15,7 @@ from app.graphql.app_nodes import (
     extension_page,
 )
 from app.graphql.connections import connection_arguments, make_connection, page_request
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.global_ids import key_in
 from app.services.apps.app_lists import AppFilter, list_apps, show_app, show_calling_app
 from app.services.apps.extensions import ExtensionFilter, list_extensions, show_extension
@@ -96,18 +95,14 @@ class AppQueries(graphene.ObjectType):
     )
 
     @staticmethod
-    def resolve_app(
-        _root: object, info: GraphQLResolveInfo, id: str | None = None
-    ) -> AppNode | None:
-        context: RequestContext = info.context
+    def resolve_app(_root: object, info: Info, id: str | None = None) -> AppNode | None:
         if id is None:
-            return app_node(context, show_calling_app(context.ports, context.actor))
-        app = show_app(context.ports, context.actor, key_in(id, "App"))
-        return None if app is None else app_node(context, app)
+            return app_node(info.context, show_calling_app(info.context.ports, info.context.actor))
+        app = show_app(info.context.ports, info.context.actor, key_in(id, "App"))
+        return None if app is None else app_node(info.context, app)
 
     @staticmethod
-    def resolve_apps(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[AppNode]:
-        context: RequestContext = info.context
+    def resolve_apps(_root: object, info: Info, **arguments: Any) -> Page[AppNode]:
         filter_ = arguments.get("filter") or {}
         filter_ = AppFilter(
             search=filter_.get("search") or "",
@@ -116,41 +111,34 @@ class AppQueries(graphene.ObjectType):
         )
         sort = arguments.get("sort_by") or {"field": AppSortField.NAME}
         page = list_apps(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             page_request("apps", arguments),
             filter_,
             sort["field"],
             descending=sort.get("direction") == "DESC",
         )
-        return app_page(context, page)
+        return app_page(info.context, page)
 
     @staticmethod
-    def resolve_apps_installations(
-        _root: object, info: GraphQLResolveInfo
-    ) -> tuple[Installation, ...]:
-        context: RequestContext = info.context
-        return list_installations(context.ports, context.actor)
+    def resolve_apps_installations(_root: object, info: Info) -> tuple[Installation, ...]:
+        return list_installations(info.context.ports, info.context.actor)
 
     @staticmethod
-    def resolve_app_extension(
-        _root: object, info: GraphQLResolveInfo, id: str
-    ) -> ExtensionNode | None:
-        context: RequestContext = info.context
-        extension = show_extension(context.ports, context.actor, key_in(id, "AppExtension"))
+    def resolve_app_extension(_root: object, info: Info, id: str) -> ExtensionNode | None:
+        extension = show_extension(
+            info.context.ports, info.context.actor, key_in(id, "AppExtension")
+        )
         if extension is None:
             return None
-        return extension_node(extension, app_node(context, extension.app))
+        return extension_node(extension, app_node(info.context, extension.app))
 
     @staticmethod
-    def resolve_app_extensions(
-        _root: object, info: GraphQLResolveInfo, **arguments: Any
-    ) -> Page[ExtensionNode]:
-        context: RequestContext = info.context
+    def resolve_app_extensions(_root: object, info: Info, **arguments: Any) -> Page[ExtensionNode]:
         filter_ = arguments.get("filter") or {}
         filter_ = ExtensionFilter(
             tuple(filter_.get("mount_name") or ()), filter_.get("target_name") or ""
         )
         request = page_request("appExtensions", arguments)
-        page = list_extensions(context.ports, context.actor, request, filter_)
-        return extension_page(context, page)
+        page = list_extensions(info.context.ports, info.context.actor, request, filter_)
+        return extension_page(info.context, page)

@@ -4,12 +4,11 @@ from enum import StrEnum
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.authorization.permissions import PermissionGroup
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.services.people.groups import GroupFilter, list_groups, show_group
 
 _GROUP = "app.graphql.types.groups.Group"
@@ -58,9 +57,8 @@ class GroupQueries(graphene.ObjectType):
 
     @staticmethod
     def resolve_permission_groups(
-        _root: object, info: GraphQLResolveInfo, **arguments: Any
+        _root: object, info: Info, **arguments: Any
     ) -> Page[PermissionGroup]:
-        context: RequestContext = info.context
         filter_ = arguments.get("filter") or {}
         ids = filter_.get("ids")
         filter_ = GroupFilter(
@@ -69,13 +67,10 @@ class GroupQueries(graphene.ObjectType):
             descending=(arguments.get("sort_by") or {}).get("direction") == "DESC",
         )
         request = page_request("permissionGroups", arguments)
-        page = list_groups(context.ports, context.actor, request, filter_)
-        context.loaders(info).groups.add_groups(info, (group.id for group in page.items))
+        page = list_groups(info.context.ports, info.context.actor, request, filter_)
+        info.context.loaders(info).groups.add_groups(info, (group.id for group in page.items))
         return page
 
     @staticmethod
-    def resolve_permission_group(
-        _root: object, info: GraphQLResolveInfo, id: str
-    ) -> PermissionGroup | None:
-        context: RequestContext = info.context
-        return show_group(context.ports, context.actor, id)
+    def resolve_permission_group(_root: object, info: Info, id: str) -> PermissionGroup | None:
+        return show_group(info.context.ports, info.context.actor, id)

@@ -4,13 +4,12 @@ from enum import Enum
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.mails.mail import MailKind
 from app.domain.mails.mail_log import MailEntry, MailFilter
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.global_ids import key_in
 from app.graphql.types.lists import moments_in
 from app.graphql.types.mail_templates import template_arguments, template_language
@@ -56,32 +55,25 @@ class MailQueries(graphene.ObjectType):
     )
 
     @staticmethod
-    def resolve_mails(
-        _root: object, info: GraphQLResolveInfo, **arguments: Any
-    ) -> Page[MailEntry]:
-        context: RequestContext = info.context
+    def resolve_mails(_root: object, info: Info, **arguments: Any) -> Page[MailEntry]:
         page = page_request("mails", arguments)
         filter_ = _filter(arguments.get("filter") or {})
-        return list_mails(context.ports, context.actor, page, filter_)
+        return list_mails(info.context.ports, info.context.actor, page, filter_)
 
     @staticmethod
-    def resolve_mail_templates(
-        _root: object, info: GraphQLResolveInfo
-    ) -> tuple[TemplateEntry, ...]:
-        context: RequestContext = info.context
-        return list_templates(context.ports, context.actor)
+    def resolve_mail_templates(_root: object, info: Info) -> tuple[TemplateEntry, ...]:
+        return list_templates(info.context.ports, info.context.actor)
 
     @staticmethod
     def resolve_mail_template(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         kind: MailKind,
         language_code: Enum | None = None,
         version: int | None = None,
     ) -> TemplateDetails | None:
-        context: RequestContext = info.context
         language = template_language(language_code)
-        return show_template(context.ports, context.actor, kind, language, version or 0)
+        return show_template(info.context.ports, info.context.actor, kind, language, version or 0)
 
 
 def _filter(given: dict[str, Any]) -> MailFilter:

@@ -3,12 +3,11 @@
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.single_sign_on.provider_settings import Scope
 from app.domain.values.pages import Page, empty_page
 from app.graphql.connections import connection_arguments, make_connection, page_request
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.services.single_sign_on.provider_settings import (
     Plugin,
     PluginSort,
@@ -62,13 +61,11 @@ class PluginQueries(graphene.ObjectType):
     )
 
     @staticmethod
-    def resolve_plugin(_root: object, info: GraphQLResolveInfo, id: str) -> Plugin | None:
-        context: RequestContext = info.context
-        return show_plugin(context.ports, context.actor, id)
+    def resolve_plugin(_root: object, info: Info, id: str) -> Plugin | None:
+        return show_plugin(info.context.ports, info.context.actor, id)
 
     @staticmethod
-    def resolve_plugins(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[Plugin]:
-        context: RequestContext = info.context
+    def resolve_plugins(_root: object, info: Info, **arguments: Any) -> Page[Plugin]:
         filter_ = arguments.get("filter") or {}
         request = page_request("plugins", arguments)
         if filter_.get("type") is Scope.PER_CHANNEL:
@@ -76,8 +73,8 @@ class PluginQueries(graphene.ObjectType):
         search = filter_.get("search") or ""
         sort = arguments.get("sort_by") or {}
         return list_plugins(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             request,
             PluginSort(sort["field"].value) if sort else PluginSort.AGE,
             search=search,

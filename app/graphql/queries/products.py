@@ -4,12 +4,11 @@ from enum import StrEnum
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.commerce.products import Product
 from app.domain.values.pages import Page, empty_page, with_items
 from app.graphql.connections import connection_arguments, make_connection, page_request
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.types.lists import (
     DateTimeRangeInput,
     Direction,
@@ -81,28 +80,24 @@ class ProductQueries(graphene.ObjectType):
     @staticmethod
     def resolve_product(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         id: str | None = None,
         slug: str | None = None,
         channel: str | None = None,
     ) -> Product | None:
-        context: RequestContext = info.context
-        product = show_product(context.ports, context.actor, product_id=id, slug=slug)
+        product = show_product(info.context.ports, info.context.actor, product_id=id, slug=slug)
         return None if product is None else in_channel(product, channel)
 
     @staticmethod
-    def resolve_products(
-        _root: object, info: GraphQLResolveInfo, **arguments: Any
-    ) -> Page[Product]:
-        context: RequestContext = info.context
+    def resolve_products(_root: object, info: Info, **arguments: Any) -> Page[Product]:
         page = page_request("products", arguments)
         filter_ = arguments.get("filter") or {}
         if filter_.get("stock_availability") is _Stock.OUT_OF_STOCK:
             return empty_page()
         sort = arguments.get("sort_by") or {}
         found = list_products(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             page,
             _product_filter(filter_, arguments.get("search")),
             sort.get("field"),

@@ -3,14 +3,13 @@
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.commerce.channels import Channel
 from app.domain.commerce.sales import Checkout, Order, OrderSummary
 from app.domain.values.pages import Page
 from app.graphql.compatibility import constant
 from app.graphql.connections import connection_arguments, page_request
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.types.lists import (
     DateRangeInput,
     DateTimeRangeInput,
@@ -87,16 +86,14 @@ class SaleQueries(graphene.ObjectType):
     )
 
     @staticmethod
-    def resolve_channels(_root: object, info: GraphQLResolveInfo) -> tuple[Channel, ...]:
-        context: RequestContext = info.context
-        return list_channels(context.ports, context.actor)
+    def resolve_channels(_root: object, info: Info) -> tuple[Channel, ...]:
+        return list_channels(info.context.ports, info.context.actor)
 
     @staticmethod
     def resolve_channel(
-        _root: object, info: GraphQLResolveInfo, id: str | None = None, slug: str | None = None
+        _root: object, info: Info, id: str | None = None, slug: str | None = None
     ) -> Channel | None:
-        context: RequestContext = info.context
-        return show_channel(context.ports, context.actor, channel_id=id, slug=slug)
+        return show_channel(info.context.ports, info.context.actor, channel_id=id, slug=slug)
 
     checkouts = graphene.Field(
         "app.graphql.types.checkouts.CheckoutCountableConnection",
@@ -126,39 +123,31 @@ class SaleQueries(graphene.ObjectType):
     page_type = constant("Query.pageType", "app.graphql.types.unavailable.PageType", id=_ID)
 
     @staticmethod
-    def resolve_checkouts(
-        _root: object, info: GraphQLResolveInfo, **arguments: Any
-    ) -> Page[Checkout]:
-        context: RequestContext = info.context
+    def resolve_checkouts(_root: object, info: Info, **arguments: Any) -> Page[Checkout]:
         request = page_request("checkouts", arguments)
         channel = arguments.get("channel") or ""
-        return list_checkouts(context.ports, context.actor, request, channel)
+        return list_checkouts(info.context.ports, info.context.actor, request, channel)
 
     @staticmethod
-    def resolve_checkout(_root: object, info: GraphQLResolveInfo, id: str) -> Checkout | None:
-        context: RequestContext = info.context
-        return show_checkout(context.ports, context.actor, id)
+    def resolve_checkout(_root: object, info: Info, id: str) -> Checkout | None:
+        return show_checkout(info.context.ports, info.context.actor, id)
 
     @staticmethod
-    def resolve_order(_root: object, info: GraphQLResolveInfo, id: str) -> Order | None:
-        context: RequestContext = info.context
-        return show_order(context.ports, context.actor, id)
+    def resolve_order(_root: object, info: Info, id: str) -> Order | None:
+        return show_order(info.context.ports, info.context.actor, id)
 
     @staticmethod
-    def resolve_orders(
-        _root: object, info: GraphQLResolveInfo, **arguments: Any
-    ) -> Page[OrderSummary]:
-        context: RequestContext = info.context
+    def resolve_orders(_root: object, info: Info, **arguments: Any) -> Page[OrderSummary]:
         sort = arguments.get("sort_by") or {}
         page = list_orders(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             page_request("orders", arguments),
             _order_filter(arguments.get("filter") or {}, arguments.get("channel")),
             sort.get("field"),
             descending=sort.get("direction") is Direction.DESC,
         )
-        context.loaders(info).orders.add_orders(info, page.items)
+        info.context.loaders(info).orders.add_orders(info, page.items)
         return page
 
 

@@ -1,10 +1,9 @@
 """Queries about the shop."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.shop.settings import PublicShop
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 
 
 class ShopQueries(graphene.ObjectType):
@@ -18,6 +17,5 @@ class ShopQueries(graphene.ObjectType):
     )
 
     @staticmethod
-    def resolve_shop(_root: object, info: GraphQLResolveInfo) -> PublicShop:
-        context: RequestContext = info.context
-        return context.identity.shop
+    def resolve_shop(_root: object, info: Info) -> PublicShop:
+        return info.context.identity.shop

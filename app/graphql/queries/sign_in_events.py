@@ -3,12 +3,11 @@
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.sign_in.sign_in_log import SignInEvent, SignInFilter
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.global_ids import key_in
 from app.graphql.types.lists import moments_in
 from app.graphql.types.sign_in_events import SignInEventFilterInput
@@ -34,13 +33,10 @@ class SignInEventQueries(graphene.ObjectType):
     )
 
     @staticmethod
-    def resolve_sign_in_events(
-        _root: object, info: GraphQLResolveInfo, **arguments: Any
-    ) -> Page[SignInEvent]:
-        context: RequestContext = info.context
+    def resolve_sign_in_events(_root: object, info: Info, **arguments: Any) -> Page[SignInEvent]:
         page = page_request("signInEvents", arguments)
         filter_ = _filter(arguments.get("filter") or {})
-        return list_sign_ins(context.ports, context.actor, page, filter_)
+        return list_sign_ins(info.context.ports, info.context.actor, page, filter_)
 
 
 def _filter(given: dict[str, Any]) -> SignInFilter:

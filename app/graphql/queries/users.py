@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.addresses import Address, AddressRules
 from app.domain.accounts.search import UserFilter, UserSort
@@ -12,7 +11,7 @@ from app.domain.accounts.users import User
 from app.domain.values.errors import TokenRejected
 from app.domain.values.pages import Page, Range
 from app.graphql.connections import connection_arguments, make_connection, page_request
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.types.lists import days_in, moments_in
 from app.services.accounts.addresses import show_address, show_address_rules
 from app.services.people.directory import list_customers, list_staff, show_user
@@ -131,47 +130,43 @@ class UserQueries(graphene.ObjectType):
     )
 
     @staticmethod
-    def resolve_me(_root: object, info: GraphQLResolveInfo) -> User | None:
-        context: RequestContext = info.context
-        if context.actor.fault is not None:
-            raise TokenRejected(context.actor.fault)
-        return context.identity.user
+    def resolve_me(_root: object, info: Info) -> User | None:
+        if info.context.actor.fault is not None:
+            raise TokenRejected(info.context.actor.fault)
+        return info.context.identity.user
 
     @staticmethod
     def resolve_user(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         id: str | None = None,
         email: str | None = None,
         external_reference: str | None = None,
     ) -> User | None:
-        context: RequestContext = info.context
         return show_user(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             user_id=id,
             email=email,
             external_reference=external_reference,
         )
 
     @staticmethod
-    def resolve_address(_root: object, info: GraphQLResolveInfo, id: str) -> Address | None:
-        context: RequestContext = info.context
-        return show_address(context.ports, context.actor, id)
+    def resolve_address(_root: object, info: Info, id: str) -> Address | None:
+        return show_address(info.context.ports, info.context.actor, id)
 
     @staticmethod
     def resolve_address_validation_rules(
         _root: object,
-        info: GraphQLResolveInfo,
+        info: Info,
         country_code: Any,
         country_area: str | None = None,
         city: str | None = None,
         city_area: str | None = None,
     ) -> AddressRules:
-        context: RequestContext = info.context
         return show_address_rules(
-            context.ports,
-            context.actor,
+            info.context.ports,
+            info.context.actor,
             country_code.value,
             country_area=country_area or "",
             city=city or "",
@@ -179,22 +174,20 @@ class UserQueries(graphene.ObjectType):
         )
 
     @staticmethod
-    def resolve_customers(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[User]:
-        context: RequestContext = info.context
+    def resolve_customers(_root: object, info: Info, **arguments: Any) -> Page[User]:
         user_filter = _customer_filter(arguments)
         page = page_request("customers", arguments)
         return _load_together(
-            info, list_customers(context.ports, context.actor, page, user_filter)
+            info, list_customers(info.context.ports, info.context.actor, page, user_filter)
         )
 
     @staticmethod
-    def resolve_staff_users(
-        _root: object, info: GraphQLResolveInfo, **arguments: Any
-    ) -> Page[User]:
-        context: RequestContext = info.context
+    def resolve_staff_users(_root: object, info: Info, **arguments: Any) -> Page[User]:
         user_filter = _filter(arguments, arguments.get("filter") or {})
         page = page_request("staffUsers", arguments)
-        return _load_together(info, list_staff(context.ports, context.actor, page, user_filter))
+        return _load_together(
+            info, list_staff(info.context.ports, info.context.actor, page, user_filter)
+        )
 
 
 def _filter(arguments: dict[str, Any], filter_: dict[str, Any]) -> UserFilter:
@@ -223,7 +216,6 @@ def _customer_filter(arguments: dict[str, Any]) -> UserFilter:
     )
 
 
-def _load_together(info: GraphQLResolveInfo, page: Page[User]) -> Page[User]:
-    context: RequestContext = info.context
-    context.loaders(info).accounts.add_users(info, page.items)
+def _load_together(info: Info, page: Page[User]) -> Page[User]:
+    info.context.loaders(info).accounts.add_users(info, page.items)
     return page

@@ -1,10 +1,9 @@
 """Queries about webhooks."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.webhooks import Webhook
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.global_ids import key_in
 from app.services.webhooks.lists import show_webhook
 
@@ -19,6 +18,5 @@ class WebhookQueries(graphene.ObjectType):
     )
 
     @staticmethod
-    def resolve_webhook(_root: object, info: GraphQLResolveInfo, id: str) -> Webhook | None:
-        context: RequestContext = info.context
-        return show_webhook(context.ports, context.actor, key_in(id, "Webhook"))
+    def resolve_webhook(_root: object, info: Info, id: str) -> Webhook | None:
+        return show_webhook(info.context.ports, info.context.actor, key_in(id, "Webhook"))

@@ -1,12 +1,12 @@
 """Addresses of users."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.accounts import addresses as domain
 from app.domain.values.ids import to_global_id
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node
+from app.graphql.context import Info
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 _KINDS = {
@@ -66,13 +66,13 @@ class Address(graphene.ObjectType):
         description="Whether it is its user's default for invoices."
     )
 
-    def resolve_id(self: domain.Address, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.Address, _info: Info) -> str:
         return to_global_id("Address", self.id)
 
-    def resolve_country(self: domain.Address, _info: GraphQLResolveInfo) -> domain.Country:
+    def resolve_country(self: domain.Address, _info: Info) -> domain.Country:
         return domain.country_of(self.country)
 
-    def resolve_phone(self: domain.Address, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_phone(self: domain.Address, _info: Info) -> str | None:
         return self.phone or None
 
 

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 import graphene
-from graphql import GraphQLError, GraphQLResolveInfo, IntValueNode, ValueNode
+from graphql import GraphQLError, IntValueNode, ValueNode
 
 from app.domain.accounts.users import User
 from app.domain.authorization.permissions import Caller
@@ -11,7 +11,7 @@ from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
 from app.graphql.app_nodes import ProblemNode
 from app.graphql.connections import Node
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 
 
 class _WholeNumber(graphene.Scalar):
@@ -73,15 +73,14 @@ class AppProblemDismissed(graphene.ObjectType):
         description="The person's email, also of a deleted account. For staff."
     )
 
-    def resolve_by(self: ProblemNode, _info: GraphQLResolveInfo) -> _DismissedBy:
+    def resolve_by(self: ProblemNode, _info: Info) -> _DismissedBy:
         return _DismissedBy.USER if self.dismissed_by else _DismissedBy.APP
 
-    def resolve_user(self: ProblemNode, _info: GraphQLResolveInfo) -> User | None:
+    def resolve_user(self: ProblemNode, _info: Info) -> User | None:
         return self.app.loader.dismissers.get(self.dismissed_by_id or 0)
 
-    def resolve_user_email(self: ProblemNode, info: GraphQLResolveInfo) -> str | None:
-        context: RequestContext = info.context
-        if not context.actor.is_staff:
+    def resolve_user_email(self: ProblemNode, info: Info) -> str | None:
+        if not info.context.actor.is_staff:
             raise PermissionDenied(Caller.STAFF)
         return self.dismissed_by or None
 
@@ -105,10 +104,10 @@ class AppProblem(graphene.ObjectType):
         AppProblemDismissed, description="Who dismissed it; null if it isn't dismissed."
     )
 
-    def resolve_id(self: ProblemNode, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: ProblemNode, _info: Info) -> str:
         return to_global_id("AppProblem", self.id)
 
-    def resolve_dismissed(self: ProblemNode, _info: GraphQLResolveInfo) -> ProblemNode | None:
+    def resolve_dismissed(self: ProblemNode, _info: Info) -> ProblemNode | None:
         return None if self.dismissed_by is None else self
 
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 
 import graphene
-from graphql import GraphQLError, GraphQLResolveInfo
+from graphql import GraphQLError
 
 from app.domain.apps import apps as domain
 from app.domain.authorization.permissions import Permission, in_order
@@ -20,7 +20,7 @@ from app.graphql.app_nodes import (
 )
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 AppTypeEnum = graphene.Enum.from_enum(domain.AppType, name="AppTypeEnum")
@@ -49,18 +49,16 @@ class AppToken(graphene.ObjectType):
         description="The token's permissions; null for all permissions of its app.",
     )
 
-    def resolve_id(self: domain.AppToken, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.AppToken, _info: Info) -> str:
         return to_global_id("AppToken", self.id)
 
-    def resolve_auth_token(self: domain.AppToken, _info: GraphQLResolveInfo) -> str:
+    def resolve_auth_token(self: domain.AppToken, _info: Info) -> str:
         return self.last_four
 
-    def resolve_last_used_address(self: domain.AppToken, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_last_used_address(self: domain.AppToken, _info: Info) -> str | None:
         return self.last_used_address or None
 
-    def resolve_permissions(
-        self: domain.AppToken, _info: GraphQLResolveInfo
-    ) -> tuple[Permission, ...] | None:
+    def resolve_permissions(self: domain.AppToken, _info: Info) -> tuple[Permission, ...] | None:
         return None if self.permissions is None else in_order(self.permissions)
 
 
@@ -101,11 +99,8 @@ class AppBrandLogo(graphene.ObjectType):
 
     default = logo_field("The URL of the logo.")
 
-    def resolve_default(
-        self: str, info: GraphQLResolveInfo, format: IconFormat, size: int | None = None
-    ) -> str:
-        context: RequestContext = info.context
-        base_url = context.visitor.issuer.removesuffix("/graphql/")
+    def resolve_default(self: str, info: Info, format: IconFormat, size: int | None = None) -> str:
+        base_url = info.context.visitor.issuer.removesuffix("/graphql/")
         return f"{base_url}{domain.logo_path(self, chosen_size(size, format))}"
 
 
@@ -114,7 +109,7 @@ class AppBrand(graphene.ObjectType):
 
     logo = graphene.NonNull(AppBrandLogo, description="The logo.")
 
-    def resolve_logo(self: str, _info: GraphQLResolveInfo) -> str:
+    def resolve_logo(self: str, _info: Info) -> str:
         return self
 
 
@@ -182,71 +177,69 @@ class App(graphene.ObjectType):
         graphene.List(graphene.NonNull("app.graphql.types.extensions.AppExtension"))
     )
 
-    def resolve_id(self: domain.App, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.App, _info: Info) -> str:
         return to_global_id("App", self.id)
 
-    def resolve_identifier(self: domain.App, _info: GraphQLResolveInfo) -> str:
+    def resolve_identifier(self: domain.App, _info: Info) -> str:
         return self.identifier or to_global_id("App", self.id)
 
-    def resolve_permissions(self: domain.App, _info: GraphQLResolveInfo) -> tuple[Permission, ...]:
+    def resolve_permissions(self: domain.App, _info: Info) -> tuple[Permission, ...]:
         return in_order(self.permissions)
 
-    def resolve_created(self: domain.App, _info: GraphQLResolveInfo) -> datetime:
+    def resolve_created(self: domain.App, _info: Info) -> datetime:
         return self.created_at
 
-    def resolve_tokens(self: AppNode, _info: GraphQLResolveInfo) -> tuple[domain.AppToken, ...]:
+    def resolve_tokens(self: AppNode, _info: Info) -> tuple[domain.AppToken, ...]:
         return self.loader.tokens[self.id]
 
-    def resolve_webhooks(self: AppNode, info: GraphQLResolveInfo) -> tuple[WebhookNode, ...]:
-        context: RequestContext = info.context
+    def resolve_webhooks(self: AppNode, info: Info) -> tuple[WebhookNode, ...]:
         shown = (one.id for webhooks in self.loader.webhooks.values() for one in webhooks)
-        context.loaders(info).deliveries.add_webhooks(info, shown)
+        info.context.loaders(info).deliveries.add_webhooks(info, shown)
         return webhook_nodes(self)
 
-    def resolve_about_app(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_about_app(self: domain.App, _info: Info) -> str | None:
         return self.about or None
 
-    def resolve_data_privacy_url(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_data_privacy_url(self: domain.App, _info: Info) -> str | None:
         return self.data_privacy_url or None
 
-    def resolve_homepage_url(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_homepage_url(self: domain.App, _info: Info) -> str | None:
         return self.homepage_url or None
 
-    def resolve_support_url(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_support_url(self: domain.App, _info: Info) -> str | None:
         return self.support_url or None
 
-    def resolve_app_url(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_app_url(self: domain.App, _info: Info) -> str | None:
         return self.app_url or None
 
-    def resolve_manifest_url(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_manifest_url(self: domain.App, _info: Info) -> str | None:
         return self.manifest_url or None
 
-    def resolve_version(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_version(self: domain.App, _info: Info) -> str | None:
         return self.version or None
 
-    def resolve_author(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_author(self: domain.App, _info: Info) -> str | None:
         return self.author or None
 
-    def resolve_brand(self: domain.App, info: GraphQLResolveInfo) -> str | None:
-        context: RequestContext = info.context
-        return self.logo if context.existing_key("App", self.id) and self.logo else None
+    def resolve_brand(self: domain.App, info: Info) -> str | None:
+        return self.logo if info.context.existing_key("App", self.id) and self.logo else None
 
     def resolve_problems(
-        self: AppNode, _info: GraphQLResolveInfo, limit: int | None = None
+        self: AppNode, _info: Info, limit: int | None = None
     ) -> tuple[ProblemNode, ...]:
         if limit is not None and not 0 < limit <= domain.MAX_PROBLEMS:
             raise GraphQLError(f"`limit` must be from 1 to {domain.MAX_PROBLEMS}, got {limit}.")
         problems = self.loader.problems[self.id][:limit]
         return tuple(problem_node(problem, self) for problem in problems)
 
-    def resolve_configuration_url(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_configuration_url(self: domain.App, _info: Info) -> str | None:
         return self.configuration_url or None
 
-    def resolve_data_privacy(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_data_privacy(self: domain.App, _info: Info) -> str | None:
         return self.data_privacy or None
 
-    def resolve_access_token(self: AppNode, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_access_token(self: AppNode, _info: Info) -> str | None:
         return self.loader.access_token(self)
 
-    def resolve_extensions(self: AppNode, _info: GraphQLResolveInfo) -> list[ExtensionNode]:
+    def resolve_extensions(self: AppNode, _info: Info) -> list[ExtensionNode]:
         return [extension_node(extension, self) for extension in self.loader.extensions[self.id]]

@@ -1,13 +1,12 @@
 """Channels."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.addresses import Country, country_of
 from app.domain.commerce import channels as domain
 from app.domain.values.ids import to_global_id
 from app.graphql.connections import Node
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.services.commerce.channels import show_channel_details
 
@@ -56,32 +55,30 @@ class Channel(graphene.ObjectType):
         StockSettings, description=f"How stock is allocated. {_FOR_STAFF}"
     )
 
-    def resolve_id(self: domain.Channel, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.Channel, _info: Info) -> str:
         return to_global_id("Channel", self.id)
 
-    def resolve_name(self: domain.Channel, info: GraphQLResolveInfo) -> str:
+    def resolve_name(self: domain.Channel, info: Info) -> str:
         return _details(self, info).name
 
-    def resolve_is_active(self: domain.Channel, info: GraphQLResolveInfo) -> bool:
+    def resolve_is_active(self: domain.Channel, info: Info) -> bool:
         return _details(self, info).is_active
 
-    def resolve_currency_code(self: domain.Channel, info: GraphQLResolveInfo) -> str:
+    def resolve_currency_code(self: domain.Channel, info: Info) -> str:
         return _details(self, info).currency
 
-    def resolve_has_orders(self: domain.Channel, info: GraphQLResolveInfo) -> bool:
-        context: RequestContext = info.context
-        return self.id in context.loaders(info).channels.with_orders
+    def resolve_has_orders(self: domain.Channel, info: Info) -> bool:
+        return self.id in info.context.loaders(info).channels.with_orders
 
-    def resolve_default_country(self: domain.Channel, info: GraphQLResolveInfo) -> Country:
+    def resolve_default_country(self: domain.Channel, info: Info) -> Country:
         return country_of(_details(self, info).country)
 
-    def resolve_stock_settings(self: domain.Channel, info: GraphQLResolveInfo) -> StockSettings:
+    def resolve_stock_settings(self: domain.Channel, info: Info) -> StockSettings:
         _details(self, info)
         strategy = AllocationStrategyEnum.PRIORITIZE_SORTING_ORDER
         return StockSettings(allocation_strategy=strategy)
 
 
-def _details(channel: domain.Channel, info: GraphQLResolveInfo) -> domain.Channel:
+def _details(channel: domain.Channel, info: Info) -> domain.Channel:
     """Return the channel; raises ``PermissionDenied`` to callers who see its slug alone."""
-    context: RequestContext = info.context
-    return show_channel_details(context.ports, context.actor, channel)
+    return show_channel_details(info.context.ports, info.context.actor, channel)

@@ -1,7 +1,6 @@
 """Carts and their lines."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.commerce import products
 from app.domain.commerce import sales as domain
@@ -9,7 +8,7 @@ from app.domain.commerce.channels import Channel
 from app.domain.commerce.money import Money
 from app.domain.values.ids import to_global_id
 from app.graphql.connections import Node, make_connection
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.line_fields import Line
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
@@ -21,7 +20,7 @@ class CheckoutLine(Line, graphene.ObjectType):
     class Meta:
         interfaces = (Node,)
 
-    def resolve_id(self: products.Line, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: products.Line, _info: Info) -> str:
         return to_global_id("CheckoutLine", self.id)
 
 
@@ -45,20 +44,19 @@ class Checkout(graphene.ObjectType):
     created = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
 
-    def resolve_id(self: domain.Checkout, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.Checkout, _info: Info) -> str:
         return to_global_id("Checkout", self.token)
 
-    def resolve_email(self: domain.Checkout, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_email(self: domain.Checkout, _info: Info) -> str | None:
         return self.email or None
 
-    def resolve_total_price(self: domain.Checkout, _info: GraphQLResolveInfo) -> Money:
+    def resolve_total_price(self: domain.Checkout, _info: Info) -> Money:
         return self.total
 
-    def resolve_channel(self: domain.Checkout, info: GraphQLResolveInfo) -> Channel:
-        context: RequestContext = info.context
-        return context.loaders(info).channels.of(self.channel_id)
+    def resolve_channel(self: domain.Checkout, info: Info) -> Channel:
+        return info.context.loaders(info).channels.of(self.channel_id)
 
-    def resolve_created(self: domain.Checkout, _info: GraphQLResolveInfo) -> object:
+    def resolve_created(self: domain.Checkout, _info: Info) -> object:
         return self.created_at
 
 

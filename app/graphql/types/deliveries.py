@@ -5,7 +5,6 @@ from enum import StrEnum
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.deliveries import deliveries as domain
 from app.domain.events import EventType
@@ -19,7 +18,7 @@ from app.graphql.connections import (
     make_connection,
     page_request,
 )
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 
 _STATUSES = {
     domain.DeliveryStatus.PENDING: "Waiting for its first attempt or a retry.",
@@ -99,27 +98,25 @@ class EventDeliveryAttempt(graphene.ObjectType):
     )
     status = graphene.NonNull(EventDeliveryStatusEnum)
 
-    def resolve_id(self: domain.Attempt, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.Attempt, _info: Info) -> str:
         return to_global_id("EventDeliveryAttempt", self.id)
 
-    def resolve_task_id(self: domain.Attempt, _info: GraphQLResolveInfo) -> None:
+    def resolve_task_id(self: domain.Attempt, _info: Info) -> None:
         return None
 
-    def resolve_response(self: domain.Attempt, _info: GraphQLResolveInfo) -> str:
+    def resolve_response(self: domain.Attempt, _info: Info) -> str:
         _require_seen(self)
         return self.response
 
-    def resolve_response_headers(self: domain.Attempt, _info: GraphQLResolveInfo) -> str:
+    def resolve_response_headers(self: domain.Attempt, _info: Info) -> str:
         _require_seen(self)
         return json.dumps(dict(self.response_headers))
 
-    def resolve_request_headers(self: domain.Attempt, _info: GraphQLResolveInfo) -> str:
+    def resolve_request_headers(self: domain.Attempt, _info: Info) -> str:
         _require_seen(self)
         return json.dumps(dict(self.request_headers))
 
-    def resolve_response_status_code(
-        self: domain.Attempt, _info: GraphQLResolveInfo
-    ) -> int | None:
+    def resolve_response_status_code(self: domain.Attempt, _info: Info) -> int | None:
         return self.response_status
 
 
@@ -146,22 +143,21 @@ class EventDelivery(graphene.ObjectType):
     )
     payload = graphene.String()
 
-    def resolve_id(self: domain.EventDelivery, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.EventDelivery, _info: Info) -> str:
         return to_global_id("EventDelivery", self.id)
 
-    def resolve_event_type(self: domain.EventDelivery, _info: GraphQLResolveInfo) -> EventType:
+    def resolve_event_type(self: domain.EventDelivery, _info: Info) -> EventType:
         return EventType(self.event)
 
-    def resolve_payload(self: domain.EventDelivery, _info: GraphQLResolveInfo) -> str:
+    def resolve_payload(self: domain.EventDelivery, _info: Info) -> str:
         _require_seen(self)
         return self.payload
 
     def resolve_attempts(
-        self: domain.EventDelivery, info: GraphQLResolveInfo, **arguments: Any
+        self: domain.EventDelivery, info: Info, **arguments: Any
     ) -> Page[domain.Attempt]:
-        context: RequestContext = info.context
         page = page_request("attempts", arguments)
-        return context.loaders(info).deliveries.attempts(
+        return info.context.loaders(info).deliveries.attempts(
             info, self.id, page, oldest_first=is_ascending(arguments)
         )
 

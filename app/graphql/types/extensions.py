@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.apps import apps as domain
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
 from app.graphql.app_nodes import ExtensionNode
 from app.graphql.connections import Node
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 
 
 class AppExtension(graphene.ObjectType):
@@ -37,33 +36,28 @@ class AppExtension(graphene.ObjectType):
         )
     )
 
-    def resolve_id(self: domain.Extension, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.Extension, _info: Info) -> str:
         return to_global_id("AppExtension", self.id)
 
-    def resolve_permissions(
-        self: domain.Extension, _info: GraphQLResolveInfo
-    ) -> tuple[Permission, ...]:
+    def resolve_permissions(self: domain.Extension, _info: Info) -> tuple[Permission, ...]:
         return in_order(self.permissions)
 
-    def resolve_url(self: domain.Extension, _info: GraphQLResolveInfo) -> str:
+    def resolve_url(self: domain.Extension, _info: Info) -> str:
         return self.address
 
-    def resolve_mount_name(self: domain.Extension, _info: GraphQLResolveInfo) -> str:
+    def resolve_mount_name(self: domain.Extension, _info: Info) -> str:
         return self.mount
 
-    def resolve_target_name(self: domain.Extension, _info: GraphQLResolveInfo) -> str:
+    def resolve_target_name(self: domain.Extension, _info: Info) -> str:
         return self.target
 
-    def resolve_settings(
-        self: domain.Extension, _info: GraphQLResolveInfo
-    ) -> Mapping[str, object]:
+    def resolve_settings(self: domain.Extension, _info: Info) -> Mapping[str, object]:
         return self.settings
 
-    def resolve_identifier(self: domain.Extension, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_identifier(self: domain.Extension, _info: Info) -> str | None:
         return self.identifier or None
 
-    def resolve_access_token(self: ExtensionNode, info: GraphQLResolveInfo) -> str | None:
-        context: RequestContext = info.context
-        if not self.permissions <= context.actor.permissions:
+    def resolve_access_token(self: ExtensionNode, info: Info) -> str | None:
+        if not self.permissions <= info.context.actor.permissions:
             return None
         return self.app.loader.access_token(self.app)

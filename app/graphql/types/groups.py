@@ -1,7 +1,6 @@
 """Permission groups."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.accounts import users as domain
 from app.domain.authorization.actor import is_manageable, reaches_channels
@@ -9,7 +8,7 @@ from app.domain.authorization.permissions import Permission, in_order
 from app.domain.commerce.channels import Channel
 from app.domain.values.ids import to_global_id
 from app.graphql.connections import Node
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 
 
 class Group(graphene.ObjectType):
@@ -40,34 +39,27 @@ class Group(graphene.ObjectType):
         "another group of theirs gives them access to all channels.",
     )
 
-    def resolve_id(self: domain.Group, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.Group, _info: Info) -> str:
         return to_global_id("Group", self.id)
 
-    def resolve_users(self: domain.Group, info: GraphQLResolveInfo) -> tuple[domain.User, ...]:
-        context: RequestContext = info.context
-        return context.loaders(info).groups.members(info, context.existing_key("Group", self.id))
-
-    def resolve_permissions(
-        self: domain.Group, _info: GraphQLResolveInfo
-    ) -> tuple[Permission, ...]:
-        return in_order(self.permissions)
-
-    def resolve_user_can_manage(self: domain.Group, info: GraphQLResolveInfo) -> bool:
-        context: RequestContext = info.context
-        manages = context.actor.is_user and context.actor.holds(Permission.MANAGE_STAFF)
-        return (
-            manages
-            and is_manageable(context.actor, self.permissions)
-            and reaches_channels(context.actor, self.channel_ids)
+    def resolve_users(self: domain.Group, info: Info) -> tuple[domain.User, ...]:
+        return info.context.loaders(info).groups.members(
+            info, info.context.existing_key("Group", self.id)
         )
 
-    def resolve_accessible_channels(
-        self: domain.Group, info: GraphQLResolveInfo
-    ) -> tuple[Channel, ...]:
-        context: RequestContext = info.context
-        return context.loaders(info).channels.of_keys(self.channel_ids)
+    def resolve_permissions(self: domain.Group, _info: Info) -> tuple[Permission, ...]:
+        return in_order(self.permissions)
 
-    def resolve_restricted_access_to_channels(
-        self: domain.Group, _info: GraphQLResolveInfo
-    ) -> bool:
+    def resolve_user_can_manage(self: domain.Group, info: Info) -> bool:
+        manages = info.context.actor.is_user and info.context.actor.holds(Permission.MANAGE_STAFF)
+        return (
+            manages
+            and is_manageable(info.context.actor, self.permissions)
+            and reaches_channels(info.context.actor, self.channel_ids)
+        )
+
+    def resolve_accessible_channels(self: domain.Group, info: Info) -> tuple[Channel, ...]:
+        return info.context.loaders(info).channels.of_keys(self.channel_ids)
+
+    def resolve_restricted_access_to_channels(self: domain.Group, _info: Info) -> bool:
         return self.channel_ids is not None

@@ -1,11 +1,11 @@
 """Installations of apps."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.apps import apps as domain
 from app.domain.values.ids import to_global_id
 from app.graphql.connections import Node
+from app.graphql.context import Info
 
 JobStatusEnum = graphene.Enum.from_enum(domain.JobStatus, name="JobStatusEnum")
 
@@ -37,11 +37,11 @@ class AppInstallation(graphene.ObjectType):
         description="The app's logo; null without one, and until its manifest is read.",
     )
 
-    def resolve_brand(self: domain.Installation, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_brand(self: domain.Installation, _info: Info) -> str | None:
         return self.logo or None
 
-    def resolve_id(self: domain.Installation, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.Installation, _info: Info) -> str:
         return to_global_id("AppInstallation", self.id)
 
-    def resolve_message(self: domain.Installation, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_message(self: domain.Installation, _info: Info) -> str | None:
         return self.message or None

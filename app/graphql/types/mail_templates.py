@@ -3,9 +3,9 @@
 from enum import Enum
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.mails.mail import KIND_LABELS, MailKind
+from app.graphql.context import Info
 from app.services.mails import mail_templates as service
 
 MailKindEnum = graphene.Enum.from_enum(
@@ -56,15 +56,13 @@ class MailTemplate(graphene.ObjectType):
     saved_by = graphene.String(description=_SAVED_BY)
     fault = graphene.String(description=_FAULT)
 
-    def resolve_language_code(
-        self: service.TemplateEntry, _info: GraphQLResolveInfo
-    ) -> str | None:
+    def resolve_language_code(self: service.TemplateEntry, _info: Info) -> str | None:
         return _language(self.language_code)
 
-    def resolve_saved_by(self: service.TemplateEntry, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_saved_by(self: service.TemplateEntry, _info: Info) -> str | None:
         return self.saved_by or None
 
-    def resolve_fault(self: service.TemplateEntry, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_fault(self: service.TemplateEntry, _info: Info) -> str | None:
         return _fault(self)
 
 
@@ -91,16 +89,16 @@ class MailTemplateSources(graphene.ObjectType):
     )
     fault = graphene.String(description=_FAULT)
 
-    def resolve_subject(self: service.TemplateDetails, _info: GraphQLResolveInfo) -> str:
+    def resolve_subject(self: service.TemplateDetails, _info: Info) -> str:
         return self.template.subject
 
-    def resolve_html(self: service.TemplateDetails, _info: GraphQLResolveInfo) -> str:
+    def resolve_html(self: service.TemplateDetails, _info: Info) -> str:
         return self.template.html
 
-    def resolve_text(self: service.TemplateDetails, _info: GraphQLResolveInfo) -> str:
+    def resolve_text(self: service.TemplateDetails, _info: Info) -> str:
         return self.template.text
 
-    def resolve_fault(self: service.TemplateDetails, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_fault(self: service.TemplateDetails, _info: Info) -> str | None:
         return _fault(self)
 
 

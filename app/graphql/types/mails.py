@@ -1,10 +1,10 @@
 """Emails of the mail log."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.mails import mail_log as domain
 from app.domain.values.ids import to_global_id
+from app.graphql.context import Info
 
 _STATUSES = {
     "QUEUED": "It waits for its first attempt.",
@@ -61,14 +61,14 @@ class Mail(graphene.ObjectType):
         description="The name of the app that it waits for; empty before one was found."
     )
 
-    def resolve_id(self: domain.MailEntry, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.MailEntry, _info: Info) -> str:
         return to_global_id("Mail", self.id)
 
-    def resolve_user_id(self: domain.MailEntry, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_user_id(self: domain.MailEntry, _info: Info) -> str | None:
         return None if self.user_id is None else to_global_id("User", self.user_id)
 
-    def resolve_error(self: domain.MailEntry, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_error(self: domain.MailEntry, _info: Info) -> str | None:
         return self.error or None
 
-    def resolve_sent_by(self: domain.MailEntry, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_sent_by(self: domain.MailEntry, _info: Info) -> str | None:
         return self.sent_by or None

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.apps import manifests as domain
 from app.domain.apps.apps import extension_address, nearest_logo_size
@@ -13,7 +12,7 @@ from app.domain.apps.manifests import ManifestExtension, ManifestWebhook
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType
 from app.domain.webhooks import SyncEvent
-from app.graphql.context import RequestContext
+from app.graphql.context import Info, RequestContext
 from app.services.apps.installation_requests import show_manifest_logo
 
 _PERMISSION = "app.graphql.types.permissions.Permission"
@@ -30,23 +29,19 @@ class AppManifestExtension(graphene.ObjectType):
     settings = graphene.NonNull("app.graphql.types.json.JSON")
     identifier = graphene.String()
 
-    def resolve_permissions(
-        self: ManifestExtension, _info: GraphQLResolveInfo
-    ) -> tuple[Permission, ...]:
+    def resolve_permissions(self: ManifestExtension, _info: Info) -> tuple[Permission, ...]:
         return in_order(self.permissions)
 
-    def resolve_mount_name(self: ManifestExtension, _info: GraphQLResolveInfo) -> str:
+    def resolve_mount_name(self: ManifestExtension, _info: Info) -> str:
         return self.mount
 
-    def resolve_target_name(self: ManifestExtension, _info: GraphQLResolveInfo) -> str:
+    def resolve_target_name(self: ManifestExtension, _info: Info) -> str:
         return self.target
 
-    def resolve_settings(
-        self: ManifestExtension, _info: GraphQLResolveInfo
-    ) -> Mapping[str, object]:
+    def resolve_settings(self: ManifestExtension, _info: Info) -> Mapping[str, object]:
         return self.settings
 
-    def resolve_identifier(self: ManifestExtension, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_identifier(self: ManifestExtension, _info: Info) -> str | None:
         return self.identifier or None
 
 
@@ -63,14 +58,10 @@ class AppManifestWebhook(graphene.ObjectType):
     query = graphene.NonNull(graphene.String)
     target_url = graphene.NonNull(graphene.String)
 
-    def resolve_async_events(
-        self: ManifestWebhook, _info: GraphQLResolveInfo
-    ) -> tuple[EventType, ...]:
+    def resolve_async_events(self: ManifestWebhook, _info: Info) -> tuple[EventType, ...]:
         return self.events
 
-    def resolve_sync_events(
-        self: ManifestWebhook, _info: GraphQLResolveInfo
-    ) -> tuple[SyncEvent, ...]:
+    def resolve_sync_events(self: ManifestWebhook, _info: Info) -> tuple[SyncEvent, ...]:
         return ()
 
 
@@ -91,7 +82,7 @@ class AppManifestBrandLogo(graphene.ObjectType):
     )
 
     def resolve_default(
-        self: Mapping[int, bytes], _info: GraphQLResolveInfo, format: str, size: int | None = None
+        self: Mapping[int, bytes], _info: Info, format: str, size: int | None = None
     ) -> str:
         chosen = nearest_logo_size(size) if format == "WEBP" else 0
         kind = "webp" if chosen else "png"
@@ -103,7 +94,7 @@ class AppManifestBrand(graphene.ObjectType):
 
     logo = graphene.NonNull(AppManifestBrandLogo, description="The logo.")
 
-    def resolve_logo(self: Mapping[int, bytes], _info: GraphQLResolveInfo) -> Mapping[int, bytes]:
+    def resolve_logo(self: Mapping[int, bytes], _info: Info) -> Mapping[int, bytes]:
         return self
 
 
@@ -151,55 +142,51 @@ class Manifest(graphene.ObjectType):
     )
 
     def resolve_required_saleor_version(
-        self: domain.Manifest, _info: GraphQLResolveInfo
+        self: domain.Manifest, _info: Info
     ) -> dict[str, object] | None:
         if not self.required_version:
             return None
         return {"constraint": self.required_version, "satisfied": True}
 
-    def resolve_brand(self: domain.Manifest, at: GraphQLResolveInfo) -> Mapping[int, bytes] | None:
+    def resolve_brand(self: domain.Manifest, at: Info) -> Mapping[int, bytes] | None:
         context: RequestContext = at.context
         return show_manifest_logo(context.ports, context.actor, self.logo_url) or None
 
-    def resolve_configuration_url(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_configuration_url(self: domain.Manifest, _info: Info) -> str | None:
         return self.configuration_url or None
 
-    def resolve_data_privacy(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_data_privacy(self: domain.Manifest, _info: Info) -> str | None:
         return self.data_privacy or None
 
-    def resolve_extensions(
-        self: domain.Manifest, _info: GraphQLResolveInfo
-    ) -> list[ManifestExtension]:
+    def resolve_extensions(self: domain.Manifest, _info: Info) -> list[ManifestExtension]:
         return [
             replace(one, url=extension_address(one.url, one.target, self.app_url))
             for one in self.extensions
         ]
 
-    def resolve_about(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_about(self: domain.Manifest, _info: Info) -> str | None:
         return self.about or None
 
-    def resolve_permissions(
-        self: domain.Manifest, _info: GraphQLResolveInfo
-    ) -> tuple[Permission, ...]:
+    def resolve_permissions(self: domain.Manifest, _info: Info) -> tuple[Permission, ...]:
         return in_order(self.permissions)
 
-    def resolve_app_url(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_app_url(self: domain.Manifest, _info: Info) -> str | None:
         return self.app_url or None
 
-    def resolve_token_target_url(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_token_target_url(self: domain.Manifest, _info: Info) -> str | None:
         return self.token_target_url or None
 
-    def resolve_data_privacy_url(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_data_privacy_url(self: domain.Manifest, _info: Info) -> str | None:
         return self.data_privacy_url or None
 
-    def resolve_homepage_url(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_homepage_url(self: domain.Manifest, _info: Info) -> str | None:
         return self.homepage_url or None
 
-    def resolve_support_url(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_support_url(self: domain.Manifest, _info: Info) -> str | None:
         return self.support_url or None
 
-    def resolve_audience(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_audience(self: domain.Manifest, _info: Info) -> str | None:
         return self.audience or None
 
-    def resolve_author(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_author(self: domain.Manifest, _info: Info) -> str | None:
         return self.author or None

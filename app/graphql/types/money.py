@@ -7,13 +7,13 @@ import graphene
 from graphql import (
     FloatValueNode,
     GraphQLError,
-    GraphQLResolveInfo,
     IntValueNode,
     StringValueNode,
     ValueNode,
 )
 
 from app.domain.commerce import money as domain
+from app.graphql.context import Info
 
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,100}(\.[0-9]{1,100})?([eE][+-]?[0-9]{1,3})?")
 
@@ -56,13 +56,13 @@ class TaxedMoney(graphene.ObjectType):
     net = graphene.NonNull(Money)
     tax = graphene.NonNull(Money)
 
-    def resolve_gross(self: domain.Money, _info: GraphQLResolveInfo) -> domain.Money:
+    def resolve_gross(self: domain.Money, _info: Info) -> domain.Money:
         return self
 
-    def resolve_net(self: domain.Money, _info: GraphQLResolveInfo) -> domain.Money:
+    def resolve_net(self: domain.Money, _info: Info) -> domain.Money:
         return self
 
-    def resolve_tax(self: domain.Money, _info: GraphQLResolveInfo) -> domain.Money:
+    def resolve_tax(self: domain.Money, _info: Info) -> domain.Money:
         return domain.of_units(0, self.currency)
 
 

@@ -1,7 +1,6 @@
 """Orders and their lines."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.users import User
 from app.domain.commerce import products
@@ -11,7 +10,7 @@ from app.domain.commerce.money import Money, of_units
 from app.domain.values.ids import to_global_id
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node, make_connection
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.line_fields import Line
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
@@ -86,7 +85,7 @@ class OrderLine(Line, graphene.ObjectType):
     class Meta:
         interfaces = (Node,)
 
-    def resolve_id(self: products.Line, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: products.Line, _info: Info) -> str:
         return to_global_id("OrderLine", self.id)
 
 
@@ -128,46 +127,41 @@ class Order(graphene.ObjectType):
         graphene.NonNull(graphene.List(graphene.NonNull("app.graphql.types.unavailable.Invoice"))),
     )
 
-    def resolve_id(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.OrderSummary, _info: Info) -> str:
         return to_global_id("Order", self.id)
 
-    def resolve_user(self: domain.OrderSummary, info: GraphQLResolveInfo) -> User | None:
-        context: RequestContext = info.context
-        own = context.identity.user
+    def resolve_user(self: domain.OrderSummary, info: Info) -> User | None:
+        own = info.context.identity.user
         if own is not None and own.id == self.user_id:
             return own
         if isinstance(self, domain.Order):
             return self.user
-        return context.loaders(info).orders.buyer(info, self)
+        return info.context.loaders(info).orders.buyer(info, self)
 
-    def resolve_lines(
-        self: domain.OrderSummary, info: GraphQLResolveInfo
-    ) -> tuple[domain.OrderLine, ...]:
-        context: RequestContext = info.context
+    def resolve_lines(self: domain.OrderSummary, info: Info) -> tuple[domain.OrderLine, ...]:
         if isinstance(self, domain.Order):
             return self.lines
-        return context.loaders(info).orders.lines(info, self)
+        return info.context.loaders(info).orders.lines(info, self)
 
-    def resolve_status(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> str:
+    def resolve_status(self: domain.OrderSummary, _info: Info) -> str:
         return self.status.value
 
-    def resolve_subtotal(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> Money:
+    def resolve_subtotal(self: domain.OrderSummary, _info: Info) -> Money:
         return self.total
 
-    def resolve_shipping_price(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> Money:
+    def resolve_shipping_price(self: domain.OrderSummary, _info: Info) -> Money:
         return of_units(0, self.total.currency)
 
-    def resolve_total_refunded(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> Money:
+    def resolve_total_refunded(self: domain.OrderSummary, _info: Info) -> Money:
         return of_units(0, self.total.currency)
 
-    def resolve_charge_status(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> object:
+    def resolve_charge_status(self: domain.OrderSummary, _info: Info) -> object:
         return OrderChargeStatusEnum.FULL if self.is_paid else OrderChargeStatusEnum.NONE
 
-    def resolve_channel(self: domain.OrderSummary, info: GraphQLResolveInfo) -> Channel:
-        context: RequestContext = info.context
-        return context.loaders(info).channels.of(self.channel_id)
+    def resolve_channel(self: domain.OrderSummary, info: Info) -> Channel:
+        return info.context.loaders(info).channels.of(self.channel_id)
 
-    def resolve_created(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> object:
+    def resolve_created(self: domain.OrderSummary, _info: Info) -> object:
         return self.created_at
 
 

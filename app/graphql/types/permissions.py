@@ -1,9 +1,9 @@
 """Permissions, as granted and as held by a person."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.authorization import permissions as domain
+from app.graphql.context import Info
 
 _ALL = "Permissions of people and apps."
 PermissionEnum = graphene.Enum.from_enum(
@@ -19,8 +19,8 @@ class Permission(graphene.ObjectType):
     code = graphene.NonNull(PermissionEnum)
     name = graphene.NonNull(graphene.String)
 
-    def resolve_code(self: domain.Permission, _info: GraphQLResolveInfo) -> domain.Permission:
+    def resolve_code(self: domain.Permission, _info: Info) -> domain.Permission:
         return self
 
-    def resolve_name(self: domain.Permission, _info: GraphQLResolveInfo) -> str:
+    def resolve_name(self: domain.Permission, _info: Info) -> str:
         return self.label

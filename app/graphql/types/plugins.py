@@ -1,10 +1,10 @@
 """Plugins: identity providers, as clients of the interface know them."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.single_sign_on import provider_settings as domain
 from app.graphql.compatibility import constant
+from app.graphql.context import Info
 from app.services.single_sign_on.provider_settings import Plugin as PluginValue
 
 ConfigurationTypeFieldEnum = graphene.Enum.from_enum(
@@ -21,16 +21,16 @@ class ConfigurationItem(graphene.ObjectType):
     help_text = graphene.String()
     label = graphene.String()
 
-    def resolve_name(self: domain.SettingValue, _info: GraphQLResolveInfo) -> str:
+    def resolve_name(self: domain.SettingValue, _info: Info) -> str:
         return self.setting.name
 
-    def resolve_type(self: domain.SettingValue, _info: GraphQLResolveInfo) -> domain.SettingType:
+    def resolve_type(self: domain.SettingValue, _info: Info) -> domain.SettingType:
         return self.setting.type
 
-    def resolve_help_text(self: domain.SettingValue, _info: GraphQLResolveInfo) -> str:
+    def resolve_help_text(self: domain.SettingValue, _info: Info) -> str:
         return self.setting.help
 
-    def resolve_label(self: domain.SettingValue, _info: GraphQLResolveInfo) -> str:
+    def resolve_label(self: domain.SettingValue, _info: Info) -> str:
         return self.setting.label
 
 
@@ -50,9 +50,7 @@ class PluginConfiguration(graphene.ObjectType):
         ),
     )
 
-    def resolve_configuration(
-        self: PluginValue, _info: GraphQLResolveInfo
-    ) -> tuple[domain.SettingValue, ...]:
+    def resolve_configuration(self: PluginValue, _info: Info) -> tuple[domain.SettingValue, ...]:
         return self.settings
 
 
@@ -68,13 +66,11 @@ class Plugin(graphene.ObjectType):
         description="Always empty: providers apply to the whole shop.",
     )
 
-    def resolve_description(self: PluginValue, _info: GraphQLResolveInfo) -> str:
+    def resolve_description(self: PluginValue, _info: Info) -> str:
         return "Single sign-on through an OpenID Connect provider."
 
-    def resolve_global_configuration(self: PluginValue, _info: GraphQLResolveInfo) -> PluginValue:
+    def resolve_global_configuration(self: PluginValue, _info: Info) -> PluginValue:
         return self
 
-    def resolve_channel_configurations(
-        self: PluginValue, _info: GraphQLResolveInfo
-    ) -> list[PluginValue]:
+    def resolve_channel_configurations(self: PluginValue, _info: Info) -> list[PluginValue]:
         return []

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, fields
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.commerce import products as domain
 from app.domain.values.ids import to_global_id
 from app.graphql.connections import Node
+from app.graphql.context import Info
 
 ProductOrderField = graphene.Enum.from_enum(domain.ProductSortField, name="ProductOrderField")
 
@@ -52,11 +52,11 @@ class Product(graphene.ObjectType):
     created = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
 
-    def resolve_id(self: domain.Product, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.Product, _info: Info) -> str:
         return to_global_id("Product", self.id)
 
-    def resolve_channel(self: domain.Product, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_channel(self: domain.Product, _info: Info) -> str | None:
         return self.channel if isinstance(self, ProductInChannel) else None
 
-    def resolve_created(self: domain.Product, _info: GraphQLResolveInfo) -> object:
+    def resolve_created(self: domain.Product, _info: Info) -> object:
         return self.created_at

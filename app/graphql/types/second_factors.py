@@ -1,10 +1,10 @@
 """Second factors of an account, and the challenges that ask for them."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain import second_factors
 from app.domain.values.ids import to_global_id
+from app.graphql.context import Info
 from app.services.second_factors import stored_factors
 
 _TYPES = {
@@ -35,7 +35,7 @@ class SecondFactorChallenge(graphene.ObjectType):
         description="The ways to answer, for this account.",
     )
 
-    def resolve_challenge(self: second_factors.Challenge, _info: GraphQLResolveInfo) -> str:
+    def resolve_challenge(self: second_factors.Challenge, _info: Info) -> str:
         return self.token
 
 
@@ -50,5 +50,5 @@ class SecondFactor(graphene.ObjectType):
     created_at = graphene.NonNull(graphene.DateTime)
     last_used_at = graphene.DateTime(description="When it was last used; null if never.")
 
-    def resolve_id(self: stored_factors.ListedFactor, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: stored_factors.ListedFactor, _info: Info) -> str:
         return to_global_id("SecondFactor", f"{self.type.value}:{self.key}")

@@ -1,11 +1,11 @@
 """Sessions, as their owner sees them."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.authorization import actor as origins
 from app.domain.sign_in import devices as domain
 from app.domain.values.ids import to_global_id
+from app.graphql.context import Info
 from app.services.sign_in.sessions import SESSION
 
 _ORIGINS = {
@@ -35,11 +35,11 @@ class Session(graphene.ObjectType):
         graphene.Boolean, description="Whether this is the caller's current session."
     )
 
-    def resolve_id(self: domain.SignedIn, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.SignedIn, _info: Info) -> str:
         return to_global_id(SESSION, self.id)
 
-    def resolve_address(self: domain.SignedIn, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_address(self: domain.SignedIn, _info: Info) -> str | None:
         return self.address or None
 
-    def resolve_current(self: domain.SignedIn, _info: GraphQLResolveInfo) -> bool:
+    def resolve_current(self: domain.SignedIn, _info: Info) -> bool:
         return self.is_current

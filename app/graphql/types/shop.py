@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.addresses import (
     COUNTRY_NAMES,
@@ -26,7 +25,7 @@ from app.domain.shop.setting_table import SETTINGS, SettingKind, SettingValue
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation import SCHEMA_VERSION
 from app.graphql.compatibility import constant
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.services.identity.providers import ExternalAuthentication as ExternalAuthenticationValue
 from app.services.identity.providers import list_external_authentications
@@ -147,9 +146,8 @@ def _managed(name: str) -> graphene.Field:
     """Return the field of the setting ``name``, which needs MANAGE_SETTINGS."""
     setting = _SETTINGS[name]
 
-    def resolve(_shop: settings.PublicShop, info: GraphQLResolveInfo) -> SettingValue:
-        context: RequestContext = info.context
-        return setting.read(show_settings(context.ports, context.actor))
+    def resolve(_shop: settings.PublicShop, info: Info) -> SettingValue:
+        return setting.read(show_settings(info.context.ports, info.context.actor))
 
     return graphene.Field(
         _TYPES.get(setting.kind, graphene.String),
@@ -300,18 +298,17 @@ class Shop(graphene.ObjectType):
     )
     schema_version = graphene.NonNull(graphene.String)
 
-    def resolve_id(self: settings.PublicShop, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: settings.PublicShop, _info: Info) -> str:
         return to_global_id("Shop", "1")
 
     def resolve_available_external_authentications(
-        self: settings.PublicShop, info: GraphQLResolveInfo
+        self: settings.PublicShop, info: Info
     ) -> tuple[ExternalAuthenticationValue, ...]:
-        context: RequestContext = info.context
-        return list_external_authentications(context.ports, context.actor)
+        return list_external_authentications(info.context.ports, info.context.actor)
 
     def resolve_countries(
         self: settings.PublicShop,
-        _info: GraphQLResolveInfo,
+        _info: Info,
         language_code: object = None,
         filter: dict[str, Any] | None = None,
     ) -> list[dict[str, str]]:
@@ -319,65 +316,47 @@ class Shop(graphene.ObjectType):
             return []
         return [{"code": code, "country": name} for code, name in COUNTRY_NAMES.items()]
 
-    def resolve_languages(
-        self: settings.PublicShop, _info: GraphQLResolveInfo
-    ) -> list[dict[str, str]]:
+    def resolve_languages(self: settings.PublicShop, _info: Info) -> list[dict[str, str]]:
         return [{"code": code, "language": name} for code, name in LANGUAGE_NAMES.items()]
 
-    def resolve_phone_prefixes(
-        self: settings.PublicShop, _info: GraphQLResolveInfo
-    ) -> tuple[str, ...]:
+    def resolve_phone_prefixes(self: settings.PublicShop, _info: Info) -> tuple[str, ...]:
         return PHONE_PREFIXES
 
-    def resolve_channel_currencies(
-        self: settings.PublicShop, _info: GraphQLResolveInfo
-    ) -> tuple[str, ...]:
+    def resolve_channel_currencies(self: settings.PublicShop, _info: Info) -> tuple[str, ...]:
         return (CURRENCY,)
 
-    def resolve_company_address(
-        self: settings.PublicShop, info: GraphQLResolveInfo
-    ) -> Address | None:
-        context: RequestContext = info.context
-        details = show_company_address(context.ports, context.actor)
+    def resolve_company_address(self: settings.PublicShop, info: Info) -> Address | None:
+        details = show_company_address(info.context.ports, info.context.actor)
         if details == NO_DETAILS:
             return None
         return Address(id=NO_KEY, user_id=NO_KEY, **asdict(details))
 
-    def resolve_default_country(
-        self: settings.PublicShop, info: GraphQLResolveInfo
-    ) -> dict[str, str] | None:
-        context: RequestContext = info.context
-        code = show_company_address(context.ports, context.actor).country
+    def resolve_default_country(self: settings.PublicShop, info: Info) -> dict[str, str] | None:
+        code = show_company_address(info.context.ports, info.context.actor).country
         return {"code": code, "country": country_name(code)} if code else None
 
-    def resolve_domain(self: settings.PublicShop, info: GraphQLResolveInfo) -> dict[str, object]:
-        context: RequestContext = info.context
-        url = context.visitor.issuer.removesuffix("/graphql/")
+    def resolve_domain(self: settings.PublicShop, info: Info) -> dict[str, object]:
+        url = info.context.visitor.issuer.removesuffix("/graphql/")
         parts = urlsplit(url)
         return {"host": parts.netloc, "ssl_enabled": parts.scheme == "https", "url": f"{url}/"}
 
-    def resolve_logo(self: settings.PublicShop, info: GraphQLResolveInfo) -> _Logo | None:
-        context: RequestContext = info.context
-        shop = show_settings(context.ports, context.actor)
+    def resolve_logo(self: settings.PublicShop, info: Info) -> _Logo | None:
+        shop = show_settings(info.context.ports, info.context.actor)
         if not shop.logo:
             return None
-        base_url = context.visitor.issuer.removesuffix("/graphql/")
+        base_url = info.context.visitor.issuer.removesuffix("/graphql/")
         return _Logo(f"{base_url}{logo_path(shop.logo)}", shop.name)
 
     def resolve_second_factor_required_from(
-        self: settings.PublicShop, info: GraphQLResolveInfo
+        self: settings.PublicShop, info: Info
     ) -> datetime | None:
-        context: RequestContext = info.context
-        return show_settings(context.ports, context.actor).second_factor_from
+        return show_settings(info.context.ports, info.context.actor).second_factor_from
 
-    def resolve_permissions(
-        self: settings.PublicShop, _info: GraphQLResolveInfo
-    ) -> tuple[Permission, ...]:
+    def resolve_permissions(self: settings.PublicShop, _info: Info) -> tuple[Permission, ...]:
         return in_order(frozenset(Permission))
 
-    def resolve_version(self: settings.PublicShop, info: GraphQLResolveInfo) -> str:
-        context: RequestContext = info.context
-        return show_version(context.ports, context.actor)
+    def resolve_version(self: settings.PublicShop, info: Info) -> str:
+        return show_version(info.context.ports, info.context.actor)
 
-    def resolve_schema_version(self: settings.PublicShop, _info: GraphQLResolveInfo) -> str:
+    def resolve_schema_version(self: settings.PublicShop, _info: Info) -> str:
         return SCHEMA_VERSION

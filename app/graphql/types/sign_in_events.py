@@ -1,10 +1,10 @@
 """Entries of the sign-in log."""
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.sign_in import sign_in_log as domain
 from app.domain.values.ids import to_global_id
+from app.graphql.context import Info
 
 _METHODS = {
     "PASSWORD": "With email and password, and a second factor if the account has one.",
@@ -125,20 +125,20 @@ class SignInEvent(graphene.ObjectType):
         description="Why the identity provider refused, or why its response was refused."
     )
 
-    def resolve_id(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.SignInEvent, _info: Info) -> str:
         return to_global_id("SignInEvent", self.id)
 
-    def resolve_user_id(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_user_id(self: domain.SignInEvent, _info: Info) -> str | None:
         return None if self.user_id is None else to_global_id("User", self.user_id)
 
-    def resolve_app_id(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_app_id(self: domain.SignInEvent, _info: Info) -> str | None:
         return None if self.app_id is None else to_global_id("App", self.app_id)
 
-    def resolve_provider(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_provider(self: domain.SignInEvent, _info: Info) -> str | None:
         return self.provider or None
 
-    def resolve_detail(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_detail(self: domain.SignInEvent, _info: Info) -> str | None:
         return self.detail or None
 
-    def resolve_address(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_address(self: domain.SignInEvent, _info: Info) -> str | None:
         return self.address or None

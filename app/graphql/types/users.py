@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain.accounts import users as domain
 from app.domain.accounts.addresses import Address
@@ -18,7 +17,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.values.unchanging import unchanging
 from app.graphql.connections import Node, connection_arguments, page_request
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.graphql.line_fields import order_where
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.services.second_factors.stored_factors import ListedFactor
@@ -69,11 +68,11 @@ class UserPermission(graphene.ObjectType):
         description="The groups that grant the permission; `userId` is the user who has it.",
     )
 
-    def resolve_name(self: _UserPermission, _info: GraphQLResolveInfo) -> str:
+    def resolve_name(self: _UserPermission, _info: Info) -> str:
         return self.code.label
 
     def resolve_source_permission_groups(
-        self: _UserPermission, _info: GraphQLResolveInfo, user_id: str
+        self: _UserPermission, _info: Info, user_id: str
     ) -> tuple[domain.Group, ...]:
         if user_id != to_global_id("User", self.owner.id):
             message = "This permission belongs to another user. Pass the ID of the parent user."
@@ -176,116 +175,83 @@ class User(graphene.ObjectType):
         description="Open checkouts. Checkouts of other users require MANAGE_CHECKOUTS.",
     )
 
-    def resolve_id(self: domain.User, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.User, _info: Info) -> str:
         return to_global_id("User", self.id) if self.id != domain.NO_KEY else ""
 
-    def resolve_external_reference(self: domain.User, info: GraphQLResolveInfo) -> str | None:
-        context: RequestContext = info.context
-        return context.loaders(info).accounts.external_reference(self)
+    def resolve_external_reference(self: domain.User, info: Info) -> str | None:
+        return info.context.loaders(info).accounts.external_reference(self)
 
-    def resolve_note(self: domain.User, info: GraphQLResolveInfo) -> str | None:
-        context: RequestContext = info.context
-        return context.loaders(info).accounts.note(self)
+    def resolve_note(self: domain.User, info: Info) -> str | None:
+        return info.context.loaders(info).accounts.note(self)
 
-    def resolve_user_permissions(
-        self: domain.User, _info: GraphQLResolveInfo
-    ) -> list[_UserPermission]:
+    def resolve_user_permissions(self: domain.User, _info: Info) -> list[_UserPermission]:
         return [_UserPermission(permission, self) for permission in in_order(self.permissions)]
 
-    def resolve_permission_groups(
-        self: domain.User, info: GraphQLResolveInfo
-    ) -> tuple[domain.Group, ...]:
-        context: RequestContext = info.context
-        context.loaders(info).groups.add_groups_of(info, self)
+    def resolve_permission_groups(self: domain.User, info: Info) -> tuple[domain.Group, ...]:
+        info.context.loaders(info).groups.add_groups_of(info, self)
         return self.groups
 
-    def resolve_editable_groups(
-        self: domain.User, info: GraphQLResolveInfo
-    ) -> tuple[PermissionGroup, ...]:
+    def resolve_editable_groups(self: domain.User, info: Info) -> tuple[PermissionGroup, ...]:
         if Permission.MANAGE_STAFF not in self.permissions:
             return ()
-        context: RequestContext = info.context
-        groups = context.loaders(info).groups.editable_by(self)
-        context.loaders(info).groups.add_groups(info, (group.id for group in groups))
+        groups = info.context.loaders(info).groups.editable_by(self)
+        info.context.loaders(info).groups.add_groups(info, (group.id for group in groups))
         return groups
 
-    def resolve_sessions(
-        self: domain.User, info: GraphQLResolveInfo
-    ) -> tuple[SignedIn, ...] | None:
-        context: RequestContext = info.context
-        if context.actor.user_id != context.existing_key("User", self.id):
+    def resolve_sessions(self: domain.User, info: Info) -> tuple[SignedIn, ...] | None:
+        if info.context.actor.user_id != info.context.existing_key("User", self.id):
             return None
-        return list_sessions(context.ports, context.actor)
+        return list_sessions(info.context.ports, info.context.actor)
 
-    def resolve_second_factors(
-        self: domain.User, info: GraphQLResolveInfo
-    ) -> tuple[ListedFactor, ...] | None:
-        context: RequestContext = info.context
-        if not context.existing_key("User", self.id):
+    def resolve_second_factors(self: domain.User, info: Info) -> tuple[ListedFactor, ...] | None:
+        if not info.context.existing_key("User", self.id):
             return None
-        return context.loaders(info).accounts.second_factors(self)
+        return info.context.loaders(info).accounts.second_factors(self)
 
-    def resolve_addresses(self: domain.User, info: GraphQLResolveInfo) -> tuple[Address, ...]:
+    def resolve_addresses(self: domain.User, info: Info) -> tuple[Address, ...]:
         return _addresses(self, info)
 
-    def resolve_default_shipping_address(
-        self: domain.User, info: GraphQLResolveInfo
-    ) -> Address | None:
+    def resolve_default_shipping_address(self: domain.User, info: Info) -> Address | None:
         defaults = (one for one in _addresses(self, info) if one.is_default_shipping_address)
         return next(defaults, None)
 
-    def resolve_default_billing_address(
-        self: domain.User, info: GraphQLResolveInfo
-    ) -> Address | None:
+    def resolve_default_billing_address(self: domain.User, info: Info) -> Address | None:
         defaults = (one for one in _addresses(self, info) if one.is_default_billing_address)
         return next(defaults, None)
 
-    def resolve_accessible_channels(
-        self: domain.User, info: GraphQLResolveInfo
-    ) -> tuple[Channel, ...]:
-        context: RequestContext = info.context
-        return context.loaders(info).channels.of_keys(self.channel_ids)
+    def resolve_accessible_channels(self: domain.User, info: Info) -> tuple[Channel, ...]:
+        return info.context.loaders(info).channels.of_keys(self.channel_ids)
 
-    def resolve_restricted_access_to_channels(
-        self: domain.User, _info: GraphQLResolveInfo
-    ) -> bool:
+    def resolve_restricted_access_to_channels(self: domain.User, _info: Info) -> bool:
         return self.channel_ids is not None
 
-    def resolve_orders(
-        self: domain.User, info: GraphQLResolveInfo, **arguments: Any
-    ) -> Page[OrderSummary]:
-        context: RequestContext = info.context
+    def resolve_orders(self: domain.User, info: Info, **arguments: Any) -> Page[OrderSummary]:
         page = page_request("orders", arguments)
-        key = context.existing_key("User", self.id)
+        key = info.context.existing_key("User", self.id)
         sent = arguments.get("where")
         where = None if sent is None else order_where(sent)
-        return context.loaders(info).orders.orders(info, key, page, where)
+        return info.context.loaders(info).orders.orders(info, key, page, where)
 
-    def resolve_checkouts(
-        self: domain.User, info: GraphQLResolveInfo, **arguments: Any
-    ) -> Page[Checkout]:
-        context: RequestContext = info.context
+    def resolve_checkouts(self: domain.User, info: Info, **arguments: Any) -> Page[Checkout]:
         page = page_request("checkouts", arguments)
-        key = context.existing_key("User", self.id)
-        return context.loaders(info).orders.checkouts(info, key, page)
+        key = info.context.existing_key("User", self.id)
+        return info.context.loaders(info).orders.checkouts(info, key, page)
 
     def resolve_avatar(
         self: domain.User,
-        info: GraphQLResolveInfo,
+        info: Info,
         size: int | None = None,
         format: object = None,
     ) -> _Picture | None:
         if not self.avatar:
             return None
-        context: RequestContext = info.context
         # The issuer is this shop's URL as the caller reached it.
-        base_url = context.visitor.issuer.removesuffix("/graphql/")
+        base_url = info.context.visitor.issuer.removesuffix("/graphql/")
         alt = f"{self.first_name} {self.last_name}".strip()
         return _Picture(f"{base_url}{avatar_path(self.avatar, size)}", alt)
 
 
-def _addresses(user: domain.User, info: GraphQLResolveInfo) -> tuple[Address, ...]:
-    context: RequestContext = info.context
-    if not context.existing_key("User", user.id):
+def _addresses(user: domain.User, info: Info) -> tuple[Address, ...]:
+    if not info.context.existing_key("User", user.id):
         return ()
-    return context.loaders(info).accounts.addresses(user)
+    return info.context.loaders(info).accounts.addresses(user)

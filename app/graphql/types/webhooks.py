@@ -4,7 +4,6 @@ from enum import StrEnum
 from typing import Any
 
 import graphene
-from graphql import GraphQLResolveInfo
 
 from app.domain import webhooks as domain
 from app.domain.deliveries.deliveries import EventDelivery
@@ -19,7 +18,7 @@ from app.graphql.connections import (
     make_connection,
     page_request,
 )
-from app.graphql.context import RequestContext
+from app.graphql.context import Info
 from app.services.apps.app_lists import show_app
 from app.services.deliveries.lists import DeliveryFilter
 
@@ -65,10 +64,10 @@ class WebhookEvent(graphene.ObjectType):
     name = graphene.NonNull(graphene.String)
     event_type = graphene.NonNull(WebhookEventTypeEnum)
 
-    def resolve_name(self: EventType, _info: GraphQLResolveInfo) -> str:
+    def resolve_name(self: EventType, _info: Info) -> str:
         return self.label
 
-    def resolve_event_type(self: EventType, _info: GraphQLResolveInfo) -> EventType:
+    def resolve_event_type(self: EventType, _info: Info) -> EventType:
         return self
 
 
@@ -78,10 +77,10 @@ class WebhookEventAsync(graphene.ObjectType):
     name = graphene.NonNull(graphene.String)
     event_type = graphene.NonNull(WebhookEventTypeAsyncEnum)
 
-    def resolve_name(self: EventType, _info: GraphQLResolveInfo) -> str:
+    def resolve_name(self: EventType, _info: Info) -> str:
         return self.label
 
-    def resolve_event_type(self: EventType, _info: GraphQLResolveInfo) -> EventType:
+    def resolve_event_type(self: EventType, _info: Info) -> EventType:
         return self
 
 
@@ -123,54 +122,48 @@ class Webhook(graphene.ObjectType):
         description="Secret that signs deliveries instead of the shop's keys."
     )
 
-    def resolve_id(self: domain.Webhook, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.Webhook, _info: Info) -> str:
         return to_global_id("Webhook", self.id)
 
-    def resolve_name(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_name(self: domain.Webhook, _info: Info) -> str | None:
         return self.name or None
 
-    def resolve_identifier(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_identifier(self: domain.Webhook, _info: Info) -> str | None:
         return self.identifier or None
 
-    def resolve_events(self: domain.Webhook, _info: GraphQLResolveInfo) -> tuple[EventType, ...]:
+    def resolve_events(self: domain.Webhook, _info: Info) -> tuple[EventType, ...]:
         return self.events
 
-    def resolve_sync_events(
-        self: domain.Webhook, _info: GraphQLResolveInfo
-    ) -> tuple[domain.SyncEvent, ...]:
+    def resolve_sync_events(self: domain.Webhook, _info: Info) -> tuple[domain.SyncEvent, ...]:
         return ()
 
-    def resolve_async_events(
-        self: domain.Webhook, _info: GraphQLResolveInfo
-    ) -> tuple[EventType, ...]:
+    def resolve_async_events(self: domain.Webhook, _info: Info) -> tuple[EventType, ...]:
         return self.events
 
-    def resolve_app(self: domain.Webhook, info: GraphQLResolveInfo) -> AppNode | None:
+    def resolve_app(self: domain.Webhook, info: Info) -> AppNode | None:
         if isinstance(self, WebhookNode):
             return self.app
-        context: RequestContext = info.context
-        app = show_app(context.ports, context.actor, self.app_id)
-        return None if app is None else app_node(context, app)
+        app = show_app(info.context.ports, info.context.actor, self.app_id)
+        return None if app is None else app_node(info.context, app)
 
     def resolve_event_deliveries(
-        self: domain.Webhook, info: GraphQLResolveInfo, **arguments: Any
+        self: domain.Webhook, info: Info, **arguments: Any
     ) -> Page[EventDelivery]:
-        context: RequestContext = info.context
         filter_ = arguments.get("filter") or {}
         event = filter_.get("event_type")
         delivery_filter = DeliveryFilter(
             filter_.get("status"), "" if event is None else event.value
         )
         page = page_request("eventDeliveries", arguments)
-        return context.loaders(info).deliveries.deliveries(
+        return info.context.loaders(info).deliveries.deliveries(
             info, self.id, page, delivery_filter, oldest_first=is_ascending(arguments)
         )
 
-    def resolve_subscription_query(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_subscription_query(self: domain.Webhook, _info: Info) -> str | None:
         return self.query or None
 
-    def resolve_custom_headers(self: domain.Webhook, _info: GraphQLResolveInfo) -> dict[str, str]:
+    def resolve_custom_headers(self: domain.Webhook, _info: Info) -> dict[str, str]:
         return dict(self.reveal_headers())
 
-    def resolve_secret_key(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_secret_key(self: domain.Webhook, _info: Info) -> str | None:
         return self.reveal() or None
