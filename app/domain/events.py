@@ -212,8 +212,9 @@ class Subject:
 
     ``type`` is its type in the API and ``field`` the field of an event that shows it;
     ``selection`` are the fields of it that default queries select. ``name`` is what it is called
-    in a sentence. ``of_staff`` says which people it means: staff, customers, or (``None``) either.
-    ``has_token`` says that its global ID holds a token instead of its key.
+    in a sentence, ``heading`` heads lists of its events. ``of_staff`` says which people it means:
+    staff, customers, or (``None``) either. ``has_token`` says that its global ID holds a token
+    instead of its key.
     """
 
     type: str
@@ -221,6 +222,7 @@ class Subject:
     permission: Permission
     selection: str
     name: str
+    heading: str
     of_staff: bool | None = None
     has_token: bool = False
 
@@ -228,9 +230,22 @@ class Subject:
 _USER = "id email firstName lastName isActive isConfirmed"
 _PRICE = "{ gross { amount currency } }"
 
-PERSON = Subject("User", "user", Permission.MANAGE_USERS, _USER, translatable("customer"))
+PERSON = Subject(
+    "User",
+    "user",
+    Permission.MANAGE_USERS,
+    _USER,
+    translatable("customer"),
+    translatable("Accounts"),
+)
 CUSTOMER = Subject(
-    "User", "user", Permission.MANAGE_USERS, _USER, translatable("customer"), of_staff=False
+    "User",
+    "user",
+    Permission.MANAGE_USERS,
+    _USER,
+    translatable("customer"),
+    translatable("Customers"),
+    of_staff=False,
 )
 STAFF = Subject(
     "User",
@@ -238,6 +253,7 @@ STAFF = Subject(
     Permission.MANAGE_STAFF,
     _USER,
     translatable("member of the staff"),
+    translatable("Staff"),
     of_staff=True,
 )
 GROUP = Subject(
@@ -246,14 +262,23 @@ GROUP = Subject(
     Permission.MANAGE_STAFF,
     "id name",
     translatable("permission group"),
+    translatable("Permission groups"),
 )
-APP = Subject("App", "app", Permission.MANAGE_APPS, "id name type isActive", translatable("app"))
+APP = Subject(
+    "App",
+    "app",
+    Permission.MANAGE_APPS,
+    "id name type isActive",
+    translatable("app"),
+    translatable("Apps"),
+)
 PRODUCT = Subject(
     "Product",
     "product",
     Permission.MANAGE_PRODUCTS,
     "id name slug isPublished price { amount currency } created updatedAt",
     translatable("product"),
+    translatable("Products"),
 )
 ORDER = Subject(
     "Order",
@@ -262,6 +287,7 @@ ORDER = Subject(
     f"id number status isPaid userEmail total {_PRICE} created updatedAt "
     f"lines {{ id productName quantity unitPrice {_PRICE} }}",
     translatable("order"),
+    translatable("Orders"),
 )
 CHECKOUT = Subject(
     "Checkout",
@@ -270,6 +296,7 @@ CHECKOUT = Subject(
     f"id email totalPrice {_PRICE} created updatedAt "
     f"lines {{ id quantity product {{ id name }} unitPrice {_PRICE} }}",
     translatable("cart"),
+    translatable("Checkouts"),
     has_token=True,
 )
 ADDRESS = Subject(
@@ -279,6 +306,7 @@ ADDRESS = Subject(
     "id firstName lastName companyName streetAddress1 streetAddress2 city cityArea postalCode "
     "country { code } countryArea phone",
     translatable("address"),
+    translatable("Addresses"),
 )
 CHANNEL = Subject(
     "Channel",
@@ -286,6 +314,7 @@ CHANNEL = Subject(
     Permission.MANAGE_CHANNELS,
     "id name slug isActive currencyCode defaultCountry { code }",
     translatable("channel"),
+    translatable("Channels"),
 )
 SHOP = Subject(
     "Shop",
@@ -293,6 +322,7 @@ SHOP = Subject(
     Permission.MANAGE_SETTINGS,
     "id name metadata { key value }",
     translatable("shop"),
+    translatable("Shop"),
 )
 SUBJECTS = (
     PERSON,

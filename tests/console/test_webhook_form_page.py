@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.console.integrations.events import NOUNS, Group
+from app.console.integrations.events import Group
 from app.console.integrations.missing_permissions import MissingPermissions
 from app.console.integrations.webhook_editing import WebhookFormPage, make_webhook_form_page
 from app.domain.apps.apps import App, AppType
 from app.domain.authorization.permissions import Permission
-from app.domain.events import EventType
+from app.domain.events import SUBJECTS, EventType
 from app.domain.webhooks import Webhook
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -77,7 +77,7 @@ def test_hint_tells_whether_there_is_a_secret(has_secret: bool, hint: str) -> No
 
 def test_events_are_grouped_by_subject() -> None:
     page = page_of(HOOK)
-    assert [group.noun for group in page.groups] == list(NOUNS.values())
+    assert {group.noun for group in page.groups} == {subject.heading for subject in SUBJECTS}
     listed = [entry.name for group in page.groups for entry in group.entries]
     assert sorted(["ANY_EVENTS", *listed]) == sorted(event.value for event in EventType)
 

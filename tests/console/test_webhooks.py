@@ -4,10 +4,9 @@ import re
 
 import pytest
 
-from app.console.integrations.events import NOUNS
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.events import EventType
+from app.domain.events import SUBJECTS, EventType
 from app.domain.values.ids import to_global_id
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
@@ -233,7 +232,7 @@ def test_events_are_grouped_and_groups_with_selected_events_are_open(
         r'<details class="lk-fold"( open)?>\s*<summary>\s*<span>(.*?)</span>', page.html
     )
     assert [noun for is_open, noun in nouns if is_open] == ["Products"]
-    assert [noun for _, noun in nouns] == list(NOUNS.values())
+    assert {noun for _, noun in nouns} == {subject.heading for subject in SUBJECTS}
     assert "Products 1 selected of 3 Products Requires Manage products." in page.text
     assert (
         "Orders 0 selected of 6 Orders Requires Manage orders, which Labels doesn't have."

@@ -18,27 +18,12 @@ from app.domain.events import EVENTS, Event, EventType, default_query
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, Page, PageRequest
-from app.domain.values.text import translatable
 from app.services.authorization.register import may
 from app.services.deliveries.dry_runs import dry_run_webhook
 from app.services.webhooks.lists import Subscriber, list_subscribers
 from app.services.webhooks.payloads import check_query
 from app.web.converters import row_key
 from app.web.translation import problem_text, reason_text, text
-
-NOUNS = {
-    "ACCOUNT": translatable("Accounts"),
-    "ADDRESS": translatable("Addresses"),
-    "APP": translatable("Apps"),
-    "CHANNEL": translatable("Channels"),
-    "ORDER": translatable("Orders"),
-    "CUSTOMER": translatable("Customers"),
-    "PRODUCT": translatable("Products"),
-    "CHECKOUT": translatable("Checkouts"),
-    "PERMISSION_GROUP": translatable("Permission groups"),
-    "STAFF": translatable("Staff"),
-}
-"""What events are about, by how their names begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +59,8 @@ def catalogue(owner: App | None, chosen: Collection[str]) -> list[Group]:
 
 
 def _about(item: tuple[EventType, type[Event]]) -> tuple[str, Permission]:
-    name, kind = item
-    # Not next(): groupby would take its StopIteration for the end of the events.
-    (noun,) = [noun for start, noun in NOUNS.items() if name.startswith(start)]
-    return noun, kind.permission
+    _, kind = item
+    return kind.subject.heading, kind.permission
 
 
 def _group(
@@ -228,7 +211,7 @@ def _searched(name: EventType) -> str:
 
 
 def _noun(name: EventType) -> str:
-    return next(noun for start, noun in NOUNS.items() if name.value.startswith(start))
+    return EVENTS[name].subject.heading
 
 
 def _shown(
