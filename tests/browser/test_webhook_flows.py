@@ -16,6 +16,7 @@ from tests.servers.http import Reply, http_server
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
 ENDPOINT = "https://labels.example.com/hooks"
+EDITED = ("CREATED", "UPDATED")
 
 
 def test_failed_delivery_of_a_disabled_webhook_is_enabled_and_resent(
@@ -93,6 +94,40 @@ def test_webhook_form_survives_a_dry_run(admin: Page, small_shop: RunningShop) -
     admin.reload()
     admin.goto(f"{small_shop.url}/console/webhooks/")
     expect(admin.get_by_role("link", name="Stock feed", exact=True)).to_have_count(1)
+
+
+def test_preview_drops_no_events(admin: Page, small_shop: RunningShop) -> None:
+    make_product(small_shop.ports, "Kettle")
+    app_id, _ = make_app(small_shop.ports, "Labels", Permission.MANAGE_PRODUCTS)
+    hook = make_webhook(
+        small_shop.ports, app_id, EventType.PRODUCT_CREATED, EventType.PRODUCT_UPDATED
+    )
+    for page, save in (("new", "Create webhook"), (f"{hook}/edit", "Save webhook")):
+        admin.goto(f"{small_shop.url}/console/webhooks/{page}")
+        admin.get_by_label("Endpoint URL").fill(ENDPOINT)
+        ticked = [admin.get_by_role("checkbox", name=f"PRODUCT_{act}") for act in EDITED]
+        if page == "new":
+            admin.locator("summary", has_text="Products").click()
+        for box in ticked:
+            box.check()
+        admin.get_by_role("button", name="Preview payload").click()
+        admin.get_by_role("button", name="Run", exact=False).first.click()
+        expect(admin.get_by_role("region", name="Payload as JSON")).to_contain_text("product")
+        difference = admin.locator("#difference")
+        expect(difference).to_have_text("This query removes “Product updated”.")
+        admin.get_by_label("Event").select_option("Product deleted")
+        expect(difference).to_have_text(
+            "This query adds “Product deleted” and removes “Product created” and "
+            "“Product updated”."
+        )
+        admin.get_by_role("button", name="Back to webhook").click()
+        expect(admin.get_by_role("textbox", name="Subscription query")).to_have_value("")
+        for box in ticked:
+            expect(box).to_be_checked()
+        admin.get_by_role("button", name=save).first.click()
+        events = admin.get_by_role("region", name="Events")
+        expect(events).to_contain_text("PRODUCT_CREATED")
+        expect(events).to_contain_text("PRODUCT_UPDATED")
 
 
 def test_back_leads_through_a_dry_run(admin: Page, small_shop: RunningShop) -> None:

@@ -207,12 +207,12 @@ def test_edited_webhook_keeps_its_fields_during_a_dry_run(
     console = staff_console(*MAY)
     data = {**ENTERED, "webhook": str(hook), "from": "webhook"}
     tried = send_and_follow(console, PAGE, data, seen_at=f"/console/webhooks/{hook}/edit")
-    assert "Use in webhook" in tried.text
+    assert "Use this query in the webhook" in tried.text
     back = {**fields_in(tried), "app": "1", "query": QUERY, "from": "dry-run"}
     form = send_and_follow(console, f"/console/webhooks/{hook}/edit", back)
     assert 'value="Stock feed"' in form.html
     opened = console.open(f"{PAGE}?webhook={hook}")
-    only_query = {**fields_in(opened), "query": QUERY, "from": "dry-run"}
+    only_query = {**fields_in(opened), "query": QUERY, "from": "query"}
     form = send_and_follow(console, f"/console/webhooks/{hook}/edit", only_query)
     assert 'value="hook"' in form.html
     assert "... on ProductUpdated" in query_in(form)
@@ -242,3 +242,73 @@ def test_values_entered_before_a_dry_run_expire(
     expired = console.follow(redirection)
     assert "What you entered is kept for 10 minutes and has expired." in expired.text
     assert "Back to webhook" not in expired.text
+
+
+TICKED = ["PRODUCT_CREATED", "PRODUCT_UPDATED"]
+
+
+def test_preview_of_ticked_events_adopts_no_query(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    make_app(shop, "Other", Permission.MANAGE_PRODUCTS)
+    console = staff_console(*MAY)
+    data = {**ENTERED, "app": str(app_id), "events": TICKED, "query": "", "from": "webhook"}
+    tried = send_and_follow(console, PAGE, data, seen_at="/console/webhooks/new")
+    assert "... on ProductCreated" in query_in(tried)
+    ran = {**fields_in(tried), "query": query_in(tried)}
+    back = {**ran, "app": str(app_id + 1), "from": "dry-run"}
+    form = send_and_follow(console, "/console/webhooks/new", back)
+    assert query_in(form).strip() == ""
+    assert f'<option value="{app_id}" selected>' in form.html
+    assert re.findall(r'value="(\w+)" checked', form.html) == TICKED
+    adopted = send_and_follow(console, "/console/webhooks/new", {**ran, "from": "query"})
+    assert "... on ProductCreated" in query_in(adopted)
+    assert "This query removes “Product updated”." in adopted.text
+    assert "Nothing is saved yet." in adopted.text
+    assert re.findall(r'value="(\w+)" checked', adopted.html) == TICKED
+
+
+def test_preview_of_a_saved_webhook_adopts_no_query(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    hook = make_webhook(shop, app_id, *map(EventType, TICKED))
+    console = staff_console(*MAY)
+    opened = console.open(f"{PAGE}?webhook={hook}")
+    assert "This query removes “Product updated”." in opened.text
+    assert f'href="/console/webhooks/{hook}"' in opened.html
+    edit = f"/console/webhooks/{hook}/edit"
+    data = {**ENTERED, "webhook": str(hook), "events": TICKED, "query": "", "from": "webhook"}
+    tried = send_and_follow(console, PAGE, data, seen_at=edit)
+    back = {**fields_in(tried), "query": QUERY, "from": "dry-run"}
+    form = send_and_follow(console, edit, back)
+    assert query_in(form).strip() == ""
+    assert re.findall(r'value="(\w+)" checked', form.html) == TICKED
+
+
+def test_check_says_what_the_query_does_to_the_edited_webhook(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(*MAY)
+    entered = {"event": "PRODUCT_UPDATED", "query": QUERY, "draft": "yes", "draft_query": ""}
+
+    def difference(*ticked: str, **more: str) -> str:
+        sent = {**entered, "events": list(ticked), **more}
+        answer = console.send("/console/webhooks/check", sent, seen_at=PAGE).response.json
+        assert answer is not None
+        return str(answer["difference"])
+
+    assert difference(*TICKED) == "This query removes “Product created”."
+    assert difference() == "This query adds “Product updated”."
+    assert difference("PRODUCT_CREATED") == (
+        "This query adds “Product updated” and removes “Product created”."
+    )
+    assert difference("PRODUCT_UPDATED") == "This query doesn't change the webhook's events."
+    assert difference("PRODUCT_CREATED", draft_query=QUERY) == (
+        "This query doesn't change the webhook's events."
+    )
+    assert difference("ANY_EVENTS") == (
+        "The webhook receives all events now. With this query it receives only “Product updated”."
+    )
+    assert difference(*TICKED, query="subscription {") == ""

@@ -64,6 +64,24 @@ def test_webhook_is_created_with_a_query_and_edited(
     assert stored.reveal() == "a secret of theirs"
 
 
+def test_emptied_query_is_removed_and_the_ticked_events_count(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    hook = make_webhook(shop, app_id, query=QUERY)
+    console = staff_console(*MAY)
+    data = {"target_url": TARGET, "is_active": "y", "events": ["PRODUCT_CREATED"]}
+    page = f"/console/webhooks/{hook}/edit"
+    for query, kept, events in (
+        (QUERY, QUERY, (EventType.PRODUCT_UPDATED,)),
+        (" ", "", (EventType.PRODUCT_CREATED,)),
+    ):
+        assert console.send(page, {**data, "query": query}).status == 303
+        stored = show_webhook(shop, OPERATOR, hook)
+        assert stored is not None
+        assert (stored.query, stored.events) == (kept, events)
+
+
 def test_what_is_wrong_with_a_query_is_marked_by_line(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
@@ -85,6 +103,7 @@ def test_what_is_wrong_with_a_query_is_marked_by_line(
     assert found.response.json == {
         "marks": [],
         "message": "Valid query. Subscribes to Product updated.",
+        "difference": "",
     }
 
 

@@ -1,6 +1,6 @@
 """Dry run: what a webhook would send, without sending it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -29,7 +29,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.line_diff import diff_lines
 from app.domain.values.pages import PageRequest
-from app.domain.webhooks import lacking_of_app
+from app.domain.webhooks import Webhook, lacking_of_app
 from app.services.apps.app_lists import list_apps
 from app.services.authorization.register import may
 from app.services.deliveries.details import DeliveryDetails, show_latest_delivery
@@ -37,7 +37,7 @@ from app.services.deliveries.dry_runs import DryRun, dry_run_webhook
 from app.services.webhooks.lists import show_webhook
 from app.services.webhooks.payloads import check_query
 from app.web.converters import row_key
-from app.web.translation import lazy_text, problem_text, text
+from app.web.translation import enumeration, lazy_text, problem_text, text
 
 _QUERY = """subscription {{
   event {{
@@ -82,10 +82,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What was entered in the form of the webhook ``webhook_id``, or of a new one."""
+    """What was entered in the form of the webhook ``webhook_id``, or of a new one.
+
+    ``difference`` is what the query does to its events if it is used there.
+    """
 
     webhook_id: int | None = None
     fields: tuple[tuple[str, str], ...] = ()
+    difference: str = ""
 
 
 _NO_DRAFT = Draft()
@@ -143,8 +147,8 @@ class DryRunPage:
     bad_lines: tuple[int, ...]
     command: str
     webhook_id: int | None
-    save: str
     draft: tuple[tuple[str, str], ...]
+    difference: str
 
 
 def make_dry_run_page(
@@ -177,8 +181,8 @@ def make_dry_run_page(
         bad_lines=tuple(line for problem in came_to.problems for line in problem.lines),
         command=_command(object_id),
         webhook_id=draft.webhook_id,
-        save=_save(draft),
         draft=draft.fields,
+        difference=draft.difference,
     )
 
 
@@ -207,10 +211,32 @@ def _event_option(event: EventType, *, is_chosen: bool) -> EventOption:
     )
 
 
-def _save(draft: Draft) -> str:
-    if draft.webhook_id is not None:
-        return text("Use in webhook")
-    return text("Back to webhook") if draft.fields else text("Save as webhook")
+def query_difference(before: Collection[EventType], queried: Collection[EventType]) -> str:
+    """Return what a query does to the events of a webhook; empty without a valid query."""
+    if not queried:
+        return ""
+    if EventType.ANY_EVENTS in before:
+        return text(
+            "The webhook receives all events now. With this query it receives only {events}.",
+            events=_quoted(queried),
+        )
+    added = [event for event in queried if event not in before]
+    removed = [event for event in before if event not in queried]
+    if not added and not removed:
+        return text("This query doesn't change the webhook's events.")
+    if not removed:
+        return text("This query adds {events}.", events=_quoted(added))
+    if not added:
+        return text("This query removes {events}.", events=_quoted(removed))
+    return text(
+        "This query adds {added} and removes {removed}.",
+        added=_quoted(added),
+        removed=_quoted(removed),
+    )
+
+
+def _quoted(events: Iterable[EventType]) -> str:
+    return enumeration([text("“{event}”", event=text(event.label)) for event in events])
 
 
 def _event_hint(event: EventType) -> str:
@@ -261,6 +287,8 @@ def _command(object_id: str) -> str:
 
 _MAX_APPS = 100
 _KEPT = (
+    "draft_query",
+    "draft_app",
     "name",
     "target_url",
     "events",
@@ -317,7 +345,7 @@ def index() -> BaseResponse:
         form.event.data = heard[0].value if heard else form.event.data
     if not form.query.data:
         form.query.data = indented_query(form.event_type)
-    return _show(form, MultiDict())
+    return _show(form, MultiDict(), hook=hook)
 
 
 @blueprint.post("/")
@@ -393,7 +421,9 @@ def _show(
     *,
     outcome: Outcome | None = None,
     found: list[FoundObject] | None = None,
+    hook: Webhook | None = None,
 ) -> Response:
+    kept = _kept(entered)
     dry_run = make_dry_run_page(
         form.event_type,
         _apps(),
@@ -401,7 +431,11 @@ def _show(
         object_id=form.object.data or "",
         found=found,
         outcome=outcome,
-        draft=Draft(form.webhook.data, _kept(entered)),
+        draft=Draft(
+            form.webhook.data,
+            kept,
+            difference_of(MultiDict(kept), form.webhook.data, form.query.data or "", hook),
+        ),
     )
     return page("dry_run/index.html", form=form, dry_run=dry_run)
 
@@ -425,8 +459,53 @@ def _kept(entered: Entered) -> tuple[tuple[str, str], ...]:
     is_form = entered.get("from") == "webhook"
     if not is_form and "draft" not in entered:
         return ()
-    kept = [(name, value) for name, value in entered.items(multi=True) if name in _KEPT]
-    return (*kept, ("draft", "yes")) if is_form else tuple(kept)
+    kept = tuple((name, value) for name, value in entered.items(multi=True) if name in _KEPT)
+    if not is_form:
+        return kept
+    edited = (("draft_query", entered.get("query", "")), ("draft_app", entered.get("app", "")))
+    return (*kept, *edited, ("draft", "yes"))
+
+
+def draft_of(entered: Entered) -> Entered:
+    """Return the fields of a webhook's form as they were before the dry run.
+
+    The query of the dry run replaces the form's only if the person chose to use it.
+    """
+    restored = entered.copy()
+    restored["app"] = entered.get("draft_app", "")
+    if not uses_query(entered):
+        restored["query"] = entered.get("draft_query", "")
+    return restored
+
+
+def uses_query(entered: Entered) -> bool:
+    """Return whether the button was pressed that takes the query into the webhook's form."""
+    return entered.get("from") == "query"
+
+
+def difference_of(
+    entered: Entered, webhook_id: int | None, query: str, hook: Webhook | None = None
+) -> str:
+    """Return what ``query`` does to the events of the webhook that a dry run is for.
+
+    That is the form of ``entered``, or else the stored webhook; empty for neither.
+    """
+    if "draft" in entered:
+        before = _events_of_draft(entered)
+    elif webhook_id is None:
+        return ""
+    else:
+        stored = hook or show_webhook(ports(), actor(), webhook_id)
+        before = () if stored is None else stored.events
+    return query_difference(before, check_query(ports(), actor(), query).events)
+
+
+def _events_of_draft(entered: Entered) -> tuple[EventType, ...]:
+    query = entered.get("draft_query", "").strip()
+    if query:
+        return check_query(ports(), actor(), query).events
+    ticked = entered.getlist("events")
+    return tuple(event for event in EventType if event.value in ticked)
 
 
 def _object_text(form: DryRunForm, entered: Entered) -> str:

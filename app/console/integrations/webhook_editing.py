@@ -29,6 +29,7 @@ from app.console.frame.submissions import (
     entered_before,
     go_with_entered,
 )
+from app.console.integrations.dry_run import difference_of, draft_of, uses_query
 from app.console.integrations.events import Group, catalogue
 from app.console.integrations.missing_permissions import (
     MissingPermissions,
@@ -202,6 +203,7 @@ def new() -> BaseResponse:
         return go_with_entered(_entered_fields(), "console.webhook_editing.new")
     entered = entered_before()
     if entered is not None:
+        _tell_of_query(entered, None)
         return _page(_draft(entered, {}, NewWebhookForm), None, apps, entered=entered)
     form = NewWebhookForm(query=request.values.get("query", ""), app=_default_app(apps))
     if form.validate_on_submit():
@@ -227,6 +229,7 @@ def edit(key: int) -> BaseResponse:
         return go_with_entered(_entered_fields(), "console.webhook_editing.edit", key=key)
     entered = entered_before()
     if entered is not None:
+        _tell_of_query(entered, hook)
         return _page(_draft(entered, _shown(hook), WebhookForm), hook, entered=entered)
     form = WebhookForm(data=_shown(hook))
     if form.validate_on_submit():
@@ -251,14 +254,17 @@ def check() -> Response:
     """Check a query for the editor: marks by line, and a message."""
     query = request.form.get("query", "")
     if not query.strip():
-        return jsonify(marks=[], message="")
+        return jsonify(marks=[], message="", difference="")
     found = check_query(ports(), actor(), query)
     if found.problem is None:
-        return jsonify(marks=[], message=_valid(found.events))
+        # Only the form of a dry run has an event.
+        key = request.form.get("webhook", type=row_key) if "event" in request.form else None
+        difference = difference_of(request.form, key, query)
+        return jsonify(marks=[], message=_valid(found.events), difference=difference)
     marks = [
         {"line": line, "message": problem_text(found.problem)} for line in found.problem.lines
     ]
-    return jsonify(marks=marks, message=problem_text(found.problem))
+    return jsonify(marks=marks, message=problem_text(found.problem), difference="")
 
 
 def _valid(events: tuple[EventType, ...]) -> str:
@@ -348,7 +354,7 @@ def _missing(form: WebhookForm, owner: App | None) -> MissingPermissions | None:
 
 
 def _is_from_dry_run() -> bool:
-    return request.form.get("from") == "dry-run"
+    return request.form.get("from") == "dry-run" or uses_query(request.form)
 
 
 def _entered_fields() -> Iterator[tuple[str, str]]:
@@ -358,10 +364,18 @@ def _entered_fields() -> Iterator[tuple[str, str]]:
     )
 
 
+def _tell_of_query(entered: Entered, hook: Webhook | None) -> None:
+    """Say what the query of a dry run does to the events of the form that it was taken into."""
+    key = None if hook is None else hook.id
+    difference = difference_of(entered, key, entered.get("query", ""), hook)
+    if difference and uses_query(entered):
+        flash(text("{difference} Nothing is saved yet.", difference=difference), "warn")
+
+
 def _draft(entered: Entered, stored: Mapping[str, object], kind: type[WebhookForm]) -> WebhookForm:
-    """Return the form as it was before a dry run, with the query and the app of the dry run."""
+    """Return the form as it was before a dry run, or of what is stored with its query and app."""
     if "draft" in entered:
-        return kind(entered)
+        return kind(draft_of(entered))
     taken = {"query": entered.get("query", ""), "app": entered.get("app", type=row_key)}
     return kind(formdata=None, data={**taken, **stored, "query": taken["query"]})
 
@@ -397,7 +411,8 @@ def _input_of(form: WebhookForm, hook: Webhook | None = None) -> WebhookInput:
         target_url=(form.target_url.data or "").strip(),
         events=tuple(EventType(name) for name in form.events.data or ()),
         is_active=bool(form.is_active.data),
-        query=query if query or hook is None else ABSENT,
+        query=query or ABSENT,
+        drops_query=not query,
         custom_headers=_headers(form),
         secret_key=secret,
     )

@@ -101,9 +101,10 @@ _UNIQUE = Problem("UNIQUE", "Another webhook of this app has this identifier.", 
 class WebhookInput:
     """The input of a webhook; absent fields stay.
 
-    An empty name or secret counts as none; an empty query, too, and changes nothing. ``events``
-    count only without a query, which names its own. ``unsent_events`` are names of Saleor's that
-    this service doesn't send, by the argument that has them: they are refused.
+    An empty name or secret counts as none; an empty query, too, and changes nothing: only
+    ``drops_query`` removes a query. ``events`` count only without a query, which names its own.
+    ``unsent_events`` are names of Saleor's that this service doesn't send, by the argument that
+    has them: they are refused.
     """
 
     name: str | Absent = ABSENT
@@ -114,6 +115,7 @@ class WebhookInput:
     unsent_events: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_active: bool | Absent = ABSENT
     query: str | Absent = ABSENT
+    drops_query: bool = False
     custom_headers: Mapping[str, object] | Absent = field(default=ABSENT, repr=False)
     secret_key: str | Absent = field(default=ABSENT, repr=False)
 
@@ -301,7 +303,7 @@ def _applied(
         identifier=present(input_.identifier, before.identifier).strip(),
         target_url=present(input_.target_url, before.target_url).strip(),
         is_active=present(input_.is_active, before.is_active),
-        query=present(input_.query, "") or before.query,
+        query="" if input_.drops_query else present(input_.query, "") or before.query,
     )
     if not isinstance(input_.secret_key, Absent):
         after = replace(
@@ -344,7 +346,9 @@ def _events(ports: Ports, before: Webhook, input_: WebhookInput) -> tuple[EventT
     query = present(input_.query, "")
     if query:
         return ports.payloads.check(query).events
-    return before.events if before.query else present(input_.events, before.events)
+    if before.query and not input_.drops_query:
+        return before.events
+    return present(input_.events, before.events)
 
 
 def _audit(

@@ -305,6 +305,8 @@ for (const editor of document.querySelectorAll(".lk-editor")) {
       const found = await answer.json();
       number(editor, found.marks);
       if (result) result.textContent = found.message;
+      const difference = area.form.querySelector("[data-difference]");
+      if (difference) difference.textContent = found.difference;
     }, 300);
   });
   area.addEventListener("keydown", (event) => {
