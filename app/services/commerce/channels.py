@@ -333,6 +333,7 @@ def find_by_slug(ports: Ports, actor: Actor, slug: str) -> Channel:
     return channel
 
 
+@building_block
 def find_channel(session: ReadSession, slug: str) -> Channel | None:
     """Return the channel of that slug."""
     row = session.execute(CHANNELS.where(has_slug(slug))).one_or_none()

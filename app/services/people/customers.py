@@ -188,6 +188,7 @@ def delete_customers(
     return len(keys) - len(refusals), tuple(refusals)
 
 
+@building_block
 def remove_customer(
     ports: Ports,
     actor: Actor,

@@ -224,6 +224,7 @@ def delete_several_staff(ports: Ports, actor: Actor, staff_ids: Collection[str])
     return len(keys)
 
 
+@building_block
 def remove_staff(
     ports: Ports,
     actor: Actor,

@@ -83,6 +83,7 @@ def set_users_active(
     return len(keys) - len(refusals), tuple(refusals)
 
 
+@building_block
 def switch_active(
     ports: Ports, actor: Actor, session: Session, user: User, *, active: bool
 ) -> bool:

@@ -464,6 +464,7 @@ MAX_BULK_IDS = 100
 """How many people a bulk mutation may name: as many as a page has."""
 
 
+@building_block
 def bulk_keys(ids: Collection[str]) -> tuple[int, ...]:
     """Return the keys of the users that a bulk mutation names, each once, in order.
 
@@ -475,6 +476,7 @@ def bulk_keys(ids: Collection[str]) -> tuple[int, ...]:
     return tuple(sorted({key_of(id_, "User", field="ids") for id_ in ids}))
 
 
+@building_block
 def about_user(problem: Problem, key: int) -> Problem:
     """Return the problem of one of the users that a bulk mutation names."""
     return replace(problem, field="ids", users=(to_global_id("User", key),))
