@@ -21,14 +21,19 @@ ENGLISH = {
     "app.commands": "the command line",
     "app.adapters.database.backups": "`flask backup`",
     "app.adapters.database.platform_database": "`flask import platform`",
+    "app.domain.commerce.channels": "the API and `flask channel`",
     "app.domain.imports": "`flask import`",
     "app.domain.passwords.imported_hashes": "`flask import`",
     "app.domain.sign_in.rate_limits": "the documentation",
+    "app.graphql.mutations": "the API",
+    "app.services.commerce.channels": "the API and `flask channel`",
     "app.services.demo": "texts of the sample shop",
     "app.services.imports": "`flask import`",
     "app.services.operations": "`flask doctor`",
 }
-"""Modules whose sentences no page shows, and what does: the command line and docs are English."""
+"""Modules whose sentences no page shows, and what does: the API, the command line and the docs are
+English.
+"""
 
 SIGNED_OUT = (
     "app/adapters/mail/email_templates.py",

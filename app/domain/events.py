@@ -422,7 +422,9 @@ class AccountConfirmed(Event, subject=PERSON, when="An account is confirmed."): 
 
 
 class AccountDeleteRequested(
-    LinkRequested, subject=PERSON, when="A customer must confirm with a link that they leave."
+    LinkRequested,
+    subject=PERSON,
+    when="A customer must confirm the deletion of their account with a link.",
 ): ...
 
 

@@ -22,7 +22,7 @@ def test_client_is_linked_shown_and_unlinked(app_id: int, staff_console: StaffCo
     console = staff_console(APPS, ORDERS)
     assert "No linked clients" in console.open(f"/console/apps/{app_id}").text
     form = console.open(f"/console/apps/{app_id}/clients/new")
-    assert "Subject" in form.text
+    assert "Subject (sub)" in form.text
     linked = console.follow(console.send(f"/console/apps/{app_id}/clients/new", CLIENT))
     assert "Client stock-sync was linked." in linked.text
     assert ISSUER_THERE in linked.text

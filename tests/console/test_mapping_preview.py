@@ -70,7 +70,7 @@ def test_every_kind_has_a_label(kind: MappedKind) -> None:
 
 def test_refused_token_shows_no_account() -> None:
     refused = MappingPreview(MappedKind.ID, MappedTo.NOBODY, "Expired.", PERSON)
-    assert list(facts(refused)) == ["Token type", "Subject", "Email at the provider"]
+    assert list(facts(refused)) == ["Token type", "Subject (sub)", "Email at the provider"]
     assert list(facts(replace(refused, person=None))) == ["Token type"]
 
 

@@ -220,7 +220,7 @@ class ClientForm(ConsoleForm):
         lazy_text("Client ID"), validators=[InputRequired(lazy_text("Enter a client ID."))]
     )
     subject = StringField(
-        lazy_text("Subject"), validators=[InputRequired(lazy_text("Enter a subject."))]
+        lazy_text("Subject (sub)"), validators=[InputRequired(lazy_text("Enter a subject."))]
     )
 
 

@@ -79,7 +79,7 @@ def _facts(found: MappingPreview) -> Iterator[Fact]:
     yield Fact(text("Token type"), text(_KINDS[found.kind]))
     if found.person is not None:
         subject = html_text(Markup("<code>{subject}</code>"), subject=found.person.subject)
-        yield Fact(text("Subject"), subject)
+        yield Fact(text("Subject (sub)"), subject)
         yield Fact(text("Email at the provider"), _email(found.person))
     if found.outcome is MappedTo.NOBODY:
         return
