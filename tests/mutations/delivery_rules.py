@@ -6,7 +6,7 @@ WEBHOOKS = (
     Mutant(
         "People manage and read only webhooks of apps whose permissions they all hold",
         "app/domain/webhooks.py",
-        "return () if viewer.is_app else in_order(of_app - viewer.permissions)",
+        "return () if viewer.is_app else in_order(of_app - viewer.held_everywhere)",
         "return ()",
         "hostile/test_manage_apps.py",
     ),
