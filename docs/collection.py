@@ -18,7 +18,6 @@ _ID = "6c6b0f6e-0000-4000-8000-6c617463686b"
 _SUBJECTS = {
     "tokens": "Sign-in and tokens",
     "second_factors": "Sign-in and tokens",
-    "sessions": "Sign-in and tokens",
     "external": "Single sign-on",
     "plugins": "Single sign-on",
     "passwords": "Passwords",
@@ -34,9 +33,7 @@ _SUBJECTS = {
     "shop": "Shop",
     "apps": "Apps",
     "app_tokens": "Apps",
-    "app_installations": "Apps",
     "webhooks": "Webhooks",
-    "dry_runs": "Webhooks",
     "channels": "Channels",
     "products": "Products",
     "checkouts": "Checkouts and orders",

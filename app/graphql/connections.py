@@ -43,7 +43,7 @@ def make_connection(name: str, node: str) -> type[graphene.ObjectType]:
         (graphene.ObjectType,),
         {
             "__doc__": "A page of a list.",
-            "page_info": graphene.NonNull("app.graphql.types.pages.PageInfo"),
+            "page_info": graphene.NonNull("app.graphql.types.lists.PageInfo"),
             "edges": graphene.NonNull(graphene.List(graphene.NonNull(edge))),
             "total_count": graphene.Int(description="The total number of items."),
             "resolve_page_info": _resolve_page_info,

@@ -7,14 +7,12 @@ from app.graphql.events import EVENT_TYPES, Subscription
 from app.graphql.federation import FederationQueries
 from app.graphql.mutations.accounts import AccountMutations
 from app.graphql.mutations.addresses import CustomerAddressMutations, OwnAddressMutations
-from app.graphql.mutations.app_installations import AppInstallationMutations
 from app.graphql.mutations.app_tokens import AppTokenMutations
-from app.graphql.mutations.apps import AppMutations
+from app.graphql.mutations.apps import AppInstallationMutations, AppMutations
 from app.graphql.mutations.avatars import AvatarMutations
 from app.graphql.mutations.channels import ChannelMutations
 from app.graphql.mutations.checkouts import CheckoutMutations
 from app.graphql.mutations.customers import CustomerMutations
-from app.graphql.mutations.dry_runs import DryRunMutations
 from app.graphql.mutations.external import ExternalMutations
 from app.graphql.mutations.groups import GroupMutations
 from app.graphql.mutations.metadata import MetadataMutations
@@ -23,11 +21,10 @@ from app.graphql.mutations.passwords import PasswordMutations
 from app.graphql.mutations.plugins import PluginMutations
 from app.graphql.mutations.products import ProductMutations
 from app.graphql.mutations.second_factors import SecondFactorMutations
-from app.graphql.mutations.sessions import SessionMutations
 from app.graphql.mutations.shop import ShopMutations
 from app.graphql.mutations.staff import StaffMutations
-from app.graphql.mutations.tokens import TokenMutations
-from app.graphql.mutations.webhooks import WebhookMutations
+from app.graphql.mutations.tokens import SessionMutations, TokenMutations
+from app.graphql.mutations.webhooks import DryRunMutations, WebhookMutations
 from app.graphql.queries.apps import AppQueries
 from app.graphql.queries.groups import GroupQueries
 from app.graphql.queries.mails import MailQueries

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
 from app.factory import create_app
-from app.graphql.server import playground
+from app.graphql.server import endpoint
 from app.settings import Settings
 from tests.browser.console import close_pages
 from tests.builders.people import make_user, sign_in
@@ -56,7 +56,7 @@ class Watch:
 def test_plain_page_sends_a_query_with_variables_and_a_token(
     page: Page, shop: tuple[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(playground, "EDITOR", tmp_path / "missing.js")
+    monkeypatch.setattr(endpoint, "EDITOR", tmp_path / "missing.js")
     address, token = shop
     watch = Watch(page)
     page.goto(address)
@@ -75,14 +75,14 @@ def test_plain_page_sends_a_query_with_variables_and_a_token(
 def test_plain_page_says_what_is_wrong_before_it_sends_anything(
     page: Page, shop: tuple[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(playground, "EDITOR", tmp_path / "missing.js")
+    monkeypatch.setattr(endpoint, "EDITOR", tmp_path / "missing.js")
     page.goto(shop[0])
     page.get_by_label("Headers").fill('{"Authorization": ')
     page.get_by_label("Document").press("Control+Enter")
     expect(page.get_by_role("status")).to_contain_text("The headers are not valid JSON")
 
 
-@pytest.mark.skipif(not playground.EDITOR.exists(), reason="GraphiQL needs Node: make playground")
+@pytest.mark.skipif(not endpoint.EDITOR.exists(), reason="GraphiQL needs Node: make playground")
 def test_query_editor_knows_the_schema_and_sends_a_token(
     page: Page, shop: tuple[str, str]
 ) -> None:

@@ -7,8 +7,8 @@ import pytest
 from graphql import get_introspection_query
 
 from app.graphql.server.cache import Cache
-from app.graphql.server.documents import Documents
 from app.graphql.server.limits import Allowance
+from app.graphql.server.request_execution import Documents
 from tests.graphql.endpoint_client import EndpointClient
 from tests.graphql.sample_schema import LIBRARY
 

@@ -8,7 +8,7 @@ import pytest
 from typing_extensions import override
 
 import app
-from app.graphql.server import playground
+from app.graphql.server import endpoint
 from tests.graphql.endpoint_client import EndpointClient
 
 STATIC = Path(app.__file__).parent / "static"
@@ -42,7 +42,7 @@ def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_pa
     file = tmp_path / "graphiql.min.js"
     if request.param == "editor":
         file.touch()
-    monkeypatch.setattr(playground, "EDITOR", file)
+    monkeypatch.setattr(endpoint, "EDITOR", file)
     return str(request.param)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.graphql.server.multipart import MAX_FILE_PATHS, MAX_PARTS
+from app.graphql.server.request import MAX_FILE_PATHS, MAX_PARTS
 from app.web.installation import Installation
 from tests.graphql.endpoint_client import EndpointClient, Reply, messages
 from tests.graphql.fake_identity import CUSTOMER, Callers

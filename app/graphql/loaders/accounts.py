@@ -1,18 +1,19 @@
-"""Loads what belongs to users, for all users of a response at once."""
+"""Loads what belongs to users and groups, and pages of nested lists, for all of a list at once."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User, sees_account
 from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import PermissionGroup
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.metadata import Metadata
-from app.graphql.loaders.lists import MAX_AT_ONCE, ListedKeys
+from app.domain.values.pages import Page, PageRequest
 from app.ports import Ports
 from app.services.accounts.addresses import addresses_of_users
 from app.services.metadata import (
@@ -22,7 +23,64 @@ from app.services.metadata import (
     public_metadata_of_users,
 )
 from app.services.people.directory import external_references_of_users, notes_of_users
+from app.services.people.groups import all_groups, list_members
 from app.services.second_factors.stored_factors import ListedFactor, second_factors_of_users
+
+MAX_AT_ONCE = 1000
+"""Keys that a statement looks for, and rows that it may find.
+
+A group has any number of members and an app of webhooks. Databases limit a statement's parameters,
+and what is read stays in memory.
+"""
+_EDGES = 2
+"""Fields between a list and the items of its pages: `edges` and `node`."""
+
+Place = tuple[str, ...]
+
+
+class ListedKeys:
+    """The keys of the objects of one kind, in order, by the place of their list in the document.
+
+    A query selects the same fields of all items at the same place, so what one of them needs is
+    read for those after it, too.
+    """
+
+    def __init__(self) -> None:
+        self._keys: dict[Place, list[int]] = {}
+        self._positions: dict[Place, dict[int, int]] = {}
+
+    def add(self, info: GraphQLResolveInfo, keys: Iterable[int]) -> None:
+        """Note objects of the list, or the lists, at the field of ``info``."""
+        at = place(info)
+        listed, positions = self._keys.setdefault(at, []), self._positions.setdefault(at, {})
+        for key in keys:
+            if key not in positions:
+                positions[key] = len(listed)
+                listed.append(key)
+
+    def has(self, info: GraphQLResolveInfo, key: int) -> bool:
+        """Whether the object of that key is noted at the field of ``info``."""
+        return key in self._positions.get(place(info), ())
+
+    def following(
+        self, info: GraphQLResolveInfo, key: int, size: int = MAX_AT_ONCE
+    ) -> Sequence[int]:
+        """Return the key of the object whose field ``info`` is about, and those after it.
+
+        At most ``size`` keys; the first alone if no list with it is noted.
+        """
+        path = place(info)[:-1]
+        for length in range(len(path), max(0, len(path) - _EDGES - 1), -1):
+            position = self._positions.get(path[:length], {}).get(key)
+            if position is not None:
+                return self._keys[path[:length]][position : position + size]
+        return (key,)
+
+
+def place(info: GraphQLResolveInfo) -> Place:
+    """Return the path of a field without the positions in lists."""
+    return tuple(key for key in info.path.as_list() if isinstance(key, str))
+
 
 Loaded = TypeVar("Loaded")
 
@@ -203,3 +261,83 @@ class AccountLoader:
             )
             loaded |= read([user, *islice(missing, MAX_AT_ONCE - 1)])
         return loaded.get(user.id)
+
+
+class GroupLoader:
+    """The groups under one root field; a list adds all of its groups first."""
+
+    def __init__(self, ports: Ports, actor: Actor, accounts: AccountLoader) -> None:
+        self._ports = ports
+        self._actor = actor
+        self._accounts = accounts
+        self._listed = ListedKeys()
+        self._members: dict[Place, dict[int, tuple[User, ...]]] = {}
+        self._every_group: tuple[PermissionGroup, ...] | None = None
+
+    def add_groups(self, info: GraphQLResolveInfo, groups: Iterable[int]) -> None:
+        """Note the groups of the lists at the field of ``info``."""
+        self._listed.add(info, groups)
+
+    def add_groups_of(self, info: GraphQLResolveInfo, user: User) -> None:
+        """Note the groups of a user, and of the users listed after them, at the same field."""
+        if not all(self._listed.has(info, group.id) for group in user.groups):
+            users = self._accounts.users_following(info, user)
+            self.add_groups(info, (group.id for one in users for group in one.groups))
+
+    def members(self, info: GraphQLResolveInfo, group: int) -> tuple[User, ...]:
+        """Return the members; raises ``PermissionDenied`` as ``list_members`` does."""
+        loaded = self._members.setdefault(place(info), {})
+        if group not in loaded:
+            missing = [key for key in self._listed.following(info, group) if key not in loaded]
+            found = list_members(self._ports, self._actor, missing)
+            loaded |= found
+            self._accounts.add_users(info, (one for users in found.values() for one in users))
+        return loaded[group]
+
+    def editable_by(self, user: User) -> tuple[PermissionGroup, ...]:
+        """Return the groups whose permissions ``user`` has."""
+        if self._every_group is None:
+            self._every_group = all_groups(self._ports)
+        return tuple(group for group in self._every_group if group.permissions <= user.permissions)
+
+
+Item = TypeVar("Item")
+
+
+class PageLoader(Generic[Item]):
+    """The pages of one field, by its place in the document, its arguments and its parent's key.
+
+    Only the pages that were read last are kept: the items of a response mostly come in order. A
+    parent that comes again later, as the buyer of several orders, is read by itself.
+    """
+
+    def __init__(self) -> None:
+        self._loaded: dict[Hashable, Mapping[int, Page[Item]]] = {}
+        self._read: dict[Hashable, set[int]] = {}
+
+    def page(
+        self,
+        info: GraphQLResolveInfo,
+        arguments: tuple[PageRequest, Hashable],
+        parent: int,
+        parents: Callable[[int], Sequence[int]],
+        read: Callable[[Collection[int]], Mapping[int, Page[Item]]],
+    ) -> Page[Item]:
+        """Return the page of ``parent``, read with those of parents after it.
+
+        ``parents`` returns the keys of so many of them, ``parent`` first; ``arguments`` are those
+        of the page and of its filter.
+        """
+        name = (place(info), arguments)
+        loaded = self._loaded.get(name, {})
+        if parent in loaded:
+            return loaded[parent]
+        known = self._read.setdefault(name, set())
+        if parent in known:
+            return read([parent])[parent]
+        request, _ = arguments
+        following = parents(max(1, MAX_AT_ONCE // (request.size + 1)))
+        new = [key for key in following if key not in known]
+        known.update(new)
+        self._loaded[name] = read(new)
+        return self._loaded[name][parent]

@@ -8,8 +8,7 @@ import graphene
 from app.domain.apps.apps import DEFAULT_OVERLAP
 from app.graphql.context import Info
 from app.graphql.global_ids import key_in
-from app.graphql.mutations.app_payloads import AppPayload
-from app.graphql.mutations.payloads import answers
+from app.graphql.mutations.payloads import AppPayload, answers
 from app.services.apps.app_tokens import (
     TokenOptions,
     create_app_token,

@@ -32,7 +32,7 @@ class AvatarMutations(graphene.ObjectType):
             "picture is cropped to a square and its metadata is removed. Not available to "
             "dashboard extensions."
         ),
-        image=graphene.Argument("app.graphql.types.uploads.Upload", required=True),
+        image=graphene.Argument("app.graphql.types.scalars.Upload", required=True),
     )
     user_avatar_delete = graphene.Field(
         UserAvatarDelete,

@@ -49,7 +49,7 @@ class _CheckoutErrors(MutationPayload):
     class Meta:
         abstract = True
 
-    errors = errors_of("sale_problems.CheckoutError")
+    errors = errors_of("problems.CheckoutError")
 
 
 class _CheckoutPayload(_CheckoutErrors):

@@ -19,7 +19,7 @@ class _OrderPayload(MutationPayload):
         abstract = True
 
     order = graphene.Field("app.graphql.types.orders.Order")
-    errors = errors_of("sale_problems.OrderError")
+    errors = errors_of("problems.OrderError")
 
 
 class OrderConfirm(_OrderPayload):

@@ -133,3 +133,13 @@ def _error_at(info: Info, limited: TooManyRequests) -> GraphQLError:
     return GraphQLError(
         str(limited), info.field_nodes, path=info.path.as_list(), original_error=limited
     )
+
+
+class AppPayload(MutationPayload):
+    """``errors``, and the same under the older name ``appErrors``."""
+
+    class Meta:
+        abstract = True
+
+    errors = errors_of("app_problems.AppError")
+    app_errors = former_errors_of("app_problems.AppError")

@@ -16,7 +16,7 @@ from app.graphql.context import Info
 from app.graphql.mutations.addresses import AddressInput, address_change
 from app.graphql.mutations.metadata import metadata_input, pairs
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
-from app.graphql.types.mail_templates import template_arguments, template_language
+from app.graphql.types.mails import template_arguments, template_language
 from app.services.mails.mail_templates import reset_template, save_template, show_template
 from app.services.shop.settings import (
     delete_logo,
@@ -110,20 +110,20 @@ class MailTemplateSave(MutationPayload):
     """The template with its new version."""
 
     template = graphene.Field(
-        "app.graphql.types.mail_templates.MailTemplateSources",
+        "app.graphql.types.mails.MailTemplateSources",
         description="What is used now.",
     )
-    errors = errors_of("mail_templates.MailTemplateError")
+    errors = errors_of("mails.MailTemplateError")
 
 
 class MailTemplateReset(MutationPayload):
     """The default."""
 
     template = graphene.Field(
-        "app.graphql.types.mail_templates.MailTemplateSources",
+        "app.graphql.types.mails.MailTemplateSources",
         description="What is used now.",
     )
-    errors = errors_of("mail_templates.MailTemplateError")
+    errors = errors_of("mails.MailTemplateError")
 
 
 class ShopMutations(graphene.ObjectType):
@@ -154,7 +154,7 @@ class ShopMutations(graphene.ObjectType):
             "scaled down to 480 by 112 pixels and its metadata is removed. Requires "
             "MANAGE_SETTINGS."
         ),
-        image=graphene.Argument("app.graphql.types.uploads.Upload", required=True),
+        image=graphene.Argument("app.graphql.types.scalars.Upload", required=True),
     )
     shop_logo_delete = graphene.Field(
         ShopLogoDelete,
@@ -168,7 +168,7 @@ class ShopMutations(graphene.ObjectType):
             "For staff with MANAGE_SETTINGS."
         ),
         input=graphene.Argument(
-            "app.graphql.types.mail_templates.MailTemplateInput",
+            "app.graphql.types.mails.MailTemplateInput",
             required=True,
             description="The template.",
         ),

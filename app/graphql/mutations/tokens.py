@@ -1,4 +1,4 @@
-"""Signing in, refreshing, verifying, signing out everywhere."""
+"""Sign in, refresh and verify tokens, sign out, end sessions."""
 
 import graphene
 from graphene.types.generic import GenericScalar
@@ -16,7 +16,7 @@ from app.graphql.mutations.payloads import (
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in import tokens
 from app.services.sign_in.password_login import create_token
-from app.services.sign_in.sessions import deactivate_all_tokens
+from app.services.sign_in.sessions import deactivate_all_tokens, end_other_sessions, end_session
 
 UNUSED_CSRF = "Accepted but ignored: refresh tokens are never read from cookies."
 _USER = "app.graphql.types.users.User"
@@ -165,3 +165,44 @@ def _selects_user(info: Info) -> bool:
         if node.selection_set is not None
         for chosen in node.selection_set.selections
     )
+
+
+class SessionEnd(AccountPayload):
+    """The ended session."""
+
+
+class SessionsEndOthers(AccountPayload):
+    """The number of ended sessions."""
+
+    count = graphene.Int(description="Number of sessions that ended.")
+
+
+class SessionMutations(graphene.ObjectType):
+    """The caller's own sessions."""
+
+    session_end = graphene.Field(
+        SessionEnd,
+        description=(
+            "Ends a session of the signed-in user and revokes its tokens immediately. Not "
+            "available to dashboard extensions."
+        ),
+        id=graphene.NonNull(graphene.ID),
+    )
+    sessions_end_others = graphene.Field(
+        SessionsEndOthers,
+        description=(
+            "Ends all other sessions of the signed-in user and revokes their tokens "
+            "immediately. Not available to dashboard extensions."
+        ),
+    )
+
+    @staticmethod
+    @answers(SessionEnd)
+    def resolve_session_end(_root: object, info: Info, id: str) -> SessionEnd:
+        end_session(info.context.ports, info.context.actor, id)
+        return SessionEnd()
+
+    @staticmethod
+    @answers(SessionsEndOthers)
+    def resolve_sessions_end_others(_root: object, info: Info) -> SessionsEndOthers:
+        return SessionsEndOthers(count=end_other_sessions(info.context.ports, info.context.actor))

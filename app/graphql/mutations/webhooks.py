@@ -1,4 +1,4 @@
-"""Making, changing and deleting webhooks."""
+"""Create, change and delete webhooks, try their queries, and send events by hand."""
 
 import json
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from typing import Any
 
 import graphene
 
-from app.domain.events import EventType
+from app.domain.events import EventType, event_named
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import in_utc
@@ -20,6 +20,7 @@ from app.graphql.mutations.payloads import (
     errors_of,
     former_errors_of,
 )
+from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
 from app.services.deliveries.replays import replay_deliveries, retry_delivery
 from app.services.webhooks.changes import (
     WebhookInput,
@@ -78,8 +79,8 @@ class WebhookPayload(MutationPayload):
     class Meta:
         abstract = True
 
-    errors = errors_of("webhook_problems.WebhookError")
-    webhook_errors = former_errors_of("webhook_problems.WebhookError")
+    errors = errors_of("problems.WebhookError")
+    webhook_errors = former_errors_of("problems.WebhookError")
 
 
 class WebhookCreate(WebhookPayload):
@@ -283,3 +284,81 @@ def _decoded(text: str) -> object:
         return json.loads(text)
     except ValueError:
         return None
+
+
+class WebhookDryRun(MutationPayload):
+    """The preview of a webhook's payload."""
+
+    payload = graphene.JSONString(description="The exact body of a delivery.")
+    errors = errors_of("problems.WebhookDryRunError")
+
+
+class WebhookTrigger(MutationPayload):
+    """The new delivery."""
+
+    delivery = graphene.Field("app.graphql.types.deliveries.EventDelivery")
+    errors = errors_of("problems.WebhookTriggerError")
+
+
+class DryRunMutations(graphene.ObjectType):
+    """For staff who hold the event's permission."""
+
+    webhook_dry_run = graphene.Field(
+        WebhookDryRun,
+        description=(
+            "Previews a webhook's payload for a query, an object or both, without sending "
+            "it. For staff with the event's permission."
+        ),
+        object_id=graphene.ID(),
+        query=graphene.String(),
+        app=graphene.ID(
+            description="The app to run as. Needs all of its permissions. Default: the caller."
+        ),
+    )
+    webhook_trigger = graphene.Field(
+        WebhookTrigger,
+        description=(
+            "Sends a webhook the payload of an object now, with the permissions of its app. "
+            "For staff with all permissions of the app."
+        ),
+        object_id=graphene.ID(description="Default: the newest matching object."),
+        webhook_id=graphene.ID(required=True),
+        event=graphene.Argument(
+            "app.graphql.types.webhooks.WebhookEventTypeAsyncEnum",
+            description=(
+                "One of the webhook's events. Default: its first event with a matching object."
+            ),
+        ),
+    )
+
+    @staticmethod
+    @answers(WebhookDryRun)
+    def resolve_webhook_dry_run(
+        _root: object,
+        info: Info,
+        object_id: str | None = None,
+        query: str | None = None,
+        app: str | None = None,
+    ) -> WebhookDryRun:
+        ran = dry_run_webhook(
+            info.context.ports, info.context.actor, object_id=object_id, query=query, app=app
+        )
+        return WebhookDryRun(payload=json.loads(ran.payload))
+
+    @staticmethod
+    @answers(WebhookTrigger)
+    def resolve_webhook_trigger(
+        _root: object,
+        info: Info,
+        webhook_id: str,
+        object_id: str | None = None,
+        event: StrEnum | None = None,
+    ) -> WebhookTrigger:
+        delivery = trigger_webhook(
+            info.context.ports,
+            info.context.actor,
+            webhook_id,
+            object_id,
+            None if event is None else event_named(event.value),
+        )
+        return WebhookTrigger(delivery=delivery)

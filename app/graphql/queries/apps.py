@@ -22,7 +22,7 @@ from app.services.apps.extensions import ExtensionFilter, list_extensions, show_
 from app.services.apps.installation_requests import list_installations
 
 _APP = "app.graphql.types.apps.App"
-_EXTENSION = "app.graphql.types.extensions.AppExtension"
+_EXTENSION = "app.graphql.types.apps.AppExtension"
 
 AppCountableConnection = make_connection("App", _APP)
 AppExtensionCountableConnection = make_connection("AppExtension", _EXTENSION)
@@ -71,7 +71,7 @@ class AppQueries(graphene.ObjectType):
         description="For staff: all apps, sorted by name by default.",
     )
     apps_installations = graphene.NonNull(
-        graphene.List(graphene.NonNull("app.graphql.types.installations.AppInstallation")),
+        graphene.List(graphene.NonNull("app.graphql.types.apps.AppInstallation")),
         description=(
             "Pending and failed installations. For staff with MANAGE_APPS, not for apps."
         ),

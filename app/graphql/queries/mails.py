@@ -12,8 +12,7 @@ from app.graphql.connections import connection_arguments, make_connection, page_
 from app.graphql.context import Info
 from app.graphql.global_ids import key_in
 from app.graphql.types.lists import moments_in
-from app.graphql.types.mail_templates import template_arguments, template_language
-from app.graphql.types.mails import MailFilterInput
+from app.graphql.types.mails import MailFilterInput, template_arguments, template_language
 from app.services.mails.mail_log import list_mails
 from app.services.mails.mail_templates import (
     TemplateDetails,
@@ -29,13 +28,11 @@ class MailQueries(graphene.ObjectType):
     """Which emails were sent, and the templates of emails."""
 
     mail_templates = graphene.Field(
-        graphene.NonNull(
-            graphene.List(graphene.NonNull("app.graphql.types.mail_templates.MailTemplate"))
-        ),
+        graphene.NonNull(graphene.List(graphene.NonNull("app.graphql.types.mails.MailTemplate"))),
         description="The email templates in use. For staff with MANAGE_SETTINGS.",
     )
     mail_template = graphene.Field(
-        "app.graphql.types.mail_templates.MailTemplateSources",
+        "app.graphql.types.mails.MailTemplateSources",
         **template_arguments(),
         version=graphene.Int(description="An earlier version; without it, the one in use."),
         description=(

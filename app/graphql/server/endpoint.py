@@ -1,17 +1,19 @@
-"""``/graphql/`` as a separate WSGI application, in front of Flask."""
+"""``/graphql/`` as a separate WSGI application, in front of Flask, and its playground page."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from graphql import GraphQLSchema
+from jinja2 import Environment, FileSystemLoader
 
 from app.domain.authorization.actor import Actor
 from app.domain.values.unchanging import unchanging
 from app.graphql.server.bodies import BadRequest
 from app.graphql.server.limits import Limits
-from app.graphql.server.playground import playground
 from app.graphql.server.request import (
     GRAPHQL_RESPONSE,
     JSON,
@@ -25,12 +27,55 @@ from app.graphql.server.request import (
 from app.graphql.server.request_execution import CountStored, Exchange, Identify
 from app.graphql.server.responses import Outcome, faulty, joined, malformed
 from app.ports import Ports
+from app.ports.configuration import Configuration
 from app.services.identity.identify import Visitor
 from app.services.identity.identify import identify as identify_caller
 from app.web.caller import visitor_from
-from app.web.headers import Headers, cors_headers, data_headers, preflight_headers
+from app.web.headers import (
+    Headers,
+    cors_headers,
+    data_headers,
+    preflight_headers,
+    security_headers,
+)
 from app.web.installation import Installation
 from app.web.request_hooks import current_request
+
+_APP = Path(__file__).parents[2]
+EDITOR = _APP / "static" / "vendor" / "graphiql" / "graphiql.min.js"
+"""GraphiQL, where ``make playground`` has put it; without it a plain page does the same job."""
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+)
+_PLAIN_POLICY = _POLICY + "style-src 'self'"
+_EDITOR_POLICY = _POLICY + "style-src 'self' 'unsafe-inline'"
+"""GraphiQL places its panes by style attributes; this page alone allows them."""
+
+_pages = Environment(loader=FileSystemLoader(_APP / "templates"), autoescape=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page and the headers that it needs."""
+
+    headers: Headers
+    body: bytes
+
+
+def playground(configuration: Configuration, *, root: str) -> Page:
+    """Return the playground's page for ``root``, the installation's mount path."""
+    with_editor = EDITOR.exists()
+    body = _pages.get_template("playground.html").render(root=root, with_editor=with_editor)
+    headers = (
+        *security_headers(configuration),
+        ("Content-Type", "text/html; charset=utf-8"),
+        ("Content-Security-Policy", _EDITOR_POLICY if with_editor else _PLAIN_POLICY),
+        ("Cache-Control", "no-cache"),
+    )
+    return Page(headers, body.encode())
+
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

@@ -20,8 +20,11 @@ from graphql import (
     ObjectValueNode,
     OperationDefinitionNode,
     OperationType,
+    SchemaMetaFieldDef,
     SelectionSetNode,
     StringValueNode,
+    TypeMetaFieldDef,
+    TypeNameMetaFieldDef,
     ValueNode,
     VariableNode,
     get_named_type,
@@ -30,7 +33,22 @@ from graphql import (
 
 from app.domain.values.pages import MAX_PAGE_SIZE
 from app.graphql.server.limits import CEILING, Load
-from app.graphql.server.schema_fields import field_of
+
+_META_FIELDS = {
+    "__schema": SchemaMetaFieldDef,
+    "__type": TypeMetaFieldDef,
+    "__typename": TypeNameMetaFieldDef,
+}
+
+
+def field_of(parent: GraphQLNamedType | None, node: FieldNode) -> GraphQLField:
+    """Return the field of ``parent`` that ``node`` of a valid document selects."""
+    name = node.name.value
+    if name in _META_FIELDS:
+        return _META_FIELDS[name]
+    fields: dict[str, GraphQLField] = parent.fields  # type: ignore[union-attr]
+    return fields[name]
+
 
 PAGE_ARGUMENTS = ("first", "last")
 """The arguments that say how many items of a list are wanted."""

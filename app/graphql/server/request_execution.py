@@ -1,8 +1,11 @@
-"""Turns a parsed request into outcomes: identify the caller, admit it, execute."""
+"""Turns a parsed request into outcomes: identify the caller, admit it, execute.
+
+Documents that were sent before are kept by their text: parsed, validated and weighed once.
+"""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -16,13 +19,14 @@ from app.domain.values.errors import TokenFault, TokenRejected, TooManyRequests,
 from app.domain.values.installation import DatabaseUnavailable
 from app.domain.values.unchanging import unchanging
 from app.graphql.context import RequestContext
+from app.graphql.errors import Description, describe_request_error
 from app.graphql.password_limit import LimitedHasher
 from app.graphql.server.bodies import BadRequest
 from app.graphql.server.cache import Cache
-from app.graphql.server.documents import Documents, Rejected
 from app.graphql.server.execution.executor import execute, refuse
+from app.graphql.server.execution.validation import Invalid, read_document
 from app.graphql.server.execution.variables import coerce_variables
-from app.graphql.server.limits import Allowance, Limits, Load, exceeded
+from app.graphql.server.limits import Allowance, Limits, Load, ReadingCost, exceeded
 from app.graphql.server.operations import Document, Operation
 from app.graphql.server.request import Entry
 from app.graphql.server.responses import (
@@ -40,6 +44,77 @@ from app.graphql.server.responses import (
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor, record_use
 from app.web.request_hooks import note_actor
+
+_BYTES_PER_TOKEN = 400
+"""What a parsed document takes in memory, measured on documents of 10 to 2,000 tokens."""
+
+_MANY_BYTES = 32 * 1024 * 1024
+_FEW_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A document that cannot be executed, and why.
+
+    ``over_limit``: not by itself, but with what the request contained before it.
+    """
+
+    errors: tuple[Description, ...]
+    cost: ReadingCost
+    over_limit: bool = False
+
+
+class Documents:
+    """A cache of one schema's documents by their text; invalid ones have a smaller cache.
+
+    ``read`` counts how many had to be parsed and validated.
+    """
+
+    def __init__(self, schema: GraphQLSchema, *, hide_suggestions: bool) -> None:
+        self.read = 0
+        self._schema = schema
+        self._hide_suggestions = hide_suggestions
+        self._valid: Cache[str, Document] = Cache(entries=1000, size=_MANY_BYTES)
+        self._invalid: Cache[str, Rejected] = Cache(entries=200, size=_FEW_BYTES)
+
+    @property
+    def size(self) -> int:
+        """What the valid ones take, in bytes."""
+        return self._valid.used
+
+    def get(self, text: str, allowed: Allowance) -> Document | Rejected:
+        """Return the document of ``text``, from the cache if possible.
+
+        A cached document costs the request as much as a new one, so that whether a request is
+        within its limits does not depend on other requests.
+        """
+        cached = self._valid.get(text) or self._invalid.get(text)
+        if cached is None:
+            return self._read(text, allowed)
+        error = allowed.error(cached.cost)
+        return cached if error is None else _over_limit(cached.cost, error)
+
+    def _read(self, text: str, allowed: Allowance) -> Document | Rejected:
+        self.read += 1
+        try:
+            tree, cost = read_document(
+                self._schema, text, allowed, hide_suggestions=self._hide_suggestions
+            )
+        except Invalid as invalid:
+            if invalid.over_limit:
+                return _over_limit(invalid.cost, *invalid.errors)
+            rejected = Rejected(tuple(map(describe_request_error, invalid.errors)), invalid.cost)
+            size = sum(len(error["message"]) for error in rejected.errors)
+            self._invalid.put(text, rejected, len(text) + size)
+            return rejected
+        document = Document(self._schema, tree, cost)
+        self._valid.put(text, document, len(text) + cost.tokens * _BYTES_PER_TOKEN)
+        return document
+
+
+def _over_limit(cost: ReadingCost, *errors: GraphQLError) -> Rejected:
+    return Rejected(tuple(map(describe_request_error, errors)), cost, over_limit=True)
+
 
 Identify = Callable[[Ports, Visitor], Identity]
 CountStored = Callable[[Ports, Actor], Mapping[str, int]]

@@ -1,5 +1,6 @@
-"""Apps and their tokens."""
+"""Apps, their tokens and installations, and what they add to the dashboard."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 
@@ -174,7 +175,7 @@ class App(graphene.ObjectType):
     )
     breaker_last_state_change = constant("App.breakerLastStateChange", graphene.DateTime)
     extensions = graphene.NonNull(
-        graphene.List(graphene.NonNull("app.graphql.types.extensions.AppExtension"))
+        graphene.List(graphene.NonNull("app.graphql.types.apps.AppExtension"))
     )
 
     def resolve_id(self: domain.App, _info: Info) -> str:
@@ -243,3 +244,94 @@ class App(graphene.ObjectType):
 
     def resolve_extensions(self: AppNode, _info: Info) -> list[ExtensionNode]:
         return [extension_node(extension, self) for extension in self.loader.extensions[self.id]]
+
+
+JobStatusEnum = graphene.Enum.from_enum(domain.JobStatus, name="JobStatusEnum")
+
+
+class Job(graphene.Interface):
+    """Work in the background."""
+
+    status = graphene.NonNull(JobStatusEnum)
+    created_at = graphene.NonNull(graphene.DateTime)
+    updated_at = graphene.NonNull(graphene.DateTime)
+    message = graphene.String(description="Why it failed.")
+
+
+class AppInstallation(graphene.ObjectType):
+    """A pending or failed installation of an app."""
+
+    class Meta:
+        interfaces = (Node, Job)
+
+    id = graphene.NonNull(graphene.ID)
+    status = graphene.NonNull(JobStatusEnum)
+    created_at = graphene.NonNull(graphene.DateTime)
+    updated_at = graphene.NonNull(graphene.DateTime)
+    message = graphene.String(description="Why the installation failed, as reported by the app.")
+    app_name = graphene.NonNull(graphene.String)
+    manifest_url = graphene.NonNull(graphene.String)
+    brand = graphene.Field(
+        "app.graphql.types.apps.AppBrand",
+        description="The app's logo; null without one, and until its manifest is read.",
+    )
+
+    def resolve_brand(self: domain.Installation, _info: Info) -> str | None:
+        return self.logo or None
+
+    def resolve_id(self: domain.Installation, _info: Info) -> str:
+        return to_global_id("AppInstallation", self.id)
+
+    def resolve_message(self: domain.Installation, _info: Info) -> str | None:
+        return self.message or None
+
+
+class AppExtension(graphene.ObjectType):
+    """An entry an app adds to the dashboard."""
+
+    class Meta:
+        interfaces = (Node,)
+
+    id = graphene.NonNull(graphene.ID)
+    permissions = graphene.NonNull(
+        graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission")),
+        description="Permissions required to see the extension.",
+    )
+    label = graphene.NonNull(graphene.String)
+    url = graphene.NonNull(graphene.String, description="The URL to open.")
+    mount_name = graphene.NonNull(graphene.String, description="Where the extension appears.")
+    target_name = graphene.NonNull(graphene.String, description="How the extension opens.")
+    settings = graphene.NonNull("app.graphql.types.scalars.JSON")
+    identifier = graphene.String()
+    app = graphene.NonNull("app.graphql.types.apps.App")
+    access_token = graphene.String(
+        description=(
+            "Same as `App.accessToken`; null for staff who lack a permission of the extension."
+        )
+    )
+
+    def resolve_id(self: domain.Extension, _info: Info) -> str:
+        return to_global_id("AppExtension", self.id)
+
+    def resolve_permissions(self: domain.Extension, _info: Info) -> tuple[Permission, ...]:
+        return in_order(self.permissions)
+
+    def resolve_url(self: domain.Extension, _info: Info) -> str:
+        return self.address
+
+    def resolve_mount_name(self: domain.Extension, _info: Info) -> str:
+        return self.mount
+
+    def resolve_target_name(self: domain.Extension, _info: Info) -> str:
+        return self.target
+
+    def resolve_settings(self: domain.Extension, _info: Info) -> Mapping[str, object]:
+        return self.settings
+
+    def resolve_identifier(self: domain.Extension, _info: Info) -> str | None:
+        return self.identifier or None
+
+    def resolve_access_token(self: ExtensionNode, info: Info) -> str | None:
+        if not self.permissions <= info.context.actor.permissions:
+            return None
+        return self.app.loader.access_token(self.app)

@@ -1,4 +1,4 @@
-"""How lists are sorted, and the ranges they are narrowed to."""
+"""How lists are sorted, the ranges they are narrowed to, and where a page is in its list."""
 
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -7,7 +7,8 @@ from enum import StrEnum
 
 import graphene
 
-from app.domain.values.pages import Range, day_range, moment_range
+from app.domain.values.pages import Page, Range, day_range, make_cursor, moment_range
+from app.graphql.context import Info
 
 
 class Direction(StrEnum):
@@ -58,3 +59,24 @@ def prices_in(range_: Mapping[str, float | None] | None) -> Range[Decimal] | Non
 
 def _price(amount: float | None) -> Decimal | None:
     return None if amount is None else Decimal(repr(amount))
+
+
+class PageInfo(graphene.ObjectType):
+    """Pagination info (Relay cursor connections)."""
+
+    has_next_page = graphene.NonNull(graphene.Boolean)
+    has_previous_page = graphene.NonNull(graphene.Boolean)
+    start_cursor = graphene.String()
+    end_cursor = graphene.String()
+
+    def resolve_has_next_page(self: Page[object], _info: Info) -> bool:
+        return self.has_next
+
+    def resolve_has_previous_page(self: Page[object], _info: Info) -> bool:
+        return self.has_previous
+
+    def resolve_start_cursor(self: Page[object], _info: Info) -> str | None:
+        return make_cursor(self.positions[0]) if self.positions else None
+
+    def resolve_end_cursor(self: Page[object], _info: Info) -> str | None:
+        return make_cursor(self.positions[-1]) if self.positions else None

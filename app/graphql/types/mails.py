@@ -1,10 +1,14 @@
-"""Emails of the mail log."""
+"""Emails of the mail log, and the shop's own email templates."""
+
+from enum import Enum
 
 import graphene
 
 from app.domain.mails import mail_log as domain
+from app.domain.mails.mail import KIND_LABELS, MailKind
 from app.domain.values.ids import to_global_id
 from app.graphql.context import Info
+from app.services.mails import mail_templates as service
 
 _STATUSES = {
     "QUEUED": "It waits for its first attempt.",
@@ -72,3 +76,125 @@ class Mail(graphene.ObjectType):
 
     def resolve_sent_by(self: domain.MailEntry, _info: Info) -> str | None:
         return self.sent_by or None
+
+
+MailKindEnum = graphene.Enum.from_enum(
+    MailKind,
+    name="MailKindEnum",
+    description=lambda kind: "A kind of email." if kind is None else f"{KIND_LABELS[kind.value]}.",
+)
+_LANGUAGE = "The language that it is for. Null for all languages without one."
+_VERSION = "0 for a template of the folder `MAIL_TEMPLATES`."
+_SAVED_AT = "When it was saved."
+_SAVED_BY = "Who saved it."
+_FAULT = "Why it can't be used, so that the default is sent."
+
+
+def template_arguments() -> dict[str, graphene.Argument]:
+    """Return the arguments that choose a template."""
+    return {
+        "kind": graphene.Argument(MailKindEnum, required=True, description="The kind of email."),
+        "language_code": graphene.Argument(
+            "app.graphql.types.languages.LanguageCodeEnum",
+            description="The template for this language; without it, the one for all.",
+        ),
+    }
+
+
+def template_language(code: Enum | None) -> str:
+    """Return the language of an argument, "" for all."""
+    return "" if code is None else str(code.value)
+
+
+def _language(code: str) -> str | None:
+    return code or None
+
+
+def _fault(details: service.TemplateEntry | service.TemplateDetails) -> str | None:
+    return None if details.fault is None else service.described(details.fault)
+
+
+class MailTemplate(graphene.ObjectType):
+    """A template that is used instead of the default for a kind of email."""
+
+    kind = graphene.NonNull(MailKindEnum, description="The kind of email.")
+    language_code = graphene.Field(
+        "app.graphql.types.languages.LanguageCodeEnum", description=_LANGUAGE
+    )
+    version = graphene.NonNull(graphene.Int, description=_VERSION)
+    saved_at = graphene.DateTime(description=_SAVED_AT)
+    saved_by = graphene.String(description=_SAVED_BY)
+    fault = graphene.String(description=_FAULT)
+
+    def resolve_language_code(self: service.TemplateEntry, _info: Info) -> str | None:
+        return _language(self.language_code)
+
+    def resolve_saved_by(self: service.TemplateEntry, _info: Info) -> str | None:
+        return self.saved_by or None
+
+    def resolve_fault(self: service.TemplateEntry, _info: Info) -> str | None:
+        return _fault(self)
+
+
+class MailTemplateVersion(graphene.ObjectType):
+    """A saved version of a template."""
+
+    version = graphene.NonNull(graphene.Int, description="Its number, from 1.")
+    is_current = graphene.NonNull(graphene.Boolean, description="Whether it is used.")
+    saved_at = graphene.NonNull(graphene.DateTime, description=_SAVED_AT)
+    saved_by = graphene.NonNull(graphene.String, description=_SAVED_BY)
+
+
+class MailTemplateSources(graphene.ObjectType):
+    """The sources of a template, or of the default if there is none."""
+
+    version = graphene.NonNull(
+        graphene.Int, description="0 for the default or a template of the folder."
+    )
+    subject = graphene.NonNull(graphene.String, description="The source of the subject.")
+    html = graphene.NonNull(graphene.String, description="The source of the HTML.")
+    text = graphene.NonNull(graphene.String, description="The source of the text.")
+    versions = graphene.NonNull(
+        graphene.List(graphene.NonNull(MailTemplateVersion)), description="The newest first."
+    )
+    fault = graphene.String(description=_FAULT)
+
+    def resolve_subject(self: service.TemplateDetails, _info: Info) -> str:
+        return self.template.subject
+
+    def resolve_html(self: service.TemplateDetails, _info: Info) -> str:
+        return self.template.html
+
+    def resolve_text(self: service.TemplateDetails, _info: Info) -> str:
+        return self.template.text
+
+    def resolve_fault(self: service.TemplateDetails, _info: Info) -> str | None:
+        return _fault(self)
+
+
+class MailTemplateInput(graphene.InputObjectType):
+    """An email template; the editor in the console explains what it can show."""
+
+    kind = graphene.InputField(MailKindEnum, required=True, description="The kind of email.")
+    language_code = graphene.InputField(
+        "app.graphql.types.languages.LanguageCodeEnum",
+        description="EN, DE, FR, ES, PL or AR. Without it, for all languages.",
+    )
+    subject = graphene.String(required=True, description="The source of the subject.")
+    html = graphene.String(required=True, description="The source of the HTML.")
+    text = graphene.String(required=True, description="The source of the text.")
+    based_on = graphene.Int(
+        required=True,
+        description="The version that was edited, 0 for the default. Another one in use is kept.",
+    )
+
+
+class MailTemplateError(graphene.ObjectType):
+    """Why a template was refused."""
+
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
+    code = graphene.NonNull("app.graphql.types.error_codes.ShopErrorCode")
+    lines = graphene.List(
+        graphene.NonNull(graphene.Int), description="The lines of the source, from 1."
+    )

@@ -26,7 +26,7 @@ class AppManifestExtension(graphene.ObjectType):
     url = graphene.NonNull(graphene.String, description="The URL to open.")
     mount_name = graphene.NonNull(graphene.String)
     target_name = graphene.NonNull(graphene.String)
-    settings = graphene.NonNull("app.graphql.types.json.JSON")
+    settings = graphene.NonNull("app.graphql.types.scalars.JSON")
     identifier = graphene.String()
 
     def resolve_permissions(self: ManifestExtension, _info: Info) -> tuple[Permission, ...]:

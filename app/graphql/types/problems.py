@@ -82,3 +82,43 @@ class MetadataError(graphene.ObjectType):
     field = graphene.String(description="The input at fault, if it is one alone.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.MetadataErrorCode")
+
+
+class CheckoutError(graphene.ObjectType):
+    """Errors of checkout mutations."""
+
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
+    code = graphene.NonNull("app.graphql.types.error_codes.CheckoutErrorCode")
+
+
+class OrderError(graphene.ObjectType):
+    """Errors of order mutations."""
+
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
+    code = graphene.NonNull("app.graphql.types.error_codes.OrderErrorCode")
+
+
+class WebhookError(graphene.ObjectType):
+    """An error of a webhook mutation."""
+
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
+    code = graphene.NonNull("app.graphql.types.error_codes.WebhookErrorCode")
+
+
+class WebhookDryRunError(graphene.ObjectType):
+    """An error of a dry run."""
+
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
+    code = graphene.NonNull("app.graphql.types.error_codes.WebhookDryRunErrorCode")
+
+
+class WebhookTriggerError(graphene.ObjectType):
+    """An error of a webhook trigger."""
+
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
+    code = graphene.NonNull("app.graphql.types.error_codes.WebhookTriggerErrorCode")

@@ -33,7 +33,7 @@ from app.domain.values.installation import DatabaseUnavailable
 from app.domain.values.unchanging import unchanging
 from app.graphql.context import RequestContext
 from app.graphql.server.operations import Operation
-from app.graphql.server.schema_fields import field_of
+from app.graphql.server.query_cost import field_of
 
 Data = dict[str, Any] | None
 Result = tuple[Data, list[GraphQLError]]

@@ -1,9 +1,14 @@
-"""Files that clients send."""
+"""Any JSON, and files that clients send."""
 
 import graphene
+from graphene.types.generic import GenericScalar
 from graphql import GraphQLError, ValueNode
 
 from app.domain.values import inputs as domain
+
+
+class JSON(GenericScalar):
+    """Any JSON value."""
 
 
 class Upload(graphene.Scalar):
