@@ -4,8 +4,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from threading import Barrier, Event, Semaphore, Thread, current_thread
 from threading import enumerate as running_threads
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
@@ -31,9 +33,9 @@ def database_url(sqlite_url: str) -> str:
 
 
 @contextmanager
-def _running(ports: Ports, *tasks: Task) -> Iterator[None]:
-    stop = Event()
-    worker = Thread(target=run, args=(ports, stop, tasks))
+def _running(ports: Ports, *tasks: Task, stop: Event | None = None) -> Iterator[None]:
+    stop = stop or Event()
+    worker = Thread(target=run, args=(ports, stop, tasks), name="worker")
     worker.start()
     try:
         yield
@@ -116,7 +118,37 @@ def test_slow_rounds_release_and_regain_their_threads(ports: Ports) -> None:
             time.sleep(0.01)
 
 
-def test_number_of_threads_is_limited(ports: Ports) -> None:
+class _Turns(Event):
+    """Ends the worker; after each of its turns the clock is a minute later.
+
+    A round that has begun before a turn is then held up.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        self._turns = Semaphore(0)
+        self._minutes = count()
+        self._now = 0.0
+        clock = SimpleNamespace(monotonic=lambda: self._now)
+        monkeypatch.setattr("app.worker.time", clock)
+
+    @override
+    def wait(self, timeout: float | None = None) -> bool:
+        if current_thread().name != "worker":
+            return super().wait(timeout)
+        self._now = 60.0 * next(self._minutes)
+        self._turns.release()
+        return super().wait(0.01)
+
+    def pass_(self, number: int) -> None:
+        """Wait until the worker has had so many more turns to begin threads in."""
+        while self._turns.acquire(blocking=False):
+            pass
+        for _ in range(number + 1):
+            assert self._turns.acquire(timeout=_PATIENCE)
+
+
+def test_number_of_threads_is_limited(ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
     released = Event()
     beginning = Semaphore(0)
 
@@ -125,10 +157,13 @@ def test_number_of_threads_is_limited(ports: Ports) -> None:
         released.wait(_PATIENCE)
         return 0
 
-    with _running(ports, Task("held up", work, 0.01, threads=1, max_threads=2)):
+    task = Task("held up", work, 0.01, threads=1, max_threads=2)
+    turns = _Turns(monkeypatch)
+    with _running(ports, task, stop=turns):
         assert beginning.acquire(timeout=_PATIENCE)
         assert beginning.acquire(timeout=_PATIENCE)
-        assert not beginning.acquire(timeout=3.0), "a third round began"
+        turns.pass_(3)
+        assert _count("held up") == 2
         released.set()
 
 
@@ -244,15 +279,21 @@ def test_threads_wait_for_batches_one_at_a_time(ports: Ports) -> None:
     assert set(at_once) == {1}
 
 
-def test_threads_that_wait_are_not_replaced(ports: Ports) -> None:
+def test_threads_that_wait_are_not_replaced(ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting, released = Semaphore(0), Event()
+
     def take(_ports: Ports) -> Batch | None:
-        time.sleep(0.05)
+        waiting.release()
+        released.wait(_PATIENCE)
         return None
 
-    task = Task("waiting", _unexpected, 0.0, threads=2, max_threads=8, take=take)
-    with _running(ports, task):
-        time.sleep(3.0)  # longer than a round that is held up
-        assert _count("waiting") == 2
+    task = Task("waiting", _unexpected, 0.0, threads=1, max_threads=8, take=take)
+    turns = _Turns(monkeypatch)
+    with _running(ports, task, stop=turns):
+        assert waiting.acquire(timeout=_PATIENCE)
+        turns.pass_(3)
+        assert _count("waiting") == 1
+        released.set()
 
 
 def _count(name: str) -> int:

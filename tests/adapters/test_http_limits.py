@@ -14,9 +14,6 @@ from tests.servers.http import HttpServer, Reply
 PATIENCE = 0.5
 """Seconds that a call may take where a test is about one that takes too long."""
 
-LATEST = 60.0
-"""Seconds by which a call has ended on a busy machine; without its limit it wouldn't end."""
-
 
 def test_body_of_maximum_size_is_read_and_a_larger_one_refused(
     local: GuardedHttp, server: HttpServer
@@ -89,8 +86,9 @@ def test_call_ends_at_its_deadline_during_a_slow_response(
 ) -> None:
     url = server.answer("/", Reply(raw=slow))
     began = time.monotonic()
+    # Without its deadline it wouldn't end.
     assert fault_of(local, HttpRequest(url, timeout=PATIENCE)) is CallFault.TIMEOUT
-    assert PATIENCE * 0.5 <= time.monotonic() - began < LATEST
+    assert time.monotonic() - began >= PATIENCE * 0.5
 
 
 def test_call_ends_at_its_deadline_while_the_server_reads_nothing(
@@ -99,9 +97,7 @@ def test_call_ends_at_its_deadline_while_the_server_reads_nothing(
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         request = HttpRequest(url, "POST", body=b"x" * 20_000_000, timeout=PATIENCE)
-        began = time.monotonic()
         assert fault_of(local, request) is CallFault.TIMEOUT
-        assert time.monotonic() - began < LATEST
 
 
 @pytest.mark.parametrize(

@@ -1,37 +1,45 @@
-"""The CPU time of a request, and the limit for it on this machine."""
+"""The CPU time of a request, and the limit for it."""
 
 import gc
 import time
 from collections.abc import Callable
-from functools import cache
 
-ALLOWED = 0.25
+_ALLOWED = 0.25
 """Seconds of CPU that a request of any kind can take outside password hashing."""
 
 _HEADROOM = 2.0
+
+BOUND = _HEADROOM * _ALLOWED
+"""What ``slowest`` may return."""
+
 _TRIES = 3
 _REFERENCE = 0.05
-"""Seconds that ``_work`` takes on the machine that ``ALLOWED`` was measured on."""
+"""Seconds that ``_work`` takes on the machine that ``BOUND`` is for."""
 
 
-def bound() -> float:
-    """Return the seconds allowed on this machine, scaled by its speed."""
-    return _HEADROOM * ALLOWED * slowness()
+def slowest(work: Callable[[], object], bound: float = BOUND) -> float:
+    """Return the seconds of CPU of ``work`` on the reference machine.
+
+    Over ``bound`` it is measured again, each time beside the same work as on the reference
+    machine: what others do at that moment makes both slower.
+    """
+    taken = _cpu_seconds(work)
+    for _ in range(_TRIES):
+        if taken <= bound:
+            break
+        before = _slowness()
+        again = _cpu_seconds(work)
+        taken = min(taken, again / max(before, _slowness()))
+    return taken
 
 
-@cache
-def slowness() -> float:
-    """Return how many times as long this machine computes as the reference; at least 1."""
-    return max(1.0, cpu_seconds(_work) / _REFERENCE)
+def _slowness() -> float:
+    """Return how many times as long this machine computes at present; at least 1."""
+    return max(1.0, _cpu_seconds(_work) / _REFERENCE)
 
 
-def busyness() -> float:
-    """Return how many times as long work takes at present, beside all that others do."""
-    return max(1.0, *(_seconds(_work) / _REFERENCE for _ in range(_TRIES)))
-
-
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """The seconds of CPU that ``work`` takes in this thread; other threads don't count.
+def _cpu_seconds(work: Callable[[], object]) -> float:
+    """Return the seconds of CPU that ``work`` takes in this thread; other threads don't count.
 
     Without garbage collection, which would look through everything that other tests left.
     """
@@ -42,22 +50,6 @@ def cpu_seconds(work: Callable[[], object]) -> float:
         return time.thread_time() - start
     finally:
         gc.enable()
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
-
-
-def slowest(work: Callable[[], object]) -> float:
-    """The seconds of CPU of ``work``; measured again where the first time was over the bound."""
-    taken = cpu_seconds(work)
-    for _ in range(_TRIES - 1):
-        if taken <= bound():
-            break
-        taken = min(taken, cpu_seconds(work))
-    return taken
 
 
 def _work() -> int:

@@ -20,7 +20,7 @@ from tests.builders.webhooks import make_delivery, make_webhook
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
-from tests.hostile.cpu import bound, slowest
+from tests.hostile.cpu import BOUND, slowest
 
 FIELDS = " ".join(f"name{number}: name" for number in range(30))
 QUERY = f"subscription {{ event {{ ... on ProductUpdated {{ product {{ {FIELDS} }} }} }} }}"
@@ -66,7 +66,7 @@ def test_dry_run_is_compared_with_similar_lines_within_the_allowed_cpu(
 
     assert "Compared with the last delivery" in pages[0]
     assert "<del>" in pages[0]
-    assert taken < bound()
+    assert taken < BOUND
 
 
 @pytest.mark.parametrize(
@@ -81,4 +81,4 @@ def test_dry_run_is_compared_with_similar_lines_within_the_allowed_cpu(
 def test_lines_of_any_order_are_compared_within_the_allowed_cpu(
     before: list[str], after: list[str]
 ) -> None:
-    assert slowest(lambda: diff_lines(before, after)) < bound()
+    assert slowest(lambda: diff_lines(before, after)) < BOUND

@@ -12,7 +12,7 @@ from app.domain.apps.manifests import is_version_within
 from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.values.text_rules import line_problem
 from app.web.logs import blank_secrets
-from tests.hostile.cpu import bound, slowest
+from tests.hostile.cpu import BOUND, slowest
 
 
 def _is_range(text: str) -> None:
@@ -61,7 +61,7 @@ def _password(text: str) -> None:
     ],
 )
 def test_text_is_matched_within_the_allowed_cpu(match: Callable[[str], object], text: str) -> None:
-    assert slowest(lambda: match(text)) < bound()
+    assert slowest(lambda: match(text)) < BOUND
 
 
 def test_json_is_still_highlighted() -> None:

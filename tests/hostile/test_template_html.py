@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders.mail_templates import HTML, TEXT, problems
-from tests.hostile.cpu import bound, slowest
+from tests.hostile.cpu import BOUND, slowest
 
 LOADS = [
     '<img src="https://evil.example/pixel.png">',
@@ -167,6 +167,6 @@ def test_html_that_loads_runs_or_misleads_is_refused(attack: str) -> None:
 )
 def test_huge_and_deep_sources_are_checked_within_bounded_time(source: str) -> None:
     taken = slowest(lambda: problems(html=HTML + source, text=TEXT + source))
-    assert taken < bound()
+    assert taken < BOUND
     if "(" in source or "<script>" in source or len(source) > 64 * 1024:
         assert problems(html=HTML + source)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds that a server can take to start on a busy machine."""
 
 

@@ -8,7 +8,7 @@ from app.domain.mails.own_templates import OwnTemplate
 from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.services.mails.mail_templates import preview_template, save_template
-from tests.hostile.cpu import bound, slowest
+from tests.hostile.cpu import BOUND, slowest
 
 KIND = MailKind.PASSWORD_RESET
 LINK = '<p>Bonjour {{ recipient }}, <a href="{{ link }}">choisir</a></p>'
@@ -29,4 +29,4 @@ def test_largest_email_is_rendered_within_bounded_time(ports: Ports) -> None:
     selectors = "* * * * * * p, :not(:not(p)) b, " * 99 + "p, b { color: red }"
     html = f"<style>{selectors}</style>" + "<b>" * 39 + "<p>a</p>" * 650 + "</b>" * 39
     large = template(html)
-    assert slowest(lambda: preview_template(ports, OPERATOR, KIND, "", large)) < bound()
+    assert slowest(lambda: preview_template(ports, OPERATOR, KIND, "", large)) < BOUND
