@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,16 +18,20 @@ from typing_extensions import override
 from app.adapters.keys.passwords import Argon2Hasher
 from app.settings import Settings
 from app.wiring import connect
+from benchmarks.neighbours import family_seconds
 from tests.builders.apps import import_token, make_app
 from tests.builders.people import PASSWORD, make_user
-from tests.hostile.cpu import busyness
+from tests.servers.sandbox import PATIENCE
 from tests.spec.server import SECRET, Server, running
 
 TOKEN = "Zx81SpectrumQl68008Commodore64"
 SIGN_INS = 12
 CONNECTIONS = 26
-IN_TIME = 10.0
-"""Seconds in which a sign-in must be done on a machine that does nothing else."""
+IN_TIME = 20.0
+"""Seconds of processor time that the server can spend on anything before a sign-in is done.
+
+On a machine with two cores that does nothing else they are 10 seconds.
+"""
 
 REGISTER = """
     mutation ($input: AccountRegisterInput!) {
@@ -78,7 +81,7 @@ class Client:
 
     def __init__(self, server: Server) -> None:
         host, _, port = server.url.removeprefix("http://").partition(":")
-        self._connection = HTTPConnection(host, int(port), timeout=60)
+        self._connection = HTTPConnection(host, int(port), timeout=PATIENCE)
 
     def run(self, query: str, address: str, bearer: str = "", **variables: object) -> Any:
         body = json.dumps({"query": query, "variables": variables})
@@ -117,16 +120,16 @@ def flood(server: Server, attack: Attack, addresses: list[str], stop: Event, beg
     return tried
 
 
-def sign_in(server: Server, in_time: float, number: int) -> str:
+def sign_in(server: Server, number: int) -> str:
     """What kept the person ``number`` from having a token in time, if anything."""
-    client, begun = Client(server), time.monotonic()
+    client, begun = Client(server), family_seconds(server.process.pid)
     response = client.run(
         SIGN_IN, f"198.51.100.{number + 1}", email=email_of(number), password=PASSWORD
     )
     client.close()
-    seconds = time.monotonic() - begun
+    seconds = family_seconds(server.process.pid) - begun
     errors = response["data"]["tokenCreate"]["errors"]
-    return str(errors) if errors else f"{seconds:.1f} s" if seconds > in_time else ""
+    return str(errors) if errors else f"{seconds:.1f} s" if seconds > IN_TIME else ""
 
 
 @pytest.mark.parametrize(
@@ -136,7 +139,7 @@ def sign_in(server: Server, in_time: float, number: int) -> str:
 def test_flood_does_not_block_sign_in(
     server: Server, attack: Attack, addresses: int, sign_ins: int
 ) -> None:
-    stop, began, in_time = Event(), Event(), IN_TIME * busyness()
+    stop, began = Event(), Event()
     clients = [f"10.{addresses}.0.{number}" for number in range(addresses)]
     with ThreadPoolExecutor(CONNECTIONS) as threads:
         flooding = [
@@ -144,10 +147,10 @@ def test_flood_does_not_block_sign_in(
             for first in range(min(addresses, CONNECTIONS))
         ]
         try:
-            assert began.wait(60)
+            assert began.wait(PATIENCE)
             with ThreadPoolExecutor(4) as customers:
-                signed_in = list(customers.map(partial(sign_in, server, in_time), range(sign_ins)))
+                signed_in = list(customers.map(partial(sign_in, server), range(sign_ins)))
         finally:
             stop.set()
-        assert sum(future.result(60) for future in flooding) > addresses
+        assert sum(future.result(PATIENCE) for future in flooding) > addresses
     assert signed_in.count("") >= 0.8 * sign_ins, signed_in

@@ -68,9 +68,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(folder: Path, database_url: str, **settings: str) -> Iterator[Server]:
-    """Run a server on that database with these settings."""
-    server = _start(folder, database_url, settings)
+def running(
+    folder: Path, database_url: str, *, module: str = "flask", **settings: str
+) -> Iterator[Server]:
+    """Run a server on that database with these settings; ``module`` stands in for ``flask``."""
+    server = _start(folder, database_url, settings, module)
     try:
         yield server
     finally:
@@ -100,13 +102,15 @@ def run_operator(database_url: str, *words: str) -> subprocess.CompletedProcess[
         return running.finish(3 * PATIENCE)
 
 
-def _start(folder: Path, database_url: str, settings: dict[str, str]) -> Server:
+def _start(folder: Path, database_url: str, settings: dict[str, str], module: str) -> Server:
     log = folder / f"server-{len(list(folder.glob('*.log')))}.log"
     for _ in range(_ATTEMPTS):
         port = free_port()
         # Not in the project's folder: a developer's .env must not affect the tests.
         command = (*_SERVE, "--port", str(port))
-        process = start_command(command, folder, environment(database_url, **settings), log)
+        process = start_command(
+            command, folder, environment(database_url, **settings), log, module
+        )
         server = Server(f"http://127.0.0.1:{port}", database_url, log, process)
         if _answers(server):
             return server

@@ -15,9 +15,6 @@ from app.web.server import BodyLimits, BufferedServer, Server
 PIECE = b"0123456789abcdef" * 4096
 PIECES = 100
 MOST = 100_000
-WHOLE = 6.0
-"""Seconds for a whole body; a silent one ends so much earlier that a busy machine shows it."""
-
 begun: list[bool] = []
 """One item per request to ``/slow``."""
 
@@ -62,7 +59,7 @@ server = Server(
     application,
     BodyLimits(MOST, 2 * MOST),
     on_refusal=_note_refusal,
-    deadlines=Deadlines(whole=WHOLE, silence=2.0),
+    deadlines=Deadlines(whole=6.0, silence=2.0),
 )
 
 buffered = BufferedServer(
