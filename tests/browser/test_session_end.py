@@ -90,3 +90,15 @@ def test_secrets_are_not_kept_in_the_tab(admin: Page, small_shop: RunningShop) -
     sign_in(admin)
     expect(admin.get_by_label("Name", exact=True)).to_have_value("Kettles")
     expect(admin.get_by_label("Secret", exact=True)).to_have_value("")
+    admin.get_by_label("Endpoint URL").fill("https://labels.example.com/hooks")
+    admin.get_by_role("checkbox", name="ANY_EVENTS").check()
+    create = admin.get_by_role("button", name="Create webhook").last
+    create.click()
+    errors = admin.get_by_role("alert")
+    lost = "Enter it again: what you entered before isn't kept anymore."
+    expect(errors).to_contain_text(f"Secret: {lost}")
+    expect(errors).to_contain_text(f"Custom headers: {lost}")
+    admin.get_by_label("Secret", exact=True).fill("a secret word")
+    admin.locator("[name=custom_headers]").fill("Authorization: another secret")
+    create.click()
+    expect(admin.get_by_text("Webhook “Kettles” created.")).to_be_visible()

@@ -4,11 +4,13 @@ import re
 from typing import Any
 
 from app.console.integrations.dry_run import indented_query
+from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.models import DeliveryRecord
 from app.ports import Ports
+from app.services.webhooks.lists import show_webhook
 from tests.builders.apps import make_app
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_delivery, make_webhook
@@ -194,7 +196,14 @@ def test_webhook_form_keeps_its_fields_during_a_dry_run(
     assert 'value="Stock feed"' in form.html
     assert 'value="https://labels.example.com/hooks"' in form.html
     assert "X-Shop: harbour" in form.text
-    assert "Enter the secret again." in form.text
+    assert "What you entered is kept for 10 minutes." in form.text
+    kept = re.search(r'name="secret_key_kept" value="(\w+)"', form.html)
+    assert kept is not None
+    done = {**ENTERED, "secret_key": "", "secret_key_kept": kept[1]}
+    assert console.send("/console/webhooks/new", done).status == 303
+    stored = show_webhook(shop, OPERATOR, 1)
+    assert stored is not None
+    assert stored.reveal() == "a secret of theirs"
     assert re.search(r'value="PRODUCT_CREATED" checked', form.html)
     assert not re.search(r'name="is_active"[^>]*checked|checked[^>]*name="is_active"', form.html)
 

@@ -8,8 +8,10 @@ from app.domain.single_sign_on.providers import Provider
 from app.ports import Ports
 from app.services.identity.providers import client_secret_of, known_providers
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from tests.builders.people import PASSWORD
 from tests.builders.providers import set_up
 from tests.console.conftest import StaffConsole
+from tests.console.staff_client import Page
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import SECRET, OwnProvider
 
@@ -145,6 +147,63 @@ def test_invalid_value_is_shown_at_its_field_and_changes_nothing(
     gone = console.send(EDIT, form_values(before, json_web_key_set_url=""))
     assert "JSON Web Key Set URL is required to accept the provider's access tokens." in gone.text
     assert stored(shop) == before
+
+
+def kept_key(page: Page, name: str = "client_secret") -> dict[str, str]:
+    """Return the hidden input that names a secret that was entered."""
+    found = re.search(rf'name="({name}_kept)" value="(\w+)"', page.html)
+    assert found is not None
+    return {found[1]: found[2]}
+
+
+ACME = {"name": "Acme", "provider": "acme", "issuer": "", "client_id": "shop"}
+LOST = "Client secret: Enter it again: what you entered before isn't kept anymore."
+
+
+def test_secret_outlives_the_refusal_of_its_form(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MAY)
+    refused = console.send(NEW, {**ACME, "provider": "A word", "client_secret": SECRET})
+    assert refused.status == 422
+    assert SECRET not in refused.html
+    assert "What you entered is kept for 10 minutes." in refused.text
+    again = console.send(NEW, {**ACME, "provider": "", "client_secret": "", **kept_key(refused)})
+    assert again.status == 422
+    assert console.send(NEW, {**ACME, "client_secret": "", **kept_key(again)}).status == 303
+    assert client_secret_of(shop, stored(shop, "acme")) == SECRET
+
+
+def test_secret_that_is_not_kept_anymore_must_be_entered_again(
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock
+) -> None:
+    console = staff_console(MAY)
+    refused = console.send(NEW, {**ACME, "provider": "", "client_secret": SECRET})
+    clock.pass_(minutes=10)
+    lost = console.send(NEW, {**ACME, **kept_key(refused)})
+    assert (lost.status, LOST in lost.text) == (422, True)
+    assert console.send(NEW, {**ACME, **kept_key(lost)}).status == 422
+    assert [one.slug for one in known_providers(shop)] == ["default"]
+    typed = {**ACME, "provider": "typed", "client_secret": "another", **kept_key(lost)}
+    asked = console.send(NEW, typed)
+    assert (asked.status, "another" in asked.html) == (403, False)
+    proved = {**typed, "client_secret": "", **kept_key(asked), "proof_password": PASSWORD}
+    assert console.send(NEW, proved).status == 303
+    assert client_secret_of(shop, stored(shop, "typed")) == "another"
+    given_up = {"client_secret_forgotten": "y", **kept_key(lost)}
+    assert console.send(NEW, {**ACME, **given_up}).status == 303
+    assert stored(shop, "acme").client_secret == ""
+
+
+def test_secret_is_kept_for_its_form_and_session_alone(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY)
+    refused = console.send(NEW, {**ACME, "provider": "", "client_secret": SECRET})
+    edited = console.send(EDIT, form_values(stored(shop), **kept_key(refused)))
+    assert (edited.status, LOST in edited.text) == (422, True)
+    another = staff_console(MAY, email="another@example.com")
+    assert LOST in another.send(NEW, {**ACME, **kept_key(refused)}).text
+    dropped = form_values(stored(shop), drops_secret="y", **kept_key(refused))
+    assert console.send(EDIT, dropped).status == 303
 
 
 def test_active_provider_is_changed_only_by_who_proves_who_they_are(

@@ -114,8 +114,3 @@ def test_missing_permission_can_be_granted_with_the_form() -> None:
     assert (page.missing, page.grant_label) == (missing, "Grant Manage orders and save")
     not_grantable = replace(missing, grant="")
     assert make_webhook_form_page(None, LABELS, apps, (), missing=not_grantable).grant_label == ""
-
-
-def test_lost_secret_is_asked_for_again() -> None:
-    page = make_webhook_form_page(None, LABELS, [LABELS], (), lost_secret=True)
-    assert page.secret_hint.startswith("Enter the secret again.")

@@ -4,6 +4,20 @@ from tests.mutations.mutant import Mutant
 
 ACCOUNTS = (
     Mutant(
+        "A secret that isn't kept anymore must be entered again",
+        "app/console/frame/submissions.py",
+        "        if self.is_lost and not (self.unless and form[self.unless].data):",
+        "        if False:",
+        "console/test_provider_editing.py",
+    ),
+    Mutant(
+        "A secret is kept for its form alone",
+        "app/console/frame/submissions.py",
+        "return secret if (path, field_name) == (request.path, name) else ",
+        "return secret if True else ",
+        "console/test_provider_editing.py",
+    ),
+    Mutant(
         "Two accounts with an email in two spellings sign in by their own",
         "app/services/identity/users.py",
         "    return next((each for each in spellings if each in found), normalize_email(text))",

@@ -16,6 +16,7 @@ from wtforms import HiddenField, PasswordField, StringField
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.page_layout import form_path, own_path, page
 from app.console.frame.session import PROOF_LASTS, actor, caller, ports, prove_now, signed_in_by
+from app.console.frame.submissions import without_secrets
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.second_factors import SecondFactorType
 from app.domain.values.errors import Problem, Refused
@@ -117,7 +118,7 @@ def ask_for_form(
     act: str, form: ProofForm | None = None, status: HTTPStatus = HTTPStatus.FORBIDDEN
 ) -> Response:
     """Ask for the proof that ``act`` of ``ProofRequired`` needs, with the form that was sent."""
-    kept = [field for field in request.form.items(multi=True) if field[0] not in _NEVER_KEPT]
+    kept = [field for field in without_secrets() if field[0] not in _NEVER_KEPT]
     next_argument = request.args.get("next")
     next_path = own_path(next_argument) if next_argument else form_path()
     action = request.full_path.rstrip("?")

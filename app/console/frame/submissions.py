@@ -8,26 +8,31 @@
   and ``create_once`` for each of them.
 * What was entered in a form can be kept for minutes for the page that it leads to. That page is
   fetched, so that Back, Forward and Reload work; its URL has only a random key.
+* A secret is shown by no page. Use ``SecretField``: one that was entered outlives a refusal of its
+  form, and is never left out silently.
 """
 
 import hashlib
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import wraps
 from http import HTTPStatus
+from itertools import islice
 from threading import BoundedSemaphore
 from typing import Any
 
 from flask import Response, flash, g, make_response, redirect, request, session, url_for
 from flask.json.tag import TaggedJSONSerializer
+from markupsafe import Markup
 from typing_extensions import override
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import HiddenField
+from wtforms import HiddenField, PasswordField, TextAreaField
+from wtforms.validators import StopValidation
 
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import PageGroup
@@ -182,6 +187,134 @@ def entered_before() -> Entered | None:
         flash(text(_EXPIRED), "warn")
         return None
     return MultiDict(map(tuple, json.loads(kept)))
+
+
+_KEPT = "_kept"
+_MAX_SECRETS = 4
+"""Secrets that are kept of one form, each by a write."""
+
+_SECRET_KEPT = translatable("What you entered is kept for 10 minutes. Leave this empty to use it.")
+_SECRET_LOST = translatable("Enter it again: what you entered before isn't kept anymore.")
+
+
+def keep_secret(path: str, name: str, secret: str) -> str:
+    """Keep a secret that was entered in the field ``name`` of the form at ``path``.
+
+    Return the key for its ``SecretField``; empty for no secret.
+    """
+    if not secret:
+        return ""
+    key = ports().randomness.token(KEY_LENGTH)
+    keep_entered(ports(), actor(), key, json.dumps([path, name, secret]))
+    return key
+
+
+def _kept_secret(name: str, key: str) -> str:
+    """Return what was kept for this form under ``key``; empty if there is nothing."""
+    kept = find_entered(ports(), actor(), key) if _KEY.fullmatch(key) else ""
+    match json.loads(kept or "[]"):
+        case [str() as path, str() as field_name, str() as secret]:
+            return secret if (path, field_name) == (request.path, name) else ""
+    return ""
+
+
+def without_secrets() -> Iterator[tuple[str, str]]:
+    """Yield the fields of the form that was sent; secrets as the keys they are kept by."""
+    found = (name.removesuffix(_KEPT) for name in request.form if name.endswith(_KEPT))
+    typed = ((name, request.form[name]) for name in found if request.form.get(name))
+    secrets = dict(islice(typed, _MAX_SECRETS))
+    for name, value in request.form.items(multi=True):
+        if name not in secrets and name.removesuffix(_KEPT) not in secrets:
+            yield name, value
+    for name, secret in secrets.items():
+        yield f"{name}{_KEPT}", keep_secret(request.path, name, secret)
+
+
+class _EnteredAgain:
+    """What a field of secrets needs besides the field itself: the key of what was entered.
+
+    ``is_lost`` says that something was entered that isn't kept anymore. The form is refused until
+    it is entered again or given up, by the checkbox of ``parts.secret`` or the one of the form
+    that is named ``unless``.
+    """
+
+    name: str
+    data: Any
+    object_data: Any
+    key = ""
+    is_lost = False
+    unless = ""
+
+    def process(self, formdata: Any, *arguments: Any, **more: Any) -> None:
+        super().process(formdata, *arguments, **more)  # type: ignore[misc]
+        sent = formdata or {}
+        self.key = sent.get(self.key_name, "")
+        if self.key and sent.get(self.forget_name):
+            self.key = ""
+        elif self.key and (self.data or "").strip() == (self.object_data or "").strip():
+            self.data = _kept_secret(self.name, self.key) or self.data
+            self.is_lost = (self.data or "").strip() == (self.object_data or "").strip()
+
+    def pre_validate(self, form: ConsoleForm) -> None:
+        if self.is_lost and not (self.unless and form[self.unless].data):
+            raise StopValidation(text(_SECRET_LOST))
+
+    @property
+    def key_name(self) -> str:
+        """The hidden input that names what was entered; console.js sets it when it is lost."""
+        return f"{self.name}{_KEPT}"
+
+    @property
+    def forget_name(self) -> str:
+        """The checkbox that gives up what was entered."""
+        return f"{self.name}_forgotten"
+
+
+class SecretField(_EnteredAgain, PasswordField):  # type: ignore[misc]
+    """A secret, which no page shows; one that was entered outlives a refusal of its form.
+
+    It is kept, encrypted, for ten minutes, for this form and session. Templates render it with
+    ``parts.secret``.
+    """
+
+    def __init__(self, *arguments: Any, unless: str = "", **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.unless = unless
+
+    @property
+    def is_kept(self) -> bool:
+        return bool(self.data)
+
+    @property
+    def hint(self) -> str:
+        """What to do about a secret that was entered before; empty if none was."""
+        if self.is_kept:
+            return text(_SECRET_KEPT)
+        return text(_SECRET_LOST) if self.is_lost else ""
+
+    @override
+    def __call__(self, **attributes: object) -> Markup:
+        is_new = self.is_kept and bool(self.raw_data and self.raw_data[0])
+        key = keep_secret(request.path, self.name, self.data) if is_new else self.key
+        rendered: Markup = super().__call__(**attributes)
+        return rendered + _hidden(self.key_name, key)
+
+
+class PrivateTextField(_EnteredAgain, TextAreaField):  # type: ignore[misc]
+    """Text with secrets: a refused form shows it again, but no browser keeps it meanwhile."""
+
+    is_kept = False
+    hint = ""
+
+    @override
+    def __call__(self, **attributes: object) -> Markup:
+        key = self.key if self.is_lost else ""
+        rendered: Markup = super().__call__(**attributes)
+        return rendered + _hidden(self.key_name, key)
+
+
+def _hidden(name: str, value: str) -> Markup:
+    return Markup('<input type="hidden" name="{}" value="{}">').format(name, value)
 
 
 _CREATED_PARAMETER = "created"

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from flask import Response, request
+from flask import Response, request, url_for
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import SelectField, StringField, TextAreaField
@@ -15,7 +15,12 @@ from app.console.frame.forms import ConsoleForm, KeyField
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, wants_part
 from app.console.frame.session import actor, ports
-from app.console.frame.submissions import Entered, entered_before, go_with_entered
+from app.console.frame.submissions import (
+    Entered,
+    entered_before,
+    go_with_entered,
+    keep_secret,
+)
 from app.console.integrations.delivery_page import size_of
 from app.console.integrations.event_subjects import (
     SHOWN_SUBJECTS,
@@ -295,7 +300,7 @@ _KEPT = (
     "custom_headers",
     "is_active",
     "drops_secret",
-    "lost_secret",
+    "secret_key_kept",
     "draft",
 )
 """The fields of a webhook's form that a dry run hands back to it."""
@@ -375,12 +380,21 @@ def _run(entered: Entered) -> Response:
 
 
 def _entered_fields() -> Iterator[tuple[str, str]]:
-    """Yield the fields of the form that was sent, without its secret."""
+    """Yield the fields of the form that was sent; a webhook's secret as the key it is kept by."""
+    secret = request.form.get("secret_key", "")
     for name, value in request.form.items(multi=True):
-        if name not in _NEVER_KEPT:
+        if name not in _NEVER_KEPT and not (secret and name == "secret_key_kept"):
             yield name, value
-    if request.form.get("secret_key"):
-        yield "lost_secret", "yes"
+    if secret:
+        yield "secret_key_kept", keep_secret(_form_path(), "secret_key", secret)
+
+
+def _form_path() -> str:
+    """Return the form of the webhook that was sent to be tried."""
+    key = request.form.get("webhook", type=row_key)
+    if key is None:
+        return url_for("console.webhook_editing.new")
+    return url_for("console.webhook_editing.edit", key=key)
 
 
 def _outcome(form: DryRunForm, entered: Entered) -> Outcome:

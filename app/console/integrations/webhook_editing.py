@@ -8,7 +8,6 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import (
     BooleanField,
     HiddenField,
-    PasswordField,
     SelectMultipleField,
     StringField,
     TextAreaField,
@@ -25,6 +24,8 @@ from app.console.frame.submissions import (
     Created,
     CreatingForm,
     Entered,
+    PrivateTextField,
+    SecretField,
     create_once,
     entered_before,
     go_with_entered,
@@ -90,13 +91,11 @@ def make_webhook_form_page(
     chosen: Collection[str],
     bad_lines: Collection[int] = (),
     missing: MissingPermissions | None = None,
-    *,
-    lost_secret: bool = False,
 ) -> WebhookFormPage:
     """Return the form's page; ``chosen`` are the names of the selected events.
 
     ``bad_lines`` are the lines of the query with errors. ``missing`` is what the app can't receive
-    of it. ``lost_secret`` says that a secret was entered, and has to be entered again.
+    of it.
     """
     has_secret = hook is not None and hook.has_secret
     return WebhookFormPage(
@@ -109,7 +108,7 @@ def make_webhook_form_page(
         chooses_any_event=EventType.ANY_EVENTS.value in chosen,
         groups=catalogue(owner, chosen),
         has_secret=has_secret,
-        secret_hint=_secret_hint(has_secret=has_secret, is_lost=lost_secret),
+        secret_hint=_secret_hint(has_secret=has_secret),
         bad_lines=bad_lines,
         missing=missing,
         grant_label=_grant_label(missing),
@@ -148,9 +147,7 @@ def _grant_label(missing: MissingPermissions | None) -> str:
     return text("Grant {permissions} and save", permissions=enumeration(labels))
 
 
-def _secret_hint(*, has_secret: bool, is_lost: bool) -> str:
-    if is_lost:
-        return text("Enter the secret again. It isn't kept during a dry run.")
+def _secret_hint(*, has_secret: bool) -> str:
     if has_secret:
         return text(
             "Leave empty to keep the current secret. A replaced secret keeps signing for a day."
@@ -182,8 +179,8 @@ class WebhookForm(ConsoleForm):
         lazy_text("Events"),
         choices=[SelectChoice(event.value, event.label) for event in EventType],
     )
-    custom_headers = TextAreaField(lazy_text("Custom headers"))
-    secret_key = PasswordField(lazy_text("Secret"))
+    custom_headers = PrivateTextField(lazy_text("Custom headers"))
+    secret_key = SecretField(lazy_text("Secret"), unless="drops_secret")
     drops_secret = BooleanField(lazy_text("Remove the secret and sign with the shop's key"))
     is_active = BooleanField(lazy_text("Enabled"), default=True)
     warned = HiddenField()
@@ -204,7 +201,7 @@ def new() -> BaseResponse:
     entered = entered_before()
     if entered is not None:
         _tell_of_query(entered, None)
-        return _page(_draft(entered, {}, NewWebhookForm), None, apps, entered=entered)
+        return _page(_draft(entered, {}, NewWebhookForm), None, apps)
     form = NewWebhookForm(query=request.values.get("query", ""), app=_default_app(apps))
     if form.validate_on_submit():
         missing = _missing(form, _owner(form, None))
@@ -230,7 +227,7 @@ def edit(key: int) -> BaseResponse:
     entered = entered_before()
     if entered is not None:
         _tell_of_query(entered, hook)
-        return _page(_draft(entered, _shown(hook), WebhookForm), hook, entered=entered)
+        return _page(_draft(entered, _shown(hook), WebhookForm), hook)
     form = WebhookForm(data=_shown(hook))
     if form.validate_on_submit():
         missing = _missing(form, _owner(form, hook))
@@ -285,8 +282,6 @@ def _page(
     hook: Webhook | None,
     apps: tuple[App, ...] = (),
     missing: MissingPermissions | None = None,
-    *,
-    entered: Entered | None = None,
 ) -> Response:
     show = refused_page if form.errors or missing else page
     webhook = make_webhook_form_page(
@@ -296,7 +291,6 @@ def _page(
         form.events.data or (),
         _problem_lines(form),
         missing,
-        lost_secret="lost_secret" in (request.form if entered is None else entered),
     )
     beyond = (app for app in apps if lacking_of_app(actor(), app.permissions))
     webhook = mark_beyond_reach(webhook, beyond)

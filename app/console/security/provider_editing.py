@@ -3,10 +3,12 @@
 A secret is never shown: it is kept unless another one is typed, and can be removed.
 """
 
+from functools import partial
+
 from flask import Blueprint, Response, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import BooleanField, PasswordField, SelectField, StringField, URLField
+from wtforms import BooleanField, SelectField, StringField, URLField
 from wtforms.fields.core import UnboundField
 from wtforms.validators import InputRequired, Length
 
@@ -15,6 +17,7 @@ from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
 from app.console.frame.session import actor, ports, require
+from app.console.frame.submissions import SecretField
 from app.console.security.providers_page import Trial, make_preview_card, values_of
 from app.console.security.single_sign_on import find_plugin, provider_page
 from app.domain.authorization.permissions import Permission
@@ -75,7 +78,7 @@ class AddingForm(ConsoleForm):
     )
     issuer = URLField(lazy_text("Issuer"))
     client_id = StringField(lazy_text("Client ID"))
-    client_secret = PasswordField(lazy_text("Client secret"))
+    client_secret = SecretField(lazy_text("Client secret"))
 
 
 class SettingsForm(ConsoleForm):
@@ -85,7 +88,10 @@ class SettingsForm(ConsoleForm):
     drops_secret = BooleanField(lazy_text("Remove the secret (public client)"))
 
 
-_FIELDS = {SettingType.BOOLEAN: BooleanField, SettingType.SECRET: PasswordField}
+_FIELDS = {
+    SettingType.BOOLEAN: BooleanField,
+    SettingType.SECRET: partial(SecretField, unless="drops_secret"),
+}
 
 
 def _field(setting: Setting) -> UnboundField:

@@ -128,11 +128,19 @@ for (const form of document.querySelectorAll("form[data-guard]")) {
     const kept = [...form.elements].filter(isKept).map((field) => [field.name, values.getAll(field.name)]);
     const { account } = document.body.dataset;
     const draft = { account, path: location.pathname, action: form.action, values: Object.fromEntries(kept) };
+    draft.secrets = [...form.elements].filter(isSecret).map((field) => `${field.name}_kept`);
     sessionStorage.setItem(DRAFT, JSON.stringify(draft));
   });
 }
 
-function fillIn(form, values) {
+// Of a secret we keep that there was one: the server refuses the form until it is entered again.
+function isSecret(field) {
+  const entered = field.form.elements[`${field.name}_kept`];
+  return entered && (entered.value || field.value !== field.defaultValue);
+}
+
+function fillIn(form, { values, secrets }) {
+  for (const name of secrets ?? []) form.elements[name]?.setAttribute("value", "lost");
   for (const field of [...form.elements].filter((one) => isKept(one) && one.name in values)) {
     const sent = values[field.name];
     if (field.matches("[type=checkbox], [type=radio]")) field.checked = sent.includes(field.value);
@@ -159,7 +167,7 @@ function bringBackDraft() {
   sessionStorage.removeItem(DRAFT);
   if (!signedOut || draft.account !== document.body.dataset.account || draft.path !== location.pathname) return;
   const form = [...document.querySelectorAll("form[data-guard]")].find((one) => one.action === draft.action);
-  if (form) fillIn(form, draft.values);
+  if (form) fillIn(form, draft);
 }
 bringBackDraft();
 
