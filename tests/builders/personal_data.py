@@ -17,6 +17,7 @@ from app.models import (
     AccountLinkRecord,
     AddressRecord,
     AppInstallationRecord,
+    AppProblemRecord,
     ExternalIdentityRecord,
     ImportedPasswordRecord,
     ImportedRowRecord,
@@ -28,6 +29,7 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
+from app.services.accounts.addresses import delete_address
 from app.services.outbox.publisher import add_event, add_mail
 from app.services.people.customers import update_customer
 from app.services.people.users import Details
@@ -61,7 +63,8 @@ def make_person_with_traces(ports: Ports) -> Person:
     key = make_user(ports, "formername@example.com", first_name="Zoe", last_name="Old")
     change = Details(email=EMAIL, last_name=LAST_NAME)
     update_customer(ports, OPERATOR, to_global_id("User", key), change)
-    make_address(ports, key, last_name=LAST_NAME)
+    deleted = _delete_address(ports, key)
+    address = make_address(ports, key, last_name=LAST_NAME)
     link_identity(ports, key, subject="subject-of-zoe")
     link_for(ports, key, LinkPurpose.SET_PASSWORD)
     sign_in(ports, key)
@@ -75,10 +78,29 @@ def make_person_with_traces(ports: Ports) -> Person:
     webhook = make_webhook(ports, app, EventType.CUSTOMER_UPDATED)
     _deliver(ports, webhook, "CUSTOMER_UPDATED", key)
     _deliver(ports, webhook, "ORDER_CREATED", order.id)
+    _deliver(ports, webhook, "ADDRESS_UPDATED", address)
+    _deliver(ports, webhook, "ADDRESS_DELETED", deleted)
+    _dismiss_problem(ports, app, key)
     _add_rows(ports, key)
     make_authenticator_app(ports, key)
     make_recovery_codes(ports, key)
     return Person(key, order.id, webhook)
+
+
+def _delete_address(ports: Ports, key: int) -> int:
+    """Let the person delete an address, of which the audit log and an event tell."""
+    deleted = make_address(ports, key, last_name=LAST_NAME)
+    delete_address(ports, actor_of(ports, key), to_global_id("Address", deleted))
+    return deleted
+
+
+def _dismiss_problem(ports: Ports, app: int, key: int) -> None:
+    now = ports.clock.now()
+    problem = {"key": "sync", "message": "Late", "created_at": now, "updated_at": now}
+    with ports.database.transaction() as session:
+        session.add(
+            AppProblemRecord(app_id=app, dismissed_by=EMAIL, dismissed_by_id=key, **problem)
+        )
 
 
 def _deliver(ports: Ports, webhook: int, event: str, subject: int) -> None:

@@ -32,6 +32,8 @@ def test_export_has_every_section_and_no_secret(ports: Ports) -> None:
     assert [delivery["event"] for delivery in exported["deliveries"]] == [  # type: ignore[attr-defined]
         "CUSTOMER_UPDATED",
         "ORDER_CREATED",
+        "ADDRESS_UPDATED",
+        "ADDRESS_DELETED",
     ]
     assert len(exported["sign_ins"]) >= 2  # type: ignore[arg-type]
     assert str(stored.password_hash) not in text
@@ -86,5 +88,5 @@ def test_erase_command_asks_and_reports(ports: Ports) -> None:
     assert f"Delete {EMAIL} and erase them from all logs?" in unasked.stderr
     assert tables_with(ports, EMAIL)["users"]
     report = run_json(ports, "user", "erase", EMAIL, "--yes")
-    assert (report["id"], report["orders"], report["deliveries"]) == (person.id, 1, 2)
+    assert (report["id"], report["orders"], report["deliveries"]) == (person.id, 1, 4)
     assert "users" not in tables_with(ports, EMAIL)

@@ -49,6 +49,7 @@ from app.services.authorization.register import internal
 from app.services.identity.users import stored_email
 from app.services.imports.export_tables import TABLES
 from app.services.outbox.publisher import holds_secret, redacted_payload
+from app.services.people.erasure import addresses_of_person, noted_of
 
 Values = dict[str, object]
 
@@ -244,10 +245,12 @@ def _deliveries(
     carts: Collection[Values],
 ) -> Iterator[Values]:
     """Yield what apps were sent about them, and by which webhook; links without their secrets."""
+    stored = session.scalars(select(AddressRecord.id).where(AddressRecord.user_id == key)).all()
     keys: dict[str, list[object]] = {
         "User": [key],
         "Order": [one["id"] for one in orders],
         "Checkout": [one["id"] for one in carts],
+        "Address": [*addresses_of_person(stored, noted_of(session, key))],
     }
     for subject, subject_keys in keys.items():
         events = [event.value for event, type_ in EVENTS.items() if type_.subject.type == subject]

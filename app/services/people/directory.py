@@ -98,6 +98,7 @@ def _texts(
 
 
 _MAX_IDS = 1000
+_MAX_METADATA = 100
 _FREQUENT = 2000
 """Where counting how many begin with a word stops."""
 
@@ -435,8 +436,7 @@ def _conditions(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
     yield from _dates(filter_)
     if filter_.order_count is not None:
         yield from in_range(_ORDER_COUNT, filter_.order_count)
-    for key, value in filter_.metadata:
-        yield _has_metadata(key, value)
+    yield from _metadata(filter_)
     way = filter_.signs_in_by
     if way is SignInMethod.NO_SIGN_ON:
         yield ~has_sign_on()
@@ -455,6 +455,15 @@ def _dates(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.ordered_at is not None:
         placed = in_range(OrderRecord.created_at, filter_.ordered_at)
         yield exists().where(OrderRecord.user_id == UserRecord.id, *placed)
+
+
+def _metadata(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
+    if len(filter_.metadata) > _MAX_METADATA:
+        message = "Use at most {max_conditions} conditions on metadata; this has {count}."
+        values = {"max_conditions": _MAX_METADATA, "count": len(filter_.metadata)}
+        raise Refused(Problem("GRAPHQL_ERROR", message, "metadata", values=values))
+    for key, value in filter_.metadata:
+        yield _has_metadata(key, value)
 
 
 def _has_metadata(key: str, value: str | None) -> ColumnElement[bool]:

@@ -1,6 +1,6 @@
 """Erase a person: the account with all that belongs to it, and what logs say of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from app.domain.values.errors import Problem, Refused
 from app.models import (
     AddressRecord,
     AppInstallationRecord,
+    AppProblemRecord,
     AuditRecord,
     CheckoutRecord,
     DeliveryRecord,
@@ -73,25 +74,41 @@ def traces_of(session: Session, user: User) -> Traces:
         "Order": keys_of(OrderRecord, OrderRecord.user_email == user.email),
         "Checkout": keys_of(CheckoutRecord, CheckoutRecord.email == user.email),
     }
-    former_emails = _former_emails(session, user)
+    noted = [*noted_of(session, user.id)]
+    addresses = keys_of(AddressRecord)
+    keys["Address"] = addresses_of_person(addresses, noted)
     return Traces(
         user.id,
         user.email,
-        former_emails,
+        _former_emails(session, user, noted),
         keys,
-        addresses=keys_of(AddressRecord),
+        addresses,
         identities=keys_of(ExternalIdentityRecord),
     )
 
 
-def _former_emails(session: Session, user: User) -> list[str]:
-    rows = session.execute(
-        select(AuditRecord.before, AuditRecord.after).where(_is_subject(user.id))
-    )
+@building_block
+def addresses_of_person(
+    stored: Collection[int], noted: Iterable[Mapping[str, object]]
+) -> list[int]:
+    """Return the keys of ``stored`` addresses, and of those that audit entries ``noted``."""
+    former = {key for side in noted if isinstance(key := side.get("address"), int)}
+    return sorted({*stored, *former})
+
+
+@building_block
+def noted_of(session: Session, user_id: int) -> Iterator[Mapping[str, object]]:
+    """Return what audit entries about the person hold, before and after each change."""
+    sides = select(AuditRecord.before, AuditRecord.after).where(_is_subject(user_id))
+    return (side for row in session.execute(sides) for side in row)
+
+
+def _former_emails(
+    session: Session, user: User, noted: Iterable[Mapping[str, object]]
+) -> list[str]:
     emails = {
         email
-        for sides in rows
-        for side in sides
+        for side in noted
         if isinstance(email := side.get("email"), str) and email != user.email
     }
     taken = session.scalars(select(UserRecord.email).where(UserRecord.email.in_(emails)))
@@ -100,14 +117,14 @@ def _former_emails(session: Session, user: User) -> list[str]:
 
 @building_block
 def delete_deliveries(session: Session, traces: Traces) -> int:
-    """Delete deliveries about the person, their orders and carts; return how many."""
+    """Delete deliveries about the person, their addresses, orders and carts; return how many."""
     condition = _is_about(DeliveryRecord.event, DeliveryRecord.subject_id, traces)
     return _count(session, delete(DeliveryRecord).where(condition).returning(DeliveryRecord.id))
 
 
 @building_block
 def delete_events(session: Session, traces: Traces) -> int:
-    """Delete events about the person, their orders and carts; return how many.
+    """Delete events about the person, their addresses, orders and carts; return how many.
 
     To be called before the account is deleted: the event of that is for the apps.
     """
@@ -160,6 +177,18 @@ def erase_savers(session: Session, traces: Traces) -> None:
     )
     name = pseudonym_of(traces.user_id)
     session.execute(update(WebhookRecord).where(is_theirs).values(saved_by=name))
+
+
+@building_block
+def erase_dismissals(session: Session, traces: Traces) -> None:
+    """Replace the person's email where they dismissed a problem of an app."""
+    problem = AppProblemRecord
+    is_theirs = or_(
+        problem.dismissed_by_id == traces.user_id,
+        problem.dismissed_by.in_([traces.email, *traces.former_emails]),
+    )
+    name = pseudonym_of(traces.user_id)
+    session.execute(update(problem).where(is_theirs).values(dismissed_by=name))
 
 
 @building_block
@@ -260,6 +289,7 @@ def erase_person(ports: Ports, actor: Actor, email: str) -> Erasure:
         lock_grants(session)
         user = _find(session, stored_email(session, email))
         traces = traces_of(session, user)
+        erase_dismissals(session, traces)
         deliveries = delete_deliveries(session, traces)
         events = delete_events(session, traces)
         remove = remove_staff if user.is_staff else remove_customer

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from sqlalchemy import ColumnElement, Select, delete, select
+from sqlalchemy import ColumnElement, Select, delete, false, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -19,7 +19,7 @@ from app.domain.urls.web_urls import masked_url, target_problem
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import given_key, key_of
 from app.domain.values.inputs import ABSENT, Absent, present
-from app.domain.values.text_rules import line_problem
+from app.domain.values.text_rules import is_storable, line_problem
 from app.domain.webhooks import (
     Webhook,
     facts_of,
@@ -271,7 +271,9 @@ def _found(
         raise Refused(Problem("GRAPHQL_ERROR", "Give the id of a webhook.", argument))
     query = select(WebhookRecord)
     if argument == "identifier":
-        query = query.where(WebhookRecord.identifier == identifier).limit(2)
+        # No database can be asked for what it cannot hold.
+        named = WebhookRecord.identifier == identifier if is_storable(identifier) else false()
+        query = query.where(named).limit(2)
     else:
         key = key_of(webhook_id or "", "Webhook", code="GRAPHQL_ERROR")
         query = query.where(WebhookRecord.id == key)

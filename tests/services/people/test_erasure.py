@@ -24,6 +24,7 @@ def test_nothing_but_the_event_of_the_deletion_names_the_person(ports: Ports) ->
     change_webhook(ports, person.webhook, saved_by_kind="user", saved_by=EMAIL)
     before = tables_with(ports, *WORDS)
     assert {"users", "addresses", "audit", "sign_in_events", "orders", "deliveries"} <= set(before)
+    assert {"app_problems", "outbox_events"} <= set(before)
     assert {"passkeys", "known_devices", "account_links", "second_factor_challenges"} <= set(
         before
     )
@@ -33,7 +34,7 @@ def test_nothing_but_the_event_of_the_deletion_names_the_person(ports: Ports) ->
     assert event.type == "CUSTOMER_DELETED"
     assert event.data["snapshot"]["email"] == EMAIL  # type: ignore[index]
     assert (erased.user_id, erased.sign_ins, erased.orders, erased.emails, erased.deliveries) == (
-        *(person.id, 2, 1, 3, 2),
+        *(person.id, 2, 1, 3, 4),
     )
 
 
