@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import parse_global_id, parse_key
-from app.domain.values.text import Sentence, translatable
+from app.domain.values.text import Sentence
 from app.domain.values.text_rules import is_storable
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
@@ -221,8 +221,8 @@ class Subject:
     field: str
     permission: Permission
     selection: str
-    name: str
-    heading: str
+    name: Sentence
+    heading: Sentence
     of_staff: bool | None = None
     has_token: bool = False
 
@@ -230,55 +230,29 @@ class Subject:
 _USER = "id email firstName lastName isActive isConfirmed"
 _PRICE = "{ gross { amount currency } }"
 
-PERSON = Subject(
-    "User",
-    "user",
-    Permission.MANAGE_USERS,
-    _USER,
-    translatable("customer"),
-    translatable("Accounts"),
-)
+PERSON = Subject("User", "user", Permission.MANAGE_USERS, _USER, "customer", "Accounts")
 CUSTOMER = Subject(
-    "User",
-    "user",
-    Permission.MANAGE_USERS,
-    _USER,
-    translatable("customer"),
-    translatable("Customers"),
-    of_staff=False,
+    "User", "user", Permission.MANAGE_USERS, _USER, "customer", "Customers", of_staff=False
 )
 STAFF = Subject(
-    "User",
-    "user",
-    Permission.MANAGE_STAFF,
-    _USER,
-    translatable("member of the staff"),
-    translatable("Staff"),
-    of_staff=True,
+    "User", "user", Permission.MANAGE_STAFF, _USER, "member of the staff", "Staff", of_staff=True
 )
 GROUP = Subject(
     "Group",
     "permissionGroup",
     Permission.MANAGE_STAFF,
     "id name",
-    translatable("permission group"),
-    translatable("Permission groups"),
+    "permission group",
+    "Permission groups",
 )
-APP = Subject(
-    "App",
-    "app",
-    Permission.MANAGE_APPS,
-    "id name type isActive",
-    translatable("app"),
-    translatable("Apps"),
-)
+APP = Subject("App", "app", Permission.MANAGE_APPS, "id name type isActive", "app", "Apps")
 PRODUCT = Subject(
     "Product",
     "product",
     Permission.MANAGE_PRODUCTS,
     "id name slug isPublished price { amount currency } created updatedAt",
-    translatable("product"),
-    translatable("Products"),
+    "product",
+    "Products",
 )
 ORDER = Subject(
     "Order",
@@ -286,8 +260,8 @@ ORDER = Subject(
     Permission.MANAGE_ORDERS,
     f"id number status isPaid userEmail total {_PRICE} created updatedAt "
     f"lines {{ id productName quantity unitPrice {_PRICE} }}",
-    translatable("order"),
-    translatable("Orders"),
+    "order",
+    "Orders",
 )
 CHECKOUT = Subject(
     "Checkout",
@@ -295,8 +269,8 @@ CHECKOUT = Subject(
     Permission.MANAGE_CHECKOUTS,
     f"id email totalPrice {_PRICE} created updatedAt "
     f"lines {{ id quantity product {{ id name }} unitPrice {_PRICE} }}",
-    translatable("cart"),
-    translatable("Checkouts"),
+    "cart",
+    "Checkouts",
     has_token=True,
 )
 ADDRESS = Subject(
@@ -305,24 +279,24 @@ ADDRESS = Subject(
     Permission.MANAGE_USERS,
     "id firstName lastName companyName streetAddress1 streetAddress2 city cityArea postalCode "
     "country { code } countryArea phone",
-    translatable("address"),
-    translatable("Addresses"),
+    "address",
+    "Addresses",
 )
 CHANNEL = Subject(
     "Channel",
     "channel",
     Permission.MANAGE_CHANNELS,
     "id name slug isActive currencyCode defaultCountry { code }",
-    translatable("channel"),
-    translatable("Channels"),
+    "channel",
+    "Channels",
 )
 SHOP = Subject(
     "Shop",
     "shop",
     Permission.MANAGE_SETTINGS,
     "id name metadata { key value }",
-    translatable("shop"),
-    translatable("Shop"),
+    "shop",
+    "Shop",
 )
 SUBJECTS = (
     PERSON,
