@@ -51,6 +51,7 @@ _LEFT_OUT = frozenset(
         "after",
         "last",
         "filter",
+        "where",
         "search",
         "sortBy",
         "audience",

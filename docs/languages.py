@@ -8,6 +8,9 @@ import re
 from babel import Locale
 from babel.localedata import locale_identifiers
 
+_FORMER = ("kok_IN",)
+"""Identifiers of earlier data, which Saleor's clients know."""
+
 _NOT_A_COUNTRY = re.compile(r"_(\d{3}|POSIX)$")
 
 
@@ -16,7 +19,7 @@ def printed_languages() -> str:
     english = Locale("en")
     names = [
         f"{identifier.upper()} {Locale.parse(identifier).get_display_name(english) or identifier}"
-        for identifier in sorted(locale_identifiers())
+        for identifier in sorted((*locale_identifiers(), *_FORMER))
         if _NOT_A_COUNTRY.search(identifier) is None
     ]
     return "\n".join((*names, ""))

@@ -527,6 +527,13 @@ class StaffSetPasswordRequested(
 EVENTS: Mapping[EventType, type[Event]] = MappingProxyType(_EVENTS)
 """Every event by its type, in the catalogue's order; a test holds it complete."""
 
+ACCOUNT_EVENTS = tuple(
+    event
+    for event in EVENTS.values()
+    if event.subject is PERSON or issubclass(event, LinkRequested)
+)
+"""What happens to a person's own account: these events tell of the shop, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:

@@ -12,6 +12,7 @@ from typing import Any
 import graphene
 
 from app.domain.commerce.sales import MAX_QUANTITY
+from app.domain.events import ACCOUNT_EVENTS, LinkRequested
 from app.domain.values.errors import Problem, refuse_any
 from app.domain.values.pages import Page, empty_page
 from app.graphql.context import Info
@@ -58,7 +59,19 @@ _PRODUCTS = "Products have no weight here."
 _SYNC = "Synchronous webhooks aren't sent."
 _CLOUD = "Saleor Cloud sets it."
 
+_NO_LINK = Constant(None, "No link belongs to this event.")
+
 FIELDS: Mapping[str, Constant] = {
+    **{
+        f"{event.__name__}.channel": Constant(None, "Accounts belong to no channel.")
+        for event in ACCOUNT_EVENTS
+    },
+    **{
+        f"{event.__name__}.{name}": _NO_LINK
+        for event in ACCOUNT_EVENTS
+        if not issubclass(event, LinkRequested)
+        for name in ("redirectUrl", "token")
+    },
     "App.breakerLastStateChange": Constant(None, _SYNC),
     "App.breakerState": Constant("CLOSED", _SYNC),
     "CountryDisplay.vat": Constant(None, _TAXES),

@@ -1,13 +1,16 @@
-"""Relay connections over pages: one pair of types for each node type, and what nodes share."""
+"""Relay connections over pages, what nodes share, and the conditions that lists are read by."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import graphene
 
 from app.domain.values.pages import Page, PageRequest, make_cursor, no_page_size, read_page_request
 from app.graphql.context import Info
+from app.services.lists.filters import Where
+
+Filter = TypeVar("Filter")
 
 _ARGUMENTS = ("before", "after", "first", "last")
 
@@ -92,3 +95,23 @@ def _resolve_cursor(edge: Edge, _info: Info) -> str:
 
 def _resolve_total_count(page: Page[object], _info: Info) -> int:
     return page.count()
+
+
+def where_in(
+    sent: Mapping[str, Any], filter_in: Callable[[Mapping[str, Any]], Filter]
+) -> Where[Filter]:
+    """Return what an input with ``AND`` and ``OR`` means; ``filter_in`` reads its other fields."""
+    return Where(
+        filter_in(sent),
+        every=tuple(where_in(part, filter_in) for part in sent.get("AND") or ()),
+        some=tuple(where_in(part, filter_in) for part in sent.get("OR") or ()),
+    )
+
+
+def chosen_in(sent: Mapping[str, Any] | None) -> tuple[Any, ...] | None:
+    """Return the values of an input with ``eq`` and ``oneOf``; none of both matches nothing."""
+    if sent is None:
+        return None
+    if sent.get("eq") is not None:
+        return (sent["eq"],)
+    return tuple(sent.get("one_of") or ())

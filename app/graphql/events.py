@@ -14,8 +14,10 @@ from app.domain.accounts import users
 from app.domain.apps import apps
 from app.domain.events import Occurrence
 from app.domain.mails.mail import MailSender
+from app.domain.shop.settings import PublicShop
 from app.domain.values.installation import INTERFACE_VERSION
 from app.graphql.app_nodes import AppNode, app_node
+from app.graphql.compatibility import constant
 from app.graphql.context import Info
 from app.graphql.types.addresses import Address
 from app.graphql.types.apps import App
@@ -118,6 +120,15 @@ def _new_email(occurrence: Occurrence, _info: Info) -> str | None:
     return event.new_email if isinstance(event, domain.LinkRequested) else None
 
 
+def _email(occurrence: Occurrence, info: Info) -> str | None:
+    user = _subject(occurrence, info)
+    return user.email if isinstance(user, users.User) else None
+
+
+def _shop(_occurrence: Occurrence, info: Info) -> PublicShop:
+    return info.context.identity.shop
+
+
 def _mail_kind(occurrence: Occurrence, _info: Info) -> str | None:
     event = occurrence.event
     return (event.mail_kind or None) if isinstance(event, domain.LinkRequested) else None
@@ -161,10 +172,33 @@ def _fields(event: type[domain.Event]) -> dict[str, object]:
             "resolve_token": staticmethod(_token),
             "resolve_redirect_url": staticmethod(_redirect_url),
         }
+    if event in domain.ACCOUNT_EVENTS:
+        fields |= _account_fields(event)
+    return fields
+
+
+def _account_fields(event: type[domain.Event]) -> dict[str, object]:
+    """Return the fields of events of accounts, which each of them has in Saleor."""
+    name = event.__name__
+    fields: dict[str, object] = {
+        "channel": constant(f"{name}.channel", Channel),
+        "shop": graphene.Field(Shop, description="The shop that the account belongs to."),
+        "resolve_shop": staticmethod(_shop),
+    }
+    if not issubclass(event, domain.LinkRequested):
+        fields |= {
+            "redirect_url": constant(f"{name}.redirectUrl", graphene.String),
+            "token": constant(f"{name}.token", graphene.String),
+        }
     if event is domain.AccountChangeEmailRequested:
         fields |= {
-            "new_email": graphene.String(),
+            "new_email": graphene.String(description="The email to confirm."),
             "resolve_new_email": staticmethod(_new_email),
+        }
+    if event is domain.AccountEmailChanged:
+        fields |= {
+            "new_email": graphene.String(description="The user's email."),
+            "resolve_new_email": staticmethod(_email),
         }
     return fields
 

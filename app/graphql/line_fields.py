@@ -10,8 +10,10 @@ from app.domain.commerce import products as domain
 from app.domain.commerce.money import Money
 from app.domain.commerce.sales import OrderStatus
 from app.domain.values.pages import Range, moment_range
+from app.graphql.connections import chosen_in, where_in
 from app.graphql.context import Info
-from app.services.commerce.orders import OrderFilter, OrderWhere
+from app.services.commerce.orders import OrderFilter
+from app.services.lists.filters import Where
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
 
@@ -32,33 +34,24 @@ class Line:
         return self.total
 
 
-def order_where(sent: Mapping[str, Any]) -> OrderWhere:
+def order_where(sent: Mapping[str, Any]) -> Where[OrderFilter]:
     """Return the conditions that a ``CustomerOrderWhereInput`` means."""
+    return where_in(sent, _order_filter)
+
+
+def _order_filter(sent: Mapping[str, Any]) -> OrderFilter:
     ids = sent.get("ids")
-    return OrderWhere(
-        OrderFilter(
-            ids=None if ids is None else tuple(ids),
-            statuses=_statuses(sent.get("status")),
-            created_at=_moments(sent.get("created_at")),
-            updated_at=_moments(sent.get("updated_at")),
-        ),
-        channel_ids=_chosen(sent.get("channel_id")),
-        every=tuple(map(order_where, sent.get("AND") or ())),
-        some=tuple(map(order_where, sent.get("OR") or ())),
+    return OrderFilter(
+        ids=None if ids is None else tuple(ids),
+        channel_ids=chosen_in(sent.get("channel_id")),
+        statuses=_statuses(sent.get("status")),
+        created_at=_moments(sent.get("created_at")),
+        updated_at=_moments(sent.get("updated_at")),
     )
 
 
-def _chosen(sent: Mapping[str, Any] | None) -> tuple[Any, ...] | None:
-    """Return the values of an input with ``eq`` and ``oneOf``; none of both matches nothing."""
-    if sent is None:
-        return None
-    if sent.get("eq") is not None:
-        return (sent["eq"],)
-    return tuple(sent.get("one_of") or ())
-
-
 def _statuses(sent: Mapping[str, Any] | None) -> tuple[OrderStatus, ...] | None:
-    chosen = _chosen(sent)
+    chosen = chosen_in(sent)
     if chosen is None:
         return None
     names = {one.value for one in chosen}

@@ -10,6 +10,7 @@ from app.domain.values.metadata import MetadataChange
 from app.ports import Ports
 from app.services.commerce.channels import create_channel
 from app.services.metadata import change_user_metadata
+from tests.builders.addresses import make_address
 from tests.builders.orders import make_order, order_id
 from tests.builders.outbox import events
 from tests.builders.people import actor_of, make_staff, make_user, sign_in, user_as_stored
@@ -18,6 +19,9 @@ from tests.graphql.shop_client import ApiClient
 
 CUSTOMERS = """query ($filter: CustomerFilterInput, $sortBy: UserSortingInput) {
   customers(first: 9, filter: $filter, sortBy: $sortBy) { edges { node { email } } }
+}"""
+WHERE = """query ($where: CustomerWhereInput) {
+  customers(first: 9, where: $where) { edges { node { email } } }
 }"""
 ORDERS = """query ($id: ID, $where: CustomerOrderWhereInput) {
   user(id: $id) { orders(first: 9, where: $where) { totalCount edges { node { id } } } }
@@ -76,6 +80,72 @@ def test_customers_are_filtered(ports: Ports, api: ApiClient, clock: FakeClock) 
     ]
     for filter_, names in cases:
         assert found(api, manager, filter=filter_) == names, filter_
+
+
+def test_customers_are_found_by_conditions(ports: Ports, api: ApiClient, clock: FakeClock) -> None:
+    ann = make_user(ports, "ann@example.com", first_name="Ann", last_name="Ek")
+    make_address(ports, ann, country="PL", phone="+48221234567")
+    clock.pass_(hours=48)
+    bob = make_user(ports, "bob@example.com", first_name="Bob", last_name="Ek", is_active=False)
+    make_address(ports, bob, country="US", phone="")
+    make_user(ports, "cy@example.com", first_name="Cy")
+    make_order(ports, actor_of(ports, ann))
+    color = MetadataChange(values=(("color", "red"),))
+    change_user_metadata(ports, OPERATOR, global_id(ann), color)
+    manager = sign_in(ports, make_staff(ports, "boss@example.com", *PERMISSIONS)).access
+    now = ports.clock.now().isoformat()
+    cases: list[tuple[dict[str, object], list[str]]] = [
+        ({}, ["ann", "bob", "cy"]),
+        ({"ids": [global_id(bob)]}, ["bob"]),
+        ({"email": {"eq": "ANN@example.com"}}, ["ann"]),
+        ({"email": {"oneOf": ["bob@example.com", "\x00", "none@example.com"]}}, ["bob"]),
+        ({"email": {}}, []),
+        ({"firstName": {"oneOf": ["Ann", "Cy"]}}, ["ann", "cy"]),
+        ({"firstName": {"eq": "an"}}, []),
+        ({"lastName": {"eq": "Ek"}}, ["ann", "bob"]),
+        ({"isActive": False}, ["bob"]),
+        ({"dateJoined": {"gte": now}}, ["bob", "cy"]),
+        ({"updatedAt": {"gte": now}}, ["ann", "bob", "cy"]),
+        ({"placedOrdersAt": {"gte": now}}, ["ann"]),
+        ({"placedOrdersAt": {"lte": "2020-01-01T00:00:00Z"}}, []),
+        ({"numberOfOrders": {"eq": 1}}, ["ann"]),
+        ({"numberOfOrders": {"oneOf": [0, 7]}}, ["bob", "cy"]),
+        ({"numberOfOrders": {"range": {"lte": 0}}}, ["bob", "cy"]),
+        ({"addresses": {"country": {"eq": "PL"}}}, ["ann"]),
+        ({"addresses": {"country": {"oneOf": ["PL", "US"]}}}, ["ann", "bob"]),
+        ({"addresses": {"country": {"notOneOf": ["PL"]}}}, ["bob"]),
+        ({"addresses": {"phoneNumber": {"eq": "+48221234567"}}}, ["ann"]),
+        ({"addresses": {"country": {"eq": "US"}, "phoneNumber": {"eq": "+48221234567"}}}, []),
+        ({"metadata": {"key": "color"}}, ["ann"]),
+        ({"metadata": {"key": "color", "value": {"oneOf": ["blue", "red"]}}}, ["ann"]),
+        ({"metadata": {"key": "color", "value": {"eq": "blue"}}}, []),
+        ({"AND": [{"lastName": {"eq": "Ek"}}, {"isActive": True}]}, ["ann"]),
+        ({"OR": [{"firstName": {"eq": "Cy"}}, {"isActive": False}]}, ["bob", "cy"]),
+        ({"lastName": {"eq": "Ek"}, "OR": [{"firstName": {"eq": "Cy"}}]}, []),
+    ]
+    for where, names in cases:
+        edges = api.run(WHERE, manager, where=where)["edges"]
+        emails = [edge["node"]["email"] for edge in edges]
+        assert [email.partition("@")[0] for email in emails] == names, where
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"AND": [{"AND": [{"AND": [{"AND": [{"AND": [{"AND": [{}]}]}]}]}]}]},
+        {"OR": [{"isActive": True}] * 100},
+        {"OR": [{"email": {"oneOf": ["a@example.com"] * 600}}] * 2},
+        {"metadata": {"key": "color", "value": {"oneOf": ["red"] * 1001}}},
+    ],
+)
+def test_conditions_have_limits(api: ApiClient, manager: str, where: dict[str, object]) -> None:
+    assert api.code(WHERE, manager, where=where) == "GraphQLError"
+    assert api.run(WHERE, manager, where={"AND": [{"OR": [{}]}]})["edges"] == []
+
+
+def test_conditions_and_filters_exclude_each_other(api: ApiClient, manager: str) -> None:
+    document = "{ customers(first: 1, filter: {}, where: {}) { totalCount } }"
+    assert api.code(document, manager) == "GraphQLError"
 
 
 def test_customers_are_sorted_by_their_orders(ports: Ports, api: ApiClient, manager: str) -> None:

@@ -111,7 +111,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "Mutation.externalNotificationTrigger",
     ),
     "Providers apply to the whole shop.": ("PluginFilterInput.statusInChannels",),
-    "Orders by what isn't stored of them here: payments, fulfillments, invoices, vouchers.": (
+    "Orders of one customer are found by ID, channel, status and time.": (
         "CustomerOrderWhereInput.authorizeStatus",
         "CustomerOrderWhereInput.billingAddress",
         "CustomerOrderWhereInput.chargeStatus",

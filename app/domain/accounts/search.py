@@ -196,8 +196,10 @@ class UserFilter:
     """Conditions on people; ``ids`` are global ids, ``search`` matches the beginnings of words.
 
     ``group_id`` is the key of a group, ``signs_in_by`` a sign-in method, ``metadata`` public keys
-    with their values, ``None`` for any value. Matches of a search are
-    sorted by the word that matched, so ``sort`` can't be used with it.
+    each with the values that match, ``None`` for any value. Emails and names match as a whole. One
+    address of the person has one of ``phones`` and ``countries``, by code, and none of
+    ``other_countries``. Matches of a search are sorted by the word that matched, so ``sort`` can't
+    be used with it.
     """
 
     search: str = ""
@@ -209,6 +211,13 @@ class UserFilter:
     updated_at: Range[datetime] | None = None
     ordered_at: Range[datetime] | None = None
     order_count: Range[int] | None = None
-    metadata: tuple[tuple[str, str | None], ...] = ()
+    order_counts: tuple[int, ...] | None = None
+    metadata: tuple[tuple[str, tuple[str, ...] | None], ...] = ()
+    emails: tuple[str, ...] | None = None
+    first_names: tuple[str, ...] | None = None
+    last_names: tuple[str, ...] | None = None
+    phones: tuple[str, ...] | None = None
+    countries: tuple[str, ...] | None = None
+    other_countries: tuple[str, ...] | None = None
     sort: UserSort | None = None
     descending: bool = False

@@ -30,7 +30,7 @@ from app.services.commerce.channels import (
 )
 from app.services.commerce.checkouts import checkouts_of_users
 from app.services.commerce.orders import (
-    OrderWhere,
+    OrderFilter,
     buyers_of_orders,
     lines_of_orders,
     orders_of_users,
@@ -40,6 +40,7 @@ from app.services.deliveries.lists import (
     attempts_of_deliveries,
     deliveries_of_webhooks,
 )
+from app.services.lists.filters import Where
 
 
 class ChannelLoader:
@@ -179,7 +180,7 @@ class OrderLoader:
         info: GraphQLResolveInfo,
         user_id: int,
         request: PageRequest,
-        where: OrderWhere | None = None,
+        where: Where[OrderFilter] | None = None,
     ) -> Page[OrderSummary]:
         """Return a person's page; raises ``PermissionDenied`` as ``orders_of_users`` does."""
 

@@ -1,5 +1,6 @@
 """Queries about people."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -8,15 +9,28 @@ import graphene
 from app.domain.accounts.addresses import Address, AddressRules
 from app.domain.accounts.search import UserFilter, UserSort
 from app.domain.accounts.users import User
-from app.domain.values.errors import TokenRejected
+from app.domain.values.errors import Problem, Refused, TokenRejected
 from app.domain.values.pages import Page, Range
-from app.graphql.connections import connection_arguments, make_connection, page_request
+from app.graphql.connections import (
+    chosen_in,
+    connection_arguments,
+    make_connection,
+    page_request,
+    where_in,
+)
 from app.graphql.context import Info
-from app.graphql.types.lists import days_in, moments_in
+from app.graphql.types.lists import (
+    DateTimeRangeInput,
+    IntFilterInput,
+    StringFilterInput,
+    days_in,
+    moments_in,
+)
 from app.services.accounts.addresses import show_address, show_address_rules
 from app.services.people.directory import list_customers, list_staff, show_user
 
 _USER = "app.graphql.types.users.User"
+_COUNTRY = "app.graphql.types.addresses.CountryCode"
 _SEARCH = (
     "Matches the beginnings of words in email, name and addresses, ignoring case and accents."
 )
@@ -47,13 +61,6 @@ class StaffUserInput(graphene.InputObjectType):
     ids = graphene.List(graphene.NonNull(graphene.ID))
 
 
-class IntRangeInput(graphene.InputObjectType):
-    """A range of numbers. Both ends are included and optional."""
-
-    gte = graphene.Int()
-    lte = graphene.Int()
-
-
 class MetadataFilter(graphene.InputObjectType):
     """A key of public metadata, and its value; without a value, any."""
 
@@ -67,7 +74,9 @@ class CustomerFilterInput(graphene.InputObjectType):
     date_joined = graphene.InputField(
         "app.graphql.types.lists.DateRangeInput", description="The day of joining."
     )
-    number_of_orders = graphene.InputField(IntRangeInput, description="How many orders they have.")
+    number_of_orders = graphene.InputField(
+        "app.graphql.types.lists.IntRangeInput", description="How many orders they have."
+    )
     placed_orders = graphene.InputField(
         "app.graphql.types.lists.DateRangeInput", description="The day of one of their orders."
     )
@@ -77,6 +86,53 @@ class CustomerFilterInput(graphene.InputObjectType):
     )
     ids = graphene.List(graphene.NonNull(graphene.ID))
     updated_at = graphene.InputField("app.graphql.types.lists.DateTimeRangeInput")
+
+
+class MetadataValueFilterInput(graphene.InputObjectType):
+    """The value of a key of metadata."""
+
+    eq = graphene.String(description="This value.")
+    one_of = graphene.List(graphene.NonNull(graphene.String), description="One of these.")
+
+
+class MetadataFilterInput(graphene.InputObjectType):
+    """A key of public metadata, and its value; without a value, any."""
+
+    key = graphene.NonNull(graphene.String)
+    value = MetadataValueFilterInput()
+
+
+class CountryCodeEnumFilterInput(graphene.InputObjectType):
+    """A country."""
+
+    eq = graphene.InputField(_COUNTRY, description="This country.")
+    one_of = graphene.List(graphene.NonNull(_COUNTRY), description="One of these.")
+    not_one_of = graphene.List(graphene.NonNull(_COUNTRY), description="None of these.")
+
+
+class AddressFilterInput(graphene.InputObjectType):
+    """What an address has, all of it."""
+
+    phone_number = StringFilterInput()
+    country = CountryCodeEnumFilterInput()
+
+
+class CustomerWhereInput(graphene.InputObjectType):
+    """Conditions on customers, all of which must be met."""
+
+    metadata = MetadataFilterInput(description="Public metadata.")
+    ids = graphene.List(graphene.NonNull(graphene.ID))
+    email = StringFilterInput(description="The email, ignoring case.")
+    first_name = StringFilterInput()
+    last_name = StringFilterInput()
+    is_active = graphene.Boolean()
+    date_joined = DateTimeRangeInput()
+    updated_at = DateTimeRangeInput()
+    placed_orders_at = DateTimeRangeInput(description="When one of their orders was placed.")
+    addresses = AddressFilterInput(description="What one of their addresses has.")
+    number_of_orders = IntFilterInput(description="How many orders they have.")
+    AND = graphene.List(graphene.NonNull(lambda: CustomerWhereInput), description="All of these.")
+    OR = graphene.List(graphene.NonNull(lambda: CustomerWhereInput), description="One of these.")
 
 
 class UserQueries(graphene.ObjectType):
@@ -116,6 +172,7 @@ class UserQueries(graphene.ObjectType):
     customers = graphene.Field(
         UserCountableConnection,
         filter=CustomerFilterInput(),
+        where=CustomerWhereInput(description="Can't be combined with `filter`."),
         search=graphene.String(description=f"{_SEARCH} Can't be combined with `sortBy`."),
         sort_by=UserSortingInput(),
         **connection_arguments(),
@@ -175,11 +232,17 @@ class UserQueries(graphene.ObjectType):
 
     @staticmethod
     def resolve_customers(_root: object, info: Info, **arguments: Any) -> Page[User]:
-        user_filter = _customer_filter(arguments)
-        page = page_request("customers", arguments)
-        return _load_together(
-            info, list_customers(info.context.ports, info.context.actor, page, user_filter)
+        if arguments.get("filter") is not None and arguments.get("where") is not None:
+            raise Refused(Problem("GRAPHQL_ERROR", "Pass `filter` or `where`, not both.", "where"))
+        sent = arguments.get("where")
+        page = list_customers(
+            info.context.ports,
+            info.context.actor,
+            page_request("customers", arguments),
+            _customer_filter(arguments),
+            None if sent is None else where_in(sent, _where),
         )
+        return _load_together(info, page)
 
     @staticmethod
     def resolve_staff_users(_root: object, info: Info, **arguments: Any) -> Page[User]:
@@ -212,8 +275,43 @@ def _customer_filter(arguments: dict[str, Any]) -> UserFilter:
         updated_at=moments_in(sent.get("updated_at")),
         ordered_at=days_in(sent.get("placed_orders")),
         order_count=None if counted is None else Range(counted.get("gte"), counted.get("lte")),
-        metadata=tuple((one["key"], one.get("value")) for one in sent.get("metadata") or ()),
+        metadata=tuple(map(_metadata, sent.get("metadata") or ())),
     )
+
+
+def _metadata(sent: Mapping[str, Any]) -> tuple[str, tuple[str, ...] | None]:
+    """Return what a ``MetadataFilter`` or ``MetadataFilterInput`` means."""
+    value = sent.get("value")
+    return sent["key"], (value,) if isinstance(value, str) else chosen_in(value)
+
+
+def _where(sent: Mapping[str, Any]) -> UserFilter:
+    """Return the conditions of a ``CustomerWhereInput`` but for its ``AND`` and ``OR``."""
+    ids, metadata = sent.get("ids"), sent.get("metadata")
+    counts, address = sent.get("number_of_orders"), sent.get("addresses") or {}
+    range_ = None if counts is None else counts.get("range")
+    country = address.get("country")
+    excluded = None if country is None else country.get("not_one_of")
+    return UserFilter(
+        ids=None if ids is None else tuple(ids),
+        is_active=sent.get("is_active"),
+        emails=chosen_in(sent.get("email")),
+        first_names=chosen_in(sent.get("first_name")),
+        last_names=chosen_in(sent.get("last_name")),
+        joined_at=moments_in(sent.get("date_joined")),
+        updated_at=moments_in(sent.get("updated_at")),
+        ordered_at=moments_in(sent.get("placed_orders_at")),
+        order_count=None if range_ is None else Range(range_.get("gte"), range_.get("lte")),
+        order_counts=None if range_ is not None else chosen_in(counts),
+        phones=chosen_in(address.get("phone_number")),
+        countries=None if excluded is not None else _codes(chosen_in(country)),
+        other_countries=_codes(excluded),
+        metadata=() if metadata is None else (_metadata(metadata),),
+    )
+
+
+def _codes(countries: Collection[Any] | None) -> tuple[str, ...] | None:
+    return None if countries is None else tuple(country.value for country in countries)
 
 
 def _load_together(info: Info, page: Page[User]) -> Page[User]:

@@ -42,6 +42,28 @@ class PriceRangeInput(graphene.InputObjectType):
     lte = graphene.Float()
 
 
+class IntRangeInput(graphene.InputObjectType):
+    """A range of numbers. Both ends are included and optional."""
+
+    gte = graphene.Int()
+    lte = graphene.Int()
+
+
+class IntFilterInput(graphene.InputObjectType):
+    """A number."""
+
+    eq = graphene.Int(description="This number.")
+    one_of = graphene.List(graphene.NonNull(graphene.Int), description="One of these.")
+    range = IntRangeInput(description="A number in this range.")
+
+
+class StringFilterInput(graphene.InputObjectType):
+    """A text, compared exactly."""
+
+    eq = graphene.String(description="This text.")
+    one_of = graphene.List(graphene.NonNull(graphene.String), description="One of these.")
+
+
 def moments_in(range_: Mapping[str, datetime | None] | None) -> Range[datetime] | None:
     """The range that a ``DateTimeRangeInput`` means."""
     return None if range_ is None else moment_range(range_.get("gte"), range_.get("lte"))

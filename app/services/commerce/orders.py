@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select, true
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import normalize_email
@@ -77,7 +77,7 @@ from app.services.commerce.checkouts import (
 )
 from app.services.commerce.products import PRODUCT_COLUMNS
 from app.services.lists import paging
-from app.services.lists.filters import in_range, is_searchable, keys_of
+from app.services.lists.filters import Where, in_range, is_searchable, keys_of, nested_condition
 from app.services.lists.paging import record_from
 from app.services.outbox.publisher import add_event
 
@@ -354,12 +354,13 @@ class OrderFilter:
     """Conditions on orders.
 
     ``search`` is a number or the beginning of an email, ``customer`` the beginning of an email,
-    ``ids`` are global ids, ``channel`` is a slug.
+    ``ids`` and ``channel_ids`` are global ids, ``channel`` is a slug.
     """
 
     search: str = ""
     customer: str = ""
     ids: tuple[str, ...] | None = None
+    channel_ids: tuple[str, ...] | None = None
     statuses: tuple[OrderStatus, ...] | None = None
     payments: tuple[PaymentStatus, ...] | None = None
     created_at: Range[datetime] | None = None
@@ -368,39 +369,6 @@ class OrderFilter:
 
 
 ALL_ORDERS = OrderFilter()
-
-MAX_CONDITIONS = 100
-MAX_DEPTH = 5
-
-
-@dataclass(frozen=True, slots=True)
-class OrderWhere:
-    """Conditions on orders: those of ``filter``, all of ``every``, and one of ``some`` if any.
-
-    ``channel_ids`` are global IDs.
-    """
-
-    filter: OrderFilter = ALL_ORDERS
-    channel_ids: tuple[str, ...] | None = None
-    every: tuple["OrderWhere", ...] = ()
-    some: tuple["OrderWhere", ...] = ()
-
-
-def _where(where: OrderWhere, depth: int = 0) -> ColumnElement[bool]:
-    """Return the condition; refuses GRAPHQL_ERROR on ``where`` if it's nested too deeply."""
-    parts = [*where.every, *where.some]
-    if depth > MAX_DEPTH or len(parts) > MAX_CONDITIONS:
-        message = "Use at most {max_conditions} conditions, nested at most {max_depth} deep."
-        values = {"max_conditions": MAX_CONDITIONS, "max_depth": MAX_DEPTH}
-        raise Refused(Problem("GRAPHQL_ERROR", message, "where", values=values))
-    conditions = [*_conditions(where.filter)]
-    if where.channel_ids is not None:
-        keys = [key_of(id_, "Channel", field="where") for id_ in where.channel_ids]
-        conditions.append(ORDER_CHANNEL.in_(keys))
-    conditions += (_where(part, depth + 1) for part in where.every)
-    if where.some:
-        conditions.append(or_(*(_where(part, depth + 1) for part in where.some)))
-    return and_(true(), *conditions)
 
 
 def _orders(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[OrderSummary, ...]:
@@ -439,7 +407,7 @@ def orders_of_users(
     actor: Actor,
     user_ids: Collection[int],
     page: PageRequest,
-    where: OrderWhere | None = None,
+    where: Where[OrderFilter] | None = None,
 ) -> Mapping[int, Page[OrderSummary]]:
     """Return the page of each person's orders (`User.orders`), the newest first, in one statement.
 
@@ -449,7 +417,7 @@ def orders_of_users(
         raise PermissionDenied(Permission.MANAGE_ORDERS)
     conditions = [*_in_reach(actor, user_ids)]
     if where is not None:
-        conditions.append(_where(where))
+        conditions.append(nested_condition(where, _conditions))
     query = paging.with_conditions(ORDERS, conditions)
     with ports.database.reading() as session:
         parents = paging.Parents(OrderRecord.user_id, user_ids)
@@ -547,6 +515,9 @@ def _conditions(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:
         yield _begins_email(filter_.customer)
     if filter_.ids is not None:
         yield OrderRecord.id.in_(keys_of(filter_.ids, "Order"))
+    if filter_.channel_ids is not None:
+        channels = [key_of(id_, "Channel", field="where") for id_ in filter_.channel_ids]
+        yield ORDER_CHANNEL.in_(channels)
     if filter_.statuses is not None:
         yield OrderRecord.status.in_([status.value for status in filter_.statuses])
     if filter_.payments is not None:

@@ -5,9 +5,10 @@ hold; SQLite has not, and takes one index for as good as another
 (https://www.sqlite.org/optoverview.html, where a unary + disqualifies a term).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import (
     BindParameter,
@@ -17,6 +18,8 @@ from sqlalchemy import (
     String,
     and_,
     literal,
+    or_,
+    true,
 )
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import InstrumentedAttribute
@@ -32,7 +35,80 @@ from app.services.authorization.register import building_block
 MAX_VALUES = 1000
 MAX_SEARCH_LENGTH = 1000
 
+MAX_CONDITIONS = 100
+MAX_DEPTH = 5
+
 Bound = TypeVar("Bound", int, datetime)
+Filter = TypeVar("Filter")
+
+
+@dataclass(frozen=True, slots=True)
+class Where(Generic[Filter]):
+    """Conditions of a list: those of ``filter``, all of ``every``, and one of ``some`` if any.
+
+    A filter is a dataclass whose tuples are values to compare with.
+    """
+
+    filter: Filter
+    every: tuple["Where[Filter]", ...] = ()
+    some: tuple["Where[Filter]", ...] = ()
+
+
+@building_block
+def nested_condition(
+    where: Where[Filter], conditions_of: Callable[[Filter], Iterable[ColumnElement[bool]]]
+) -> ColumnElement[bool]:
+    """Return the condition that ``where`` means; ``conditions_of`` returns those of a filter.
+
+    Refuses GRAPHQL_ERROR on ``where`` for more conditions and values than one statement can have.
+    """
+    filters = list(_filters_in(where))
+    values = sum(map(_count_values, filters))
+    if len(filters) > MAX_CONDITIONS or values > MAX_VALUES:
+        raise _too_much()
+    return _nested(where, conditions_of)
+
+
+def _filters_in(where: Where[Filter], depth: int = 0) -> Iterator[Filter]:
+    if depth > MAX_DEPTH:
+        raise _too_much()
+    yield where.filter
+    for part in (*where.every, *where.some):
+        yield from _filters_in(part, depth + 1)
+
+
+def _count_values(filter_: Any) -> int:
+    return sum(_size(getattr(filter_, field.name)) for field in fields(filter_))
+
+
+def _size(value: object) -> int:
+    """Return how many values tuples hold, at any depth."""
+    if isinstance(value, tuple):
+        return len(value) + sum(map(_size, value))
+    return 0
+
+
+def _nested(
+    where: Where[Filter], conditions_of: Callable[[Filter], Iterable[ColumnElement[bool]]]
+) -> ColumnElement[bool]:
+    conditions = [*conditions_of(where.filter)]
+    conditions += (_nested(part, conditions_of) for part in where.every)
+    if where.some:
+        conditions.append(or_(*(_nested(part, conditions_of) for part in where.some)))
+    return and_(true(), *conditions)
+
+
+def _too_much() -> Refused:
+    message = (
+        "Use at most {max_conditions} conditions, nested at most {max_depth} deep, with at most "
+        "{max_values} values."
+    )
+    values = {
+        "max_conditions": MAX_CONDITIONS,
+        "max_depth": MAX_DEPTH,
+        "max_values": MAX_VALUES,
+    }
+    return Refused(Problem("GRAPHQL_ERROR", message, "where", values=values))
 
 
 @building_block

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 
 from sqlalchemy import (
     ColumnElement,
@@ -26,7 +27,7 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
-from app.models import GroupMemberRecord, OrderRecord, UserRecord, UserWordRecord
+from app.models import AddressRecord, GroupMemberRecord, OrderRecord, UserRecord, UserWordRecord
 from app.ports import Ports
 from app.services.authorization.register import (
     building_block,
@@ -39,7 +40,7 @@ from app.services.authorization.register import (
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.identity.providers import has_sign_on, is_known_to_provider
 from app.services.identity.users import NEEDED, stored_email
-from app.services.lists.filters import in_range
+from app.services.lists.filters import Where, in_range, nested_condition
 from app.services.lists.paging import (
     Order,
     in_order,
@@ -162,10 +163,18 @@ def _customers(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[User
 @lists_from_replica(_customers)
 @requires(Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)
 def list_customers(
-    ports: Ports, actor: Actor, page: PageRequest, filter_: UserFilter = _EVERYBODY
+    ports: Ports,
+    actor: Actor,
+    page: PageRequest,
+    filter_: UserFilter = _EVERYBODY,
+    where: Where[UserFilter] | None = None,
 ) -> Page[User]:
-    """List customers (`customers`); refuses GRAPHQL_ERROR on ``sortBy`` with a search."""
-    return _list(ports, page, _CUSTOMERS, filter_)
+    """List customers (`customers`), those that match both ``filter_`` and ``where``.
+
+    ``where`` has conditions alone: no search, no order. Refuses GRAPHQL_ERROR on ``sortBy`` with a
+    search, and as ``nested_condition`` does.
+    """
+    return _list(ports, page, _CUSTOMERS, filter_, where)
 
 
 @requires(Permission.MANAGE_STAFF)
@@ -269,7 +278,11 @@ def _has_email(session: Session, email: str) -> ColumnElement[bool]:
 
 
 def _list(
-    ports: Ports, page: PageRequest, kinds: Collection[bool], filter_: UserFilter
+    ports: Ports,
+    page: PageRequest,
+    kinds: Collection[bool],
+    filter_: UserFilter,
+    where: Where[UserFilter] | None = None,
 ) -> Page[User]:
     words = read_search(filter_.search)
     if words is None or not kinds:
@@ -283,6 +296,8 @@ def _list(
         else:
             query, order = _everybody(kinds, filter_)
         query = with_conditions(query, _conditions(filter_))
+        if where is not None:
+            query = query.where(nested_condition(where, _conditions))
         whole = select(UserRecord.id).where(*_of_kinds(UserRecord, kinds))
         return read_page(ports, session, query, order, page, read_user, whole)
 
@@ -436,6 +451,7 @@ def _conditions(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
     yield from _dates(filter_)
     if filter_.order_count is not None:
         yield from in_range(_ORDER_COUNT, filter_.order_count)
+    yield from _values(filter_)
     yield from _metadata(filter_)
     way = filter_.signs_in_by
     if way is SignInMethod.NO_SIGN_ON:
@@ -460,18 +476,47 @@ def _dates(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
 def _metadata(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
     if len(filter_.metadata) > _MAX_METADATA:
         message = "Use at most {max_conditions} conditions on metadata; this has {count}."
-        values = {"max_conditions": _MAX_METADATA, "count": len(filter_.metadata)}
-        raise Refused(Problem("GRAPHQL_ERROR", message, "metadata", values=values))
-    for key, value in filter_.metadata:
-        yield _has_metadata(key, value)
+        limit = {"max_conditions": _MAX_METADATA, "count": len(filter_.metadata)}
+        raise Refused(Problem("GRAPHQL_ERROR", message, "metadata", values=limit))
+    for key, values in filter_.metadata:
+        yield _has_metadata(key, values)
 
 
-def _has_metadata(key: str, value: str | None) -> ColumnElement[bool]:
+def _values(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
+    if filter_.order_counts is not None:
+        yield _ORDER_COUNT.in_(filter_.order_counts)
+    if filter_.emails is not None:
+        emails = chain.from_iterable(map(email_spellings, _storable(filter_.emails)))
+        yield UserRecord.email.in_(list(emails))
+    if filter_.first_names is not None:
+        yield UserRecord.first_name.in_(_storable(filter_.first_names))
+    if filter_.last_names is not None:
+        yield UserRecord.last_name.in_(_storable(filter_.last_names))
+    address = [*_address(filter_)]
+    if address:
+        yield exists().where(AddressRecord.user_id == UserRecord.id, *address)
+
+
+def _address(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
+    if filter_.phones is not None:
+        yield AddressRecord.phone.in_(_storable(filter_.phones))
+    if filter_.countries is not None:
+        yield AddressRecord.country.in_(filter_.countries)
+    if filter_.other_countries is not None:
+        yield AddressRecord.country.not_in(filter_.other_countries)
+
+
+def _storable(values: Collection[str]) -> list[str]:
+    """Return those of ``values`` that a database can be asked for."""
+    return [value for value in values if is_storable(value)]
+
+
+def _has_metadata(key: str, values: Collection[str] | None) -> ColumnElement[bool]:
     # Quotes and backslashes end the path into the JSON; no database can hold the others.
-    if not is_storable(key) or not is_storable(value or "") or set(key) & set('"\\'):
+    if not is_storable(key) or set(key) & set('"\\'):
         return false()
     stored: ColumnElement[str] = UserRecord.public_metadata[key].as_string()
-    return stored.is_not(None) if value is None else stored == value
+    return stored.is_not(None) if values is None else stored.in_(_storable(values))
 
 
 def _keys(ids: tuple[str, ...]) -> list[int]:
