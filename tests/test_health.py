@@ -123,14 +123,14 @@ def test_hanging_check_holds_up_one_probe(ports: Ports) -> None:
     class Hanging:
         def __getattr__(self, name: str) -> object:
             began.set()
-            assert go_on.wait(10)
+            assert go_on.wait(180)
             return getattr(ports.database, name)
 
     readiness = Readiness(replace(ports, database=Hanging()))  # type: ignore[arg-type]
     thread = Thread(target=readiness.findings)
     thread.start()
-    assert began.wait(10)
+    assert began.wait(180)
     assert not is_ready(readiness.findings())
     go_on.set()
-    thread.join()
+    thread.join(180)
     assert is_ready(readiness.findings())

@@ -206,7 +206,7 @@ def test_activity_is_written_by_a_thread(ports: Ports, clock: FakeClock) -> None
     database = _Signalling(ports)
     activity = SqlActivity(database, clock, interval=0.01)
     activity.count_request(TrafficKind.APP)
-    assert database.written.wait(timeout=30)
+    assert database.written.wait(timeout=180)
     activity.close()
     assert counts(ports) == {("12:00", "app"): 1}
 

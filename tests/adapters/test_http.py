@@ -208,7 +208,7 @@ def test_connection_is_kept_and_a_request_arrives_in_one_piece(
         thread = threading.Thread(target=reply_twice, args=(listener,))
         thread.start()
         bodies = [local.send(HttpRequest(url, "POST", body=b"x" * 1000)).body for _ in range(2)]
-        thread.join()
+        thread.join(180)
     assert bodies == [b"" if b"ok" not in answer else b"ok"] * 2
     assert [piece[-1003:] for piece in pieces] == [b"\n\r\n" + b"x" * 1000] * 2
 
@@ -313,5 +313,5 @@ def test_many_threads_can_call_at_once(local: GuardedHttp, server: HttpServer) -
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(180)
     assert found == [True] * 20

@@ -77,16 +77,16 @@ def test_waiting_hashes_are_measured() -> None:
     class SlowHasher:
         def hash(self, password: bytes) -> str:
             began.set()
-            assert go_on.wait(10)
+            assert go_on.wait(180)
             return "hash"
 
     hasher = Argon2Hasher(SlowHasher())  # type: ignore[arg-type]
     thread = threading.Thread(target=hasher.hash, args=("password",))
     thread.start()
-    assert began.wait(10)
+    assert began.wait(180)
     assert (HASHES_WAITING, 1, ("passwords",)) in list(hasher.measure())
     go_on.set()
-    thread.join()
+    thread.join(180)
     assert (HASHES_WAITING, 0, ("passwords",)) in list(hasher.measure())
 
 
@@ -115,7 +115,7 @@ def test_processes_with_one_folder_are_added_up(
     files = list(tmp_path.iterdir())
     assert len(files) == 2
     ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
+    ended.wait(180)
     files[0].rename(tmp_path / f"{ended.pid}-ended.json")
     text = PrometheusMetrics(str(tmp_path)).render([]).decode()
     assert 'latchkey_sign_ins_total{method="PASSWORD",result="SUCCESS"} 4.0' in text
@@ -133,7 +133,7 @@ def test_counts_of_many_threads_are_complete() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(180)
     assert "} 4000.0" in metrics.render([]).decode()
 
 
@@ -154,6 +154,6 @@ def test_requests_are_taken_in_by_one_scrape_at_a_time() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(180)
     assert len(most) >= len(threads)
     assert max(most) == 1

@@ -91,7 +91,7 @@ def test_outage_of_redis_is_logged_once_and_its_end_too(
         queue = connect_queue(redis.url, tmp_path / "queue")
         queue.put(_batch(1))
         redis.server.process.kill()
-        redis.server.process.wait()
+        redis.server.process.wait(180)
         for _ in range(3):
             with pytest.raises(QueueUnavailable, match="REDIS_URL"):
                 queue.take(0.01)

@@ -33,7 +33,7 @@ def test_one_of_twenty_attempts_in_two_processes_runs(place: Place) -> None:
     for half in halves:
         half.start()
     for half in halves:
-        half.join()
+        half.join(180)
         half.close()
     leases = [answers.get() for _ in range(RIVALS)]
     assert len([lease for lease in leases if lease]) == 1
@@ -92,7 +92,7 @@ def test_killed_process_blocks_no_longer_than_its_lease(place: Place) -> None:
     process.start()
     assert answers.get()
     process.kill()
-    process.join()
+    process.join(180)
     process.close()
     with place.open() as throttle:
         assert not throttle.begin(ADDRESS, NOW + LEASE_SECONDS - 1).lease

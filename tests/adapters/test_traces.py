@@ -161,7 +161,7 @@ def test_spans_are_sent_by_otlp(monkeypatch: pytest.MonkeyPatch) -> None:
         traces = make_traces()
         with traces.span("a span"):
             pass
-        [resource] = received.get(timeout=20).resource_spans
+        [resource] = received.get(timeout=180).resource_spans
     names = {item.key: item.value.string_value for item in resource.resource.attributes}
     assert names["service.name"] == "front-door"
     assert resource.scope_spans[0].spans[0].name == "a span"

@@ -83,7 +83,7 @@ def run_programs(act: Callable[[], None], threads: int) -> None:
     for thread in running:
         thread.start()
     for thread in running:
-        thread.join()
+        thread.join(180)
 
 
 def begin_together(place: Place, rivals: int, start: Barrier, answers: "SimpleQueue[str]") -> None:
@@ -101,4 +101,4 @@ def begin_and_hang(place: Place, answers: "SimpleQueue[str]") -> None:
     """Begin an attempt that never ends."""
     with place.open() as throttle:
         answers.put(throttle.begin(ADDRESS, NOW).lease)
-        Event().wait()
+        Event().wait(900)

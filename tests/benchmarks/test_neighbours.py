@@ -60,7 +60,7 @@ def test_time_of_own_processes_is_known_while_they_run_and_after_their_end() -> 
     running = own_seconds()
     child.stdout.close()
     child.kill()
-    child.wait()
+    child.wait(180)
     assert running - before >= SECONDS - TICKS
     assert own_seconds() >= running
 

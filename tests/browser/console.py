@@ -23,7 +23,7 @@ from tests.fixtures.flask_app import served
 PROVIDER = "Northlight ID"
 ADMIN = "admin@example.com"
 COOKIE = "latchkey"
-_SECONDS = 20
+_SECONDS = 180
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,13 +186,13 @@ class Requests:
 
     def __exit__(self, *_error: object) -> None:
         self._ended.set()
-        self._thread.join()
+        self._thread.join(180)
 
     def wait_for(self, number: int) -> None:
         """Go on when so many more requests have been answered."""
         self._went_on.clear()
         self._wanted = self._done + number
-        assert self._went_on.wait(20), "no requests run"
+        assert self._went_on.wait(180), "no requests run"
 
     def _ask(self) -> None:
         while not self._ended.is_set():

@@ -45,7 +45,7 @@ class ApiSession:
     def _post(self, query: str, variables: dict[str, object], token: str = "") -> Any:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         body = {"query": query, "variables": variables}
-        response = requests.post(self._api_url, json=body, headers=headers, timeout=10)
+        response = requests.post(self._api_url, json=body, headers=headers, timeout=180)
         return response.json()
 
     def _keep(self, payload: Any) -> None:

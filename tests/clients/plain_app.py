@@ -48,7 +48,7 @@ def register() -> ResponseReturnValue:
         api_url,
         json={"query": "{ app { id } }"},
         headers={"Authorization": f"Bearer {token}"},
-        timeout=10,
+        timeout=180,
     ).json()
     if not (answer.get("data") or {}).get("app"):
         return "The shop doesn't accept this token.", 400

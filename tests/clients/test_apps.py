@@ -42,7 +42,7 @@ def plain_app_url(shop: Shop) -> Iterator[str]:
     plain_app.received.clear()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
-    thread.join()
+    thread.join(180)
     server.server_close()
 
 

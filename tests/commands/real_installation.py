@@ -80,7 +80,7 @@ def wait_until(happened: Callable[[], bool], what: str) -> None:
 
 def answers(port: int) -> bool:
     """Whether the shop answers a question on that port."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=5)
+    connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_SECONDS)
     try:
         body = '{"query": "{ shop { name } }"}'
         connection.request("POST", "/graphql/", body, {"Content-Type": "application/json"})

@@ -92,7 +92,7 @@ def writer(database_url: str, clock: FakeClock) -> Iterator[list[str]]:
     thread.start()
     yield committed
     stop.set()
-    thread.join()
+    thread.join(180)
     ports.database.close()
 
 

@@ -8,15 +8,19 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 TIMING = {
     "Barrier",
+    "HTTPConnection",
     "Popen",
     "Process",
     "Thread",
     "ThreadPoolExecutor",
+    "create_connection",
+    "family_seconds",
     "fork",
     "monotonic",
     "perf_counter",
     "process_time",
     "sleep",
+    "slowest",
     "thread_time",
 }
 """What a test that depends on time uses, itself or in a function that it calls."""

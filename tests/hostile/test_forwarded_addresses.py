@@ -67,7 +67,7 @@ def proxy(shop: HttpServer, tmp_path: Path) -> Iterator[int]:
         yield port
     finally:
         process.terminate()
-        process.wait()
+        process.wait(180)
 
 
 @pytest.mark.skipif(not NGINX, reason="nginx isn't installed")

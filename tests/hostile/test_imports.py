@@ -280,7 +280,7 @@ def test_person_who_is_deactivated_during_a_run_stays_so(
     import_platform(target, platform)
 
     if edited:
-        thread.join()
+        thread.join(180)
     user = _user(target, 1)
     assert user is not None
     assert user.is_active is not edited
@@ -301,7 +301,7 @@ def test_password_that_is_changed_during_a_run_is_kept(
 
     import_platform(target, platform)
 
-    thread.join()
+    thread.join(180)
     user = _user(target, 1)
     assert user is not None
     assert user.password_hash == "own"

@@ -83,7 +83,7 @@ def meeting(url: str, statement: str, act: Callable[[], object]) -> Iterator[Mee
     event.listen(Engine, "before_cursor_execute", start)
     try:
         yield met
-        other.join(30)
+        other.join(180)
     finally:
         event.remove(Engine, "before_cursor_execute", start)
 

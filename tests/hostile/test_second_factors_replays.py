@@ -38,7 +38,7 @@ class WaitingHasher(FakeHasher):
         self, password_hash: str | None, password: str, imported_seconds: float = 0
     ) -> Match:
         is_right = super().verify(password_hash, password, imported_seconds)
-        self._together.wait(30)
+        self._together.wait(180)
         return is_right
 
 

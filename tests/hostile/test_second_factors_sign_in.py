@@ -173,7 +173,7 @@ class WaitingHasher(FakeHasher):
     def verify(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
     ) -> Match:
-        self._together.wait(30)
+        self._together.wait(180)
         return super().verify(password_hash, password, imported_seconds)
 
 

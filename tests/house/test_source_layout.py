@@ -1,6 +1,8 @@
 """Files stay small, their names say what they hold, and each begins by saying it."""
 
 import ast
+import re
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from tests.house.sources import application, python_sources
@@ -11,6 +13,7 @@ VAGUE_NAMES = {
     *("utils", "util", "helpers", "helper", "common", "base", "core"),
     *("manager", "managers", "handler", "handlers", "misc"),
 }
+ENDLESS = re.compile(r"\.(join|wait|communicate)\(\)")
 GENERATED = "migrations/versions/"
 """A migration is as long as what it changes, and is never touched again."""
 
@@ -64,3 +67,44 @@ def test_threads_that_meet_do_not_wait_for_ever() -> None:
         and "timeout" not in {keyword.arg for keyword in node.keywords}
     ]
     assert patient == []
+
+
+def test_no_test_waits_for_ever() -> None:
+    """What doesn't end, or never happens, fails one test instead of holding up the whole run."""
+    endless = [
+        f"{source.path}:{call.lineno}"
+        for source in python_sources()
+        if source.path.startswith("tests/") and ENDLESS.search(source.text)
+        for call in _endless_waits(source.tree)
+    ]
+    assert endless == []
+
+
+def test_endless_waits_are_found() -> None:
+    """Barriers have their own timeout, coroutines end with their loop, texts are joined."""
+    patient = "m = Barrier(2, timeout=9); m.wait(); t.join(9); await e.wait(); ', '.join(names)"
+    endless = "thread.join(); process.wait(); process.communicate()"
+    calls = [*_endless_waits(ast.parse(patient)), *_endless_waits(ast.parse(endless))]
+    assert [ast.unparse(call) for call in calls] == endless.split("; ")
+
+
+def _endless_waits(tree: ast.Module) -> Iterator[ast.Call]:
+    """Yield the calls without a timeout that wait for a thread, a process or an event."""
+    nodes = list(ast.walk(tree))
+    awaited = [node.value for node in nodes if isinstance(node, ast.Await)]
+    barriers = {name for node in nodes for name in _barriers(node)}
+    for node in nodes:
+        match node:
+            case ast.Call(ast.Attribute(value, "join" | "wait" | "communicate"), [], []):
+                if node not in awaited and ast.unparse(value) not in barriers:
+                    yield node
+
+
+def _barriers(node: ast.AST) -> list[str]:
+    """Return the names that ``node`` gives to a barrier."""
+    match node:
+        case ast.Assign(targets=[target], value=value) if "Barrier(" in ast.unparse(value):
+            return ast.unparse(target).strip("()").split(", ")
+        case ast.arg(arg=name, annotation=ast.expr() as kind) if "Barrier" in ast.unparse(kind):
+            return [name]
+    return []

@@ -75,7 +75,7 @@ def test_killed_import_is_completed_by_the_next_run(
                 assert process.poll() is None, installation.output
         finally:
             process.send_signal(signal.SIGKILL)
-            process.wait()
+            process.wait(180)
         # The database may still be ending the last batch; what was written of it is whole.
         found, passwords = _counts(target, UserRecord, ImportedPasswordRecord)
         assert here <= found < _PEOPLE

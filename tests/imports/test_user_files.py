@@ -375,7 +375,7 @@ def test_pipe_is_read(ports: Ports, tmp_path: Path) -> None:
     writer = Thread(target=pipe.write_text, args=("email\nann@example.com\n",), daemon=True)
     writer.start()
     [people] = run_json(ports, "import", "users", str(pipe))["imported"]
-    writer.join(timeout=30)
+    writer.join(timeout=180)
     assert people["created"] == 1
 
 

@@ -24,7 +24,7 @@ class KilledRedis:
         """End it with SIGKILL, and start it again."""
         process = self.server.process
         process.kill()
-        process.wait()
+        process.wait(180)
         settings = self.lodging.folder / "valkey.conf"
         words = settings.read_text().split()
         again = self.lodging.start(self.program, settings)
@@ -50,4 +50,4 @@ def killed_redis(folder: Path) -> Iterator[KilledRedis]:
         yield redis
     finally:
         redis.server.process.kill()
-        redis.server.process.wait()
+        redis.server.process.wait(180)

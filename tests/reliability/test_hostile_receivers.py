@@ -38,7 +38,7 @@ An endpoint that is held up by silent ones gets nothing before their timeout of 
 """
 
 _RETRY_AFTER = 3600
-_PATIENCE = 30.0
+_PATIENCE = 180.0
 
 
 @dataclass(frozen=True, slots=True)

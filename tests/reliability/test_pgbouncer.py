@@ -62,7 +62,7 @@ default_pool_size = 2
         yield f"postgresql://{behind.username}@127.0.0.1:{port}/shop"
     finally:
         process.kill()
-        process.wait()
+        process.wait(180)
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def test_bytes_arrive_whole_and_late_in_both_directions() -> None:
                 client.shutdown(socket.SHUT_WR)
                 received = b"".join(iter(lambda: client.recv(65536), b""))
             assert time.monotonic() - began >= 2 * _DELAY
-        echo.join()
+        echo.join(180)
     assert received == sent
 
 

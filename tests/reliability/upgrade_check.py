@@ -70,7 +70,7 @@ class OldShop:
             f"{self.url}/graphql/",
             json={"query": query, "variables": variables},
             headers=headers,
-            timeout=30,
+            timeout=180,
         )
         answer: dict[str, object] = response.json()
         if response.status_code != requests.codes.ok or "errors" in answer:
@@ -120,13 +120,13 @@ def _webhook(shop: OldShop) -> None:
 
 def _console(shop: OldShop) -> None:
     with requests.Session() as browser:
-        page = browser.get(f"{shop.url}/console/", timeout=30)
+        page = browser.get(f"{shop.url}/console/", timeout=180)
         found = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', page.text)
         assert found, page.status_code
         form = {"csrf_token": found[1], "email": STAFF, "password": PASSWORD}
-        browser.post(page.url, data=form, headers={"Referer": page.url}, timeout=30)
+        browser.post(page.url, data=form, headers={"Referer": page.url}, timeout=180)
         for path in ("/console/", "/console/users/", "/console/deliveries/", "/console/audit/"):
-            shown = browser.get(shop.url + path, timeout=30)
+            shown = browser.get(shop.url + path, timeout=180)
             # A page that the previous release doesn't have isn't a fault of the upgrade.
             assert shown.status_code in (requests.codes.ok, requests.codes.not_found), path
             assert "/sign-in" not in shown.url, "not signed in"
@@ -253,7 +253,7 @@ def _served(code: Path, python: Path, url: str, receiver: HttpServer) -> Iterato
         yield shop
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(180)
         log.close()
 
 
@@ -289,7 +289,7 @@ def _under_load(shop: OldShop) -> Iterator[None]:
         yield
     finally:
         stop.set()
-        thread.join()
+        thread.join(180)
 
 
 def _say(line: str) -> None:

@@ -12,7 +12,7 @@ from tests.servers.http import HttpServer, Received, Reply, http_server
 
 TARGET = "https://app.example.com/hook"
 QUERY = "subscription { event { ... on StaffCreated { user { id } } } }"
-_SECONDS = 60
+_SECONDS = 180
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def flask_program(folder: Path) -> Iterator[Path]:
             yield programs
         finally:
             listener.shutdown(socket.SHUT_RDWR)  # which ends a waiting accept()
-            forwarding.join()
+            forwarding.join(180)
 
 
 def _forward(listener: socket.socket) -> None:

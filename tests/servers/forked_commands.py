@@ -65,7 +65,7 @@ class ForkedCommand:
 
     def poll(self) -> int | None:
         """Return the exit code; None while it runs."""
-        return self.wait() if self._has_ended(0) else None
+        return self.wait(180) if self._has_ended(0) else None
 
     def wait(self, timeout: float | None = None) -> int:
         """Return the exit code; raises ``TimeoutError`` after ``timeout`` seconds."""
@@ -79,7 +79,7 @@ class ForkedCommand:
     def kill(self) -> None:
         """End it, if it still runs."""
         self.send_signal(signal.SIGKILL)
-        self.wait()
+        self.wait(180)
 
     def _has_ended(self, timeout: float | None) -> bool:
         return self.returncode is not None or bool(select.select([self._pipe], [], [], timeout)[0])
@@ -160,7 +160,7 @@ def _forking_process() -> socket.socket:
 
     def end() -> None:
         ours.close()
-        process.wait()
+        process.wait(180)
 
     atexit.register(end)
     return ours

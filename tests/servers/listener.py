@@ -24,7 +24,7 @@ class Listener(ThreadingHTTPServer):
             yield
         finally:
             self.shutdown()
-            thread.join()
+            thread.join(180)
             self.server_close()
 
 

@@ -35,4 +35,4 @@ def otlp_collector() -> Iterator[tuple[str, Received]]:
             yield f"http://127.0.0.1:{server.server_address[1]}", received
         finally:
             server.shutdown()
-            thread.join()
+            thread.join(180)

@@ -94,7 +94,7 @@ def _initialize(lodging: Lodging, programs: Path) -> None:
 
 def _run(lodging: Lodging, *command: str | Path) -> None:
     process = lodging.start(*command)
-    if process.wait() != 0:
+    if process.wait(180) != 0:
         raise RuntimeError(f"{command[0]} ended with {process.returncode}.")
 
 

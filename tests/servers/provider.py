@@ -22,7 +22,7 @@ RESOURCE = "https://shop.example/api"
 """What the access tokens of the client ``api`` are made for; those of ``shop`` are opaque."""
 
 _FOLDER = ROOT / "tests" / "provider"
-_SECONDS = 60
+_SECONDS = 180
 _STEPS = 12
 _FORM = re.compile(r'<form[^>]*action="([^"]+)"')
 _HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')

@@ -24,7 +24,7 @@ def keep(run: Path, name: str) -> None:
         finally:
             # At once, clients or not; on SIGTERM PostgreSQL would wait for its clients to leave.
             server.process.send_signal(signal.SIGINT)
-            server.process.wait()
+            server.process.wait(180)
             # Whoever began the run does the same, unless it was killed.
             shutil.rmtree(run, ignore_errors=True)
 

@@ -49,7 +49,7 @@ def test_killed_run_leaves_no_server() -> None:
         directory, _url = process.stdout.readline().split()
         with (Path(directory) / "valkey.keeper").open() as keeper:
             process.send_signal(signal.SIGKILL)
-            process.wait()
+            process.wait(180)
             fcntl.flock(keeper, fcntl.LOCK_EX)
     assert not Path(directory).exists()
 

@@ -13,7 +13,7 @@ from tests.spec.server import Server
 
 Headers = Mapping[str, str | bytes]
 JSON = {"Content-Type": "application/json"}
-_SECONDS = 60
+_SECONDS = 180
 _addresses = count(1)
 
 

@@ -22,7 +22,7 @@ from tests.spec.documents import DEACTIVATE_ALL, ME_QUERY, VERIFY
 from tests.spec.recorded_shop import RecordedShop
 from tests.spec.server import VENDOR, Server, environment
 
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 300
 INSTALL = """
 mutation ($input: AppInstallInput!) {
   appInstall(input: $input) { appInstallation { id status } errors { field code } }

@@ -9,7 +9,7 @@ from tests.spec.client import JSON, Client
 
 BODY = b'{"query": "{ __typename }"}'
 ANSWER = b'{"data":{"__typename":"Query"}}'
-_SECONDS = 60
+_SECONDS = 180
 
 
 def test_body_in_one_byte_chunks_is_accepted(client: Client) -> None:

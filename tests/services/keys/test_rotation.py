@@ -42,7 +42,7 @@ class MeetingKeyStore(KnownKeyStore):
     @override
     def generate(self) -> KeyPair:
         pair = super().generate()
-        self._meeting.wait(timeout=30)
+        self._meeting.wait(timeout=180)
         return pair
 
 

@@ -122,7 +122,7 @@ def test_worker_opens_it(ports: Ports, clock: FakeClock) -> None:
             stop.wait(0.05)
     finally:
         stop.set()
-        worker.join()
+        worker.join(180)
     assert is_open(ports)
 
 
