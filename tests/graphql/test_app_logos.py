@@ -178,3 +178,15 @@ def test_manifest_without_a_brand_has_none(api: ApiClient, manager: str) -> None
     with app_server() as app:
         manifest = api.run(FETCH, manager, url=app.manifest_url)["manifest"]
     assert (manifest["brand"], manifest["requiredSaleorVersion"]) == (None, None)
+
+
+def test_logo_is_fetched_once_however_often_it_is_asked_for(api: ApiClient, manager: str) -> None:
+    again = " ".join(f"b{number}: brand {{ logo {{ default }} }}" for number in range(20))
+    query = f"""mutation ($url: String!) {{
+      appFetchManifest(manifestUrl: $url) {{ errors {{ code }} manifest {{ {again} }} }}
+    }}"""
+    with app_server() as app:
+        branded(app)
+        manifest = api.run(query, manager, url=app.manifest_url)["manifest"]
+        assert len(app.server.calls("/logo")) == 1
+    assert len({brand["logo"]["default"] for brand in manifest.values()}) == 1

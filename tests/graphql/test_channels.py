@@ -1,5 +1,7 @@
 """Channels by GraphQL, and the channels of groups, people, carts and orders."""
 
+import json
+
 import pytest
 
 from app.domain.authorization.actor import OPERATOR
@@ -219,3 +221,19 @@ def test_orders_of_a_channel(ports: Ports, api: ApiClient) -> None:
     confirm = "mutation ($id: ID!) { orderConfirm(id: $id) { errors { code } } }"
     assert api.code(confirm, none.access, id=order) == "PermissionDenied"
     assert api.run(confirm, every.access, id=order) == {"errors": []}
+
+
+def test_payload_of_a_group_has_its_restriction(ports: Ports, api: ApiClient) -> None:
+    boss = sign_in(ports, make_user(ports, "boss@example.com", is_superuser=True)).access
+    dry_run = """mutation ($id: ID!, $text: String!) {
+      webhookDryRun(objectId: $id, query: $text) { payload errors { field message } }
+    }"""
+    selected = f"permissionGroup {{ {GROUP} }}"
+    query = f"subscription {{ event {{ ... on PermissionGroupUpdated {{ {selected} }} }} }}"
+    for channels, expected in (((), []), (None, ["default-channel"])):
+        key = to_global_id("Group", make_group(ports, f"Sales {channels}", channels=channels))
+        answer = api.run(dry_run, boss, id=key, text=query)
+        assert answer["errors"] == []
+        group = json.loads(answer["payload"])["permissionGroup"]
+        assert group["restrictedAccessToChannels"] is (channels is not None)
+        assert [one["slug"] for one in group["accessibleChannels"]] == expected

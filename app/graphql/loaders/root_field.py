@@ -22,6 +22,7 @@ from app.graphql.loaders.accounts import (
     place,
 )
 from app.ports import Ports
+from app.services.apps.installation_requests import show_manifest_logo
 from app.services.commerce.channels import (
     all_channels,
     channels_with_orders,
@@ -238,6 +239,21 @@ class OrderLoader:
         return [key for key in self._accounts.following(info, user_id, size) if key != own]
 
 
+class LogoLoader:
+    """The logos that manifests name, each fetched once however often it is asked for."""
+
+    def __init__(self, ports: Ports, actor: Actor) -> None:
+        self._ports = ports
+        self._actor = actor
+        self._found: dict[str, Mapping[int, bytes]] = {}
+
+    def of(self, url: str) -> Mapping[int, bytes]:
+        """Return the logo at ``url`` by size; empty for none."""
+        if url not in self._found:
+            self._found[url] = show_manifest_logo(self._ports, self._actor, url)
+        return self._found[url]
+
+
 @dataclass(frozen=True, slots=True)
 class Loaders:
     """What loads the objects of the lists under a root field."""
@@ -247,6 +263,7 @@ class Loaders:
     groups: GroupLoader
     orders: OrderLoader
     deliveries: DeliveryLoader
+    logos: LogoLoader
 
 
 def make_loaders(
@@ -257,4 +274,5 @@ def make_loaders(
     groups = GroupLoader(ports, actor, accounts)
     orders = OrderLoader(ports, actor, accounts)
     channels = ChannelLoader(ports, actor)
-    return Loaders(accounts, channels, groups, orders, DeliveryLoader(ports, actor))
+    deliveries, logos = DeliveryLoader(ports, actor), LogoLoader(ports, actor)
+    return Loaders(accounts, channels, groups, orders, deliveries, logos)

@@ -13,7 +13,6 @@ from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType
 from app.domain.webhooks import SyncEvent
 from app.graphql.context import Info, RequestContext
-from app.services.apps.installation_requests import show_manifest_logo
 
 _PERMISSION = "app.graphql.types.permissions.Permission"
 
@@ -150,7 +149,7 @@ class Manifest(graphene.ObjectType):
 
     def resolve_brand(self: domain.Manifest, at: Info) -> Mapping[int, bytes] | None:
         context: RequestContext = at.context
-        return show_manifest_logo(context.ports, context.actor, self.logo_url) or None
+        return context.loaders(at).logos.of(self.logo_url) or None
 
     def resolve_configuration_url(self: domain.Manifest, _info: Info) -> str | None:
         return self.configuration_url or None

@@ -361,6 +361,20 @@ def channel_of(session: Session, stored: OrderRecord | CheckoutRecord) -> int:
 
 
 @building_block
+def keep_channel_of_cart(session: Session, token: str) -> None:
+    """Lock the channel of the cart with that token against deletion.
+
+    Before the cart itself, in the order that deletions of channels use.
+    """
+    channel = select(CHECKOUT_CHANNEL).where(CheckoutRecord.token == token).scalar_subquery()
+    session.execute(
+        select(ChannelRecord.id)
+        .where(ChannelRecord.id == channel)
+        .with_for_update(read=True, key_share=True)
+    )
+
+
+@building_block
 def is_reached(actor: Actor, channel_id: SQLColumnExpression[int]) -> ColumnElement[bool]:
     """Return the condition that ``actor``, and the viewer of a preview, reach that channel."""
     conditions = [

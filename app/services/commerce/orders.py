@@ -66,6 +66,7 @@ from app.services.commerce.channels import (
     find_channel,
     is_in_channel,
     is_reached,
+    keep_channel_of_cart,
 )
 from app.services.commerce.checkouts import (
     cart_in,
@@ -175,6 +176,7 @@ def complete_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Order:
     """
     with ports.database.transaction(cart_in(checkout_id)) as session:
         _keep_owner(session, checkout_id)
+        keep_channel_of_cart(session, token_in(checkout_id))
         cart = locked_checkout(session, actor, checkout_id)
         if cart.completed_at is not None:
             return _ordered(session, actor, cart)

@@ -34,7 +34,6 @@ from app.models import (
     ChannelRecord,
     CheckoutRecord,
     GroupMemberRecord,
-    GroupPermissionRecord,
     GroupRecord,
     OrderRecord,
     ProductRecord,
@@ -60,7 +59,7 @@ from app.services.commerce.products import PRODUCTS, to_product
 from app.services.identity.stored_apps import APPS, app_snapshot, stored_app, to_app
 from app.services.identity.users import NEEDED, load_user
 from app.services.identity.users import snapshot_of as user_snapshot
-from app.services.people.stored_groups import group_snapshot, load_group
+from app.services.people.stored_groups import GROUPS, group_snapshot, load_group, to_group
 
 Deleted = TypeVar("Deleted", bound=User | Group | App | Product | Address | Channel)
 
@@ -256,11 +255,11 @@ def _user(session: Session, key: int) -> User | None:
 
 
 def _group(session: Session, key: int) -> Group | None:
-    name = session.scalar(select(GroupRecord.name).where(GroupRecord.id == key))
-    if name is None:
+    row = session.execute(GROUPS.where(GroupRecord.id == key)).one_or_none()
+    if row is None:
         return None
-    granted = select(GroupPermissionRecord.permission).where(GroupPermissionRecord.group_id == key)
-    return Group(key, name, known_permissions(session.scalars(granted).all()))
+    group = to_group(row)
+    return Group(key, group.name, group.permissions, group.channel_ids)
 
 
 def _app(session: Session, key: int) -> App | None:

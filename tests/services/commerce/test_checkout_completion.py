@@ -2,18 +2,23 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from decimal import Decimal
 from threading import Barrier
 
 import pytest
 from sqlalchemy import delete, func, select, update
 
-from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
+from app.domain.commerce.channels import NewChannel
+from app.domain.commerce.money import CURRENCY
 from app.domain.commerce.sales import OrderStatus
 from app.domain.values.errors import Refused
-from app.models import CheckoutRecord, OrderRecord, ProductRecord, UserRecord
+from app.domain.values.ids import to_global_id
+from app.models import ChannelRecord, CheckoutRecord, OrderRecord, ProductRecord, UserRecord
 from app.ports import Ports
+from app.services.commerce.channels import create_channel, delete_channel
 from app.services.commerce.checkouts import (
     LineInput,
     add_checkout_lines,
@@ -184,3 +189,29 @@ def test_deleting_the_buyer_while_ordering_causes_no_error(
     with ports.database.reading() as session:
         owners = session.scalars(select(OrderRecord.user_id)).all()
     assert set(owners) <= {None}
+
+
+@pytest.mark.both_databases
+def test_no_order_stays_in_a_channel_that_is_deleted_while_ordering(
+    ports: Ports, second_process: Ports, pool: ThreadPoolExecutor
+) -> None:
+    bowl = make_product(ports, "Bowl")
+    create_channel(ports, OPERATOR, NewChannel("Rest", "rest", CURRENCY, "DE"))
+
+    def delete(channel: str) -> None:
+        with suppress(Refused):  # it has an order already
+            delete_channel(second_process, OPERATOR, channel)
+
+    for number in range(12):
+        new = NewChannel("Gone", f"gone-{number}", CURRENCY, "DE", is_active=True)
+        channel = create_channel(ports, OPERATOR, new)
+        lines = [LineInput(product_id(bowl), 1)]
+        cart = create_checkout(ports, NOBODY, lines, EMAIL, channel.slug)
+        ordering = pool.submit(complete_checkout, ports, NOBODY, checkout_id(cart))
+        pool.submit(delete, to_global_id("Channel", channel.id)).result(60)
+        refusal = ordering.exception(60)
+        assert refusal is None or isinstance(refusal, Refused), refusal
+    with ports.database.reading() as session:
+        existing = select(ChannelRecord.id)
+        lost = select(OrderRecord.id).where(OrderRecord.channel_id.not_in(existing))
+        assert session.scalars(lost).all() == []
