@@ -11,6 +11,7 @@ from app.domain.apps.apps import MAX_PROBLEMS, AppProblem, ProblemReport
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
+from app.domain.values.text_rules import is_storable
 from app.models import AppProblemRecord, AppRecord, UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
@@ -124,7 +125,7 @@ def dismiss_own_problems(
         foreign = select(AppProblemRecord.id).where(AppProblemRecord.id.in_(ids), ~own).limit(1)
         if ids and session.scalar(foreign) is not None:
             raise Refused(Problem("INVALID", "Choose problems of this app.", "ids"))
-        chosen = AppProblemRecord.id.in_(ids) if ids else AppProblemRecord.key.in_(keys)
+        chosen = AppProblemRecord.id.in_(ids) if ids else _has_key(keys)
         session.execute(_dismissal(own & chosen).values(dismissed_by=""))
 
 
@@ -146,7 +147,12 @@ def dismiss_problems_of_app(
     with ports.database.transaction() as session:
         locked_app_of_any_scope(session, app_id, "app")
         of_app = AppProblemRecord.app_id == app_id
-        _dismiss(ports, actor, session, of_app & AppProblemRecord.key.in_(keys))
+        _dismiss(ports, actor, session, of_app & _has_key(keys))
+
+
+def _has_key(keys: Collection[str]) -> ColumnElement[bool]:
+    """Match problems with one of ``keys``; no problem has one that can't be stored."""
+    return AppProblemRecord.key.in_(filter(is_storable, keys))
 
 
 def _dismiss(ports: Ports, actor: Actor, session: Session, chosen: ColumnElement[bool]) -> None:
