@@ -48,6 +48,7 @@ TABLES = {
 
 RECORDED_NAMES = {
     ("staffUpdate", "permissions"),
+    ("permissionGroupUpdate", "channels"),
     ("permissionGroupUpdate", "permissions"),
     ("permissionGroupUpdate", "users"),
 }

@@ -137,8 +137,7 @@ def test_concurrent_first_requests_of_a_browser_succeed(
     ports: Ports, provider: OwnProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A busy machine has none of them wait too long for its turn.
-    for module in ("provider_calls", "provider_keys"):
-        monkeypatch.setattr(f"app.services.identity.{module}.QUEUE_SECONDS", PATIENCE)
+    monkeypatch.setattr("app.services.identity.provider_calls.QUEUE_SECONDS", PATIENCE)
     for token in (provider.access_token(), provider.known("an-opaque-token")):
         with ThreadPoolExecutor(6) as pool:
             found = list(pool.map(lambda _, bearer=token: fault(ports, bearer), range(6)))
