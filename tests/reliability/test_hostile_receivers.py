@@ -15,7 +15,7 @@ from app.adapters.http.guarded_http import GuardedHttp
 from app.adapters.queue.delivery_queue import connect_queue
 from app.adapters.system import SystemClock
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import MAX_RESPONSE_SIZE, TIMEOUT
+from app.domain.deliveries.deliveries import MAX_RESPONSE_SIZE
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import BATCH_SIZE, MAX_LEASES
@@ -31,14 +31,9 @@ HEALTHY = 100
 BACKLOG = BATCH_SIZE * MAX_LEASES
 """Deliveries that wait for each hostile endpoint: as many as it can get at once."""
 
-BOUND = 18.0
-"""Seconds within which all is delivered that healthy endpoints wait for, on a busy machine too.
-
-An endpoint that is held up by silent ones gets nothing before their timeout of 20 seconds.
-"""
-
 _RETRY_AFTER = 3600
 _PATIENCE = 180.0
+"""An endpoint that is held up by silent ones gets nothing before their timeout of an hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +110,8 @@ def _answering(hostile: Hostile, released: Event) -> Callable[[Received], Reply]
 
 
 @pytest.fixture
-def delivering(ports: Ports, tmp_path: Path) -> Iterator[Ports]:
+def delivering(ports: Ports, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ports]:
+    monkeypatch.setattr("app.services.deliveries.sending.TIMEOUT", 3600.0)
     queue = connect_queue("", tmp_path / "queue")
     yield replace(ports, clock=SystemClock(), http=GuardedHttp(LOOPBACK), queue=queue)
     queue.close()
@@ -137,13 +133,13 @@ def _working(ports: Ports, released: Event) -> Iterator[None]:
 
 
 def _wait(ports: Ports, webhook: int, count: int) -> None:
-    """Until so many deliveries have arrived; fails after ``BOUND``."""
+    """Until so many deliveries have arrived; fails after ``_PATIENCE``."""
     arrived = (
         select(func.count())
         .select_from(DeliveryRecord)
         .where(DeliveryRecord.webhook_id == webhook, DeliveryRecord.status == "SUCCESS")
     )
-    end = time.monotonic() + BOUND
+    end = time.monotonic() + _PATIENCE
     while True:
         with ports.database.reading() as session:
             found = session.scalar(arrived)
@@ -174,8 +170,7 @@ def test_hostile_receivers_stall_no_other_endpoint(
 
     for name, attempt in first.items():
         if name in SILENT:
-            is_patient = attempt is None or attempt.duration > 0.9 * TIMEOUT
-            assert is_patient, f"{name} has been given up after less than its time"
+            assert attempt is None, f"{name} has been given up after less than its time"
             continue
         assert attempt is not None
         assert (attempt.status, attempt.response_status) == ("FAILED", HOSTILE[name].status)
@@ -231,7 +226,7 @@ def _first_attempts(
     ports: Ports, hostile: dict[str, int]
 ) -> dict[str, DeliveryAttemptRecord | None]:
     """Return what each hostile endpoint did first, as soon as all but the silent ones did it."""
-    end = time.monotonic() + BOUND
+    end = time.monotonic() + _PATIENCE
     while True:
         first = {name: _first_attempt(ports, webhook) for name, webhook in hostile.items()}
         missing = [name for name, attempt in first.items() if not attempt and name not in SILENT]
