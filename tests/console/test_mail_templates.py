@@ -102,7 +102,7 @@ def test_test_of_the_edited_email_is_sent_and_nothing_saved(
     answer = send(console, "test")
     assert answer.status == 303
     page = console.follow(answer)
-    assert "Test to hannah@example.com written to a file on the server." in page.text
+    assert "Test sent to hannah@example.com." in page.text
     assert "Save template" in page.text
     assert 'value="Neues Passwort"' in page.html
     assert list_templates(shop, OPERATOR) == ()

@@ -2,20 +2,24 @@
 
 import csv
 import io
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
+from app.factory import create_app
 from app.ports import Ports
 from app.services.deliveries.fanout import fan_out_events
 from app.services.mails.sending import send_due_mail
+from app.settings import Settings
 from tests.builders.app_mail import CLARA, make_mailing_shop
 from tests.builders.deliveries import work_off
 from tests.builders.mails import make_mail, make_waiting_mail, stored_mails
 from tests.builders.people import make_staff, make_user
 from tests.console.conftest import StaffConsole, Statements
+from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 
 STAFF, USERS = Permission.MANAGE_STAFF, Permission.MANAGE_USERS
@@ -87,11 +91,19 @@ def test_invalid_filter_is_ignored_and_named(staff_console: StaffConsole, hanna:
     assert page.text.count("isn't valid") == 3
 
 
+@pytest.mark.parametrize("sends_mail", [True, False])
 def test_mails_written_to_a_file_are_not_called_sent(
-    staff_console: StaffConsole, hanna: int, shop: Ports
+    hanna: int, shop: Ports, sends_mail: bool
 ) -> None:
-    page = staff_console(STAFF).open("/console/mails/")
-    assert ("written to a file" in page.text) is not shop.configuration.sends_mail
+    ports = replace(shop, configuration=replace(shop.configuration, sends_mail=sends_mail))
+    make_staff(ports, "manager@example.com", Permission.MANAGE_STAFF)
+    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    console.sign_in("manager@example.com")
+    page, entry = console.open("/console/mails/"), console.open("/console/mails/1")
+    assert ("are written to a file" in page.text) is not sends_mail
+    for shown in (page.text, entry.text):
+        assert ("Written to a file" in shown) is not sends_mail
+    assert ("Accepted by the mail server" in entry.text) is sends_mail
 
 
 def test_who_manages_customers_sees_only_emails_about_them(

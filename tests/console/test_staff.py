@@ -2,14 +2,18 @@
 
 import html
 import re
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.values.ids import to_global_id
+from app.factory import create_app
 from app.ports import Ports
+from app.settings import Settings
 from tests.builders.outbox import mails
 from tests.builders.people import (
+    PASSWORD,
     make_group,
     make_staff,
     make_user,
@@ -304,3 +308,29 @@ def test_invitation_sent_twice_creates_one_person(
     assert first.status == second.status == 303
     assert console.follow(second).leads_to == first.leads_to
     assert len(mails(shop)) == 1
+
+
+def test_invitation_without_a_mail_server_is_not_called_sent(shop: Ports) -> None:
+    ports = replace(shop, configuration=replace(shop.configuration, sends_mail=False))
+    make_user(ports, "admin@example.com", is_superuser=True)
+    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    console.sign_in("admin@example.com")
+    invited = console.send(INVITE, {"email": "sofia@example.com"})
+    page = console.follow(invited)
+    assert "The invitation for sofia@example.com was written to a file on the server." in page.text
+    assert f"{INVITE}{invited.leads_to.rpartition('/')[2]}/link" in page.html
+    key = make_user(ports)
+    link = console.send(f"/console/people/{key}/link", seen_at=f"/console/customers/{key}")
+    said = console.follow(link).text
+    assert "The password reset link for customer@example.com was written to a file" in said
+    change = {"new_email": "new@example.com", "password": PASSWORD}
+    asked = console.send("/console/account/email", change, seen_at="/console/account/")
+    assert "The link for new@example.com was written to a file" in console.follow(asked).text
+    preview = "/console/settings/email-preview/"
+    tried = console.send(f"{preview}test", {"kind": "password_changed"}, seen_at=preview)
+    said = "Test to admin@example.com written to a file on the server."
+    assert said in console.follow(tried).text
+    forgotten = {"email": "customer@example.com"}
+    visitor = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    told = visitor.send("/console/forgotten", forgotten)
+    assert "a link was written to a file on the server" in told.text

@@ -12,6 +12,7 @@ from app.console.frame.forms import ConsoleForm, uploaded_image
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import (
     full_url,
+    mail_message,
     page,
     redirect_to,
     redirect_with_success,
@@ -30,6 +31,7 @@ from app.domain.accounts.users import MAX_AVATAR_SIZE, User, avatar_path, time_z
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import translatable
 from app.services.accounts.account_details import (
     Details,
     delete_avatar,
@@ -302,8 +304,14 @@ def ask_for_email() -> BaseResponse:
         except Refused as refused:
             form.refuse(refused)
         else:
-            message = text(
-                "Open the link we sent to {email}. Until then your email doesn't change.",
+            message = mail_message(
+                translatable(
+                    "Open the link we sent to {email}. Until then your email doesn't change."
+                ),
+                translatable(
+                    "No mail server is set up. The link for {email} was written to a file on the "
+                    "server. Until it's opened your email doesn't change."
+                ),
                 email=form.new_email.data,
             )
             return redirect_with_success(message, "console.account.index")

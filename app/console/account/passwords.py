@@ -71,6 +71,7 @@ def forgotten() -> BaseResponse:
         form=form,
         sign_in_options=_sign_in_options(),
         email=form.email.data,
+        is_sent=ports().configuration.sends_mail,
     )
 
 

@@ -39,6 +39,7 @@ from app.domain.second_factors import AuthenticationMethod
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.urls.web_urls import parse_web_url, resolved_path
 from app.domain.values.errors import Refused
+from app.domain.values.text import Sentence
 from app.services.authorization.register import may
 from app.services.console.saved_filters import Badges, show_badges
 from app.services.shop.settings import Closing, update_shop
@@ -81,6 +82,11 @@ def redirect_with_error(refused: Refused, endpoint: str, /, **values: Any) -> Ba
     reasons = " ".join(problem_text(problem) for problem in refused.problems)
     flash(text("{reasons} Nothing was changed.", reasons=reasons), "bad")
     return redirect_to(endpoint, **values)
+
+
+def mail_message(sent: Sentence, written: Sentence, /, **values: object) -> str:
+    """Say what became of an email: ``sent``, or ``written`` to a file without a mail server."""
+    return text(sent if ports().configuration.sends_mail else written, **values)
 
 
 def redirect_to(endpoint: str, /, **values: Any) -> BaseResponse:

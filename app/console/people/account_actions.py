@@ -30,6 +30,12 @@ from app.services.people.user_status import (
 )
 from app.web.translation import text
 
+_LINK_SENT = translatable("Password reset link sent to {email}.")
+_LINK_WRITTEN = translatable(
+    "No mail server is set up. The password reset link for {email} was written to a file on the "
+    "server."
+)
+
 blueprint = Blueprint("account_actions", __name__, url_prefix="/people")
 
 
@@ -124,7 +130,7 @@ def send_link(key: int) -> BaseResponse:
     """Mail them a link to set a password."""
     return _act(
         key,
-        translatable("Password reset link sent to {email}."),
+        _LINK_SENT if ports().configuration.sends_mail else _LINK_WRITTEN,
         lambda: send_reset_link(ports(), actor(), key, redirect_url=set_password_url()),
     )
 

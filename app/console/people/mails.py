@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame.formatting import breakable
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import (
+    mail_message,
     page,
     redirect_with_error,
     redirect_with_success,
@@ -68,6 +69,7 @@ _PAGES = {
 _WAITS, _NEXT = translatable("Waits until"), translatable("Next attempt")
 _APP_ACCEPTED = translatable("Accepted by the app")
 _ACCEPTED = translatable("Accepted by the mail server")
+_WRITTEN = translatable("Written to a file")
 _WAITING = translatable(
     "It's tried again automatically. If the cause is gone, you can retry it now."
 )
@@ -118,7 +120,7 @@ def make_mail_page(mail: MailEntry, permissions: frozenset[Permission]) -> MailP
         app=_app(mail),
         error=_error(mail),
         next_label=text(_WAITS if mail.status is MailStatus.WAITING else _NEXT),
-        sent_label=text(_APP_ACCEPTED if mail.sent_by else _ACCEPTED),
+        sent_label=text(_APP_ACCEPTED) if mail.sent_by else mail_message(_ACCEPTED, _WRITTEN),
         resend_note=note,
         action=action,
     )
@@ -132,6 +134,8 @@ def resent_message(sent: MailEntry, key: int) -> str:
 
 
 def _result(mail: MailEntry) -> Pill:
+    if mail.status is MailStatus.SENT:
+        return Pill("ok", mail_message(STATUSES[MailStatus.SENT], _WRITTEN))
     return Pill(_STATES[mail.status], text(STATUSES[mail.status]))
 
 

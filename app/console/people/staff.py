@@ -11,6 +11,7 @@ from wtforms.validators import InputRequired
 
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import (
+    mail_message,
     page,
     redirect_to,
     redirect_with_error,
@@ -54,6 +55,7 @@ from app.domain.authorization.permissions import (
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page, PageRequest
+from app.domain.values.text import translatable
 from app.services.console.sign_in_methods import sign_in_methods_of_staff
 from app.services.people.directory import list_staff
 from app.services.people.groups import list_groups
@@ -202,7 +204,13 @@ def resend(key: int) -> BaseResponse:
     except Refused as refused:
         return redirect_with_error(refused, "console.staff.show", key=key)
     return redirect_with_success(
-        text("Invitation sent again. Earlier links stopped working."),
+        mail_message(
+            translatable("Invitation sent again. Earlier links stopped working."),
+            translatable(
+                "No mail server is set up. The invitation was written to a file on the server. "
+                "Earlier links stopped working. Create an invitation link to copy."
+            ),
+        ),
         "console.staff.show",
         key=key,
     )
@@ -226,7 +234,14 @@ def _invite(form: InvitationForm, groups: tuple[str, ...]) -> Created:
         redirect_url=set_password_url(),
     )
     user = create_staff(ports(), actor(), new)
-    message = text("Invitation sent to {email}.", email=user.email)
+    message = mail_message(
+        translatable("Invitation sent to {email}."),
+        translatable(
+            "No mail server is set up. The invitation for {email} was written to a file on the "
+            "server. Create an invitation link to copy."
+        ),
+        email=user.email,
+    )
     return Created(message, "console.staff.show", {"key": user.id})
 
 
