@@ -31,6 +31,22 @@ COMMON: Mapping[str, Meaning] = {
 """Codes that mean the same in every enum."""
 
 CODES: Mapping[str, Mapping[str, Meaning]] = {
+    "CustomerBulkUpdateErrorCode": {
+        "BLANK": UNUSED,
+        "DUPLICATED_INPUT_ITEM": (
+            "A customer is in the list more than once.",
+            "Send one change for each customer.",
+        ),
+        "MAX_LENGTH": UNUSED,
+    },
+    "SendConfirmationEmailErrorCode": {
+        "ACCOUNT_CONFIRMED": ("The account is already confirmed.", "Sign in."),
+        "CONFIRMATION_ALREADY_REQUESTED": (
+            "A link was sent recently.",
+            "Wait 15 minutes, or the time in `RESET_PASSWORD_LOCK_TIME`.",
+        ),
+        "MISSING_CHANNEL_SLUG": UNUSED,
+    },
     "AccountErrorCode": {
         "ACCOUNT_NOT_CONFIRMED": (
             "The email isn't confirmed, and the shop requires it.",

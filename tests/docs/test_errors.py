@@ -29,8 +29,11 @@ def test_every_meaning_is_of_a_code_of_the_schema() -> None:
 ONLY_ELSEWHERE = {
     ("AccountErrorCode", "CHANNEL_INACTIVE"),
     ("AccountErrorCode", "MISSING_CHANNEL_SLUG"),
+    ("AppProblemDismissErrorCode", "OUT_OF_SCOPE_APP"),
+    ("ChannelErrorCode", "DUPLICATED_INPUT_ITEM"),
+    ("SendConfirmationEmailErrorCode", "MISSING_CHANNEL_SLUG"),
 }
-"""Codes that are sent for another enum alone: the channel of a cart."""
+"""Codes that are sent for another enum alone, such as the channel of a cart."""
 
 
 def test_codes_that_are_never_sent_say_so() -> None:

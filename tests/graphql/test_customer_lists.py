@@ -13,7 +13,14 @@ from app.services.metadata import change_user_metadata
 from tests.builders.addresses import make_address
 from tests.builders.orders import make_order, order_id
 from tests.builders.outbox import events
-from tests.builders.people import actor_of, make_staff, make_user, sign_in, user_as_stored
+from tests.builders.people import (
+    actor_of,
+    change_user,
+    make_staff,
+    make_user,
+    sign_in,
+    user_as_stored,
+)
 from tests.fakes.clock import FakeClock
 from tests.graphql.shop_client import ApiClient
 
@@ -261,3 +268,68 @@ def test_users_are_deactivated_together(ports: Ports, api: ApiClient, manager: s
     limited = sign_in(ports, make_staff(ports, "u@example.com", Permission.MANAGE_USERS)).access
     refused = api.run(change, limited, ids=ids[1:], active=False)
     assert refused == {"count": 0, "errors": [{"field": "ids", "code": "OUT_OF_SCOPE_USER"}]}
+
+
+BULK = """mutation ($customers: [CustomerBulkUpdateInput!]!, $policy: ErrorPolicyEnum) {
+  customerBulkUpdate(customers: $customers, errorPolicy: $policy) {
+    count
+    results { customer { firstName email note } errors { path code } }
+    errors { path code }
+  }
+}"""
+
+
+@pytest.mark.parametrize(
+    ("policy", "names", "changed"),
+    [
+        (None, [None, None, None], []),
+        ("REJECT_EVERYTHING", [None, None, None], []),
+        ("REJECT_FAILED_ROWS", ["Ann", None, None], ["ann"]),
+        ("IGNORE_FAILED", ["Ann", "Bob", None], ["ann", "bob"]),
+    ],
+)
+def test_policy_decides_on_failed_changes_of_several_customers(
+    ports: Ports,
+    api: ApiClient,
+    manager: str,
+    policy: str | None,
+    names: list[str | None],
+    changed: list[str],
+) -> None:
+    ann, bob = (make_user(ports, f"{name}@example.com") for name in ("ann", "bob"))
+    staff = make_user(ports, "staff@example.com", is_staff=True)
+    customers = [
+        {"id": global_id(ann), "input": {"firstName": "Ann"}},
+        {"id": global_id(bob), "input": {"firstName": "Bob", "email": "ANN@example.com"}},
+        {"id": global_id(staff), "input": {"firstName": "Sue"}},
+    ]
+    done = api.run(BULK, manager, customers=customers, policy=policy)
+    shown = [each["customer"] and each["customer"]["firstName"] for each in done["results"]]
+    assert (shown, done["count"], done["errors"]) == (names, len(changed), [])
+    assert [each["errors"] for each in done["results"]] == [
+        [],
+        [{"path": "input.email", "code": "UNIQUE"}],
+        [{"path": "id", "code": "NOT_FOUND"}],
+    ]
+    stored = [user_as_stored(ports, key) for key in (ann, bob)]
+    assert [one.first_name for one in stored] == [each or "" for each in names[:2]]
+    assert stored[1].email == "bob@example.com"
+    assert [event.type for event in events(ports)] == ["CUSTOMER_UPDATED"] * len(changed)
+
+
+def test_several_customers_are_named_once_each(ports: Ports, api: ApiClient, manager: str) -> None:
+    key = make_user(ports, "ann@example.com")
+    change_user(ports, key, external_reference="a-1")
+    ann = global_id(key)
+    change = {"firstName": "Ann"}
+    by_reference = {"externalReference": "a-1", "input": change}
+    done = api.run(BULK, manager, customers=[by_reference])
+    assert [each["customer"]["firstName"] for each in done["results"]] == ["Ann"]
+    twice = [{"id": ann, "input": change}, by_reference]
+    done = api.run(BULK, manager, customers=twice, policy="IGNORE_FAILED")
+    assert [each["errors"] for each in done["results"]] == [
+        [{"path": field, "code": "DUPLICATED_INPUT_ITEM"}] for field in ("id", "externalReference")
+    ]
+    many = [{"id": ann, "input": {}}] * 101
+    done = api.run(BULK, manager, customers=many)
+    assert (done["results"], done["errors"]) == ([], [{"path": "customers", "code": "INVALID"}])

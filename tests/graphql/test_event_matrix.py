@@ -50,6 +50,7 @@ TOLD: Mapping[str, str] = {
     "customerCreate": "CUSTOMER_CREATED",
     "customerUpdate": "CUSTOMER_UPDATED",
     "customerDelete": "CUSTOMER_DELETED",
+    "customerBulkUpdate": "CUSTOMER_UPDATED",
     "customerBulkDelete": "CUSTOMER_DELETED",
     "userBulkSetActive": "CUSTOMER_UPDATED",
     "staffBulkDelete": "STAFF_DELETED",
@@ -98,7 +99,7 @@ SILENT: Mapping[str, str] = {
     "the worker tells it, once it is true": "requestPasswordReset appInstall appRetryInstall",
     "there is nothing to change here: `test_event_register` acts it out": """
         setPassword confirmAccount confirmEmailChange accountDelete userAvatarDelete orderFulfill
-        appActivate accountRequestDeletion channelDeactivate
+        appActivate accountRequestDeletion channelDeactivate sendConfirmationEmail
     """,
     "the caller has no such address: `test_addresses` shows its event": "accountSetDefaultAddress",
 }

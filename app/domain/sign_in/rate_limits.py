@@ -75,6 +75,7 @@ API_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "requestPasswordReset": _limit("20/minute;100/hour", "Sends an email."),
         "passwordChange": _limit("30/minute;300/hour", "Hashes two passwords."),
         "requestEmailChange": _limit("20/minute;100/hour", "Hashes a password, sends an email."),
+        "sendConfirmationEmail": _limit("20/minute;100/hour", "Sends an email."),
         "accountRequestDeletion": _limit("20/minute;100/hour", "Sends an email."),
         "userAvatarUpdate": _limit("30/minute;300/hour", "Decodes and resizes a picture."),
         "externalAuthenticationUrl": _limit("120/minute;2000/hour", "Stores a sign-in."),

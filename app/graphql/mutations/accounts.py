@@ -8,7 +8,7 @@ from app.domain.values.inputs import ABSENT, Absent
 from app.graphql.context import Info
 from app.graphql.mutations.addresses import CUSTOMER_ID, AddressInput, sent_address
 from app.graphql.mutations.metadata import MetadataInput, pairs
-from app.graphql.mutations.payloads import AccountPayload, answers
+from app.graphql.mutations.payloads import AccountPayload, MutationPayload, answers, errors_of
 from app.services.accounts.account_details import (
     Details,
     delete_account,
@@ -20,7 +20,7 @@ from app.services.accounts.email_changes import (
     confirm_email_change,
     request_email_change,
 )
-from app.services.accounts.registration import NewAccount, register_account
+from app.services.accounts.registration import NewAccount, register_account, send_confirmation
 
 _USER = "app.graphql.types.users.User"
 _LANGUAGE = "app.graphql.types.languages.LanguageCodeEnum"
@@ -84,6 +84,12 @@ class ConfirmAccount(AccountPayload):
     user = graphene.Field(_USER)
 
 
+class SendConfirmationEmail(MutationPayload):
+    """The result. A link was emailed to the signed-in user."""
+
+    errors = errors_of("problems.SendConfirmationEmailError")
+
+
 class AccountUpdate(AccountPayload):
     """The updated account."""
 
@@ -132,6 +138,18 @@ class AccountMutations(graphene.ObjectType):
             description="Ignored, as in Saleor: the account keeps its password."
         ),
         token=graphene.NonNull(graphene.String),
+    )
+    send_confirmation_email = graphene.Field(
+        SendConfirmationEmail,
+        description=(
+            "Emails the signed-in user, whose account isn't confirmed, another link to confirm "
+            "it. Not available to dashboard extensions."
+        ),
+        channel=graphene.NonNull(graphene.String, description=_UNUSED),
+        redirect_url=graphene.NonNull(
+            graphene.String,
+            description="URL of the link; `email` and `token` are added to its query.",
+        ),
     )
     account_update = graphene.Field(
         AccountUpdate,
@@ -217,6 +235,14 @@ class AccountMutations(graphene.ObjectType):
     ) -> ConfirmAccount:
         user = confirm_account(info.context.ports, info.context.actor, email=email, token=token)
         return ConfirmAccount(user=info.context.proven(user))
+
+    @staticmethod
+    @answers(SendConfirmationEmail)
+    def resolve_send_confirmation_email(
+        _root: object, info: Info, redirect_url: str, channel: str
+    ) -> SendConfirmationEmail:
+        send_confirmation(info.context.ports, info.context.actor, redirect_url)
+        return SendConfirmationEmail()
 
     @staticmethod
     @answers(AccountUpdate)

@@ -11,13 +11,16 @@ from app.graphql.errors import payload_problems
 from app.graphql.mutations.accounts import language
 from app.graphql.mutations.addresses import AddressInput, sent_address
 from app.graphql.mutations.metadata import metadata_input, pairs
-from app.graphql.mutations.payloads import AccountPayload, answers
+from app.graphql.mutations.payloads import AccountPayload, MutationPayload, answers, errors_of
 from app.services.people.customers import (
+    CustomerChange,
+    ErrorPolicy,
     NewCustomer,
     create_customer,
     delete_customer,
     delete_customers,
     update_customer,
+    update_customers,
 )
 from app.services.people.user_status import set_users_active
 from app.services.people.users import Details
@@ -29,6 +32,11 @@ _IDS = graphene.Argument(
     description="The global IDs of the users.",
 )
 _NO_TYPES = "Not supported: any ID is refused."
+_POLICIES = {
+    "IGNORE_FAILED": "Saves what is valid, also of a customer with invalid inputs.",
+    "REJECT_EVERYTHING": "Saves nothing if anything is invalid.",
+    "REJECT_FAILED_ROWS": "Saves the customers without invalid inputs.",
+}
 _NOTE = "A note about the customer, which only staff see."
 _REFERENCE = "The ID that another system has for the customer; no two users have the same."
 _DETAILS = (
@@ -122,6 +130,49 @@ class CustomerBulkDelete(AccountPayload):
         return self.count or 0
 
 
+ErrorPolicyEnum = graphene.Enum.from_enum(
+    ErrorPolicy,
+    name="ErrorPolicyEnum",
+    description=lambda policy: (
+        "What to do with several changes when some are invalid."
+        if policy is None
+        else _POLICIES[policy.name]
+    ),
+)
+
+
+class CustomerBulkUpdateInput(graphene.InputObjectType):
+    """A customer, by ID or external reference, and the change."""
+
+    id = graphene.ID()
+    external_reference = graphene.String()
+    input = graphene.NonNull(CustomerInput)
+
+
+class CustomerBulkResult(graphene.ObjectType):
+    """One of several customers after the change."""
+
+    customer = graphene.Field(_USER, description="Null if nothing of them was changed.")
+    errors = graphene.List(
+        graphene.NonNull("app.graphql.types.problems.CustomerBulkUpdateError"),
+        description="Why the change or a part of it was refused.",
+    )
+
+
+class CustomerBulkUpdate(MutationPayload):
+    """The result for several customers, in the order of the input."""
+
+    count = graphene.NonNull(graphene.Int, description="How many were changed.")
+    results = graphene.NonNull(graphene.List(graphene.NonNull(CustomerBulkResult)))
+    errors = errors_of("problems.CustomerBulkUpdateError")
+
+    def resolve_count(self, _info: Info) -> int:
+        return self.count or 0
+
+    def resolve_results(self, _info: Info) -> list[CustomerBulkResult]:
+        return self.results or []
+
+
 class UserBulkSetActive(AccountPayload):
     """The result for several users. Those that are in the requested state now count."""
 
@@ -167,6 +218,18 @@ class CustomerMutations(graphene.ObjectType):
         ),
         ids=_IDS,
     )
+    customer_bulk_update = graphene.Field(
+        CustomerBulkUpdate,
+        description=(
+            "Updates customers, at most 100, in one transaction. What is refused is in `errors` "
+            "of each result. Requires MANAGE_USERS."
+        ),
+        customers=graphene.Argument(
+            graphene.NonNull(graphene.List(graphene.NonNull(CustomerBulkUpdateInput))),
+            description="The customers and their changes.",
+        ),
+        error_policy=ErrorPolicyEnum(description="Default: REJECT_EVERYTHING."),
+    )
     user_bulk_set_active = graphene.Field(
         UserBulkSetActive,
         description=(
@@ -186,6 +249,30 @@ class CustomerMutations(graphene.ObjectType):
     ) -> CustomerBulkDelete:
         count, refusals = delete_customers(info.context.ports, info.context.actor, ids)
         return CustomerBulkDelete(count=count, errors=payload_problems(Refused(*refusals)))
+
+    @staticmethod
+    @answers(CustomerBulkUpdate)
+    def resolve_customer_bulk_update(
+        _root: object,
+        info: Info,
+        customers: list[dict[str, Any]],
+        error_policy: ErrorPolicy | None = None,
+    ) -> CustomerBulkUpdate:
+        done = update_customers(
+            info.context.ports,
+            info.context.actor,
+            [_change(sent) for sent in customers],
+            error_policy or ErrorPolicy.REJECT_EVERYTHING,
+        )
+        changed = [each.user for each in done if each.user is not None]
+        info.context.loaders(info).accounts.add_users(info, changed)
+        results = [
+            CustomerBulkResult(
+                customer=each.user, errors=payload_problems(Refused(*each.problems))
+            )
+            for each in done
+        ]
+        return CustomerBulkUpdate(count=len(changed), results=results, errors=[])
 
     @staticmethod
     @answers(UserBulkSetActive)
@@ -254,6 +341,17 @@ class CustomerMutations(graphene.ObjectType):
             info.context.ports, info.context.actor, id, external_reference, before=keep
         )
         return CustomerDelete(user=user)
+
+
+def _change(sent: dict[str, Any]) -> CustomerChange:
+    change = sent["input"]
+    return CustomerChange(
+        sent.get("id"),
+        sent.get("external_reference"),
+        _details(change),
+        change.get("customer_type"),
+        _addresses(change),
+    )
 
 
 def _details(input: dict[str, Any]) -> Details:

@@ -66,6 +66,26 @@ AccountErrorCode = _codes(
     "FILE_SIZE_LIMIT_EXCEEDED",
     "TOO_MANY_REQUESTS",
 )
+CustomerBulkUpdateErrorCode = _codes(
+    "CustomerBulkUpdateErrorCode",
+    "Errors of changes of several customers.",
+    "BLANK",
+    "DUPLICATED_INPUT_ITEM",
+    "GRAPHQL_ERROR",
+    "INVALID",
+    "REQUIRED",
+    "UNIQUE",
+    "NOT_FOUND",
+    "MAX_LENGTH",
+)
+SendConfirmationEmailErrorCode = _codes(
+    "SendConfirmationEmailErrorCode",
+    "Errors of `sendConfirmationEmail`.",
+    "INVALID",
+    "ACCOUNT_CONFIRMED",
+    "CONFIRMATION_ALREADY_REQUESTED",
+    "MISSING_CHANNEL_SLUG",
+)
 ShopErrorCode = _codes(
     "ShopErrorCode",
     "Errors of shop settings.",

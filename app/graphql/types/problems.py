@@ -2,6 +2,9 @@
 
 import graphene
 
+from app.graphql.context import Info
+from app.graphql.errors import PayloadProblem
+
 _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))
 _IDS = graphene.List(graphene.NonNull(graphene.ID))
 _ADDRESS_TYPE = graphene.Field(
@@ -17,6 +20,25 @@ class AccountError(graphene.ObjectType):
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AccountErrorCode")
     address_type = _ADDRESS_TYPE
+
+
+class CustomerBulkUpdateError(graphene.ObjectType):
+    """An error of a change of one of several customers."""
+
+    path = graphene.String(description="The invalid input, such as `input.email`.")
+    message = graphene.String()
+    code = graphene.NonNull("app.graphql.types.error_codes.CustomerBulkUpdateErrorCode")
+
+    def resolve_path(self: PayloadProblem, _info: Info) -> str | None:
+        return self.field
+
+
+class SendConfirmationEmailError(graphene.ObjectType):
+    """Why no link was sent."""
+
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
+    code = graphene.NonNull("app.graphql.types.error_codes.SendConfirmationEmailErrorCode")
 
 
 class StaffError(graphene.ObjectType):

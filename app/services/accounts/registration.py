@@ -10,13 +10,14 @@ from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.users import NO_KEY, User, name_problems
 from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Caller
 from app.domain.events import AccountConfirmationRequested, CustomerCreated
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import lifetime_values
 from app.domain.passwords.passwords import own_words
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
-from app.domain.values.errors import Problem, refuse_any
+from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.inputs import ABSENT, Absent, present
 from app.domain.values.metadata import metadata_problems
 from app.models import ShopRecord, UserRecord
@@ -32,10 +33,10 @@ from app.services.accounts.email_links import (
 )
 from app.services.accounts.password_changes import weaknesses
 from app.services.audit.log import Change, record
-from app.services.authorization.register import input_decides
+from app.services.authorization.register import account_owner_only, input_decides
 from app.services.identity.users import stored_email
 from app.services.outbox.publisher import add_event, add_link_mail
-from app.services.sign_in.reauthentication import imported_seconds
+from app.services.sign_in.reauthentication import imported_seconds, own_id
 from app.services.sign_in.sessions import needs_confirmation
 
 _DECOY_LENGTH = 16
@@ -211,6 +212,32 @@ def _register_again(
             _ask_to_confirm(ports, actor, session, existing, new.redirect_url)
         else:
             notify_account_owner(ports, session, existing)
+
+
+@account_owner_only
+def send_confirmation(ports: Ports, actor: Actor, redirect_url: str) -> None:
+    """Mail the caller, whose account isn't confirmed, a link (`sendConfirmationEmail`).
+
+    Refuses INVALID on ``redirectUrl`` and where accounts aren't confirmed by email,
+    ACCOUNT_CONFIRMED, and CONFIRMATION_ALREADY_REQUESTED within ``RESET_PASSWORD_LOCK_TIME`` of
+    the last link.
+    """
+    refusal = redirect_refusal(ports, redirect_url)
+    if refusal is not None:
+        raise Refused(replace(refusal, code="INVALID"))
+    with ports.database.transaction() as session:
+        shop = session.get_one(ShopRecord, SHOP_ID)
+        if not shop.enable_account_confirmation_by_email:
+            raise Refused(Problem("INVALID", "Accounts aren't confirmed by email in this shop."))
+        user = session.get(UserRecord, own_id(actor), with_for_update=True)
+        if user is None:
+            raise PermissionDenied(Caller.USER)
+        if user.is_confirmed:
+            raise Refused(Problem("ACCOUNT_CONFIRMED", "This account is already confirmed."))
+        if was_mailed(ports, session, user.id, LinkPurpose.CONFIRM_ACCOUNT):
+            message = "A link was sent recently. Check your mailbox, or try again later."
+            raise Refused(Problem("CONFIRMATION_ALREADY_REQUESTED", message))
+        _ask_to_confirm(ports, actor, session, user, redirect_url)
 
 
 def _ask_to_confirm(

@@ -1,7 +1,10 @@
 """Create, change and delete customers, as staff who manage them."""
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -28,6 +31,7 @@ from app.services.identity.users import BeforeDeletion, ignore_deletion, load_us
 from app.services.outbox.publisher import add_event
 from app.services.people.directory import has_reference
 from app.services.people.users import (
+    MAX_BULK_IDS,
     Changed,
     Details,
     NewUser,
@@ -60,6 +64,45 @@ class NewCustomer:
     external_reference: str = ""
     metadata: Pairs = ()
     private_metadata: Pairs = ()
+
+
+class ErrorPolicy(StrEnum):
+    """What becomes of several changes when some of them are refused."""
+
+    IGNORE_FAILED = "IGNORE_FAILED"
+    REJECT_EVERYTHING = "REJECT_EVERYTHING"
+    REJECT_FAILED_ROWS = "REJECT_FAILED_ROWS"
+
+
+_DETAILS = {
+    "firstName": "first_name",
+    "lastName": "last_name",
+    "email": "email",
+    "isActive": "is_active",
+    "isConfirmed": "is_confirmed",
+    "note": "note",
+    "externalReference": "external_reference",
+}
+"""The name in ``Details`` of each input that a problem can be on."""
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerChange:
+    """A change of the customer with that global ID or external reference."""
+
+    customer_id: str | None
+    external_reference: str | None
+    details: Details
+    customer_type: str | None = None
+    addresses: DefaultAddresses = NO_ADDRESSES
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedCustomer:
+    """The customer after the change, ``None`` if nothing was changed, and what was refused."""
+
+    user: User | None
+    problems: tuple[Problem, ...]
 
 
 @requires(Permission.MANAGE_USERS)
@@ -121,31 +164,143 @@ def update_customer(
     NOT_FOUND on ``customerType``; and what ``checked_address`` does.
     """
     key, field = _key(ports, customer_id, external_reference)
-    problems = [*detail_problems(details), _type_problem(customer_type)]
-    refuse_any(*problems)
+    change = CustomerChange(customer_id, external_reference, details, customer_type, addresses)
+    refuse_any(*detail_problems(details), _type_problem(customer_type))
     unique = emails_unique(ports, details.wanted_email or "", details.wanted_reference)
     with unique, ports.database.transaction(account(key)) as session:
-        user = _find(session, key, field)
-        if user.is_staff:
-            raise Refused(replace(_MISSING, field=field))
-        changed = Changed({}, {})
-        change_details(ports, actor, session, user, details, changed)
-        changed.after.update(save_defaults(ports, actor, session, key, addresses))
-        active = details.is_active
-        if isinstance(active, bool) and active is not user.is_active:
-            changed.note("is_active", user.is_active, active)
-            user.is_active = active
-            session.flush()
-            if not active:
-                end_sessions(ports, session, key)
-        if changed.after:
-            user.updated_at = ports.clock.now()
-            add_event(ports, actor, session, CustomerUpdated(key))
-            change = Change(
-                "customer.update", "User", key, user.email, changed.before, changed.after
-            )
-            record(ports, actor, session, change)
-        return load_user(session, key)
+        return _change(ports, actor, session, key, field, change)
+
+
+def _change(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    key: int,
+    field: str,
+    change: CustomerChange,
+) -> User:
+    """Make a checked change in the transaction of ``session``; refuses as ``update_customer``."""
+    user = _find(session, key, field)
+    if user.is_staff:
+        raise Refused(replace(_MISSING, field=field))
+    changed = Changed({}, {})
+    change_details(ports, actor, session, user, change.details, changed)
+    changed.after.update(save_defaults(ports, actor, session, key, change.addresses))
+    active = change.details.is_active
+    if isinstance(active, bool) and active is not user.is_active:
+        changed.note("is_active", user.is_active, active)
+        user.is_active = active
+        session.flush()
+        if not active:
+            end_sessions(ports, session, key)
+    if changed.after:
+        user.updated_at = ports.clock.now()
+        add_event(ports, actor, session, CustomerUpdated(key))
+        entry = Change("customer.update", "User", key, user.email, changed.before, changed.after)
+        record(ports, actor, session, entry)
+    return load_user(session, key)
+
+
+@building_block
+@requires(Permission.MANAGE_USERS)
+def update_customers(
+    ports: Ports, actor: Actor, changes: Sequence[CustomerChange], policy: ErrorPolicy
+) -> tuple[ChangedCustomer, ...]:
+    """Change several customers (`customerBulkUpdate`), in one transaction; ``policy`` on errors.
+
+    Each has the problems that ``update_customer`` refuses, and DUPLICATED_INPUT_ITEM if it is
+    named twice. Refuses INVALID on ``customers`` for more than ``MAX_BULK_IDS``.
+    """
+    if len(changes) > MAX_BULK_IDS:
+        values = {"max_customers": MAX_BULK_IDS}
+        message = "Use at most {max_customers} customers."
+        raise Refused(Problem("INVALID", message, "customers", values=values))
+    named = [_named(ports, change) for change in changes]
+    keys = Counter(each.key for each in named if isinstance(each, _Named))
+    everything = policy is ErrorPolicy.REJECT_EVERYTHING
+    with ports.database.transaction(*map(account, sorted(keys))) as session:
+        point = session.begin_nested()
+        done = tuple(
+            _change_named(ports, actor, session, each, keys, policy)
+            if isinstance(each, _Named)
+            else ChangedCustomer(None, each)
+            for each in named
+        )
+        session.flush()
+        if everything and any(each.problems for each in done):
+            point.rollback()
+            return tuple(ChangedCustomer(None, each.problems) for each in done)
+        point.commit()
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A change of an existing customer's key, who was named by the argument ``field``."""
+
+    key: int
+    field: str
+    change: CustomerChange
+
+
+def _named(ports: Ports, change: CustomerChange) -> _Named | tuple[Problem, ...]:
+    try:
+        key, field = _key(ports, change.customer_id, change.external_reference)
+    except Refused as refused:
+        return refused.problems
+    return _Named(key, field, change)
+
+
+def _change_named(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    named: _Named,
+    keys: Counter[int],
+    policy: ErrorPolicy,
+) -> ChangedCustomer:
+    """Change one of several; with ``IGNORE_FAILED``, what of it isn't refused."""
+    if keys[named.key] > 1:
+        message = "This customer is in the list more than once."
+        return ChangedCustomer(None, (Problem("DUPLICATED_INPUT_ITEM", message, named.field),))
+    change: CustomerChange | None = named.change
+    problems: list[Problem] = []
+    while change is not None:
+        details = change.details
+        unique = emails_unique(ports, details.wanted_email or "", details.wanted_reference)
+        try:
+            refuse_any(*detail_problems(details), _type_problem(change.customer_type))
+            with unique, session.begin_nested():
+                user = _change(ports, actor, session, named.key, named.field, change)
+            return ChangedCustomer(user, tuple(problems))
+        except Refused as refused:
+            problems += (_of_input(problem, named.field) for problem in refused.problems)
+            partly = policy is ErrorPolicy.IGNORE_FAILED
+            change = _without(change, refused.problems) if partly else None
+    return ChangedCustomer(None, tuple(problems))
+
+
+def _of_input(problem: Problem, named_by: str) -> Problem:
+    """Return a problem on the path of its input: all but those on what names the customer."""
+    if problem.code == "NOT_FOUND" and problem.field == named_by:
+        return problem
+    return replace(problem, field=f"input.{problem.field}")
+
+
+def _without(change: CustomerChange, problems: Collection[Problem]) -> CustomerChange | None:
+    """Return the change without the refused inputs; ``None`` if there is more to it."""
+    for problem in problems:
+        name = _DETAILS.get(problem.field or "", "")
+        if problem.address_type:
+            change = replace(change, addresses=NO_ADDRESSES)
+        elif problem.field == "customerType":
+            change = replace(change, customer_type=None)
+        elif name and not isinstance(getattr(change.details, name), Absent):
+            dropped: dict[str, Any] = {name: ABSENT}
+            change = replace(change, details=replace(change.details, **dropped))
+        else:
+            return None
+    return change
 
 
 @requires(Permission.MANAGE_USERS)

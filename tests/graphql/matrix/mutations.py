@@ -83,6 +83,11 @@ ACCOUNTS = {
     "accountUpdate for a customer": Row(
         FOR_A_CUSTOMER, 'customerId: "$customer", input: {firstName: "Ann"}', IMPERSONATION
     ),
+    "sendConfirmationEmail": Row(
+        THEMSELVES,
+        f'channel: "", redirectUrl: "{_PAGE}"',
+        codes=("ACCOUNT_CONFIRMED",),
+    ),
     "requestEmailChange": Row(
         THEMSELVES, f'newEmail: "new@example.com", password: "{PASSWORD}", redirectUrl: "{_PAGE}"'
     ),
@@ -100,6 +105,9 @@ PEOPLE_OF_THE_SHOP = {
     "customerCreate": Row(HOLDERS, 'input: {email: "new@example.com"}', USERS),
     "customerUpdate": Row(HOLDERS, 'id: "$customer", input: {firstName: "Ann"}', USERS),
     "customerDelete": Row(HOLDERS, 'id: "$customer"', USERS),
+    "customerBulkUpdate": Row(
+        HOLDERS, 'customers: [{id: "$customer", input: {firstName: "Ann"}}]', USERS
+    ),
     "customerBulkDelete": Row(HOLDERS, 'ids: ["$customer"]', USERS),
     "userBulkSetActive": Row(HOLDERS, 'ids: ["$customer"], isActive: false', USERS),
     "staffBulkDelete": Row(HOLDING_PEOPLE, 'ids: ["$staff"]', STAFF),

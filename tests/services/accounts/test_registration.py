@@ -14,11 +14,18 @@ from app.domain.values.errors import Refused
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_changes import confirm_account
-from app.services.accounts.registration import NewAccount, register_account
+from app.services.accounts.registration import NewAccount, register_account, send_confirmation
 from app.services.sign_in.password_login import create_token
 from tests.builders.audit import trail
 from tests.builders.outbox import events, mails, token_in
-from tests.builders.people import NOBODY, PASSWORD, make_user, sessions_of, user_as_stored
+from tests.builders.people import (
+    NOBODY,
+    PASSWORD,
+    actor_of,
+    make_user,
+    sessions_of,
+    user_as_stored,
+)
 from tests.builders.shop import configure_shop, set_mode
 from tests.fakes.clock import FakeClock
 from tests.fakes.encryption import FailingEncryption
@@ -227,6 +234,37 @@ def test_unconfirmed_customer_can_request_another_mail(ports: Ports, clock: Fake
     assert confirm_account(
         ports, NOBODY, email="ann@example.com", token=token_in(second)
     ).is_confirmed
+
+
+def test_unconfirmed_customer_can_have_another_link_sent(ports: Ports, clock: FakeClock) -> None:
+    configure_shop(ports, allow_login_without_confirmation=True)
+    own = actor_of(ports, make_user(ports, "ann@example.com", is_confirmed=False))
+    for url in ("", "https://elsewhere.example.org/"):
+        with pytest.raises(Refused) as refused:
+            send_confirmation(ports, own, url)
+        assert [(each.code, each.field) for each in refused.value.problems] == [
+            ("INVALID", "redirectUrl")
+        ]
+    send_confirmation(ports, own, SHOP)
+    with pytest.raises(Refused) as refused:
+        send_confirmation(ports, own, SHOP)
+    assert refused.value.problems[0].code == "CONFIRMATION_ALREADY_REQUESTED"
+    clock.pass_(minutes=16)
+    send_confirmation(ports, own, SHOP)
+    assert [event.type for event in events(ports)] == ["ACCOUNT_CONFIRMATION_REQUESTED"] * 2
+    confirm_account(ports, NOBODY, email="ann@example.com", token=token_in(mails(ports)[-1]))
+    with pytest.raises(Refused) as refused:
+        send_confirmation(ports, own, SHOP)
+    assert refused.value.problems[0].code == "ACCOUNT_CONFIRMED"
+
+
+def test_no_link_is_sent_where_accounts_need_no_confirmation(ports: Ports) -> None:
+    configure_shop(ports, enable_account_confirmation_by_email=False)
+    own = actor_of(ports, make_user(ports, is_confirmed=False))
+    with pytest.raises(Refused) as refused:
+        send_confirmation(ports, own, SHOP)
+    assert refused.value.problems[0].code == "INVALID"
+    assert mails(ports) == []
 
 
 def test_stranger_registration_is_never_mailed_for_confirmation(
