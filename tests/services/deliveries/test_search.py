@@ -104,7 +104,7 @@ def test_cart_is_searched_and_listed_by_its_global_id(ports: Ports, shop: dict[s
 
 
 @pytest.mark.parametrize(
-    "id_", ["garbage", to_global_id("Shop", 1), to_global_id("Product", "x"), "\0"]
+    "id_", ["garbage", to_global_id("Plugin", 1), to_global_id("Product", "x"), "\0"]
 )
 def test_invalid_id_is_refused(ports: Ports, id_: str) -> None:
     with pytest.raises(Refused) as refused:
