@@ -216,7 +216,7 @@ SUBJECTS: Mapping[str, Subject] = {
         "Names of other services",
         "Send documents of Saleor's clients unchanged: what Latchkey has no data for "
         "always answers the same.",
-        ("ordersTotal", "pageType", "homepageEvents", "exportFile"),
+        ("ordersTotal", "pageType", "homepageEvents", "exportFile", "giftCardSettings"),
     ),
     "federation": Subject(
         "Federated graph",

@@ -58,6 +58,7 @@ _PAYMENTS = "Payments are made elsewhere."
 _PRODUCTS = "Products have no weight here."
 _SYNC = "Synchronous webhooks aren't sent."
 _CLOUD = "Saleor Cloud sets it."
+_GIFT_CARDS = "Gift cards aren't sold here."
 
 _NO_LINK = Constant(None, "No link belongs to this event.")
 
@@ -78,6 +79,7 @@ FIELDS: Mapping[str, Constant] = {
     "Order.invoices": Constant(_NO_ITEMS, "Invoices aren't made here."),
     "PluginConfiguration.channel": Constant(None, "Providers apply to the whole shop."),
     "Query.exportFile": Constant(None, "Exports are made in the console."),
+    "Query.giftCardSettings": Constant("settings", _GIFT_CARDS, shown="without an expiry"),
     "Query.homepageEvents": Constant(_NO_PAGE, "Events of orders aren't kept."),
     "Query.ordersTotal": Constant(None, "Sales aren't added up."),
     "Query.pageType": Constant(None, "Pages are made elsewhere."),
@@ -109,6 +111,7 @@ FIELDS: Mapping[str, Constant] = {
     "Shop.useLegacyUpdateWebhookEmission": Constant(
         value=True, reason="Changes of metadata send the event of the object's update."
     ),
+    "User.giftCards": Constant(_NO_PAGE, _GIFT_CARDS),
 }
 """Fields by type and name."""
 

@@ -138,6 +138,10 @@ def test_lists_and_lookups_at_the_root_are_empty(api: ApiClient) -> None:
         "edges": [],
     }
     assert api.run("{ ordersTotal(period: TODAY) { gross { amount } } }") is None
+    assert api.run("{ giftCardSettings { expiryType expiryPeriod { type amount } } }") == {
+        "expiryType": "NEVER_EXPIRE",
+        "expiryPeriod": None,
+    }
     assert api.run('{ exportFile(id: "RXhwb3J0RmlsZTox") { status } }') is None
     assert api.run('{ pageType(id: "UGFnZVR5cGU6MQ==") { attributes { id } } }') is None
 

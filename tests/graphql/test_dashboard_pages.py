@@ -138,6 +138,15 @@ PAGES = {
         {PAGE} totalCount
         edges {{ node {{ id email firstName lastName orders {{ totalCount }} }} }}
     }} }}""",
+    "customers: found and sorted": """{ customers(
+        first: 20 filter: {search: "c"} sortBy: {field: LAST_NAME direction: ASC}
+    ) { edges { node { id email } } } }""",
+    "customer: gift cards": """{
+        user(id: "$customer") { id giftCards(first: 5) { edges { node {
+          id last4CodeChars expiryDate isActive currentBalance { amount currency }
+        } } } }
+        giftCardSettings { expiryType expiryPeriod { type amount } }
+    }""",
     "customer": f"""{{ user(id: "$customer") {{
         id email firstName lastName isActive isConfirmed note dateJoined lastLogin
         metadata {{ key value }} privateMetadata {{ key value }}
@@ -186,6 +195,8 @@ MAY_BE_DENIED = {
     "group",
     "customers",
     "customer",
+    "customer: gift cards",
+    "customers: found and sorted",
     "dry run: checkouts",
     "staff member",
     "every page: failing webhooks",

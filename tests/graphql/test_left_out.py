@@ -48,7 +48,6 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
     "Gift cards aren't sold here.": (
         "Mutation.giftCardAssignUser",
         "Mutation.giftCardUnassignUser",
-        "User.giftCards",
     ),
     "Payments are made elsewhere.": (
         "Channel.paymentSettings",

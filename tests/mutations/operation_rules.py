@@ -90,8 +90,8 @@ OPERATIONS = (
     Mutant(
         "The number of webhooks decides for those who see them alone",
         "app/graphql/view.py",
-        "if may(actor, count_webhooks) else {}",
-        "if may(actor, count_webhooks) or actor else {}",
+        "if actor.is_account_owner and actor.is_staff else {}",
+        "if actor else {}",
         "graphql/test_delivery_cost.py",
     ),
     Mutant(

@@ -104,6 +104,10 @@ class SaleQueries(graphene.ObjectType):
             "Requires MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
         ),
     )
+    gift_card_settings = constant(
+        "Query.giftCardSettings",
+        graphene.NonNull("app.graphql.types.unavailable.GiftCardSettings"),
+    )
     homepage_events = constant(
         "Query.homepageEvents",
         "app.graphql.types.unavailable.OrderEventCountableConnection",

@@ -173,7 +173,7 @@ class UserQueries(graphene.ObjectType):
         UserCountableConnection,
         filter=CustomerFilterInput(),
         where=CustomerWhereInput(description="Can't be combined with `filter`."),
-        search=graphene.String(description=f"{_SEARCH} Can't be combined with `sortBy`."),
+        search=graphene.String(description=_SEARCH),
         sort_by=UserSortingInput(),
         **connection_arguments(),
         description="Customers, oldest account first. Requires MANAGE_USERS or MANAGE_ORDERS.",

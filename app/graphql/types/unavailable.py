@@ -219,6 +219,43 @@ Attribute = _type(
     available_in_grid=_required(_FLAG),
     storefront_search_position=_required(_NUMBER),
 )
+GiftCard = _type(
+    "GiftCard",
+    "A gift card.",
+    id=_required(graphene.ID),
+    last4_code_chars=graphene.Field(
+        _required(_TEXT), name="last4CodeChars", description=_DESCRIPTION
+    ),
+    expiry_date=graphene.Date,
+    is_active=_required(_FLAG),
+    current_balance=_required("app.graphql.types.money.Money"),
+)
+GiftCardCountableConnection = make_connection("GiftCard", f"{_HERE}GiftCard")
+TimePeriodTypeEnum = _enum(
+    "TimePeriodTypeEnum", "Units of a period.", "DAY", "WEEK", "MONTH", "YEAR"
+)
+TimePeriod = _type(
+    "TimePeriod",
+    "A length of time.",
+    amount=_required(_NUMBER),
+    type=_required(TimePeriodTypeEnum),
+)
+GiftCardSettingsExpiryTypeEnum = _enum(
+    "GiftCardSettingsExpiryTypeEnum",
+    "Whether gift cards expire.",
+    "NEVER_EXPIRE",
+    "EXPIRY_PERIOD",
+)
+GiftCardSettings = _type(
+    "GiftCardSettings",
+    "How gift cards are made.",
+    expiry_type=graphene.Field(
+        _required(GiftCardSettingsExpiryTypeEnum),
+        description="Always `NEVER_EXPIRE`.",
+        resolver=lambda *_: "NEVER_EXPIRE",
+    ),
+    expiry_period=graphene.Field(TimePeriod, description="Always null.", resolver=lambda *_: None),
+)
 Limits = _type(
     "Limits",
     "Numbers of objects.",

@@ -16,6 +16,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.values.unchanging import unchanging
+from app.graphql.compatibility import constant
 from app.graphql.connections import Node, connection_arguments, page_request
 from app.graphql.context import Info
 from app.graphql.line_fields import order_where
@@ -168,6 +169,11 @@ class User(graphene.ObjectType):
         ),
         **connection_arguments(),
         description="Newest first. Orders of other users require MANAGE_ORDERS.",
+    )
+    gift_cards = constant(
+        "User.giftCards",
+        "app.graphql.types.unavailable.GiftCardCountableConnection",
+        **connection_arguments(),
     )
     checkouts = graphene.Field(
         "app.graphql.types.checkouts.CheckoutCountableConnection",

@@ -171,8 +171,8 @@ def list_customers(
 ) -> Page[User]:
     """List customers (`customers`), those that match both ``filter_`` and ``where``.
 
-    ``where`` has conditions alone: no search, no order. Refuses GRAPHQL_ERROR on ``sortBy`` with a
-    search, and as ``nested_condition`` does.
+    A search is sorted by its first word unless ``filter_`` says otherwise. ``where`` has
+    conditions alone: no search, no order. Refuses as ``nested_condition`` does.
     """
     return _list(ports, page, _CUSTOMERS, filter_, where)
 
@@ -181,7 +181,7 @@ def list_customers(
 def list_staff(
     ports: Ports, actor: Actor, page: PageRequest, filter_: UserFilter = _EVERYBODY
 ) -> Page[User]:
-    """Members of the staff (`staffUsers`); refuses as ``list_customers`` does."""
+    """List members of the staff (`staffUsers`), sorted as ``list_customers`` does."""
     return _list(ports, page, [True], filter_)
 
 
@@ -287,14 +287,11 @@ def _list(
     words = read_search(filter_.search)
     if words is None or not kinds:
         return empty_page()
-    if words and filter_.sort is not None:
-        message = "Search results are sorted by the matched word. Omit `sortBy` in a search."
-        raise Refused(Problem("GRAPHQL_ERROR", message, "sortBy"))
     with ports.database.reading() as session:
-        if words:
+        if words and filter_.sort is None:
             query, order = _found(session, kinds, words, page)
         else:
-            query, order = _everybody(kinds, filter_)
+            query, order = _everybody(kinds, filter_, words)
         query = with_conditions(query, _conditions(filter_))
         if where is not None:
             query = query.where(nested_condition(where, _conditions))
@@ -302,9 +299,14 @@ def _list(
         return read_page(ports, session, query, order, page, read_user, whole)
 
 
-def _everybody(kinds: Collection[bool], filter_: UserFilter) -> tuple[_Query, Order]:
+def _everybody(
+    kinds: Collection[bool], filter_: UserFilter, words: Sequence[str]
+) -> tuple[_Query, Order]:
     columns = _BY_AGE if filter_.sort is None else _SORTS[filter_.sort]
-    return _of_kinds_query(*kinds), Order(columns, descending=filter_.descending)
+    query = _of_kinds_query(*kinds)
+    if words:
+        query = query.where(*(UserRecord.id.in_(_keys_of_word(kinds, word)) for word in words))
+    return query, Order(columns, descending=filter_.descending)
 
 
 @cache

@@ -80,6 +80,7 @@ QUERIES = {
     "order": Row(OWN, 'id: "$order"', (ORDERS,)),
     "orders": Row(HOLDERS, "first: 1", (ORDERS,)),
     "checkouts": Row(HOLDERS, "first: 1", (CHECKOUTS, HANDLING)),
+    "giftCardSettings": Row(EVERYBODY, ""),
     "homepageEvents": Row(EVERYBODY, "first: 1"),
     "ordersTotal": Row(NOTHING, ""),
     "exportFile": Row(NOTHING, 'id: "$product"'),

@@ -178,12 +178,19 @@ def test_unusual_search_matches_no_one(ports: Ports, search: str) -> None:
     assert found(ports, search) == []
 
 
-@pytest.mark.usefixtures("crowd")
-def test_search_and_sort_cannot_be_combined(ports: Ports) -> None:
-    with pytest.raises(Refused) as refused:
-        customers(ports, UserFilter(search="ann", sort=UserSort.EMAIL))
-    assert codes(refused) == [("sortBy", "GRAPHQL_ERROR")]
-    assert len(customers(ports, UserFilter(search=" ", sort=UserSort.EMAIL))) == 4
+@pytest.mark.parametrize("search", ["a", "a ex"])
+def test_search_is_sorted_as_asked(ports: Ports, search: str) -> None:
+    for name, last_name in (("zoe", "Adams"), ("ann", "Berg"), ("eva", "Ask"), ("bo", "Lund")):
+        make_user(ports, f"{name}@example.com", first_name="Al", last_name=last_name)
+    make_user(ports, "other@shop.test", first_name="Bea")
+    make_staff(ports, "alma@example.com")
+    by_name = UserFilter(search=search, sort=UserSort.LAST_NAME)
+    assert customers(ports, by_name) == ["zoe", "eva", "ann", "bo"]
+    backwards = UserFilter(search=search, sort=UserSort.EMAIL, descending=True)
+    assert customers(ports, backwards) == ["zoe", "eva", "bo", "ann"]
+    first = list_customers(ports, OPERATOR, PageRequest(3), by_name)
+    after = PageRequest(3, cursor=read_cursor(first.cursors[-1], "after"))
+    assert (first.count(), customers(ports, by_name, after)) == (4, ["bo"])
 
 
 @pytest.mark.usefixtures("crowd")
