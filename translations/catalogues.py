@@ -26,6 +26,7 @@ ENGLISH = {
     "app.domain.passwords.imported_hashes": "`flask import`",
     "app.domain.sign_in.rate_limits": "the documentation",
     "app.graphql.mutations": "the API",
+    "app.graphql.queries": "the API",
     "app.services.commerce.channels": "the API and `flask channel`",
     "app.services.demo": "texts of the sample shop",
     "app.services.imports": "`flask import`",
