@@ -50,7 +50,7 @@ _BEGINNINGS = {
         "user",
     ),
     Topic.KEYS: ("keys",),
-    Topic.SALES: ("product", "order", "checkout"),
+    Topic.SALES: ("channel", "product", "order", "checkout"),
     Topic.TRANSFERS: ("import", "export"),
 }
 

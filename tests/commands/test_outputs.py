@@ -111,6 +111,7 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "logo-none": ("logo",),
         "logo-remove": ("logo", "--remove"),
         "logo-refused": ("logo", "pyproject.toml"),
+        "address": ("address",),
         "show": ("show",),
         "set": ("set", "name", "Corner shop"),
         "set-mistyped": ("set", "nam", "Corner shop"),

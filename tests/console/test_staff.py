@@ -112,7 +112,7 @@ def test_invitation_that_is_refused_says_why_and_keeps_what_was_typed(
     assert 'value="Again"' in twice.html
     forced = console.send(INVITE, {"email": "x@example.com", "groups": group_id(beyond)})
     assert forced.status == 422
-    assert "group whose permissions you don" in forced.text
+    assert "it has permissions you don" in forced.text
     assert console.send(INVITE, {"email": ""}).status == 422
 
 

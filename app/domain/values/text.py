@@ -119,6 +119,7 @@ WHOLE_REASONS = (
     translatable("The provider's configuration"),
     translatable("The address of the manifest"),
     translatable("The app"),
+    translatable("The installation was interrupted several times. Try again."),
     translatable("The webhook is disabled."),
     translatable("The app is inactive."),
     translatable("The webhook's secret was encrypted with another SECRET_KEY. Set a new secret."),

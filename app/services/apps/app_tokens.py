@@ -31,7 +31,7 @@ from app.domain.single_sign_on.provider_tokens import CLIENTS_NEED, MAX_SUBJECT_
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.pages import moment_range
-from app.domain.values.text_rules import line_problem
+from app.domain.values.text_rules import is_storable, line_problem
 from app.models import (
     AppClientRecord,
     AppTokenRecord,
@@ -348,10 +348,8 @@ def _linkable_provider(session: Session, slug: str) -> IdentityProviderRecord:
 
     Refuses NOT_FOUND, and INVALID for one whose tokens no client can be linked by.
     """
-    of_slug = IdentityProviderRecord.slug == slug
-    provider = session.scalar(
-        select(IdentityProviderRecord).where(of_slug).with_for_update(read=True)
-    )
+    of_slug = select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
+    provider = session.scalar(of_slug.with_for_update(read=True)) if is_storable(slug) else None
     if provider is None:
         raise Refused(Problem("NOT_FOUND", "Identity provider not found.", "provider"))
     refuse_any(_linking_problem(provider))

@@ -20,8 +20,6 @@ FAILING = (
     "services/deliveries/fanout.py",
     "services/deliveries/sending.py",
     "services/identity/provider_calls.py",
-    "services/identity/provider_calls.py",
-    "services/identity/provider_calls.py",
 )
 """The modules whose texts are stored as the reason of a failure, or shown as one."""
 

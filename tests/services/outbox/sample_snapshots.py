@@ -60,6 +60,9 @@ APP = App(
     homepage_url="https://app.example.com/home",
     manifest_url="https://app.example.com/manifest",
     support_url="https://app.example.com/support",
+    configuration_url="https://app.example.com/settings",
+    data_privacy="Keeps orders for a year.",
+    logo="AbCdEf",
 )
 PRODUCT = Product(
     id=11,
