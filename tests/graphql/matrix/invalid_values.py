@@ -50,16 +50,20 @@ AMOUNTS = (-1, 0, 1e308, 1e-300, "1e400", "NaN", "12.345")
 JSON = ("{", "[]", "null", '"x"', "1e400", "[" * 500 + "]" * 500, '{"redirectUri": "\\u0000"}')
 
 
-def value_of(kind: GraphQLInputType, text: str, turn: int) -> Any:
-    """Return an absurd value of that type; ``turn`` selects one of several."""
+def value_of(kind: GraphQLInputType, text: str, turn: int, within: tuple[str, ...] = ()) -> Any:
+    """Return an absurd value of that type; ``turn`` selects one of several.
+
+    ``within`` are the input types that it is in: one that has itself as a part is empty there.
+    """
     if isinstance(kind, GraphQLNonNull):
-        return value_of(kind.of_type, text, turn)
+        return value_of(kind.of_type, text, turn, within)
     if isinstance(kind, GraphQLList):
-        return [value_of(kind.of_type, text, turn + place) for place in range(turn % 3)]
+        return [value_of(kind.of_type, text, turn + place, within) for place in range(turn % 3)]
     if isinstance(kind, GraphQLInputObjectType):
+        fields = {} if kind.name in within else kind.fields
         return {
-            name: value_of(field.type, text, turn)
-            for place, (name, field) in enumerate(kind.fields.items())
+            name: value_of(field.type, text, turn, (*within, kind.name))
+            for place, (name, field) in enumerate(fields.items())
             # Sometimes omitted: one invalid value can hide another.
             if isinstance(field.type, GraphQLNonNull) or (place + turn) % 4
         }
