@@ -8,6 +8,7 @@ import subprocess
 import sys
 import venv
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -500,7 +501,9 @@ def _asgi_status(service: Any, authorization: str) -> int:
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    asyncio.run(service(scope, receive, send))
+    # In a thread of its own: a worker that has a browser open runs another loop in this one.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, service(scope, receive, send)).result(PATIENCE)
     status: int = sent[0]["status"]
     return status
 
