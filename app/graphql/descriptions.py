@@ -88,7 +88,6 @@ _FIELDS: Mapping[str, str] = {
     "mountName": "The place in the dashboard where it appears.",
     "name": "The name.",
     "net": "The amount without taxes.",
-    "newEmail": "The requested email.",
     "node": "The item.",
     "number": "The order number.",
     "order": "The order.",

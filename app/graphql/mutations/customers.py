@@ -144,9 +144,9 @@ ErrorPolicyEnum = graphene.Enum.from_enum(
 class CustomerBulkUpdateInput(graphene.InputObjectType):
     """A customer, by ID or external reference, and the change."""
 
-    id = graphene.ID()
-    external_reference = graphene.String()
-    input = graphene.NonNull(CustomerInput)
+    id = graphene.ID(description="The customer's global ID.")
+    external_reference = graphene.String(description="The customer's ID in another system.")
+    input = graphene.NonNull(CustomerInput, description="What changes.")
 
 
 class CustomerBulkResult(graphene.ObjectType):
@@ -163,7 +163,10 @@ class CustomerBulkUpdate(MutationPayload):
     """The result for several customers, in the order of the input."""
 
     count = graphene.NonNull(graphene.Int, description="How many were changed.")
-    results = graphene.NonNull(graphene.List(graphene.NonNull(CustomerBulkResult)))
+    results = graphene.NonNull(
+        graphene.List(graphene.NonNull(CustomerBulkResult)),
+        description="The result for each customer.",
+    )
     errors = errors_of("problems.CustomerBulkUpdateError")
 
     def resolve_count(self, _info: Info) -> int:

@@ -113,8 +113,8 @@ class CountryCodeEnumFilterInput(graphene.InputObjectType):
 class AddressFilterInput(graphene.InputObjectType):
     """What an address has, all of it."""
 
-    phone_number = StringFilterInput()
-    country = CountryCodeEnumFilterInput()
+    phone_number = StringFilterInput(description="The phone number, in the form +33123456789.")
+    country = CountryCodeEnumFilterInput(description="The country.")
 
 
 class CustomerWhereInput(graphene.InputObjectType):
@@ -126,7 +126,7 @@ class CustomerWhereInput(graphene.InputObjectType):
     first_name = StringFilterInput()
     last_name = StringFilterInput()
     is_active = graphene.Boolean()
-    date_joined = DateTimeRangeInput()
+    date_joined = DateTimeRangeInput(description="When the account was created.")
     updated_at = DateTimeRangeInput()
     placed_orders_at = DateTimeRangeInput(description="When one of their orders was placed.")
     addresses = AddressFilterInput(description="What one of their addresses has.")
