@@ -67,6 +67,8 @@ _SCALARS = {
     "Decimal": "12.50",
     "PositiveDecimal": "12.50",
     "Float": 12.5,
+    "Minute": 60,
+    "PositiveInt": 5,
     "JSONString": '{"redirectUri": "http://localhost:3000/callback"}',
     "UUID": "00000000-0000-4000-8000-000000000000",
     "Upload": ...,

@@ -17,6 +17,9 @@ _INDENT = "  "
 _NAMES = ("id", "name", "email")
 """What is selected of an object that belongs to the one that was asked for."""
 
+_NAMES_OF_CHANNELS = ("id", "slug")
+"""Instead of the name, which takes a session that a sign-in doesn't have yet."""
+
 _LEFT_OUT = frozenset({"privateMetadata", "privateMetafields", "metafields", "note"})
 
 
@@ -47,7 +50,8 @@ def _fields(
     is_object: bool,
 ) -> Iterator[tuple[str, str]]:
     for name, field in named.fields.items():
-        is_hidden = is_inner and is_object and name not in _NAMES
+        names = _NAMES_OF_CHANNELS if named.name == "Channel" else _NAMES
+        is_hidden = is_inner and is_object and name not in names
         if is_hidden or name in _LEFT_OUT or not _can_be_selected(field):
             continue
         if is_leaf_type(get_named_type(field.type)):
