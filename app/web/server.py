@@ -90,6 +90,10 @@ class BodyLimits:
     any_client: int
     marked: int
 
+    def of(self, names: Headers | dict[str, Any], marks: Iterable[str]) -> int:
+        """Return the limit of a request with headers of these ``names``, by its ``marks``."""
+        return self.marked if any(mark in names for mark in marks) else self.any_client
+
 
 class Server:
     """``application`` as granian's RSGI target.
@@ -140,7 +144,8 @@ class Server:
         length = None if announced is None else int(announced)
         incoming = Incoming(exchange, length, self._deadlines)
         try:
-            body = await incoming.read(self._body_limit(headers), self._room)
+            limit = self._body_limits.of(headers, _MARKS_OF_LARGE)
+            body = await incoming.read(limit, self._room)
             if isinstance(body, BytesIO):
                 await self._run(scope, exchange, body)
             else:
@@ -171,10 +176,6 @@ class Server:
                 await _send(exchange, long)
             finally:
                 long.body.close()
-
-    def _body_limit(self, headers: Headers) -> int:
-        marked = any(name in headers for name in _MARKS_OF_LARGE)
-        return self._body_limits.marked if marked else self._body_limits.any_client
 
     def _answer(
         self,
@@ -209,8 +210,9 @@ class Server:
             return None
         except Exception:  # noqa: BLE001 - whatever it is, this thread goes on
             _log.exception("server.fault", path=scope.path)
-            named = [(ID_HEADER, environ[ID_KEY])] if ID_KEY in environ else []
-            exchange.response_bytes(HTTPStatus.INTERNAL_SERVER_ERROR, [_CLOSE, *named], b"")
+            exchange.response_bytes(
+                HTTPStatus.INTERNAL_SERVER_ERROR, _headers_of_fault(environ), b""
+            )
             return None
         if isinstance(content, Held):
             return _LongAnswer(status, _with_length(headers, content.size), content)
@@ -252,12 +254,13 @@ class BufferedServer:
             environ.pop(name, None)
         taken = 0
         try:
-            size = self._announced_size(environ)
+            limit = self._body_limits.of(environ, _MARKED_KEYS)
+            size = _announced_size(environ, limit)
             if size is None:
                 environ["wsgi.input"] = BytesIO()
             else:
-                taken = self._take_room(min(size, self._limit(environ)))
-                environ["wsgi.input"] = self._read(environ, size)
+                taken = self._take_room(min(size, limit))
+                environ["wsgi.input"] = _read(environ, size, limit)
             result = self._application(environ, start_response)
             return result if isinstance(result, list) else ClosingIterator(result)
         except Refused as refusal:
@@ -267,28 +270,10 @@ class BufferedServer:
             return [refusal.body]
         except Exception:  # noqa: BLE001 - whatever it is, this thread goes on
             _log.exception("server.fault", path=environ["PATH_INFO"])
-            named = [(ID_HEADER, environ[ID_KEY])] if ID_KEY in environ else []
-            start_response("500 Internal Server Error", [_CLOSE, *named])
+            start_response("500 Internal Server Error", _headers_of_fault(environ))
             return [b""]
         finally:
             self._room.give_back(taken)
-
-    def _announced_size(self, environ: dict[str, Any]) -> int | None:
-        """Return how large a body can be by its headers; ``None`` if there is none.
-
-        Raises ``Refused`` if the client's address can't be told.
-        """
-        if environ.get("HTTP_X_FORWARDED_FOR") == "":
-            # granian empties what isn't ASCII; the address would be the last proxy's.
-            raise Refused(HTTPStatus.BAD_REQUEST)
-        announced = environ.get("CONTENT_LENGTH")
-        if announced is not None:
-            return int(announced)
-        return self._limit(environ) + 1 if "HTTP_TRANSFER_ENCODING" in environ else None
-
-    def _limit(self, environ: dict[str, Any]) -> int:
-        marked = any(name in environ for name in _MARKED_KEYS)
-        return self._body_limits.marked if marked else self._body_limits.any_client
 
     def _take_room(self, size: int) -> int:
         if size <= SMALL_BODY:
@@ -297,23 +282,37 @@ class BufferedServer:
             raise no_room()
         return size
 
-    def _read(self, environ: dict[str, Any], size: int) -> BytesIO | TooLarge:
-        """Return the body of at most ``size`` bytes, or ``TooLarge`` beyond the limit.
 
-        Raises ``Refused`` when it ends before its announced length.
-        """
-        source = environ["wsgi.input"]
-        limit = self._limit(environ)
-        chunked = environ.pop("HTTP_TRANSFER_ENCODING", None) is not None
-        body = source.read(min(size, limit + 1))
-        if size > limit and (not chunked or len(body) > limit):
-            _discard(source)
-            return TooLarge()
-        if chunked:
-            environ["CONTENT_LENGTH"] = str(len(body))
-        elif len(body) < size:
-            raise Refused(HTTPStatus.BAD_REQUEST)
-        return BytesIO(body)
+def _announced_size(environ: dict[str, Any], limit: int) -> int | None:
+    """Return how large a body can be by its headers; ``None`` if there is none.
+
+    Raises ``Refused`` if the client's address can't be told.
+    """
+    if environ.get("HTTP_X_FORWARDED_FOR") == "":
+        # granian empties what isn't ASCII; the address would be the last proxy's.
+        raise Refused(HTTPStatus.BAD_REQUEST)
+    announced = environ.get("CONTENT_LENGTH")
+    if announced is not None:
+        return int(announced)
+    return limit + 1 if "HTTP_TRANSFER_ENCODING" in environ else None
+
+
+def _read(environ: dict[str, Any], size: int, limit: int) -> BytesIO | TooLarge:
+    """Return the body of at most ``size`` bytes, or ``TooLarge`` beyond ``limit``.
+
+    Raises ``Refused`` when it ends before its announced length.
+    """
+    source = environ["wsgi.input"]
+    chunked = environ.pop("HTTP_TRANSFER_ENCODING", None) is not None
+    body = source.read(min(size, limit + 1))
+    if size > limit and (not chunked or len(body) > limit):
+        _discard(source)
+        return TooLarge()
+    if chunked:
+        environ["CONTENT_LENGTH"] = str(len(body))
+    elif len(body) < size:
+        raise Refused(HTTPStatus.BAD_REQUEST)
+    return BytesIO(body)
 
 
 def _discard(source: IO[bytes]) -> None:
@@ -329,6 +328,11 @@ def _begin_process(watch: ConnectionWatch) -> None:
     if parent is not None and parent.pid is not None:
         end_with_parent(parent.pid)
     watch.start()
+
+
+def _headers_of_fault(environ: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the headers of a response to a request at which the application failed."""
+    return [_CLOSE, *([(ID_HEADER, environ[ID_KEY])] if ID_KEY in environ else [])]
 
 
 def _with_length(headers: list[tuple[str, str]], size: int) -> list[tuple[str, str]]:
