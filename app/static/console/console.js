@@ -425,4 +425,17 @@ document.addEventListener("keydown", (event) => {
   afterG = event.key === "g";
 });
 
+// ---- messages: read out at once, without leaving the section that the address names ------------
+// Once the browser has scrolled to the section, which takes the focus from everything else.
+addEventListener("load", () => {
+  if (document.activeElement !== document.body) return;
+  document.querySelector(".lk-messages > .lk-flash")?.focus({ preventScroll: true });
+});
+document.addEventListener("click", (event) => {
+  const message = event.target.closest("[data-close-message]")?.closest(".lk-flash");
+  if (!message) return;
+  message.remove();
+  document.getElementById("main").focus({ preventScroll: true });
+});
+
 document.getElementById("errors")?.focus();
