@@ -59,7 +59,7 @@ def test_provider_that_cannot_be_added_is_refused_with_what_was_typed(
 ) -> None:
     console = staff_console(MAY)
     wrong = {
-        "a word": "Use lower-case letters",
+        "a word": "Use lowercase letters",
         "default": "This short name is already in use",
         "latchkey": "This short name is already in use",
         "mirumee": "This short name is already in use",

@@ -213,7 +213,10 @@ def _come_by_sign_on(shop: Ports) -> None:
 
 
 def _calls_declared(view: Any) -> bool:
-    """Whether a page, or what it calls in its own module, calls a use case with a fresh proof."""
+    """Whether a page, or what it calls in its own module, calls a use case with a fresh proof.
+
+    So does a use case that calls another.
+    """
     module = inspect.getmodule(inspect.unwrap(view))
     assert isinstance(module, ModuleType)
     bodies = {
@@ -227,9 +230,10 @@ def _calls_declared(view: Any) -> bool:
         name = waiting.pop()
         seen.add(name)
         waiting |= bodies.get(name, set()) - seen
+    seen.discard(inspect.unwrap(view).__name__)
     return any(_is_declared(getattr(module, name, None)) for name in seen)
 
 
 def _is_declared(value: Any) -> bool:
     declared = REGISTER.get(name_of(value)) if inspect.isfunction(value) else None
-    return declared is not None and declared.proof is not None
+    return declared is not None and (declared.proof is not None or _calls_declared(value))

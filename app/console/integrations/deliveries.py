@@ -52,7 +52,6 @@ from app.services.deliveries.lists import (
     DeliveryLine,
     DeliverySearch,
     search_deliveries,
-    show_delivery,
 )
 from app.services.deliveries.replays import (
     replay_deliveries,
@@ -61,7 +60,6 @@ from app.services.deliveries.replays import (
     retry_delivery,
     show_resend_impact,
 )
-from app.services.webhooks.changes import WebhookInput, update_webhook
 from app.services.webhooks.lists import list_webhook_names
 from app.web.converters import one_of, row_key
 from app.web.translation import refused_text, text, texts
@@ -241,21 +239,13 @@ def show(key: int) -> BaseResponse:
 def redeliver(key: int) -> BaseResponse:
     """Resend one delivery now, after enabling its webhook if the form says so."""
     try:
-        if request.form.get("enable") == "yes":
-            _enable_webhook(key)
-        retry_delivery(ports(), actor(), to_global_id("EventDelivery", key))
+        enables = request.form.get("enable") == "yes"
+        delivery = to_global_id("EventDelivery", key)
+        retry_delivery(ports(), actor(), delivery, enables_webhook=enables)
     except Refused as refused:
         flash(refused_text(refused), "bad")
         return redirect_to("console.deliveries.show", key=key)
     return redirect_with_success(text("Resending now."), "console.deliveries.show", key=key)
-
-
-def _enable_webhook(delivery_id: int) -> None:
-    delivery = show_delivery(ports(), actor(), delivery_id)
-    if delivery is None:
-        abort(404)
-    webhook = to_global_id("Webhook", delivery.webhook_id)
-    update_webhook(ports(), actor(), webhook, "", WebhookInput(is_active=True))
 
 
 @blueprint.post("/redeliver")

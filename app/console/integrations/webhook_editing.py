@@ -40,15 +40,13 @@ from app.console.integrations.missing_permissions import (
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType
-from app.domain.values.errors import ProofRequired, Refused
-from app.domain.values.ids import to_global_id
+from app.domain.values.errors import Refused
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.pages import PageRequest
 from app.domain.webhooks import Webhook, app_permissions_denied, lacking_of_app
-from app.services.apps.app_changes import AppChange, update_app
+from app.services.apps.app_changes import SavedWebhook, save_webhook
 from app.services.apps.app_lists import list_apps, show_app
-from app.services.authorization.register import needs_proof
-from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
+from app.services.webhooks.changes import WebhookInput
 from app.services.webhooks.lists import list_webhooks, show_webhook
 from app.services.webhooks.payloads import check_query
 from app.web.converters import row_key
@@ -208,7 +206,7 @@ def new() -> BaseResponse:
         if missing is not None and not form.warned.data:
             return _page(form, None, apps, missing)
         try:
-            return create_once(form, lambda: _create(form, missing))
+            return create_once(form, lambda: _create(form))
         except Refused as refused:
             form.refuse(refused)
     return _page(form, None, apps)
@@ -234,11 +232,7 @@ def edit(key: int) -> BaseResponse:
         if missing is not None and not form.warned.data:
             return _page(form, hook, missing=missing)
         try:
-            grant = _requested_grant(form, hook.app_id, missing)
-            update_webhook(
-                ports(), actor(), to_global_id("Webhook", key), "", _input_of(form, hook)
-            )
-            _grant(hook.app_id, grant)
+            _save(form, hook.app_id, key)
         except Refused as refused:
             form.refuse(refused)
         else:
@@ -297,44 +291,24 @@ def _page(
     return show("webhooks/edit.html", form=form, webhook=webhook)
 
 
-def _create(form: WebhookForm, missing: MissingPermissions | None) -> Created:
-    grant = _requested_grant(form, form.app.data, missing)
-    made = create_webhook(ports(), actor(), _input_of(form), form.app.data)
-    _grant(made.app_id, grant)
+def _create(form: WebhookForm) -> Created:
+    made = _save(form, form.app.data).webhook
     created = text("Webhook “{webhook}” created.", webhook=made.name or made.target_url)
     return Created(created, "console.webhooks.show", {"key": made.id})
 
 
-def _requested_grant(
-    form: WebhookForm, app_id: int | None, missing: MissingPermissions | None
-) -> AppChange | None:
-    """Return the change that grants the app what it lacks, if the form asks for it.
-
-    Raises ``ProofRequired`` before anything is saved, because the form is then sent again.
-    """
-    app = None if app_id is None else show_app(ports(), actor(), app_id)
-    if app is None or missing is None or not form.grants.data:
-        return None
-    change = AppChange(permissions=app.permissions | missing.permissions)
-    act = needs_proof(ports(), actor(), update_app, app.id, change)
-    if act:
-        raise ProofRequired(act)
-    return change
-
-
-def _grant(app_id: int, grant: AppChange | None) -> None:
-    """Grant permissions to the app of a webhook that was saved."""
-    if grant is None:
-        return
-    try:
-        update_app(ports(), actor(), app_id, grant)
-    except Refused as refused:
-        reasons = refusal_text(refused)
+def _save(form: WebhookForm, app_id: int | None, key: int | None = None) -> SavedWebhook:
+    """Save the webhook; say so if its app wasn't granted what the form asks for."""
+    saved = save_webhook(
+        ports(), actor(), _input_of(form), app_id, key, grants=bool(form.grants.data)
+    )
+    if saved.not_granted is not None:
         failed = text(
             "The webhook was saved, but the permissions weren't granted. {reasons}",
-            reasons=reasons,
+            reasons=refusal_text(saved.not_granted),
         )
         flash(failed, "bad")
+    return saved
 
 
 def _missing(form: WebhookForm, owner: App | None) -> MissingPermissions | None:
@@ -395,7 +369,7 @@ def _problem_lines(form: WebhookForm) -> tuple[int, ...]:
     return () if problem is None else problem.lines
 
 
-def _input_of(form: WebhookForm, hook: Webhook | None = None) -> WebhookInput:
+def _input_of(form: WebhookForm) -> WebhookInput:
     query = (form.query.data or "").strip()
     secret: str | Absent = form.secret_key.data or ABSENT
     if form.drops_secret.data:

@@ -45,7 +45,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.domain.webhooks import Webhook
-from app.services.apps.app_changes import AppChange, update_app
+from app.services.apps.app_changes import grant_events
 from app.services.authorization.register import may
 from app.services.deliveries.details import name_objects
 from app.services.deliveries.lists import DeliverySearch, search_deliveries
@@ -231,9 +231,8 @@ def grant(key: int) -> BaseResponse:
     lacking = missing_permissions(actor(), hook.app_name, hook.events, hook.app_permissions)
     if lacking is None:
         return redirect_to("console.webhooks.show", key=key)
-    change = AppChange(permissions=hook.app_permissions | lacking.permissions)
     try:
-        update_app(ports(), actor(), hook.app_id, change)
+        grant_events(ports(), actor(), hook.app_id, hook.events)
     except Refused as refused:
         flash(refusal_text(refused), "bad")
         return redirect_to("console.webhooks.show", key=key)

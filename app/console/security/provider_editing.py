@@ -22,11 +22,11 @@ from app.console.security.providers_page import Trial, make_preview_card, values
 from app.console.security.single_sign_on import find_plugin, provider_page
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_settings import SETTINGS, Setting, SettingType
-from app.domain.single_sign_on.providers import is_slug, names_default
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Refused
 from app.domain.values.text import translatable
 from app.services.shop.impact import BoundedCount
 from app.services.single_sign_on.provider_checks import (
+    add_provider,
     check_provider,
     discover_provider,
     preview_mapping,
@@ -36,7 +36,6 @@ from app.services.single_sign_on.provider_settings import (
     Plugin,
     ProviderUpdate,
     save_provider,
-    show_plugin,
 )
 from app.web.translation import lazy_text, problem_text, text
 
@@ -45,12 +44,6 @@ _SECRET = "client_secret"  # noqa: S105 - the name of a setting
 _HINT_IF_SET = translatable("A secret is stored. Leave this empty to keep it, or enter a new one.")
 _HINT_IF_EMPTY = translatable(
     "Not set. It is sent to the token URL (client_secret_basic) and never shown again."
-)
-_TAKEN = Problem("UNIQUE", "This short name is already in use.", "provider")
-_NO_WORD = Problem(
-    "INVALID",
-    "Use lower-case letters, digits and hyphens, starting with a letter or digit.",
-    "provider",
 )
 blueprint = PageGroup(
     "provider_editing",
@@ -163,19 +156,11 @@ def edit(slug: str) -> BaseResponse:
 def _add(form: AddingForm) -> str:
     """Add the provider; returns its slug."""
     slug = str(form.provider.data).strip().lower()
-    if not is_slug(slug):
-        raise Refused(_NO_WORD)
-    kept = show_plugin(ports(), actor(), f"{slug}.authentication.openidconnect")
-    vendor = ports().configuration.vendor
-    if names_default(slug, vendor) or (kept is not None and kept.slug == slug):
-        raise Refused(_TAKEN)
-    issuer = (form.issuer.data or "").strip()
-    if issuer:
-        discover_provider(ports(), actor(), slug, issuer)
     entered = {
         field.name: field.data for field in (form.client_id, form.client_secret) if field.data
     }
-    save_provider(ports(), actor(), slug, ProviderUpdate(entered, name=form.name.data))
+    issuer = (form.issuer.data or "").strip()
+    add_provider(ports(), actor(), slug, str(form.name.data), issuer, entered)
     return slug
 
 

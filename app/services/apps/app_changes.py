@@ -1,5 +1,9 @@
-"""Change apps, and activate or deactivate them, as people do: no app ever manages one."""
+"""Change apps, and activate or deactivate them, as people do: no app ever manages one.
 
+Granting permissions for a webhook's events is such a change, also when it comes with the webhook.
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlalchemy import delete, select
@@ -9,14 +13,21 @@ from sqlalchemy.orm import Session
 from app.domain.apps.apps import App, AppType, NewAppToken, grantable_problem
 from app.domain.authorization.actor import Actor, app_grant_problem
 from app.domain.authorization.permissions import Permission
-from app.domain.events import AppDeleted, AppInstalled, AppStatusChanged, AppUpdated
-from app.domain.values.errors import Problem, Refused, refuse_any
+from app.domain.events import AppDeleted, AppInstalled, AppStatusChanged, AppUpdated, EventType
+from app.domain.values.errors import Problem, ProofRequired, Refused, refuse_any
+from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import ABSENT, Absent, present
 from app.domain.values.text_rules import line_problem
+from app.domain.webhooks import Webhook, not_permitted
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import fresh_proof, requires, requires_person
+from app.services.authorization.register import (
+    fresh_proof,
+    needs_proof,
+    requires,
+    requires_person,
+)
 from app.services.identity.stored_apps import (
     app_snapshot,
     locked_app,
@@ -27,7 +38,13 @@ from app.services.identity.stored_apps import (
 )
 from app.services.outbox.publisher import add_event
 from app.services.webhooks.app_reach import confirm_webhooks
-from app.services.webhooks.changes import remove_deliveries
+from app.services.webhooks.changes import (
+    WebhookInput,
+    create_webhook,
+    remove_deliveries,
+    update_webhook,
+)
+from app.services.webhooks.payloads import check_query
 
 _MAX_NAME_LENGTH = 256
 _UNIQUE = Problem("UNIQUE", "This identifier is already in use.", "identifier")
@@ -113,6 +130,72 @@ def update_app(
     except IntegrityError:
         _refuse_taken(ports, present(change.identifier, "").strip(), app_id)
         raise
+
+
+@requires(Permission.MANAGE_APPS)
+def grant_events(ports: Ports, actor: Actor, app_id: int, events: Iterable[EventType]) -> App:
+    """Grant an app the permissions that it lacks to receive ``events``.
+
+    Refuses what ``update_app`` does.
+    """
+    with ports.database.reading() as session:
+        app = stored_app(session, app_id, "id")
+    change = _receiving(app, events)
+    return app if change is None else update_app(ports, actor, app_id, change)
+
+
+def _receiving(app: App, events: Iterable[EventType]) -> AppChange | None:
+    """Return the change by which ``app`` receives ``events``; ``None`` if it does already."""
+    lacking = frozenset(map(Permission, not_permitted(tuple(events), app.permissions)))
+    return AppChange(permissions=app.permissions | lacking) if lacking else None
+
+
+@dataclass(frozen=True, slots=True)
+class SavedWebhook:
+    """A webhook that was saved; ``not_granted`` is why its app wasn't granted permissions."""
+
+    webhook: Webhook
+    not_granted: Refused | None = None
+
+
+@requires_person(Permission.MANAGE_APPS)
+def save_webhook(
+    ports: Ports,
+    actor: Actor,
+    input_: WebhookInput,
+    app_id: int | None,
+    webhook_id: int | None = None,
+    *,
+    grants: bool = False,
+) -> SavedWebhook:
+    """Create a webhook of an app or change it; with ``grants``, let the app receive its events.
+
+    Refuses what ``create_webhook`` and ``update_webhook`` do. Raises ``ProofRequired`` before
+    anything is saved, also for what ``update_app`` would ask it for.
+    """
+    if grants and app_id is not None:
+        _require_proof_of_grant(ports, actor, input_, app_id)
+    if webhook_id is None:
+        webhook = create_webhook(ports, actor, input_, app_id)
+    else:
+        key = to_global_id("Webhook", webhook_id)
+        webhook = update_webhook(ports, actor, key, "", input_)
+    try:
+        if grants:
+            grant_events(ports, actor, webhook.app_id, webhook.events)
+    except Refused as refused:
+        return SavedWebhook(webhook, refused)
+    return SavedWebhook(webhook)
+
+
+def _require_proof_of_grant(ports: Ports, actor: Actor, input_: WebhookInput, app_id: int) -> None:
+    query = present(input_.query, "")
+    events = check_query(ports, actor, query).events if query else present(input_.events, ())
+    with ports.database.reading() as session:
+        change = _receiving(stored_app(session, app_id, "app"), events)
+    act = "" if change is None else needs_proof(ports, actor, update_app, app_id, change)
+    if act:
+        raise ProofRequired(act)
 
 
 @requires(Permission.MANAGE_APPS)

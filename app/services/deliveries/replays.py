@@ -13,7 +13,7 @@ from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, Repl
 from app.domain.events import EVENTS
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.ids import key_of
+from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.installation import OnProgress
 from app.domain.values.text import Phrase
 from app.domain.webhooks import app_permissions_denied
@@ -32,6 +32,7 @@ from app.services.webhooks.app_reach import (
     require_webhook_within_reach,
     webhooks_beyond_reach,
 )
+from app.services.webhooks.changes import WebhookInput, update_webhook
 from app.services.webhooks.subscribers import Subscriber, subscribers_of
 
 MAX_AT_ONCE = 100
@@ -80,13 +81,15 @@ class _Tally:
 
 
 @staff_and_apps
-def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDelivery:
+def retry_delivery(
+    ports: Ports, actor: Actor, delivery_id: str, *, enables_webhook: bool = False
+) -> EventDelivery:
     """Retry a delivery (`eventDeliveryRetry`) immediately with the same ``webhook-id``.
 
     Apps retry their own, staff with MANAGE_APPS any. Raises ``PermissionDenied`` to those who
     can't see the payload. A missing payload is made now. Refuses NOT_FOUND on ``id``, and INVALID
     on it if nothing can be sent: the webhook is disabled, its app is inactive, or there is still
-    no payload.
+    no payload. With ``enables_webhook``, its webhook is enabled before that.
     """
     key = key_of(delivery_id, "EventDelivery")
     delivery = show_delivery(ports, actor, key)
@@ -94,6 +97,9 @@ def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDeliver
         raise Refused(Problem("NOT_FOUND", "There is no such delivery.", "id"))
     if delivery.lacking:
         raise app_permissions_denied(delivery.lacking)
+    if enables_webhook:
+        webhook = to_global_id("Webhook", delivery.webhook_id)
+        update_webhook(ports, actor, webhook, "", WebhookInput(is_active=True))
     _refuse_disabled(ports, delivery.webhook_id)
     if not delivery.payload and not rebuild_payloads(ports, [key]):
         now = show_delivery(ports, actor, key) or delivery

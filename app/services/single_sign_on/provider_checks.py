@@ -78,6 +78,26 @@ def discover_provider(
     Refuses INVALID on ``issuer`` if there is no document, it is another issuer's, or it offers
     nothing that this service can use. Refuses what ``save_provider`` does. Other settings stay.
     """
+    settings = _described(ports, issuer)
+    return save_provider(ports, actor, slug, ProviderUpdate(settings, asks_first=asks_first))
+
+
+@fresh_proof("You're about to add an identity provider.")
+@requires(Permission.MANAGE_PLUGINS)
+def add_provider(
+    ports: Ports, actor: Actor, slug: str, name: str, issuer: str, settings: Mapping[str, str]
+) -> Provider:
+    """Add a provider with ``settings`` and what its ``issuer``, if given, describes.
+
+    Refuses what ``discover_provider`` and ``save_provider`` do, and adds nothing then.
+    """
+    described = _described(ports, issuer) if issuer else {}
+    changes = ProviderUpdate({**described, **settings}, name=name, is_new=True)
+    return save_provider(ports, actor, slug, changes)
+
+
+def _described(ports: Ports, issuer: str) -> Mapping[str, str | None]:
+    """Return the settings that the discovery document of ``issuer`` names."""
     try:
         document = ports.identity_provider.discover(discovery_url(issuer))
     except CallFailed as failed:
@@ -86,7 +106,7 @@ def discover_provider(
         ) from failed
     settings, problems = read_description(document, issuer_in(issuer))
     refuse_any(*problems)
-    return save_provider(ports, actor, slug, ProviderUpdate(settings, asks_first=asks_first))
+    return settings
 
 
 @requires(Permission.MANAGE_PLUGINS)

@@ -52,6 +52,7 @@ _MAX_NAME_LENGTH = 256
 _RESERVED = Problem(
     "UNIQUE", "Plugin IDs with this name mean the default provider. Choose another.", "provider"
 )
+_TAKEN = Problem("UNIQUE", "This short name is already in use.", "provider")
 
 
 class PluginSort(StrEnum):
@@ -96,7 +97,7 @@ class ProviderUpdate:
 
     Absent ``settings`` stay; null and an empty text clear. ``asks_first`` raises
     ``LockoutRefused`` for what no one could undo. ``needs_client``: it can't be active without a
-    client ID, as for Saleor's clients.
+    client ID, as for Saleor's clients. ``is_new``: the provider must not exist yet.
     """
 
     settings: Mapping[str, str | None]
@@ -104,6 +105,7 @@ class ProviderUpdate:
     name: str | None = None
     asks_first: bool = False
     needs_client: bool = False
+    is_new: bool = False
 
 
 @requires(Permission.MANAGE_PLUGINS)
@@ -185,7 +187,7 @@ def save_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpdate
     """Change the settings of the provider ``slug``, or add it.
 
     Refuses INVALID on ``provider`` for a slug that can't be part of a URL, UNIQUE for a new one
-    that names the default provider, and what ``update_plugin`` does.
+    that names the default provider or, with ``is_new``, exists, and what ``update_plugin`` does.
     """
     if not is_slug(slug):
         message = "Use lowercase letters, digits and hyphens. Start with a letter or digit."
@@ -202,6 +204,10 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
         stored = session.scalar(
             select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
         )
+        if changes.is_new and (
+            stored is not None or names_default(slug, ports.configuration.vendor)
+        ):
+            raise Refused(_TAKEN)
         if stored is None:
             if slug != DEFAULT_SLUG and names_default(slug, ports.configuration.vendor):
                 raise Refused(_RESERVED)

@@ -16,9 +16,12 @@ from app.services.apps.app_changes import (
     create_app,
     deactivate_app,
     delete_app,
+    grant_events,
+    save_webhook,
     update_app,
 )
 from app.services.identity.identify import identify
+from app.services.webhooks.changes import WebhookInput
 from tests.builders.apps import app_as_stored, change_app, make_app
 from tests.builders.audit import trail
 from tests.builders.outbox import events
@@ -27,6 +30,7 @@ from tests.builders.webhooks import make_webhook
 from tests.services.installation_helpers import left_behind
 
 APPS, ORDERS, PAGES = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS, Permission.MANAGE_PAGES
+PRODUCTS = Permission.MANAGE_PRODUCTS
 UseCase = Callable[[Ports, Actor, int], object]
 RENAME: UseCase = lambda ports, actor, key: update_app(ports, actor, key, AppChange("other"))  # noqa: E731
 USE_CASES = [RENAME, delete_app, activate_app, deactivate_app]
@@ -217,3 +221,33 @@ def test_app_without_manage_apps_is_denied_every_operation(
     key, token = make_app(ports, "humble", *(ALL_PERMISSIONS - {APPS}))
     with pytest.raises(PermissionDenied):
         use_case(ports, identify(ports, visit(token)).actor, key)
+
+
+def test_events_are_granted_with_the_webhook_that_wants_them(ports: Ports) -> None:
+    key, token = make_app(ports, "Warehouse", ORDERS)
+    actor = boss(ports, ORDERS, PRODUCTS)
+    wanted = WebhookInput(
+        target_url="https://labels.example.com/", events=(EventType.PRODUCT_CREATED,)
+    )
+    saved = save_webhook(ports, actor, wanted, key)
+    assert rights(ports, token) == {ORDERS}
+    saved = save_webhook(ports, actor, wanted, key, saved.webhook.id, grants=True)
+    assert (saved.webhook.app_id, saved.not_granted) == (key, None)
+    assert rights(ports, token) == {ORDERS, PRODUCTS}
+    assert grant_events(ports, actor, key, [EventType.PRODUCT_CREATED]).permissions == {
+        ORDERS,
+        PRODUCTS,
+    }
+    assert len(trail(ports, "app.update")) == 1
+
+
+def test_webhook_is_saved_without_what_the_person_can_not_grant(ports: Ports) -> None:
+    key, token = make_app(ports, "Warehouse", ORDERS)
+    wanted = WebhookInput(
+        target_url="https://labels.example.com/", events=(EventType.PRODUCT_CREATED,)
+    )
+    saved = save_webhook(ports, boss(ports, ORDERS), wanted, key, grants=True)
+    assert saved.webhook.events == (EventType.PRODUCT_CREATED,)
+    assert saved.not_granted is not None
+    assert saved.not_granted.problems[0].code == "OUT_OF_SCOPE_PERMISSION"
+    assert rights(ports, token) == {ORDERS}
