@@ -146,7 +146,6 @@ def register(app: Flask) -> None:
     """Give ``app`` the commands, what some of them run, and the ways to other instances."""
     app.cli = Commands()
     app.extensions["latchkey.load_server"] = _load_server
-    app.extensions["latchkey.add_to_environment"] = _add_to_environment
     app.extensions["latchkey.worker"] = _work
     app.extensions["latchkey.operations"] = _serve_operations
     app.extensions["latchkey.remote_access"] = _remote_access
@@ -224,13 +223,9 @@ def _make_server(
     return server
 
 
-def _add_to_environment(settings: Mapping[str, str]) -> None:
-    latchkey.add_to_environment(settings)
+def _work(stop: Event, *, serves_operations: bool) -> None:
+    latchkey.run_worker(stop, serves_operations=serves_operations)
 
 
-def _work(stop: Event) -> None:
-    latchkey.run_worker(stop)
-
-
-def _serve_operations(stop: Event) -> None:
-    latchkey.run_operations(stop)
+def _serve_operations(stop: Event, *, port_is_required: bool) -> None:
+    latchkey.run_operations(stop, port_is_required=port_is_required)

@@ -27,7 +27,6 @@ _MODULES = {
     "run_operations": "app.operations",
     "connect_installation": "app.wiring",
     "connect_remote_access": "app.wiring",
-    "add_to_environment": "app.settings",
     "unexpected_settings_files": "app.settings",
 }
 

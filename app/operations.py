@@ -8,28 +8,39 @@ from dataclasses import replace
 from threading import Event
 
 from app import worker
-from app.settings import load_settings, shared_metrics_folder
+from app.settings import load_settings
 from app.web.logs import set_up_logs
-from app.web.operations_server import serving_operations
+from app.web.operations_server import offering_operations, serve_operations
 from app.wiring import connect, make_metrics, make_traces
 
 
-def run_worker(stop: Event) -> None:
-    """Do the background work of the installation that the environment describes."""
+def run_worker(stop: Event, *, serves_operations: bool) -> None:
+    """Do the background work of the installation that the environment describes.
+
+    ``serves_operations`` is whether no other process of this start serves health and metrics.
+    """
     settings = load_settings()
     set_up_logs(level=settings.log_level, development=settings.development)
     ports = connect(settings, metrics=make_metrics(settings), traces=make_traces())
-    if not settings.operations_port or shared_metrics_folder():
+    if not settings.operations_port or not serves_operations:
         worker.run(ports, stop)
         return
-    with serving_operations(ports, settings.operations_host, settings.operations_port):
+    with offering_operations(ports, settings.operations_host, settings.operations_port):
         worker.run(ports, stop)
 
 
-def run_operations(stop: Event) -> None:
-    """Serve health and metrics of the installation that the environment describes."""
+def run_operations(stop: Event, *, port_is_required: bool) -> None:
+    """Serve health and metrics of the installation that the environment describes.
+
+    Raises ``PortUnavailable`` if the port is required and another program has it.
+    """
     settings = load_settings()
     set_up_logs(level=settings.log_level, development=settings.development)
     ports = replace(connect(settings), metrics=make_metrics(settings))
-    with serving_operations(ports, settings.operations_host, settings.operations_port):
-        stop.wait()
+    serve_operations(
+        ports,
+        settings.operations_host,
+        settings.operations_port,
+        stop,
+        port_is_required=port_is_required,
+    )

@@ -67,6 +67,13 @@ def log_target(text: str) -> str:
     return text
 
 
+def absolute_folder(text: str) -> str:
+    """Parse a folder that is created when it is needed."""
+    if not Path(text).is_absolute():
+        raise ValueError(f"must be an absolute path, got {text!r}")
+    return text
+
+
 def port(text: str) -> int:
     number = not_negative(text)
     if not 1 <= number <= _MAX_PORT:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import secrets
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -129,6 +130,7 @@ class Settings:
     security_log: str = _setting("", values.log_target)
     operations_port: int = _setting(0, values.port)
     operations_host: str = _setting("127.0.0.1", str)
+    metrics_folder: str = _setting("", values.absolute_folder)
 
     @property
     def secret(self) -> str:
@@ -187,6 +189,15 @@ class Settings:
         return queue.with_name(f"{queue.name}-signal")
 
     @property
+    def shared_metrics(self) -> Path:
+        """Where the processes of this host that serve or work put what they count."""
+        if self.metrics_folder:
+            return Path(self.metrics_folder)
+        of = "\0".join((self.secret, self.database_url, str(self.operations_port)))
+        name = f"latchkey-metrics-{hashlib.sha256(of.encode()).hexdigest()[:16]}"
+        return Path(tempfile.gettempdir(), name)
+
+    @property
     def development(self) -> bool:
         return self.app_env == "development"
 
@@ -214,11 +225,6 @@ class Settings:
             passkey_origins=self.passkey_origins,
             rate_limits=RateLimitPolicy(self.rate_limits, self.rate_limit_trusted_clients),
         )
-
-
-def add_to_environment(settings: Mapping[str, str]) -> None:
-    """Give this process ``settings`` by name, which ``load_settings`` finds from now on."""
-    os.environ.update(settings)
 
 
 def environment_names() -> tuple[str, ...]:
@@ -345,11 +351,6 @@ def traces_wanted() -> bool:
     if exporter == "none" or os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
     return exporter == "otlp" or any(os.environ.get(name) for name in names)
-
-
-def shared_metrics_folder() -> str:
-    """Return where `flask serve` collects the metrics of its processes; empty outside of it."""
-    return os.environ.get("METRICS_FOLDER", "")
 
 
 class _Reader:

@@ -49,7 +49,6 @@ from app.settings import (
     load_settings,
     secret_files,
     settings_files,
-    shared_metrics_folder,
     traces_wanted,
 )
 from app.web.installation import ConnectionLimits, CountStore, Installation, RemoteAccess
@@ -157,7 +156,7 @@ def make_metrics(settings: Settings) -> Metrics:
     """Return where a process that serves or works counts, which needs OPERATIONS_PORT."""
     if not settings.operations_port:
         return NO_METRICS
-    return metrics.PrometheusMetrics(shared_metrics_folder())
+    return metrics.PrometheusMetrics(settings.shared_metrics)
 
 
 def make_traces() -> Traces:

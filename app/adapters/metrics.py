@@ -2,12 +2,17 @@
 
 Values are kept in memory and written once a second, so that a request waits for no file and
 measuring it costs microseconds.
+
+A process locks a file of its own for as long as it lives. What those that ended have counted is
+added up in one file, so that restarts neither lower the sums nor fill the folder.
 """
 
+import fcntl
 import os
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
@@ -34,6 +39,16 @@ MAX_SERIES = 2000
 """Label values of one metric; what goes beyond, which no label should, is "other"."""
 
 _WRITE_SECONDS = 1.0
+
+_PRESENTER = "presenter"
+"""Locked by the process that presents the values of all."""
+
+_FOLDER = "folder"
+"""Locked while files are added or added up."""
+
+_ENDED = "ended"
+"""The sums of the processes that ended."""
+
 _log = structlog.get_logger(__name__)
 
 Key = tuple[str, tuple[str, ...]]
@@ -49,20 +64,28 @@ class Values:
     gauges: dict[Key, float] = field(default_factory=dict)
 
     def add(self, other: "Values") -> None:
-        """Add the values of another process."""
+        """Add the values of another process.
+
+        Durations that it has counted by other bounds, as another release can, are left out.
+        """
         for mine, theirs in ((self.counters, other.counters), (self.gauges, other.gauges)):
             for key, value in theirs.items():
                 mine[key] = mine.get(key, 0.0) + value
         for key, values in other.histograms.items():
             known = self.histograms.get(key) or [0.0] * len(values)
-            self.histograms[key] = [sum(pair) for pair in zip(known, values, strict=True)]
+            if len(known) == len(values):
+                self.histograms[key] = [sum(pair) for pair in zip(known, values, strict=True)]
 
 
 class PrometheusMetrics:
-    """Metrics in ``folder``, which the processes of one start share; "" for this one alone."""
+    """Metrics in ``folder``, which processes of one host share; ``None`` for this one alone.
 
-    def __init__(self, folder: str = "") -> None:
-        self._file = Path(folder, f"{os.getpid()}-{uuid4().hex}.json") if folder else None
+    So is each process alone with a folder that can't be used, which is logged.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = _open_folder(folder) if folder is not None else None
+        self._is_presenter = False
         self._values = Values()
         self._series: dict[str, int] = {}
         self._lock = Lock()
@@ -107,19 +130,21 @@ class PrometheusMetrics:
             with self._lock:
                 for metric, value, labels in gauges:
                     self._values.gauges[metric.name, labels] = value
-            if self._file is not None:
-                new = self._file.with_suffix(".new")
-                new.write_bytes(self._encoded())
-                new.rename(self._file)
+            if self._folder is not None:
+                self._folder.write(self._copy())
+
+    def claim(self) -> bool:
+        """Whether this process presents the values of all from now on, until it ends."""
+        if self._folder is not None and not self._is_presenter:
+            self._is_presenter = self._folder.claim()
+        return self._folder is None or self._is_presenter
 
     def render(self, measured: Iterable[Measurement]) -> bytes:
-        if self._file is None:
+        if self._folder is None:
             self.flush()
-            values = Values()
-            with self._lock:  # others count meanwhile
-                values.add(self._values)
+            values = self._copy()
         else:
-            values = _values_in(self._file.parent)
+            values = self._folder.sums()
         for metric, value, labels in measured:
             values.gauges[metric.name, labels] = value
         registry = CollectorRegistry()
@@ -146,15 +171,133 @@ class PrometheusMetrics:
             time.sleep(_WRITE_SECONDS)
             try:
                 self.flush()
-            except FileNotFoundError:
-                return  # the folder is gone: `flask serve` has ended
             except Exception:  # noqa: BLE001 - the next round may succeed
                 _log.exception("metrics.unwritable")
 
-    def _encoded(self) -> bytes:
-        with self._lock:
-            kinds = (self._values.counters, self._values.histograms, self._values.gauges)
-            return orjson.dumps([[(*key, value) for key, value in kind.items()] for kind in kinds])
+    def _copy(self) -> Values:
+        copy = Values()
+        with self._lock:  # others count meanwhile
+            copy.add(self._values)
+        return copy
+
+
+class _Folder:
+    """The files of all processes that share ``path``; this process writes one of them."""
+
+    def __init__(self, path: Path) -> None:
+        """Raise ``OSError`` if the folder can't be used."""
+        self._path = path
+        self._file = path / f"{os.getpid()}-{uuid4().hex}.json"
+        self._enter()
+
+    def write(self, values: Values) -> None:
+        new = self._file.with_suffix(".new")
+        try:
+            new.write_bytes(_encoded(values))
+        except FileNotFoundError:  # as a cleaner of temporary files leaves it
+            self._enter()
+            new.write_bytes(_encoded(values))
+        new.rename(self._file)
+
+    def _enter(self) -> None:
+        """Create the folder, and take the lock that shows that this process is alive."""
+        self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self._path.lstat().st_uid not in (0, os.geteuid()):
+            raise PermissionError(0, "it belongs to another account")
+        with self._locked():
+            _lock(self._file.with_suffix(".alive"), wait=True)
+
+    def claim(self) -> bool:
+        """Take the lock of the process that presents all values, unless another has it."""
+        return _lock(self._path / _PRESENTER, wait=False) is not None
+
+    def sums(self) -> Values:
+        """Add up what all processes have counted, and the gauges of those that are alive."""
+        with self._locked():
+            total = self._add_up_ended()
+            for file in self._path.glob("*.json"):
+                total.add(_decoded(file.read_bytes())[0])
+        return total
+
+    def _add_up_ended(self) -> Values:
+        """Move the counts of processes that ended into ``_ENDED``, and return its sums.
+
+        That file names those it has, so that a process that is killed here counts none twice.
+        """
+        ended = self._path / _ENDED
+        total, known = _decoded(ended.read_bytes()) if ended.exists() else (Values(), [])
+        gone = [file for file in self._path.glob("*.alive") if _has_ended(file)]
+        for name in gone:
+            file = name.with_suffix(".json")
+            if file.name not in known and file.exists():
+                values, _ = _decoded(file.read_bytes())
+                total.add(Values(values.counters, values.histograms))
+        if gone:
+            new = ended.with_suffix(".new")
+            new.write_bytes(_encoded(total, [file.with_suffix(".json").name for file in gone]))
+            new.rename(ended)
+        for file in gone:
+            for suffix in (".json", ".new", ".alive"):
+                file.with_suffix(suffix).unlink(missing_ok=True)
+        return total
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        descriptor = _lock(self._path / _FOLDER, wait=True)
+        try:
+            yield
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+
+
+def _has_ended(alive: Path) -> bool:
+    """Return whether the process has ended that locked ``alive`` when it began."""
+    descriptor = _lock(alive, wait=False)
+    if descriptor is not None:
+        os.close(descriptor)
+    return descriptor is not None
+
+
+def _lock(file: Path, *, wait: bool) -> int | None:
+    """Return the descriptor of ``file``, locked until it is closed or this process ends.
+
+    Without ``wait`` it is ``None`` if another has the lock.
+    """
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _open_folder(path: Path) -> _Folder | None:
+    try:
+        return _Folder(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        _log.error(
+            "metrics.folder_unusable", setting="METRICS_FOLDER", folder=str(path), reason=reason
+        )
+        return None
+
+
+def _encoded(values: Values, names: Sequence[str] = ()) -> bytes:
+    kinds = (values.counters, values.histograms, values.gauges)
+    return orjson.dumps(
+        [*([(*key, value) for key, value in kind.items()] for kind in kinds), names]
+    )
+
+
+def _decoded(written: bytes) -> tuple[Values, list[str]]:
+    *kinds, names = orjson.loads(written)
+    counters, histograms, gauges = (
+        {(name, tuple(labels)): value for name, labels, value in kind} for kind in kinds
+    )
+    return Values(counters, histograms, gauges), names
 
 
 class _Families(Collector):
@@ -201,24 +344,3 @@ def _buckets(metric: Metric, counts: Sequence[float]) -> list[tuple[str, float]]
         total += number
         sums.append((str(end), total))
     return sums
-
-
-def _values_in(folder: Path) -> Values:
-    """Add up what all processes have counted, and the gauges of those that are alive."""
-    total = Values()
-    for file in folder.glob("*.json"):
-        kinds = orjson.loads(file.read_bytes())
-        counters, histograms, gauges = (
-            {(name, tuple(labels)): value for name, labels, value in kind} for kind in kinds
-        )
-        alive = _is_alive(int(file.stem.partition("-")[0]))
-        total.add(Values(counters, histograms, gauges if alive else {}))
-    return total
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, PermissionError):
-        return False  # the latter is a new process of another account
-    return True

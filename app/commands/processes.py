@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import Context
+from functools import partial
 from multiprocessing.context import ForkProcess
 from threading import Event
 from types import FrameType
@@ -174,12 +175,12 @@ OPERATIONS = "latchkey.operations"
 def operations() -> None:
     """Serve only health and metrics, on OPERATIONS_PORT.
 
-    `flask serve` and a separate `flask worker` do it themselves. Another WSGI server has to share
-    the folder METRICS_FOLDER with this command. Stops on SIGTERM and Ctrl-C.
+    `flask serve` and a separate `flask worker` do it themselves. Servers and workers of a host
+    share the port: one of them listens for all. Stops on SIGTERM and Ctrl-C.
     """
     if not installation().operations_port:
         raise click.ClickException("OPERATIONS_PORT isn't set.")
-    run_until_stopped(current_app.extensions[OPERATIONS])
+    run_until_stopped(partial(current_app.extensions[OPERATIONS], port_is_required=True))
     out = output()
     if out.form is Form.JSON:
         out.alone("ended", True)  # noqa: FBT003 - the value that is shown
@@ -198,7 +199,7 @@ def worker() -> None:
     current work.
     """
     require_ready(installation().ports, OPERATOR)
-    run_until_stopped(current_app.extensions[WORKER])
+    run_until_stopped(partial(current_app.extensions[WORKER], serves_operations=True))
     out = output()
     if out.form is Form.JSON:  # what it does meanwhile, its log tells
         out.alone("ended", True)  # noqa: FBT003 - the value that is shown

@@ -6,11 +6,10 @@ import errno
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from tempfile import TemporaryDirectory
 
 import click
 from flask import current_app
@@ -35,9 +34,6 @@ from app.web.sessions import CONSOLE
 
 EXTENSION = "latchkey.load_server"
 """Where the application keeps what imports the server and returns what makes it."""
-
-ADD_TO_ENVIRONMENT = "latchkey.add_to_environment"
-"""Where the application keeps what gives this process settings by name."""
 
 _CONNECTIONS = 4096
 """Open connections of one server process; further ones wait."""
@@ -103,8 +99,6 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     require_ready(ports, OPERATOR)
     out = output()
     _wait_for_port(out, host, port)
-    if installation().operations_port:
-        _wait_for_port(out, installation().operations_host, installation().operations_port)
     save_base_url(ports, OPERATOR, _address(host, port))
     set_up_demo_provider(ports, OPERATOR)
     count = _server_processes(ports, out, workers, own_worker=not no_worker)
@@ -114,36 +108,15 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     make_server = current_app.extensions[EXTENSION]()
     buffered = installation().requests_are_buffered
     server = partial(_serve, make_server, host, port, count, buffered=buffered)
-    work, serve_operations = (
-        partial(run_until_stopped, current_app.extensions[name]) for name in (WORKER, OPERATIONS)
-    )
-    with _shared_metrics() as environment:
-        share = partial(_run_with, current_app.extensions[ADD_TO_ENVIRONMENT], environment)
-        programs = [Program("server", partial(share, server))]
-        if not no_worker:
-            programs.append(Program("worker", partial(share, work)))
-        if environment:
-            programs.append(Program("operations listener", partial(share, serve_operations)))
-        if not run_programs(programs, out.say, announcement.make_once_ready):
-            click.get_current_context().exit(Exit.FAILED)
-
-
-def _run_with(
-    add: Callable[[dict[str, str]], None], environment: dict[str, str], run: Callable[[], object]
-) -> None:
-    """Call ``run`` with ``environment`` in addition to this process's own."""
-    add(environment)
-    run()
-
-
-@contextmanager
-def _shared_metrics() -> Iterator[dict[str, str]]:
-    """Return the environment by which processes share their metrics; empty if none are wanted."""
-    if not installation().operations_port:
-        yield {}
-        return
-    with TemporaryDirectory(prefix="latchkey-metrics-") as folder:
-        yield {"METRICS_FOLDER": folder}
+    programs = [Program("server", server)]
+    if not no_worker:
+        work = partial(current_app.extensions[WORKER], serves_operations=False)
+        programs.append(Program("worker", partial(run_until_stopped, work)))
+    if installation().operations_port:
+        listen = partial(current_app.extensions[OPERATIONS], port_is_required=False)
+        programs.append(Program("operations listener", partial(run_until_stopped, listen)))
+    if not run_programs(programs, out.say, announcement.make_once_ready):
+        click.get_current_context().exit(Exit.FAILED)
 
 
 def _address(host: str, port: int) -> str:

@@ -241,6 +241,12 @@ class Metrics(Protocol):
         For what is measured so often that even these calls would be too slow.
         """
 
+    def claim(self) -> bool:
+        """Whether this process presents the metrics of its host from now on, until it ends.
+
+        False while another process of the installation does.
+        """
+
     def render(self, measured: Iterable[Measurement]) -> bytes:
         """Return all metrics in Prometheus's text format, with gauges that were measured now."""
 
@@ -262,6 +268,9 @@ class NoMetrics:
 
     def fold_with(self, fold: Callable[[], None]) -> None:
         return
+
+    def claim(self) -> bool:
+        return True
 
     def render(self, measured: Iterable[Measurement]) -> bytes:
         return b""

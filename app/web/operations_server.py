@@ -1,5 +1,8 @@
 """The listener on OPERATIONS_PORT: health with reasons, and metrics; and readiness for probes.
 
+One process of a host has it, for all servers and workers of the installation there. When that one
+ends, the next takes the port.
+
 Readiness is checked once a second at most, however often probes ask.
 """
 
@@ -9,11 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from socketserver import ThreadingMixIn
-from threading import BoundedSemaphore, Lock, Thread
+from threading import BoundedSemaphore, Event, Lock, Thread
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 import orjson
+import structlog
 from typing_extensions import override
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 from werkzeug.wrappers import Request, Response
@@ -100,6 +104,9 @@ def readiness_status(findings: tuple[CheckResult, ...]) -> str:
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 _JSON = "application/json"
 _MAX_THREADS = 32
+_TURN_SECONDS = 1.0
+
+_log = structlog.get_logger(__name__)
 
 
 class OperationsApp:
@@ -206,15 +213,50 @@ class _Server(ThreadingMixIn, WSGIServer):
             self._free_threads.release()
 
 
+def serve_operations(
+    ports: Ports, host: str, port: int, stop: Event, *, port_is_required: bool = False
+) -> None:
+    """Serve until ``stop`` is set, while no other process of the installation does here.
+
+    Each of them asks once a second for its turn. A port that another program has is logged, and
+    asked for again; if it is required, raises ``PortUnavailable``.
+    """
+    problem = ""
+    while not stop.is_set():
+        if ports.metrics.claim():
+            try:
+                with _serving(ports, host, port):
+                    stop.wait()
+            except PortUnavailable as error:
+                if port_is_required:
+                    raise
+                if str(error) != problem:
+                    problem = str(error)
+                    _log.error("operations.port_unavailable", problem=problem)
+        stop.wait(_TURN_SECONDS)
+
+
 @contextmanager
-def serving_operations(ports: Ports, host: str, port: int) -> Iterator[WSGIServer]:
-    """Serve in a thread until the block ends; raises ``PortUnavailable``."""
-    server = _listen(host, port)
-    server.set_app(OperationsApp(ports))
-    thread = Thread(target=server.serve_forever, name="operations")
+def offering_operations(ports: Ports, host: str, port: int) -> Iterator[None]:
+    """Run ``serve_operations`` in a thread until the block ends."""
+    stop = Event()
+    thread = Thread(target=serve_operations, name="operations", args=(ports, host, port, stop))
     thread.start()
     try:
-        yield server
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+@contextmanager
+def _serving(ports: Ports, host: str, port: int) -> Iterator[None]:
+    server = _listen(host, port)
+    server.set_app(OperationsApp(ports))
+    thread = Thread(target=server.serve_forever, name="operations server")
+    thread.start()
+    try:
+        yield
     finally:
         server.shutdown()
         thread.join()

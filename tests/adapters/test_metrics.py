@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from app.adapters.database.sql_database import connect_database
 from app.adapters.keys.passwords import Argon2Hasher
@@ -23,6 +24,7 @@ from app.ports.monitoring import (
     SIGN_INS,
     MetricKind,
 )
+from tests.servers.run import ROOT
 
 pytestmark = pytest.mark.both_databases
 
@@ -101,25 +103,117 @@ def test_processes_with_one_folder_are_added_up(
 ) -> None:
     # Nothing but this test writes the files, however long a process takes to start.
     monkeypatch.setattr("app.adapters.metrics._WRITE_SECONDS", 3600.0)
-    processes = [PrometheusMetrics(str(tmp_path)) for _ in range(2)]
+    processes = [PrometheusMetrics(tmp_path) for _ in range(2)]
     for metrics in processes:
         metrics.count(SIGN_INS, "PASSWORD", "SUCCESS", amount=2)
         metrics.observe(OPERATION_SECONDS, 0.2, "me")
         metrics.watch(lambda: [(CONNECTIONS, 3.0, ("reading",))])
         metrics.flush()
-    text = PrometheusMetrics(str(tmp_path)).render([]).decode()
+    text = PrometheusMetrics(tmp_path).render([]).decode()
     assert 'latchkey_sign_ins_total{method="PASSWORD",result="SUCCESS"} 4.0' in text
     assert 'latchkey_graphql_operation_duration_seconds_count{field="me"} 2.0' in text
     assert 'latchkey_graphql_operation_duration_seconds_sum{field="me"} 0.4' in text
     assert 'latchkey_database_connections{pool="reading"} 6.0' in text
-    files = list(tmp_path.iterdir())
-    assert len(files) == 2
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait(180)
-    files[0].rename(tmp_path / f"{ended.pid}-ended.json")
-    text = PrometheusMetrics(str(tmp_path)).render([]).decode()
-    assert 'latchkey_sign_ins_total{method="PASSWORD",result="SUCCESS"} 4.0' in text
-    assert 'latchkey_database_connections{pool="reading"} 3.0' in text
+
+
+def test_counts_of_ended_processes_are_added_up_and_their_gauges_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.adapters.metrics._WRITE_SECONDS", 3600.0)
+    living = PrometheusMetrics(tmp_path)
+    living.count(SIGN_INS, "PASSWORD", "SUCCESS")
+    living.watch(lambda: [(CONNECTIONS, 3.0, ("reading",))])
+    living.flush()
+    for _ in range(3):
+        subprocess.run(
+            [sys.executable, "-c", _SHORT_PROCESS, str(tmp_path)],
+            cwd=ROOT,
+            timeout=180,
+            check=True,
+        )
+    for _ in range(2):  # again, when all is in one file
+        text = living.render([]).decode()
+        assert 'latchkey_sign_ins_total{method="PASSWORD",result="SUCCESS"} 7.0' in text
+        assert 'latchkey_database_connections{pool="reading"} 3.0' in text
+        assert len(list(tmp_path.glob("*.json"))) == len(list(tmp_path.glob("*.alive"))) == 1
+
+
+_SHORT_PROCESS = """
+import sys
+from pathlib import Path
+from app.adapters.metrics import PrometheusMetrics
+from app.ports.monitoring import CONNECTIONS, SIGN_INS
+
+metrics = PrometheusMetrics(Path(sys.argv[1]))
+metrics.count(SIGN_INS, "PASSWORD", "SUCCESS", amount=2)
+metrics.watch(lambda: [(CONNECTIONS, 5.0, ("reading",))])
+metrics.flush()
+"""
+
+
+def test_ended_process_is_counted_once_by_a_presenter_that_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.adapters.metrics._WRITE_SECONDS", 3600.0)
+    subprocess.run(
+        [sys.executable, "-c", _SHORT_PROCESS, str(tmp_path)], cwd=ROOT, timeout=180, check=True
+    )
+    [left] = tmp_path.glob("*.json")
+    files = {file: file.read_bytes() for file in (left, left.with_suffix(".alive"))}
+    metrics = PrometheusMetrics(tmp_path)
+    first = metrics.render([])
+    assert b'{method="PASSWORD",result="SUCCESS"} 2.0' in first
+    for file, content in files.items():  # as if it had been killed before it deleted them
+        file.write_bytes(content)
+    assert metrics.render([]) == first
+
+
+def test_one_process_presents_the_metrics_and_the_next_takes_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.adapters.metrics._WRITE_SECONDS", 3600.0)
+    first = subprocess.Popen(
+        [sys.executable, "-c", _PRESENTER, str(tmp_path)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "True True\n"
+        second = PrometheusMetrics(tmp_path)
+        assert not second.claim()
+    finally:
+        first.kill()
+        first.communicate(timeout=180)
+    assert second.claim()
+
+
+_PRESENTER = """
+import sys
+from pathlib import Path
+from app.adapters.metrics import PrometheusMetrics
+
+metrics = PrometheusMetrics(Path(sys.argv[1]))
+print(metrics.claim(), metrics.claim(), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_folder_that_cannot_be_used_leaves_each_process_with_its_own_metrics(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    with capture_logs() as logs:
+        metrics = PrometheusMetrics(file)
+    assert [(entry["event"], entry["setting"]) for entry in logs] == [
+        ("metrics.folder_unusable", "METRICS_FOLDER")
+    ]
+    metrics.count(SIGN_INS, "PASSWORD", "SUCCESS")
+    assert metrics.claim()
+    assert b'{method="PASSWORD",result="SUCCESS"} 1.0' in metrics.render([])
 
 
 def test_counts_of_many_threads_are_complete() -> None:

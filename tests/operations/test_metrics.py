@@ -6,10 +6,10 @@ import signal
 import socket
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -85,7 +85,6 @@ def observed(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> 
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(PATIENCE)
-    assert list(temporary.glob("latchkey-metrics-*")) == []
 
 
 def wait_for(url: str) -> None:
@@ -266,23 +265,121 @@ def test_every_metric_that_was_scraped_is_in_the_catalogue(observed: Observed) -
     assert named <= {metric.name for metric in METRICS}
 
 
-def test_used_operations_port_is_named(observed: Observed, tmp_path: Path) -> None:
+def test_operations_command_names_the_setting_of_a_used_port(
+    observed: Observed, tmp_path: Path
+) -> None:
     taken = observed.operations.rpartition(":")[2]
     settings = environment(f"sqlite:///{tmp_path}/none", OPERATIONS_PORT=taken)
     process = start_command(("operations",), tmp_path, settings, tmp_path / "log")
     assert process.wait(PATIENCE) == 1
-    assert f"Can't listen on 127.0.0.1, port {taken}" in (tmp_path / "log").read_text()
+    said = " ".join((tmp_path / "log").read_text().split())
+    assert f"OPERATIONS_PORT: can't listen on 127.0.0.1, port {taken}" in said
 
 
-def test_separate_worker_serves_its_own_metrics(tmp_path: Path, sqlite_url: str) -> None:
-    port = str(free_port())
-    settings = environment(sqlite_url, OPERATIONS_PORT=port)
-    process = start_command(("worker",), tmp_path, settings, tmp_path / "log")
-    try:
-        wait_for(f"http://127.0.0.1:{port}/readyz")
-        text = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE).text
-    finally:
+@dataclass(slots=True)
+class Host:
+    """Commands that run on one host with one settings file."""
+
+    folder: Path
+    settings: dict[str, str]
+    processes: dict[str, ForkedCommand] = field(default_factory=dict)
+
+    def start(self, name: str, *command: str) -> None:
+        log = self.folder / f"{name}.log"
+        self.processes[name] = start_command(command, self.folder, self.settings, log)
+
+    def stop(self, name: str) -> int:
+        process = self.processes.pop(name)
         process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE) == 0
-    assert "latchkey_ready 1.0" in text
-    assert 'latchkey_database_connections_max{pool="reading"}' in text
+        return process.wait(PATIENCE)
+
+    def log(self, name: str) -> str:
+        return " ".join((self.folder / f"{name}.log").read_text().split())
+
+
+@contextmanager
+def host(folder: Path, database_url: str, **settings: str) -> Iterator[Host]:
+    temporary = folder / "tmp"
+    temporary.mkdir()
+    made = Host(folder, environment(database_url, TMPDIR=str(temporary), **settings))
+    try:
+        yield made
+    finally:
+        for name in list(made.processes):
+            assert made.stop(name) == 0
+
+
+def served_by(name: str) -> tuple[str, ...]:
+    return ("serve", "--workers", "1", "--no-worker", "--port", name)
+
+
+def scrape(port: int) -> Series:
+    text = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE).text
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def until(happened: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        with suppress(requests.ConnectionError):
+            if happened():
+                return
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def test_servers_and_worker_of_a_host_share_the_port(tmp_path: Path, sqlite_url: str) -> None:
+    operations = free_port()
+    first, second = str(free_port()), str(free_port())
+    asked = "latchkey_http_request_duration_seconds_count"
+
+    def ask(port: str) -> None:
+        requests.post(f"http://127.0.0.1:{port}/graphql/", json=OPERATION, timeout=PATIENCE)
+
+    def counted() -> float:
+        return of(scrape(operations), asked, route="/graphql/")
+
+    with host(tmp_path, sqlite_url, OPERATIONS_PORT=str(operations)) as shop:
+        for name in (first, second):
+            shop.start(name, *served_by(name))
+        shop.start("worker", "worker")
+        for name in (first, second):
+            wait_for(f"http://127.0.0.1:{name}/readyz")
+            ask(name)
+        until(lambda: counted() == 2, "one listener presents what both have counted")
+        heartbeat = ("latchkey_worker_heartbeat_age_seconds", frozenset[tuple[str, str]]())
+        until(lambda: heartbeat in scrape(operations), "the worker is measured")
+        assert shop.stop(first) == 0
+        until(lambda: counted() == 2, "another listens, and nothing counted is lost")
+        ask(second)
+        until(lambda: counted() == 3, "what is counted from then on is added")
+        shop.start(first, *served_by(first))
+        wait_for(f"http://127.0.0.1:{first}/readyz")
+        assert shop.stop(second) == 0
+        until(lambda: counted() == 3, "a restart and a stop lose nothing")
+    for name in (first, second, "worker"):
+        assert "OPERATIONS_PORT" not in shop.log(name)
+
+
+def test_port_of_another_program_stops_neither_server_nor_worker(
+    tmp_path: Path, sqlite_url: str
+) -> None:
+    name = str(free_port())
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        operations = taken.getsockname()[1]
+        with host(tmp_path, sqlite_url, OPERATIONS_PORT=str(operations)) as shop:
+            shop.start(name, *served_by(name))
+            wait_for(f"http://127.0.0.1:{name}/readyz")
+            until(lambda: "OPERATIONS_PORT: can't listen" in shop.log(name), "it is named")
+            shop.stop(name)
+            shop.start("worker", "worker")
+            until(lambda: "worker.started" in shop.log("worker"), "the worker works")
+            until(lambda: "OPERATIONS_PORT: can't listen" in shop.log("worker"), "named again")
+            taken.close()
+            wait_for(f"http://127.0.0.1:{operations}/readyz")
+            assert "latchkey_ready" in {series for series, _ in scrape(operations)}
+    assert shop.log("worker").count("OPERATIONS_PORT") == 2  # one error, which names it twice

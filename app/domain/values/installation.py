@@ -89,8 +89,9 @@ class PortUnavailable(Fault):
 
     def __init__(self, host: str, port: int, reason: str) -> None:
         super().__init__(
-            f"Can't listen on {host}, port {port}: {reason}. "
-            "Change OPERATIONS_HOST or OPERATIONS_PORT."
+            f"OPERATIONS_PORT: can't listen on {host}, port {port}: {reason}. Change "
+            "OPERATIONS_HOST or OPERATIONS_PORT, or give all servers and workers of this "
+            "installation and host the same METRICS_FOLDER: one of them then listens for all."
         )
 
 
