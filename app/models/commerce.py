@@ -2,7 +2,19 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, false, true
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    UniqueConstraint,
+    false,
+    func,
+    select,
+    true,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, HasMetadata, Record, partial_index
@@ -146,3 +158,10 @@ class OrderLineRecord(Record):
     quantity: Mapped[int]
     unit_price: Mapped[int] = mapped_column(BigInteger)
     currency: Mapped[str] = mapped_column(String(3))
+
+
+FIRST_CHANNEL = select(func.min(ChannelRecord.id)).scalar_subquery()
+"""The channel of carts and orders that are older than channels."""
+
+ORDER_CHANNEL: ColumnElement[int] = func.coalesce(OrderRecord.channel_id, FIRST_CHANNEL)
+CHECKOUT_CHANNEL: ColumnElement[int] = func.coalesce(CheckoutRecord.channel_id, FIRST_CHANNEL)

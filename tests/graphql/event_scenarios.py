@@ -18,7 +18,7 @@ from app.services.accounts.email_changes import (
     request_email_change,
 )
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
-from app.services.accounts.registration import NewAccount, register_account
+from app.services.accounts.registration import NewAccount, register_account, send_confirmation
 from app.services.apps.app_changes import (
     AppChange,
     NewApp,
@@ -75,6 +75,7 @@ from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.outbox import events
 from tests.builders.people import NOBODY, PASSWORD, actor_of, make_user
 from tests.builders.products import product_id
+from tests.builders.shop import configure_shop
 
 SHOP = "http://localhost:3000/account"
 ORDERS = frozenset({Permission.MANAGE_ORDERS})
@@ -96,6 +97,14 @@ def accounts(ports: Ports) -> None:
     leaving = make_user(ports, "leaving@example.com")
     link = link_for(ports, leaving, LinkPurpose.DELETE_ACCOUNT)
     delete_account(ports, actor_of(ports, leaving), token=link)
+
+
+def confirmation(ports: Ports) -> None:
+    """Sign in unconfirmed, have another link sent and open it."""
+    configure_shop(ports, allow_login_without_confirmation=True)
+    ann = actor_of(ports, make_user(ports, "ann@example.com", is_confirmed=False))
+    send_confirmation(ports, ann, SHOP)
+    confirm_account(ports, NOBODY, email="ann@example.com", token=events(ports)[-1].token)
 
 
 def apps(ports: Ports) -> None:

@@ -47,8 +47,6 @@ _ROOTS = {
     if "edges" in getattr(get_named_type(field.type), "fields", {})
     and not getattr(field.resolve, "constant", False)
 }
-_UNCOUNTED = ("totalCount",)
-"""The length of a nested list takes a statement each."""
 
 
 def _selection(kind: GraphQLObjectType, depth: int, above: tuple[str, ...]) -> str:
@@ -57,7 +55,7 @@ def _selection(kind: GraphQLObjectType, depth: int, above: tuple[str, ...]) -> s
 
 def _fields(kind: GraphQLObjectType, depth: int, above: tuple[str, ...]) -> Iterator[str]:
     for name, field in kind.fields.items():
-        if name in _UNCOUNTED or any(map(is_required_argument, field.args.values())):
+        if any(map(is_required_argument, field.args.values())):
             continue
         named = get_named_type(field.type)
         if is_leaf_type(named):
@@ -70,7 +68,7 @@ def _fields(kind: GraphQLObjectType, depth: int, above: tuple[str, ...]) -> Iter
                     and node.name not in above
                     and (inner := _selection(node, depth - 1, above))
                 ):
-                    yield f"{name}(first: 10) {{ edges {{ node {{ {inner} }} }} }}"
+                    yield f"{name}(first: 10) {{ totalCount edges {{ node {{ {inner} }} }} }}"
             elif (
                 depth
                 and named.name not in above

@@ -1,9 +1,11 @@
 """People whose groups are restricted to some channels gain no others by what acts for them."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 
+from app.domain.accounts.search import UserFilter, UserSort
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.channels import NewChannel
@@ -11,7 +13,7 @@ from app.domain.events import EventType
 from app.domain.single_sign_on.waiting_changes import changer_of
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import PageRequest
+from app.domain.values.pages import PageRequest, Range
 from app.ports import Ports
 from app.services.apps.app_changes import (
     AppChange,
@@ -25,6 +27,9 @@ from app.services.apps.installation_requests import InstallationRequest, install
 from app.services.commerce.channels import create_channel
 from app.services.console.search import HitKind, search_everything
 from app.services.deliveries.lists import DeliverySearch, search_deliveries
+from app.services.lists.filters import Where
+from app.services.lists.paging import _statements
+from app.services.people.directory import _of_kinds_query, list_customers
 from app.services.webhooks.changes import WebhookInput, create_webhook
 from tests.builders.apps import make_app
 from tests.builders.orders import make_order
@@ -150,6 +155,43 @@ def test_changes_of_a_provider_are_confirmed_by_people_with_all_channels(
     assert changer is not None
     assert changer.held == ALL_PERMISSIONS - {*BY_CHANNEL}
     assert changer_of(free) is None
+
+
+def test_customers_are_found_by_the_orders_that_the_caller_sees_alone(
+    ports: Ports, limited: Actor, free: Actor
+) -> None:
+    key = make_user(ports, "a-buyer@example.com")
+    make_user(ports, "b-other@example.com")
+    make_order(ports, actor_of(ports, key))
+    ever = Range(datetime(2000, 1, 1, tzinfo=UTC), None)
+    cases = {
+        UserFilter(order_count=Range(None, 0)): ("ab", "b"),
+        UserFilter(order_counts=(1,)): ("", "a"),
+        UserFilter(ordered_at=ever): ("", "a"),
+    }
+    by_count = UserFilter(sort=UserSort.ORDER_COUNT)
+    for place, actor in enumerate((limited, free)):
+
+        def found(filter_: UserFilter, where: UserFilter, actor: Actor = actor) -> str:
+            page = list_customers(ports, actor, PageRequest(9), filter_, Where(where))
+            return "".join(user.email[0] for user in page.items)
+
+        for filter_, expected in cases.items():
+            assert found(filter_, UserFilter()) == expected[place]
+            assert found(UserFilter(), filter_) == expected[place]
+        assert found(by_count, UserFilter()) == ("ab", "ba")[place]
+
+
+def test_order_of_customers_by_orders_keeps_no_statement(ports: Ports, limited: Actor) -> None:
+    """Its statement differs for each caller, so it must not be kept with the common query."""
+    make_user(ports, "buyer@example.com")
+    common = _of_kinds_query(False)  # noqa: FBT003
+    by_count = UserFilter(sort=UserSort.ORDER_COUNT)
+    list_customers(ports, limited, PageRequest(9), UserFilter())
+    before = len(_statements[common])
+    for _ in range(3):
+        list_customers(ports, limited, PageRequest(9), by_count)
+    assert len(_statements[common]) == before
 
 
 def test_console_search_finds_no_order_of_another_channel(

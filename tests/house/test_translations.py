@@ -76,7 +76,6 @@ FAULTS = {
     "The user-info endpoint returned an encrypted or malformed JWT.",  # see domain/values/failures
     "A refresh token was used twice.",
     "You don't have access to this channel.",  # the console has its own page for what is denied
-    "You don't have access to this order's channel.",
     "You no longer have access to a channel.",
     "List reverse proxies in TRUSTED_PROXIES.",
     "The check isn't done yet.",

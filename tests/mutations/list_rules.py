@@ -4,6 +4,48 @@ from tests.mutations.mutant import Mutant
 
 LISTS = (
     Mutant(
+        "One of the conditions under OR is enough",
+        "app/services/lists/filters.py",
+        "conditions.append(or_(*(_nested(part, conditions_of) for part in where.some)))",
+        "conditions.append(and_(*(_nested(part, conditions_of) for part in where.some)))",
+        "graphql/test_customer_lists.py",
+    ),
+    Mutant(
+        "Conditions under AND apply",
+        "app/services/lists/filters.py",
+        "conditions += (_nested(part, conditions_of) for part in where.every)",
+        "conditions += ()",
+        "graphql/test_customer_lists.py",
+    ),
+    Mutant(
+        "Nested conditions are limited",
+        "app/services/lists/filters.py",
+        "if len(filters) > MAX_CONDITIONS or values > MAX_VALUES:",
+        "if values > MAX_VALUES:",
+        "graphql/test_customer_lists.py",
+    ),
+    Mutant(
+        "Values of nested conditions are limited",
+        "app/services/lists/filters.py",
+        "if len(filters) > MAX_CONDITIONS or values > MAX_VALUES:",
+        "if len(filters) > MAX_CONDITIONS:",
+        "graphql/test_customer_lists.py",
+    ),
+    Mutant(
+        "One failed change of several customers rejects everything",
+        "app/services/people/customers.py",
+        "        if everything and any(each.problems for each in done):",
+        "        if False:",
+        "graphql/test_customer_lists.py",
+    ),
+    Mutant(
+        "Lists of several parents are counted apart",
+        "app/services/lists/paging.py",
+        "    return counts().get(key, 0)",
+        "    return sum(counts().values())",
+        "services/lists/test_pages_by_parent.py",
+    ),
+    Mutant(
         "Counting for a page stops at its limit",
         "app/services/lists/paging.py",
         "bounded = some.limit(MAX_COUNTED + 1).subquery()",

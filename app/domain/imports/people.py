@@ -124,7 +124,7 @@ def convert_group(
         template = "It has no name that can be used here, so it's called {name}."
         row.add("NAME_MISSING", Outcome.CHANGED, template, name=name)
     if is_restricted(source):
-        template = "It's restricted to channels, which don't exist here: imported without members."
+        template = "It's restricted to channels, which aren't imported: it has no members here."
         row.add("GROUP_RESTRICTED", Outcome.CHANGED, template)
     return Converted(ImportedGroup(name, _names(row.permissions(codenames))), tuple(row.findings))
 

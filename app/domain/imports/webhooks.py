@@ -127,8 +127,8 @@ def _is_unfiltered(row: SourceRow) -> bool:
     row.add(
         "FILTERED_BY_CHANNEL",
         Outcome.DISABLED,
-        "The webhook only receives events of the channels {channels}. There are no channels here,"
-        " so it would receive more.",
+        "The webhook only receives events of the channels {channels}. Webhooks here can't be"
+        " limited to channels, so it would receive more.",
         channels=listed(map(str, channels)),
     )
     return False

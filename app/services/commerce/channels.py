@@ -7,18 +7,15 @@ from dataclasses import replace
 from sqlalchemy import (
     ColumnElement,
     Select,
-    and_,
     delete,
     exists,
     false,
     func,
     select,
-    true,
     update,
 )
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
-from sqlalchemy.sql.expression import SQLColumnExpression
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -46,6 +43,7 @@ from app.domain.values.inputs import Absent, present
 from app.domain.values.metadata import Metadata, MetadataChange
 from app.domain.values.text_rules import is_storable
 from app.models import ChannelRecord, CheckoutRecord, OrderRecord
+from app.models.commerce import CHECKOUT_CHANNEL, FIRST_CHANNEL, ORDER_CHANNEL
 from app.ports import NamedRow, Ports, ReadSession
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, public, requires, staff_and_apps
@@ -70,12 +68,6 @@ CHANNELS: Select[*tuple[object, ...]] = select(
     ChannelRecord.is_active,
 )
 """What ``to_channel`` expects."""
-
-_FIRST = select(func.min(ChannelRecord.id)).scalar_subquery()
-"""The channel of carts and orders that are older than channels."""
-
-ORDER_CHANNEL: ColumnElement[int] = func.coalesce(OrderRecord.channel_id, _FIRST)
-CHECKOUT_CHANNEL: ColumnElement[int] = func.coalesce(CheckoutRecord.channel_id, _FIRST)
 
 
 @building_block
@@ -357,7 +349,7 @@ def is_in_channel(channel_id: ColumnElement[int], slug: str) -> ColumnElement[bo
 def channel_of(session: Session, stored: OrderRecord | CheckoutRecord) -> int:
     """Return the channel of an order or a cart."""
     key = stored.channel_id
-    return session.scalars(select(_FIRST)).one() if key is None else key
+    return session.scalars(select(FIRST_CHANNEL)).one() if key is None else key
 
 
 @building_block
@@ -372,17 +364,6 @@ def keep_channel_of_cart(session: Session, token: str) -> None:
         .where(ChannelRecord.id == channel)
         .with_for_update(read=True, key_share=True)
     )
-
-
-@building_block
-def is_reached(actor: Actor, channel_id: SQLColumnExpression[int]) -> ColumnElement[bool]:
-    """Return the condition that ``actor``, and the viewer of a preview, reach that channel."""
-    conditions = [
-        channel_id.in_(one.channel_ids)
-        for one in (actor, actor.viewer)
-        if one.channel_ids is not None
-    ]
-    return and_(true(), *conditions)
 
 
 @building_block

@@ -28,18 +28,18 @@ from app.domain.values.ids import key_of, parse_global_id
 from app.domain.values.pages import Page, PageRequest, with_items
 from app.domain.values.text_rules import is_storable
 from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord, UserRecord
+from app.models.commerce import CHECKOUT_CHANNEL
 from app.ports import NamedRow, Ports
 from app.ports.database import Subject, SubjectKind
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, public, requires, users_or
 from app.services.commerce.channels import (
-    CHECKOUT_CHANNEL,
     channel_of,
     is_in_channel,
-    is_reached,
     selling_channel,
 )
 from app.services.commerce.products import PRODUCT_COLUMNS, PRODUCTS, to_product
+from app.services.lists.filters import is_reached
 from app.services.lists.paging import (
     Order,
     Parents,

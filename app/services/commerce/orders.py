@@ -50,6 +50,7 @@ from app.models import (
     ProductRecord,
     UserRecord,
 )
+from app.models.commerce import ORDER_CHANNEL
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
@@ -61,11 +62,9 @@ from app.services.authorization.register import (
 )
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.commerce.channels import (
-    ORDER_CHANNEL,
     channel_of,
     find_channel,
     is_in_channel,
-    is_reached,
     keep_channel_of_cart,
 )
 from app.services.commerce.checkouts import (
@@ -78,7 +77,14 @@ from app.services.commerce.checkouts import (
 )
 from app.services.commerce.products import PRODUCT_COLUMNS
 from app.services.lists import paging
-from app.services.lists.filters import Where, in_range, is_searchable, keys_of, nested_condition
+from app.services.lists.filters import (
+    Where,
+    in_range,
+    is_reached,
+    is_searchable,
+    keys_of,
+    nested_condition,
+)
 from app.services.lists.paging import record_from
 from app.services.outbox.publisher import add_event
 
@@ -307,10 +313,9 @@ def _take(ports: Ports, actor: Actor, order_id: str, step: OrderStep, field: str
     key = key_of(order_id, "Order", field=field)
     with ports.database.transaction() as session:
         stored = session.get(OrderRecord, key, with_for_update=True)
-        if stored is None:
+        # An order that the caller can't see is answered like a missing one.
+        if stored is None or not actor.reaches_channel(channel_of(session, stored)):
             raise _unknown(field)
-        if not actor.reaches_channel(channel_of(session, stored)):
-            raise PermissionDenied(message="You don't have access to this order's channel.")
         before = _state(stored)
         status = take_step(OrderStatus(stored.status), step, is_paid=stored.is_paid, field=field)
         stored.status = status.value

@@ -36,10 +36,10 @@ from app.models import (
     WebhookRecord,
     WebhookWordRecord,
 )
+from app.models.commerce import ORDER_CHANNEL
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import staff_only
-from app.services.commerce.channels import ORDER_CHANNEL, is_reached
-from app.services.lists.filters import contains_text
+from app.services.lists.filters import contains_text, is_reached
 
 MAX_HITS_PER_KIND = 5
 """Of each kind so many are offered."""

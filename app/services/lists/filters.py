@@ -26,6 +26,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ColumnOperators, SQLColumnExpression
 
+from app.domain.authorization.actor import Actor
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.pages import Range
@@ -52,6 +53,17 @@ class Where(Generic[Filter]):
     filter: Filter
     every: tuple["Where[Filter]", ...] = ()
     some: tuple["Where[Filter]", ...] = ()
+
+
+@building_block
+def is_reached(actor: Actor, channel_id: SQLColumnExpression[int]) -> ColumnElement[bool]:
+    """Return the condition that ``actor``, and the viewer of a preview, reach that channel."""
+    conditions = [
+        channel_id.in_(one.channel_ids)
+        for one in (actor, actor.viewer)
+        if one.channel_ids is not None
+    ]
+    return and_(true(), *conditions)
 
 
 @building_block

@@ -190,7 +190,8 @@ def read_rows_by_parent(
     """Return the page of each of several parents' lists as ``read_rows`` does, by parent's key.
 
     ``values`` are those of parameters of ``query``. One statement for up to 128 parents; it reads
-    no more rows of each than its page has. Pages have no ``counts``.
+    no more rows of each than its page has. Pages have no ``counts``; the ``count`` of the first
+    one that is asked for it counts all of them, in one statement.
     """
     parent = parents.column
     found: dict[int, list[Row[*tuple[object, ...]]]] = {key: [] for key in parents.keys}
@@ -205,8 +206,9 @@ def read_rows_by_parent(
         keys = {_KEY.format(number): key for number, key in enumerate(some)}
         for row in session.rows(statement, {**of_page, **keys}):
             found[getattr(row, _PARENT)].append(row)
+    count = cache(partial(_counts_by_parent, ports, query, parents, values))
     return {
-        key: _page(rows, order, request, partial(_count_of, ports, query, parent, key, values))
+        key: _page(rows, order, request, partial(_count_of, count, key))
         for key, rows in found.items()
     }
 
@@ -361,19 +363,27 @@ def _read_counts(
     return Counts(row.matching_count, row.total_count)
 
 
-def _count(
-    ports: Ports, query: Select[*tuple[object, ...]], values: Mapping[str, object] = _NONE
-) -> int:
+def _count(ports: Ports, query: Select[*tuple[object, ...]]) -> int:
     # The columns are left out: some are subqueries, which nobody wants run for every row.
     counted = query.with_only_columns(func.count(), maintain_column_froms=True).order_by(None)
     with ports.database.reading() as session:
-        return session.scalar(counted, values) or 0
+        return session.scalar(counted) or 0
 
 
-def _count_of(
-    ports: Ports, query: Query, parent: Parent, key: int, values: Mapping[str, object]
-) -> int:
-    return _count(ports, query.where(parent == key), values)
+def _counts_by_parent(
+    ports: Ports, query: Query, parents: Parents, values: Mapping[str, object]
+) -> Mapping[int, int]:
+    """Return how many items each parent's list has; parents without any are left out."""
+    columns = parents.column.label(_PARENT), func.count().label("number")
+    counted = query.with_only_columns(*columns, maintain_column_froms=True).order_by(None)
+    of_parents = counted.where(parents.column.in_(parents.keys)).group_by(parents.column)
+    with ports.database.reading() as session:
+        rows = session.execute(of_parents, values)
+        return {getattr(row, _PARENT): row.number for row in rows}
+
+
+def _count_of(counts: Callable[[], Mapping[int, int]], key: int) -> int:
+    return counts().get(key, 0)
 
 
 def _typed(order: Order, request: PageRequest) -> list[object]:

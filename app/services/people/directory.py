@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 
 from sqlalchemy import (
     ColumnElement,
+    ScalarSelect,
     Select,
     and_,
     exists,
@@ -28,6 +29,7 @@ from app.domain.values.ids import key_of
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
 from app.models import AddressRecord, GroupMemberRecord, OrderRecord, UserRecord, UserWordRecord
+from app.models.commerce import ORDER_CHANNEL
 from app.ports import Ports
 from app.services.authorization.register import (
     building_block,
@@ -40,7 +42,7 @@ from app.services.authorization.register import (
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.identity.providers import has_sign_on, is_known_to_provider
 from app.services.identity.users import NEEDED, stored_email
-from app.services.lists.filters import Where, in_range, nested_condition
+from app.services.lists.filters import Where, in_range, is_reached, nested_condition
 from app.services.lists.paging import (
     Order,
     in_order,
@@ -153,7 +155,8 @@ def list_users(
     kinds = [
         kind for kind, needed in NEEDED.items() if actor.holds(needed) and is_staff in (None, kind)
     ]
-    return _list(ports, page, kinds, UserFilter(search=search, is_active=is_active))
+    filter_ = UserFilter(search=search, is_active=is_active)
+    return _list(ports, actor, page, kinds, filter_)
 
 
 def _customers(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[User, ...]:
@@ -172,9 +175,10 @@ def list_customers(
     """List customers (`customers`), those that match both ``filter_`` and ``where``.
 
     A search is sorted by its first word unless ``filter_`` says otherwise. ``where`` has
-    conditions alone: no search, no order. Refuses as ``nested_condition`` does.
+    conditions alone: no search, no order. Only orders that the caller sees count. Refuses as
+    ``nested_condition`` does.
     """
-    return _list(ports, page, _CUSTOMERS, filter_, where)
+    return _list(ports, actor, page, _CUSTOMERS, filter_, where)
 
 
 @requires(Permission.MANAGE_STAFF)
@@ -182,7 +186,7 @@ def list_staff(
     ports: Ports, actor: Actor, page: PageRequest, filter_: UserFilter = _EVERYBODY
 ) -> Page[User]:
     """List members of the staff (`staffUsers`), sorted as ``list_customers`` does."""
-    return _list(ports, page, [True], filter_)
+    return _list(ports, actor, page, [True], filter_)
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -279,6 +283,7 @@ def _has_email(session: Session, email: str) -> ColumnElement[bool]:
 
 def _list(
     ports: Ports,
+    actor: Actor,
     page: PageRequest,
     kinds: Collection[bool],
     filter_: UserFilter,
@@ -291,19 +296,22 @@ def _list(
         if words and filter_.sort is None:
             query, order = _found(session, kinds, words, page)
         else:
-            query, order = _everybody(kinds, filter_, words)
-        query = with_conditions(query, _conditions(filter_))
+            query, order = _everybody(actor, kinds, filter_, words)
+        query = with_conditions(query, _conditions(actor, filter_))
         if where is not None:
-            query = query.where(nested_condition(where, _conditions))
+            query = query.where(nested_condition(where, partial(_conditions, actor)))
         whole = select(UserRecord.id).where(*_of_kinds(UserRecord, kinds))
         return read_page(ports, session, query, order, page, read_user, whole)
 
 
 def _everybody(
-    kinds: Collection[bool], filter_: UserFilter, words: Sequence[str]
+    actor: Actor, kinds: Collection[bool], filter_: UserFilter, words: Sequence[str]
 ) -> tuple[_Query, Order]:
     columns = _BY_AGE if filter_.sort is None else _SORTS[filter_.sort]
     query = _of_kinds_query(*kinds)
+    if filter_.sort is UserSort.ORDER_COUNT and not actor.reaches_all_channels:
+        columns = (_order_count(actor), UserRecord.email)
+        query = query.where()  # another query: statements of the cached one stay in memory
     if words:
         query = query.where(*(UserRecord.id.in_(_keys_of_word(kinds, word)) for word in words))
     return query, Order(columns, descending=filter_.descending)
@@ -440,7 +448,21 @@ def _begins(column: InstrumentedAttribute[str], beginning: str) -> ColumnElement
     return (column >= beginning) & (column < end_of(beginning))
 
 
-def _conditions(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
+def _orders(actor: Actor) -> Iterator[ColumnElement[bool]]:
+    """Yield what the orders of a person meet that ``actor`` sees: those in their channels."""
+    yield OrderRecord.user_id == UserRecord.id
+    if not actor.reaches_all_channels:
+        yield is_reached(actor, ORDER_CHANNEL)
+
+
+def _order_count(actor: Actor) -> ScalarSelect[int]:
+    if actor.reaches_all_channels:
+        return _ORDER_COUNT
+    orders = select(func.count()).select_from(OrderRecord)
+    return orders.where(*_orders(actor)).scalar_subquery()
+
+
+def _conditions(actor: Actor, filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.is_active is not None:
         yield UserRecord.is_active.is_(_SAID[filter_.is_active])
     if filter_.ids is not None:
@@ -451,8 +473,7 @@ def _conditions(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
         in_group = select(member.user_id).where(member.group_id == filter_.group_id)
         yield UserRecord.id.in_(in_group)
     yield from _dates(filter_)
-    if filter_.order_count is not None:
-        yield from in_range(_ORDER_COUNT, filter_.order_count)
+    yield from _placed(actor, filter_)
     yield from _values(filter_)
     yield from _metadata(filter_)
     way = filter_.signs_in_by
@@ -470,9 +491,16 @@ def _dates(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
         yield from in_range(UserRecord.date_joined, filter_.joined_at)
     if filter_.updated_at is not None:
         yield from in_range(UserRecord.updated_at, filter_.updated_at)
+
+
+def _placed(actor: Actor, filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.ordered_at is not None:
         placed = in_range(OrderRecord.created_at, filter_.ordered_at)
-        yield exists().where(OrderRecord.user_id == UserRecord.id, *placed)
+        yield exists().where(*_orders(actor), *placed)
+    if filter_.order_count is not None:
+        yield from in_range(_order_count(actor), filter_.order_count)
+    if filter_.order_counts is not None:
+        yield _order_count(actor).in_(filter_.order_counts)
 
 
 def _metadata(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
@@ -485,8 +513,6 @@ def _metadata(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
 
 
 def _values(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
-    if filter_.order_counts is not None:
-        yield _ORDER_COUNT.in_(filter_.order_counts)
     if filter_.emails is not None:
         emails = chain.from_iterable(map(email_spellings, _storable(filter_.emails)))
         yield UserRecord.email.in_(list(emails))

@@ -42,7 +42,6 @@ from app.services.authorization.register import (
     requires_person,
 )
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
-from app.services.identity.users import load_user, require_reached_channels
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_by_keys, read_page
 from app.services.outbox.publisher import add_event
@@ -56,6 +55,7 @@ from app.services.people.stored_groups import (
     add_group_permissions,
     existing_channels,
     group_snapshot,
+    guard_channels,
     is_taken,
     join,
     leave,
@@ -111,9 +111,9 @@ def create_group(ports: Ports, actor: Actor, new: NewGroup) -> PermissionGroup:
 
     Refuses REQUIRED, INVALID and UNIQUE on ``name``, OUT_OF_SCOPE_PERMISSION on
     ``addPermissions`` for what the caller does not hold; on ``addUsers`` what
-    ``manageable_staff`` refuses; NOT_FOUND and OUT_OF_SCOPE_CHANNEL on ``addChannels``, the latter
-    on ``restrictedAccessToChannels`` for access to all channels. Channels of a group that isn't
-    restricted are ignored, as in Saleor.
+    ``manageable_staff`` and ``guard_channels`` refuse; NOT_FOUND and OUT_OF_SCOPE_CHANNEL on
+    ``addChannels``, the latter on ``restrictedAccessToChannels`` for access to all channels.
+    Channels of a group that isn't restricted are ignored, as in Saleor.
     """
     name = new.name.strip()
     problems = [name_problem(name), grant_problem(actor, new.permissions, "addPermissions")]
@@ -226,7 +226,8 @@ def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGr
         session.flush()
         add_group_permissions(session, group.id, new.permissions)
         add_group_channels(session, group.id, channels or ())
-        join(session, users=users, groups=[group.id])
+        with guard_channels(actor, session, users, "addUsers"):
+            join(session, users=users, groups=[group.id])
         add_event(ports, actor, session, PermissionGroupCreated(group.id))
         after: dict[str, object] = {
             "permissions": sorted(permission.value for permission in new.permissions)
@@ -305,9 +306,8 @@ def update_group(
     ``removePermissions``; on ``addUsers`` and ``removeUsers`` what ``manageable_staff`` refuses;
     CANNOT_REMOVE_FROM_LAST_GROUP on ``removeUsers`` for the caller; LEFT_NOT_MANAGEABLE_PERMISSION
     on ``removePermissions`` and ``removeUsers``; NOT_FOUND and OUT_OF_SCOPE_CHANNEL on
-    ``addChannels`` and ``removeChannels``, the latter also on ``restrictedAccessToChannels``;
-    OUT_OF_SCOPE_USER on ``removeUsers`` for members who would have access to more channels than
-    the caller.
+    ``addChannels`` and ``removeChannels``, the latter also on ``restrictedAccessToChannels``; on
+    these three and ``addUsers`` and ``removeUsers`` what ``guard_channels`` refuses.
     """
     key = key_of(group_id, "Group")
     name = changes.name if isinstance(changes.name, Absent) else changes.name.strip()
@@ -328,17 +328,18 @@ def delete_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup:
 
     Refuses on ``id``: NOT_FOUND, OUT_OF_SCOPE_PERMISSION and OUT_OF_SCOPE_CHANNEL for a group that
     can do more than the caller, or in more channels, CANNOT_REMOVE_FROM_LAST_GROUP,
-    LEFT_NOT_MANAGEABLE_PERMISSION; OUT_OF_SCOPE_USER for members who would have access to more
-    channels than the caller.
+    LEFT_NOT_MANAGEABLE_PERMISSION; what ``guard_channels`` refuses.
     """
     key = key_of(group_id, "Group")
     with ports.database.transaction() as session:
         lock_grants(session)
         group = load_manageable_group(actor, session, key)
         members = _members(session, key)
-        with prevent_unmanageable(actor, session, "id"):
+        with (
+            guard_channels(actor, session, members, "id"),
+            prevent_unmanageable(actor, session, "id"),
+        ):
             session.delete(session.get_one(GroupRecord, key))
-        _require_no_wider_access(actor, session, members, "id")
         if actor.user_id in members:
             _require_another_group(actor, session, "id")
         snapshot = group_snapshot(group, members)
@@ -379,11 +380,12 @@ def _update(
         if granted != group.permissions:
             before["permissions"] = sorted(permission.value for permission in group.permissions)
             after["permissions"] = sorted(permission.value for permission in granted)
-        channels = _change_channels(actor, session, group, changes)
+        old_members = _members(session, key)
+        with guard_channels(actor, session, old_members, _channel_field(group, changes)):
+            channels = _change_channels(actor, session, group, changes)
         if channels != group.channel_ids:
             before["channels"] = _sorted(group.channel_ids)
             after["channels"] = _sorted(channels)
-        old_members = _members(session, key)
         members = _change_members(actor, session, key, changes, old_members)
         if members != old_members:
             before["users"], after["users"] = sorted(old_members), sorted(members)
@@ -441,6 +443,14 @@ def _change_channels(
     return (before | added) - removed
 
 
+def _channel_field(group: PermissionGroup, changes: GroupChanges) -> str:
+    """Return the input that changes the channels of the group's members."""
+    is_restricted = group.channel_ids is not None
+    if changes.is_restricted is not None and changes.is_restricted is not is_restricted:
+        return "restrictedAccessToChannels"
+    return "removeChannels" if changes.remove_channels else "addChannels"
+
+
 def _sorted(channels: frozenset[int] | None) -> list[int] | None:
     return None if channels is None else sorted(channels)
 
@@ -452,11 +462,14 @@ def _change_members(
     joining = manageable_staff(actor, session, changes.add_users, "addUsers", adding=True)
     leaving = manageable_staff(actor, session, changes.remove_users, "removeUsers", adding=False)
     leaving &= members
-    join(session, users=joining, groups=[key])
+    with guard_channels(actor, session, joining, "addUsers"):
+        join(session, users=joining, groups=[key])
     if leaving:
-        with prevent_unmanageable(actor, session, "removeUsers"):
+        with (
+            guard_channels(actor, session, leaving, "removeUsers"),
+            prevent_unmanageable(actor, session, "removeUsers"),
+        ):
             leave(session, users=leaving, groups=[key])
-        _require_no_wider_access(actor, session, leaving, "removeUsers")
         if actor.user_id in leaving:
             _require_another_group(actor, session, "removeUsers")
     return (members | joining) - leaving
@@ -465,19 +478,6 @@ def _change_members(
 def _members(session: Session, key: int) -> frozenset[int]:
     members = select(GroupMemberRecord.user_id).where(GroupMemberRecord.group_id == key)
     return frozenset(session.scalars(members))
-
-
-def _require_no_wider_access(
-    actor: Actor, session: Session, members: Collection[int], field: str
-) -> None:
-    """Refuse OUT_OF_SCOPE_USER if a former member has more channels now than ``actor``.
-
-    A restriction ends with the last group that has it.
-    """
-    if actor.channel_ids is None:
-        return
-    for key in sorted(members):
-        require_reached_channels(actor, load_user(session, key), field)
 
 
 def _require_another_group(actor: Actor, session: Session, field: str) -> None:

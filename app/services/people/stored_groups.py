@@ -1,6 +1,7 @@
 """Read permission groups, and write them and their members within a transaction."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from sqlalchemy import Select, delete, func, select
@@ -202,8 +203,7 @@ def manageable_staff(
     person gives them the group's permissions, so only these must be the caller's.
     """
     keys, problems = _keys(ids, "User", field)
-    rows = session.execute(select(*USER_COLUMNS).where(UserRecord.id.in_(keys.values())))
-    found = {user.id: user for user in map(read_user, rows)}
+    found = _users(session, keys.values())
     missing = [name for name, key in keys.items() if key not in found]
     if missing:
         problems.append(_missing("User", missing, field))
@@ -211,18 +211,39 @@ def manageable_staff(
     if adding and customers:
         message = "You can assign only staff members."
         problems.append(Problem("ASSIGN_NON_STAFF_MEMBER", message, field, users=customers))
-    beyond = _names(
-        user
-        for user in found.values()
-        if not (
-            is_manageable(actor, user.permissions) and reaches_channels(actor, user.channel_ids)
-        )
-    )
+    beyond = _names(user for user in found.values() if not _manages(actor, user))
     if beyond and not adding:
         message = "You can't manage these users: they have permissions that you don't have."
         problems.append(Problem("OUT_OF_SCOPE_USER", message, field, users=beyond))
     refuse_any(*problems)
     return frozenset(found)
+
+
+@building_block
+@contextmanager
+def guard_channels(
+    actor: Actor, session: Session, user_ids: Collection[int], field: str
+) -> Iterator[None]:
+    """Refuse OUT_OF_SCOPE_USER on ``field`` if the block changes channels beyond ``actor``.
+
+    Permissions hold in a person's channels. Everyone whose channels change must be manageable by
+    ``actor`` before and after, or someone with fewer rights could withdraw or extend access.
+    """
+    before = _users(session, user_ids)
+    yield
+    after = _users(session, user_ids)
+    beyond = _names(
+        user
+        for key, user in before.items()
+        if user.channel_ids != after[key].channel_ids
+        and not (_manages(actor, user) and _manages(actor, after[key]))
+    )
+    if beyond:
+        message = (
+            "You can't change the channels of these users: they have permissions or channels"
+            " that you don't have."
+        )
+        raise Refused(Problem("OUT_OF_SCOPE_USER", message, field, users=beyond))
 
 
 @building_block
@@ -277,6 +298,17 @@ def _missing(type_name: str, ids: list[str], field: str) -> Problem:
     if type_name == "Group":
         return Problem("NOT_FOUND", "No group {names}.", field, groups=names, values=values)
     return Problem("NOT_FOUND", "No user {names}.", field, users=names, values=values)
+
+
+def _users(session: Session, keys: Collection[int]) -> dict[int, User]:
+    """Return the people with these keys, as this transaction has left them."""
+    session.flush()
+    rows = session.execute(select(*USER_COLUMNS).where(UserRecord.id.in_(keys)))
+    return {user.id: user for user in map(read_user, rows)}
+
+
+def _manages(actor: Actor, user: User) -> bool:
+    return is_manageable(actor, user.permissions) and reaches_channels(actor, user.channel_ids)
 
 
 def _names(users: Iterable[User]) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ from app.models import (
     ShopRecord,
     UserRecord,
 )
+from app.models.commerce import CHECKOUT_CHANNEL, ORDER_CHANNEL
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.stored_addresses import address_snapshot, is_of_staff, to_address
@@ -47,10 +48,7 @@ from app.services.authorization.register import building_block, staff_and_apps
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.commerce.channels import (
     CHANNELS,
-    CHECKOUT_CHANNEL,
-    ORDER_CHANNEL,
     channel_snapshot,
-    is_reached,
     to_channel,
 )
 from app.services.commerce.checkouts import load_checkout
@@ -59,6 +57,7 @@ from app.services.commerce.products import PRODUCTS, to_product
 from app.services.identity.stored_apps import APPS, app_snapshot, stored_app, to_app
 from app.services.identity.users import NEEDED, load_user
 from app.services.identity.users import snapshot_of as user_snapshot
+from app.services.lists.filters import is_reached
 from app.services.people.stored_groups import GROUPS, group_snapshot, load_group, to_group
 
 Deleted = TypeVar("Deleted", bound=User | Group | App | Product | Address | Channel)

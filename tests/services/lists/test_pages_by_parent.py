@@ -124,6 +124,16 @@ def test_statement_for_many_parents_is_not_cached(
     assert made == [8, 8, 1]
 
 
+def test_lists_are_counted_together_once_one_of_them_is(ports: Ports, people: list[int]) -> None:
+    for size in (0, 2):
+        with recorded_statements() as recorded:
+            found = pages_of(ports, people, BY_KEY, PageRequest(size))
+        assert len(selects(recorded)) == (1 if size else 0)
+        with recorded_statements() as recorded:
+            assert tuple(page.count() for page in found.values()) == LENGTHS
+        assert len(selects(recorded)) == 1
+
+
 def test_no_parents_take_no_statement(ports: Ports) -> None:
     with recorded_statements() as recorded:
         assert pages_of(ports, [], BY_KEY, PageRequest(10)) == {}

@@ -226,6 +226,53 @@ def test_restriction_does_not_end_with_the_last_group(
     assert reach(ports, member) == frozenset({first})
 
 
+def test_channels_of_someone_with_more_rights_stay(
+    ports: Ports, boss: Actor, first: int, second: int
+) -> None:
+    """No way to change somebody's channels is open to a manager with fewer permissions."""
+    manager = actor_of(ports, make_staff(ports, "manager@example.com", STAFF))
+    held = {ORDERS, STAFF}
+    free = make_user(ports, "free@example.com", is_staff=True, permissions=held)
+    own = make_group(ports, "Own", STAFF, channels=[first, second])
+    member = make_user(ports, "m@example.com", is_staff=True, groups=[own], permissions=held)
+    one = make_group(ports, "One", channels=[first])
+    into = GroupChanges(add_users=(user_id(free),))
+    new = NewGroup("New", users=(user_id(free),), is_restricted=True, channels=channels(second))
+    cases: list[tuple[str, Callable[[Actor], object]]] = [
+        ("addUsers", lambda actor: update_group(ports, actor, group_id(one), into)),
+        ("addUsers", lambda actor: create_group(ports, actor, new)),
+        *(
+            (field, lambda actor, c=changes: update_group(ports, actor, group_id(own), c))
+            for field, changes in (
+                ("removeChannels", GroupChanges(remove_channels=channels(second))),
+                ("addChannels", GroupChanges(add_channels=channels(second))),
+                ("restrictedAccessToChannels", GroupChanges(is_restricted=False)),
+                ("restrictedAccessToChannels", GroupChanges(is_restricted=True)),
+            )
+        ),
+        ("id", lambda actor: delete_group(ports, actor, group_id(own))),
+    ]
+    for field, call in cases:
+        had = reach(ports, free), reach(ports, member)
+        assert refusal(partial(call, manager)) == [(field, "OUT_OF_SCOPE_USER")]
+        assert (reach(ports, free), reach(ports, member)) == had
+        call(boss)
+
+
+def test_manager_adds_people_whose_channels_stay(ports: Ports, first: int) -> None:
+    manager = actor_of(ports, make_staff(ports, "manager@example.com", STAFF))
+    mightier = make_staff(ports, "free@example.com", STAFF, ORDERS)
+    equal = make_staff(ports, "equal@example.com", STAFF)
+    everywhere = make_group(ports, "Everywhere")
+    here = make_group(ports, "Here", channels=[first])
+    into = GroupChanges(add_users=(user_id(mightier),))
+    update_group(ports, manager, group_id(everywhere), into)
+    update_group(ports, manager, group_id(here), into)
+    assert reach(ports, mightier) is None
+    update_group(ports, manager, group_id(here), GroupChanges(add_users=(user_id(equal),)))
+    assert reach(ports, equal) == frozenset({first})
+
+
 def test_restricted_managers_grant_nothing_beyond_their_channels(
     ports: Ports, limited: Actor
 ) -> None:
