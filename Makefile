@@ -26,7 +26,7 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run translations compiled test quick coverage check fix bench mutations flakes soak cluster scale fuzz proxies verifier upgradecheck docs nextjs pictures lock \
+.PHONY: help run translations compiled test quick coverage check fix bench mutations flakes soak cluster scale fuzz proxies verifier release upgradecheck docs nextjs pictures lock \
   playground venv packages dev-packages node-packages editor-if-possible style types layers
 
 help: ## this list
@@ -106,6 +106,10 @@ verifier: dev-packages ## build latchkey-verifier into dist/, and install it in 
 	@cd / && $(CURDIR)/dist/verifier/clean/bin/python -c 'import latchkey_verifier as v; v.Verifier("https://shop.example.com/graphql/")'
 	@ls dist/verifier/*.whl
 
+release: dev-packages playground compiled ## make VERSION (two commits and a tag) and its files in dist/; without it, files of this commit (250 MB of packages)
+	@$(PIP) -r requirements-release.txt
+	$(BIN)/python -m release $(VERSION)
+
 upgradecheck: dev-packages ## the release before this one serves while this one migrates its database
 	$(BIN)/python -m tests.reliability.upgrade_check
 
@@ -129,6 +133,7 @@ lock: dev-packages ## pin what requirements*.in ask for (ARGS=--upgrade: in its 
 	$(LOCK) $(ARGS) requirements-otel.in -o requirements-otel.txt
 	$(LOCK) $(ARGS) requirements-dev.in -o requirements-dev.txt
 	$(LOCK) $(ARGS) requirements-proxies.in -o requirements-proxies.txt
+	$(LOCK) $(ARGS) requirements-release.in -o requirements-release.txt
 
 # An installation is repeated when the text of its list has changed, not when its file was touched.
 

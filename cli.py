@@ -175,9 +175,9 @@ def make_command_app() -> Flask:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, exit_at_once)
     # Library logs after Ctrl-C are noise; errors are raised as well.
-    for name in ("app", "sqlalchemy"):
+    for name in (latchkey.__name__, "sqlalchemy"):
         logging.getLogger(name).addHandler(logging.NullHandler())
-    app = Flask("app")
+    app = Flask(latchkey.__name__)
     register(app)
     app.extensions["latchkey"] = _installation
     return app

@@ -57,7 +57,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     be used. Nothing is connected before the first request needs it.
     """
     chosen = settings or load_settings()
-    app = Flask("app")
+    app = Flask(__package__)
     app.request_class = FormRequest
     app.config.from_mapping(
         cookie_settings(secure=chosen.public_url.startswith("https://")),

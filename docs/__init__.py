@@ -22,6 +22,7 @@ from docs.languages import printed_languages
 from docs.limits import printed_limits
 from docs.manual import printed_manual
 from docs.permissions import printed_permissions
+from docs.releases import printed_releases
 from docs.settings import printed_settings
 from docs.speed import printed_speed
 from docs.webhooks import printed_webhooks
@@ -48,6 +49,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "guides/permissions.md": printed_permissions,
     "reference/errors.md": printed_errors,
     "operations/export.md": printed_exports,
+    "operations/upgrade.md": printed_releases,
     "moving-in.md": printed_findings,
     "reference/graphql/index.md": printed_index,
     **{f"reference/graphql/{name}.md": partial(printed_subject, name) for name in SUBJECTS},

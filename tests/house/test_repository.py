@@ -9,6 +9,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from app.domain.values.installation import VERSION
+from release.record import numbers, releases
 from tests.house.sources import ROOT, project_files
 
 PLACE_OF_A_MACHINE = re.compile(rb"(?<![\w.~$}*-])/(?:home|root|Users|work)/[\w.]")
@@ -93,7 +94,15 @@ def test_changelog_has_an_unreleased_section() -> None:
 def test_version_is_defined_once() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "version" in project["project"]["dynamic"]
-    assert project["tool"]["setuptools"]["dynamic"]["version"]["attr"] == (
-        "app.domain.values.installation.VERSION"
-    )
-    assert re.fullmatch(r"\d+\.\d+\.\d+", VERSION)
+    path = project["tool"]["hatch"]["version"]["path"]
+    assert f'VERSION = "{VERSION}"' in (ROOT / path).read_text()
+    assert numbers(VERSION)
+
+
+def test_recorded_releases_are_in_the_changelog_newest_first() -> None:
+    recorded = [f"{release.version}, {release.date}" for release in releases()]
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[1:] == recorded
+    versions = [numbers(release.version) for release in releases()]
+    assert versions == sorted(versions, reverse=True)
+    assert not versions or releases()[0].version == VERSION

@@ -1,9 +1,9 @@
 """``python -m tests.reliability.upgrade_check``: the previous release serves during an upgrade.
 
-Its tag is checked out beside this code and fills and serves a shop, on SQLite and PostgreSQL. Then
-this code migrates the database while requests go on, and each use of the old server is tried
-again. Exits with 1 when a use or a request fails. The previous release's packages are installed
-into a folder of ``.venv`` the first time.
+Its commit, as ``release/releases.toml`` names it, is checked out beside this code and fills and
+serves a shop, on SQLite and PostgreSQL. Then this code migrates the database while requests go on,
+and each use of the old server is tried again. Exits with 1 when a use or a request fails. The
+previous release's packages are installed into a folder of ``.venv`` the first time.
 """
 
 import re
@@ -20,12 +20,12 @@ from pathlib import Path
 
 import requests
 
+from release.record import Release, releases
 from tests.servers.free_ports import free_port
 from tests.servers.http import HttpServer, Reply, http_server
 from tests.servers.run import ROOT, server_url, shared_directory
 from tests.spec.documents import CHANGE_PASSWORD, LOGIN, ME, REFRESH
 
-PREVIOUS = "v1.0"
 PASSWORD = "Correct-horse-battery-9"
 STAFF = "ann@example.com"
 PERMISSIONS = ("MANAGE_STAFF", "MANAGE_USERS", "MANAGE_SETTINGS")
@@ -153,13 +153,17 @@ USES: dict[str, Callable[[OldShop], object]] = {
 
 def main() -> int:
     """Try all uses on both databases; return the exit code."""
+    if not releases():
+        _say("Nothing was released yet, so there is nothing to upgrade from.")
+        return 0
     failures = 0
+    previous = releases()[0]
     with (
         shared_directory() as directory,
         tempfile.TemporaryDirectory() as folder,
-        _checked_out(Path(folder) / PREVIOUS) as code,
+        _checked_out(previous, Path(folder) / "previous") as code,
     ):
-        python = _installed(code)
+        python = _installed(previous, code)
         urls = {
             "SQLite": f"sqlite:///{folder}/shop.sqlite3",
             "PostgreSQL": server_url(directory, "postgresql"),
@@ -170,7 +174,7 @@ def main() -> int:
 
 
 def _check(name: str, code: Path, python: Path, url: str) -> int:
-    _say(f"{name}: {PREVIOUS} makes and serves a shop")
+    _say(f"{name}: the previous release makes and serves a shop")
     with http_server() as receiver, _served(code, python, url, receiver) as shop:
         failures = _try_all(shop, "before the upgrade")
         with _under_load(shop):
@@ -197,21 +201,21 @@ def _try_all(shop: OldShop, when: str) -> int:
 
 
 @contextmanager
-def _checked_out(folder: Path) -> Iterator[Path]:
+def _checked_out(previous: Release, folder: Path) -> Iterator[Path]:
     git = ["git", "-C", str(ROOT), "worktree"]
-    subprocess.run([*git, "add", "--quiet", "--detach", str(folder), PREVIOUS], check=True)
+    subprocess.run([*git, "add", "--quiet", "--detach", str(folder), previous.commit], check=True)
     try:
         yield folder
     finally:
         subprocess.run([*git, "remove", "--force", str(folder)], check=True)
 
 
-def _installed(code: Path) -> Path:
+def _installed(previous: Release, code: Path) -> Path:
     """Return a Python with the packages of the previous release, which are installed once."""
-    folder = ROOT / ".venv" / f"packages-{PREVIOUS}"
+    folder = ROOT / ".venv" / f"packages-{previous.version}"
     python = folder / "bin" / "python"
     if not (folder / "installed").exists():
-        _say(f"installing the packages of {PREVIOUS}")
+        _say(f"installing the packages of {previous.version}")
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
         pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
         subprocess.run(

@@ -112,7 +112,7 @@ def register(declaration: Declaration) -> None:
 
 def name_of(use_case: Callable[..., object]) -> str:
     """Return the name of a use case in the register."""
-    return f"{use_case.__module__.removeprefix('app.services.')}.{use_case.__qualname__}"
+    return f"{use_case.__module__.partition('.services.')[2]}.{use_case.__qualname__}"
 
 
 def building_block(function: Function) -> Function:

@@ -1,0 +1,1 @@
+"""Releases: the distribution and what accompanies it."""

@@ -1,0 +1,130 @@
+"""The distribution: one package, ``latchkey``, that works without this repository."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from release.distribution import rename
+from tests.house.sources import ROOT
+
+PATH = "/usr/bin:/bin"
+MAIN = """
+import pkgutil, importlib, sys, latchkey
+for found in pkgutil.walk_packages(latchkey.__path__, "latchkey."):
+    if found.name != "latchkey.wsgi" and not found.name.startswith("latchkey.migrations"):
+        importlib.import_module(found.name)
+names = {name.partition(".")[0] for name in sys.modules}
+print(sorted(names & {"app", "cli", "wsgi", "migrations"}))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _build(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel's files in a folder, as pip puts them into an environment."""
+    folder = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def test_wheel_has_one_package_that_imports_nothing_of_the_repository(installed: Path) -> None:
+    names = {path.name for path in installed.iterdir() if path.suffix != ".dist-info"}
+    assert names == {"latchkey"}
+    folder = installed.parent
+    assert _python(installed, folder, "-c", MAIN) == "[]\n"
+
+
+def test_wheel_is_the_same_when_it_is_built_again(wheel: Path, tmp_path: Path) -> None:
+    assert _build(tmp_path).read_bytes() == wheel.read_bytes()
+
+
+def test_installed_package_fills_a_shop_and_answers(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(f"DATABASE_URL=sqlite:///{tmp_path}/shop.sqlite3\n")
+    command = ("-m", "flask", "--app", "latchkey.wsgi")
+    assert "Up to date\tyes" in _python(installed, tmp_path, *command, "db", "upgrade")
+    made = _python(
+        installed,
+        tmp_path,
+        *command,
+        "user",
+        "create",
+        "ann@example.com",
+        "--superuser",
+        "--no-input",
+    )
+    assert "ann@example.com" in made
+    ask = (
+        "from latchkey.wsgi import app\n"
+        "query = {'query': '{ shop { version } }'}\n"
+        "print(app.test_client().post('/graphql/', json=query).get_data(as_text=True))\n"
+        "german = {'Accept-Language': 'de'}\n"
+        "print(app.test_client().get('/console/sign-in', headers=german).get_data(as_text=True))"
+    )
+    answer = _python(installed, tmp_path, "-c", ask)
+    assert '"version"' in answer
+    assert "Anmelden" in answer
+
+
+@pytest.mark.parametrize(
+    ("source", "renamed"),
+    [
+        ("from app.models import User\n", "from latchkey.app.models import User\n"),
+        ("import app as latchkey\n", "from latchkey import app as latchkey\n"),
+        ("    \nimport cli\n", "    \nfrom latchkey import cli\n"),
+        ('x = "app.factory"\n', 'x = "latchkey.app.factory"\n'),
+        ('x = f"app.services.{name}"\n', 'x = f"latchkey.app.services.{name}"\n'),
+        (
+            'é = "ü"; x = "app.commands.db:command"\n',
+            'é = "ü"; x = "latchkey.app.commands.db:command"\n',
+        ),
+        ('action = "app.update"\n', 'action = "app.update"\n'),
+        (
+            "from appdirs import user\nfrom . import app\n",
+            "from appdirs import user\nfrom . import app\n",
+        ),
+        ("app.cli = Commands()\n", "app.cli = Commands()\n"),
+    ],
+)
+def test_names_of_own_modules_alone_are_renamed(source: str, renamed: str) -> None:
+    assert rename(source, ROOT) == renamed
+
+
+@pytest.mark.parametrize(
+    "source", ["import app.models\n", "import cli, os\n", "x = 'app.factory'\n"]
+)
+def test_what_cannot_be_renamed_stops_the_build(source: str) -> None:
+    with pytest.raises(ValueError, match="line 1"):
+        rename(source, ROOT)
+
+
+def _build(folder: Path) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    environment = {"PATH": PATH, "SOURCE_DATE_EPOCH": "1700000000"}
+    subprocess.run(
+        command, cwd=ROOT, env=environment, check=True, capture_output=True, timeout=120
+    )
+    return next(folder.glob("*.whl"))
+
+
+def _python(installed: Path, folder: Path, *arguments: str) -> str:
+    """Run Python with the wheel's files, without the repository on its path."""
+    environment = {"PATH": PATH, "HOME": str(folder), "PYTHONPATH": str(installed)}
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        check=False,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
