@@ -19,7 +19,7 @@ from app.console.account import (
 from app.console.account.second_factors import lead_to_second_factor
 from app.console.frame import assets, metadata, page_layout, saved_filters, submissions
 from app.console.frame.assets import state_icon
-from app.console.frame.errors import register_console_errors, to_sign_in
+from app.console.frame.errors import register_console_errors, run_again_if_stale, to_sign_in
 from app.console.frame.formatting import FILTERS, html_text, use_time_zone
 from app.console.frame.forms import field_attributes
 from app.console.frame.page_layout import HEADERS, frame_values, page, redirect_to
@@ -176,6 +176,9 @@ def mount_console(app: Flask) -> None:
     app.add_template_global(field_attributes)
     app.register_blueprint(assets.blueprint)
     app.register_blueprint(make_console())
+    for endpoint, view in app.view_functions.items():
+        if endpoint.startswith("console."):
+            app.view_functions[endpoint] = run_again_if_stale(view)
     for endpoint in COUNTED:
         app.view_functions[endpoint] = answered_once(app.view_functions[endpoint])
     app.add_url_rule("/", "front", lambda: redirect_to("console.home.index"))

@@ -66,7 +66,6 @@ class KeyStatus(StrEnum):
     NEXT = "next"
     RETIRED = "retired"
     ENDED = "ended"
-    WITHDRAWN = "withdrawn"
     PROVIDER = "provider's"
     UNKNOWN = "unknown"
 

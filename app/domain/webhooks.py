@@ -172,9 +172,9 @@ class Webhook:
     """A webhook of an app subscribed to ``events``, with an optional ``query``.
 
     ``reveal`` returns the secret that signs deliveries instead of the shop's keys, or ``""``,
-    ``reveal_headers`` the custom headers. ``saver`` saved it last. ``lacking`` are the app's
-    permissions that its reader lacks, who can't see secrets then: both raise
-    ``PermissionDenied``.
+    ``reveal_headers`` the custom headers, ``sealed`` both as they are stored. ``saver`` saved it
+    last. ``lacking`` are the app's permissions that its reader lacks, who can't see secrets then:
+    both functions raise ``PermissionDenied``.
     """
 
     id: int
@@ -190,6 +190,7 @@ class Webhook:
     has_secret: bool = False
     saver: Saver = UNKNOWN_SAVER
     lacking: tuple[Permission, ...] = ()
+    sealed: str = field(default="", repr=False, compare=False)
     reveal: Callable[[], str] = field(default=str, repr=False, compare=False)
     reveal_headers: Callable[[], Mapping[str, str]] = field(
         default=dict, repr=False, compare=False
@@ -285,6 +286,11 @@ def facts_of(webhook: Webhook) -> dict[str, object]:
         "custom_headers": sorted(webhook.header_names),
         "has_secret": webhook.has_secret,
     }
+
+
+def editable_facts(webhook: Webhook) -> dict[str, object]:
+    """Return what can be edited of a webhook, to compare: secrets are encrypted in it."""
+    return {**facts_of(webhook), "custom_headers": webhook.sealed}
 
 
 def required_permission(event: str) -> str | None:

@@ -15,6 +15,9 @@ from tests.builders.people import NOBODY, PASSWORD
 
 _TAG = re.compile(r"<[^>]+>")
 _CSRF = re.compile(r'name="csrf_token" value="([^"]+)"')
+_FORM = re.compile(r"<form\b.*?</form>", re.DOTALL)
+_ACTION = re.compile(r'<form\b[^>]*\baction="([^"]*)"')
+_LOADED = re.compile(r'name="loaded"[^>]* value="([^"]*)"')
 _PEER = {"REMOTE_ADDR": "127.0.0.1"}
 _DARK = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
 
@@ -50,6 +53,17 @@ class Page:
         return self.response.headers.get("Location", "")
 
 
+def loaded_of(shown: str, path: str, data: dict[str, Any]) -> dict[str, str]:
+    """What the form to ``path`` carries of what it showed, unless ``data`` says so."""
+    action = path.partition("?")[0]
+    for form in _FORM.findall(shown):
+        named = _ACTION.search(form)
+        found = _LOADED.search(form)
+        if found and "loaded" not in data and (not named or html.unescape(named[1]) == action):
+            return {"loaded": html.unescape(found[1])}
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class ConsoleClient:
     """A browser at the console of one installation."""
@@ -66,6 +80,7 @@ class ConsoleClient:
         shown = self.open(seen_at or path).html
         found = _CSRF.search(shown)
         token = {} if found is None else {"csrf_token": html.unescape(found[1])}
+        token |= loaded_of(shown, path, data or {})
         return Page(self.client.post(path, data={**token, **(data or {})}))
 
     def follow(self, page: Page) -> Page:

@@ -276,8 +276,9 @@ def test_without_a_token_there_is_no_question(question_name: str | None) -> None
 
 def test_question_before_a_grant_carries_the_permissions() -> None:
     hook = UnconfirmedWebhook(2, "", "https://l.example.com", "Ada", (Permission.MANAGE_USERS,))
-    question = make_grant_question(APP, frozenset({Permission.MANAGE_USERS}), [hook])
-    assert question.hidden == (("confirmed", "yes"), ("permissions", "MANAGE_USERS"))
+    question = make_grant_question(APP, frozenset({Permission.MANAGE_USERS}), [hook], "{}")
+    carried = (("confirmed", "yes"), ("loaded", "{}"))
+    assert question.hidden == (*carried, ("permissions", "MANAGE_USERS"))
     assert [one.state for one in question.consequences] == ["bad", "warn"]
     assert "An unnamed webhook sends to" in question.consequences[0].sentence
     assert "the webhook counts" in question.consequences[1].sentence

@@ -95,7 +95,7 @@ def test_group_with_more_permissions_is_read_only(
     assert '<dialog class="lk-dialog" open' not in page.html
     refused = console.follow(console.send(f"{here}/delete", seen_at=f"{LIST}new")).text
     assert "Nothing was changed" in refused
-    saved = console.send(f"{here}/save", {"name": "Mine"}, seen_at=f"{LIST}new")
+    saved = console.send(f"{here}/save", {"name": "Mine"}, seen_at=here)
     assert saved.status == 422
 
 

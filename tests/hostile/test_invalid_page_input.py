@@ -70,7 +70,6 @@ PLAUSIBLE = {
     "email": "new@example.com",
     "event": "PRODUCT_UPDATED",
     "groups": "1",
-    "had": "1",
     "id": "1",
     "issuer": "https://127.0.0.1/there",
     "life": "30",
@@ -91,6 +90,8 @@ PLAUSIBLE = {
 """What a form is filled with, so that the one absurd value in it gets as far as it can."""
 
 _LEAVE = "console.sign_in.leave"
+_CONFLICT = HTTPStatus.CONFLICT
+_LOADED = re.compile(r'name="loaded" value="([^"]*)"')
 _PROVE = "console.sign_in.prove"
 _ANSWERS = {"proof_password", "proof_code", "proof_challenge", "proof_credential"}
 """Fields of that page, which any form can have: a wrong answer is refused before its view."""
@@ -164,12 +165,17 @@ class Walker:
         token = {"csrf_token": self._token} if method == "POST" else {}
         encoded = urlencode({**values, **token}, errors="surrogatepass")
         mark = "&" if "?" in path else "?"
-        status = self.desk.client.open(
+        answer = self.desk.client.open(
             path if method == "POST" else f"{path}{mark}{encoded}",
             method=method,
             data=encoded if method == "POST" else None,
             content_type="application/x-www-form-urlencoded",
-        ).status_code
+        )
+        status = answer.status_code
+        shown = _LOADED.search(answer.get_data(as_text=True)) if status == _CONFLICT else None
+        if shown and values.get("loaded") != html.unescape(shown[1]):
+            # What is stored is known now, so the values get as far as they can.
+            self.send(method, path, {**values, "loaded": html.unescape(shown[1])})
         self.statuses[status] += 1
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             self.faults.append(f"{method} {path[:80]} {encoded[:160]}: {status}")

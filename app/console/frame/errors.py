@@ -1,9 +1,11 @@
-"""Error pages: missing permissions and who grants them, refused requests, unknown URLs."""
+"""Error pages: missing permissions and who grants them, conflicts, refusals, unknown URLs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import wraps
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import quote
 
 from flask import Blueprint, Response, redirect, request, url_for
@@ -12,18 +14,28 @@ from markupsafe import Markup
 from werkzeug.exceptions import HTTPException, NotFound, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.formatting import html_text, permission_label, time_element
+from app.console.frame.formatting import (
+    clock_element,
+    html_text,
+    permission_label,
+    time_element,
+)
+from app.console.frame.forms import CHOICE, CONTINUED, EditConflict, EditForm
 from app.console.frame.page_layout import form_path, own_path, page, wants_part
 from app.console.frame.reauthentication import ask_for_form
 from app.console.frame.session import actor, is_signed_in, now, ports
+from app.console.frame.submissions import kept_name, without_secrets
 from app.domain.authorization.permissions import known_permissions
 from app.domain.values.errors import (
     PermissionDenied,
     ProofRequired,
     Refused,
+    Stale,
     TokenRejected,
     TooManyRequests,
 )
+from app.services.audit.entries import LastChange, last_change, list_entries
+from app.services.authorization.register import may
 from app.services.people.permission_holders import PermissionGranter, list_permission_granters
 from app.web.errors import error_text, page_of
 from app.web.translation import problem_text, text
@@ -111,12 +123,120 @@ def register_console_errors(console: Blueprint) -> None:
     """Show errors inside the console's layout."""
     console.register_error_handler(PermissionDenied, show_denied)
     console.register_error_handler(ProofRequired, lambda proof: ask_for_form(proof.act))
+    console.register_error_handler(EditConflict, show_conflict)
+    console.register_error_handler(Stale, show_contended)
     console.register_error_handler(Refused, show_refused)
     console.register_error_handler(TokenRejected, lambda _: to_sign_in())
     console.register_error_handler(Unauthorized, lambda _: to_sign_in())
     console.register_error_handler(CSRFError, show_stale)
     console.register_error_handler(TooManyRequests, lambda limited: show_http(page_of(limited)))
     console.register_error_handler(HTTPException, show_http)
+
+
+_MOST_RUNS = 3
+_OWN_FIELDS = ("csrf_token", "loaded", CONTINUED)
+
+
+def run_again_if_stale(view: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``view``, which runs again if what it read was changed before it was saved.
+
+    It then reads what is stored now, and so decides anew whether there is a conflict.
+    """
+
+    @wraps(view)
+    def again(**arguments: Any) -> Any:
+        for _ in range(_MOST_RUNS - 1):
+            try:
+                return view(**arguments)
+            except Stale:
+                continue
+        return view(**arguments)
+
+    return again
+
+
+def show_contended(_stale: Stale) -> BaseResponse:
+    """Show that others change the same thing all the time."""
+    message = text("Others are changing this right now. Nothing was saved. Try again.")
+    return _stop(HTTPStatus.CONFLICT, text("The change wasn't saved"), [message])
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictPage:
+    """What to choose from, and the fields that the choice is sent with.
+
+    ``entry`` is the audit log's entry of the other change, ``None`` if it isn't known.
+    """
+
+    name: str
+    address: str
+    happened: str
+    saved_by: str
+    others: str
+    entry: int | None
+    action: str
+    hidden: tuple[tuple[str, str], ...]
+
+
+def show_conflict(conflict: EditConflict) -> BaseResponse:
+    """Show what two people changed differently, for the one who saves last to choose."""
+    form, thing = conflict.form, conflict.thing
+    found = last_change(ports(), actor(), thing.subject_type, str(thing.subject_id))
+    if found is not None and form.opened_at is not None and found.at < form.opened_at:
+        found = None
+    shown = ConflictPage(
+        name=thing.name,
+        address=thing.address,
+        happened=_happened(form, thing.name, found),
+        saved_by=_saved_by(found),
+        others=_others(found),
+        entry=None if found is None or not may(actor(), list_entries) else found.entry,
+        action=request.full_path.rstrip("?"),
+        hidden=tuple(_carried_along(form)),
+    )
+    return page("conflict.html", HTTPStatus.CONFLICT, form=form, conflict=shown, choice=CHOICE)
+
+
+def _happened(form: EditForm, name: str, found: LastChange | None) -> str:
+    """Return who changed what, and when."""
+    values: dict[str, object] = {"name": name}
+    if form.opened_at is not None:
+        values["opened"] = clock_element(form.opened_at, now())
+    if found is not None:
+        values |= {"person": found.actor_name, "moment": time_element(found.at, now())}
+    if form.opened_at is None:
+        return html_text("This form doesn't say what it showed when you opened it.")
+    if found is None:
+        return html_text("{name} was changed after you opened it {opened}.", **values)
+    if found.is_own:
+        return html_text(
+            "You changed {name} in another window {moment}, after you opened it here {opened}.",
+            **values,
+        )
+    return html_text("{person} changed {name} {moment}, after you opened it {opened}.", **values)
+
+
+def _saved_by(found: LastChange | None) -> str:
+    if found is None or found.is_own:
+        return text("Saved version")
+    return text("Saved by {person}", person=found.actor_name)
+
+
+def _others(found: LastChange | None) -> str:
+    if found is None or found.is_own:
+        return text("Other saved changes")
+    return text("{person}'s other changes", person=found.actor_name)
+
+
+def _carried_along(form: EditForm) -> Iterator[tuple[str, str]]:
+    """Yield the fields that send ``form`` again with what was merged into it, without secrets."""
+    left = {*form.edited, *(kept_name(name) for name in form.private & form.untouched)}
+    for name, value in without_secrets():
+        if name not in left and name not in _OWN_FIELDS and not name.startswith(CHOICE):
+            yield name, value
+    yield "loaded", str(form.loaded.data)
+    for name in sorted(form.edited - form.private):
+        yield from ((name, value) for value in form.sent_values(name))
 
 
 def to_sign_in() -> BaseResponse:

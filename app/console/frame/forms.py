@@ -1,15 +1,26 @@
-"""Forms with CSRF tokens, and what a rule refused, put where the person reads it."""
+"""Forms with CSRF tokens, and what a rule refused, put where the person reads it.
 
+A form that edits what is stored is an ``EditForm``: what others saved since it was opened stays,
+and what they and its person changed differently is shown to be chosen from.
+"""
+
+import hashlib
+import hmac
+import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar, Self, TypeAlias
 
-from flask import request
+from flask import current_app, request
 from flask_wtf import FlaskForm
 from typing_extensions import override
-from wtforms import Field, StringField
+from wtforms import BooleanField, Field, HiddenField, SelectField, SelectMultipleField, StringField
 
-from app.console.frame.formatting import local, time_zone
+from app.console.frame.formatting import local, setting_text, shortened, time_zone
+from app.console.frame.session import now
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
 from app.domain.values.inputs import NO_FILE, Upload
@@ -119,3 +130,288 @@ class ConsoleForm(FlaskForm):  # type: ignore[misc]
         public = problem.field or ""
         name = self.names.get(public, _CAPITAL.sub("_", public).lower())
         return self[name] if name and name in self else None
+
+
+Plain: TypeAlias = str | bool | list[str]
+"""The value of a field as it is compared: a text, a switch, or the names that are chosen."""
+
+CONTINUED = "back"
+"""The field of a form that returns from the page of conflicts without saving."""
+
+CHOICE = "choice-"
+"""The beginning of the field that chooses a version of another: yours or saved."""
+
+_SAVED = "saved"
+_LONGEST_CARRIED = 200
+"""Characters of a text that a form carries along; of a longer one it carries a digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditedThing:
+    """What a form edits: its name, the address of its page, and its subject in the audit log."""
+
+    name: str
+    address: str
+    subject_type: str
+    subject_id: int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A field that its person and someone else changed differently, its values as text.
+
+    ``was`` is ``None`` where it isn't known anymore.
+    """
+
+    name: str
+    label: str
+    yours: str
+    saved: str
+    was: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MergedChange:
+    """A change of a field that is in nobody's way; ``sign`` is add, del or empty for another."""
+
+    sign: str
+    label: str
+    value: str
+
+
+class EditConflict(Exception):
+    """A form and what was saved since it was opened differ; nothing was saved.
+
+    ``errors`` answers with the page where a person chooses.
+    """
+
+    def __init__(self, form: "EditForm", thing: EditedThing) -> None:
+        super().__init__(thing.name)
+        self.form = form
+        self.thing = thing
+
+
+class LoadedField(HiddenField):  # type: ignore[misc]
+    """What a form showed when it was opened, for the form to be sent with.
+
+    Nothing depends on its being true: whoever alters it only claims to have seen something else.
+    """
+
+    def __init__(self, **kwargs: object) -> None:
+        super().__init__(render_kw={"id": False}, **kwargs)
+
+
+class EditForm(ConsoleForm):
+    """A form that edits what is stored. Its template renders ``{{ form.loaded }}``.
+
+    A view shows it with ``showing`` and takes it with ``taken``::
+
+        form = AppForm.showing(values)
+        form = AppForm.taken(values, thing)  # raises EditConflict
+        if form.validate():
+            update_app(ports(), actor(), key, form.change(), seen=values)
+
+    where ``values`` are those that are stored now, by field. Fields that the person left alone
+    then hold what is stored now; several choices hold what is stored now with what they added and
+    without what they removed. What others save between that and ``update_app`` makes ``Stale``,
+    upon which the view runs again.
+    """
+
+    loaded = LoadedField()
+
+    together: ClassVar[tuple[frozenset[str], ...]] = ()
+    """Fields that depend on each other: who changes one has decided about the others."""
+
+    private: ClassVar[frozenset[str]] = frozenset()
+    """Fields with secrets, which are carried along as digests."""
+
+    @classmethod
+    def showing(cls, values: Mapping[str, Any]) -> Self:
+        """Return the form with what is stored."""
+        form = cls(formdata=None, data=values)
+        form.load(form, values)
+        return form
+
+    @classmethod
+    def taken(
+        cls,
+        values: Mapping[str, Any],
+        thing: EditedThing,
+        choices: Mapping[str, list[tuple[str, str]]] | None = None,
+    ) -> Self:
+        """Return the form that was sent, with what was saved meanwhile; raise ``EditConflict``.
+
+        ``choices`` are those of fields that don't declare them.
+        """
+        form = cls(data=values)
+        for name, offered in (choices or {}).items():
+            form[name].choices = offered
+        form.merge(cls(formdata=None, data=values), values, thing)
+        return form
+
+    def load(self, stored: "EditForm", names: Mapping[str, Any]) -> None:
+        """Carry the values of ``stored`` along, those of the fields ``names``."""
+        values = {name: self._carried(name, _plain(stored[name])) for name in names}
+        self.loaded.data = json.dumps({"at": now().isoformat(), "values": values})
+
+    def merge(self, stored: "EditForm", names: Mapping[str, Any], thing: EditedThing) -> None:
+        """Take what was saved meanwhile into this form, which was sent; ``stored`` has it.
+
+        Raises ``EditConflict`` if it can't be both.
+        """
+        opened = _opened(self.loaded.data)
+        self.opened_at = _moment(opened.get("at"))
+        self.conflicts: list[Conflict] = []
+        self.your_changes: list[MergedChange] = []
+        self.their_changes: list[MergedChange] = []
+        self.edited = frozenset(names)
+        self.untouched: set[str] = set()
+        was = opened.get("values")
+        was = was if isinstance(was, dict) else {}
+        coupled = self._coupled(was, stored, names)
+        for name in names:
+            self._merge_field(name, was.get(name), stored[name], is_coupled=name in coupled)
+        self.load(stored, names)
+        if self.conflicts:
+            raise EditConflict(self, thing)
+
+    @override
+    def validate(self, *arguments: Any, **more: Any) -> bool:
+        """Return whether the form can be saved; never one that is to be edited further."""
+        return CONTINUED not in request.form and super().validate(*arguments, **more)
+
+    def sent_values(self, name: str) -> Iterator[str]:
+        """Yield the values that send the field as it is now."""
+        plain = _plain(self[name])
+        if isinstance(plain, bool):
+            yield from ("y",) if plain else ()
+        else:
+            yield from (plain,) if isinstance(plain, str) else plain
+
+    def _merge_field(self, name: str, was: object, stored: Field, *, is_coupled: bool) -> None:
+        field = self[name]
+        saved, yours = _plain(stored), _plain(field)
+        if request.form.get(f"{CHOICE}{name}") == _SAVED:
+            yours = saved
+        is_yours, is_theirs = not self._is(name, was, yours), not self._is(name, was, saved)
+        if yours == saved:
+            self._leave(field, stored, saved)
+        elif isinstance(was, list) and isinstance(saved, list) and not is_coupled:
+            self._merge_choice(field, stored, [str(one) for one in was])
+        elif is_coupled or (is_yours and is_theirs):
+            self._note_conflict(field, stored, was)
+        elif is_yours:
+            self.your_changes.append(self._changed(field))
+        else:
+            self.their_changes.append(self._changed(stored))
+            self._leave(field, stored, saved)
+
+    def _changed(self, field: Field) -> MergedChange:
+        value = text("changed") if field.name in self.private else shortened(shown(field))
+        return MergedChange("", str(field.label.text), value)
+
+    def _merge_choice(self, field: Field, stored: Field, was: list[str]) -> None:
+        saved, yours = _names(stored), _names(field)
+        added = [one for one in yours if one not in was]
+        removed = [one for one in was if one not in yours]
+        self.your_changes += _choice_changes(field, added, removed)
+        self.their_changes += _choice_changes(
+            field,
+            [one for one in saved if one not in was],
+            [one for one in was if one not in saved],
+        )
+        kept = [one for one in saved if one not in removed]
+        self._set(field, stored, [*kept, *(one for one in added if one not in saved)])
+
+    def _note_conflict(self, field: Field, stored: Field, was: object) -> None:
+        before = None if isinstance(was, dict) or was is None else shortened(shown(field, was))
+        label = str(field.label.text)
+        self.conflicts.append(Conflict(field.name, label, shown(field), shown(stored), before))
+
+    def _coupled(
+        self, was: Mapping[str, object], stored: "EditForm", names: Mapping[str, Any]
+    ) -> frozenset[str]:
+        """Return the fields that depend on others which both sides changed."""
+        found: set[str] = set()
+        for group in self.together:
+            known = [name for name in group if name in names]
+            yours, theirs = (
+                {name for name in known if not self._is(name, was.get(name), _plain(form[name]))}
+                for form in (self, stored)
+            )
+            if yours and theirs and len(yours | theirs) > 1:
+                found |= yours | theirs
+        return frozenset(found)
+
+    def _leave(self, field: Field, stored: Field, saved: Plain) -> None:
+        self.untouched.add(field.name)
+        self._set(field, stored, saved)
+
+    def _set(self, field: Field, stored: Field, plain: Plain) -> None:
+        """Let ``field`` hold what is stored, or the choice ``plain``, as if it were sent so."""
+        field.data = plain if isinstance(plain, list) else stored.data
+        field.raw_data = list(plain) if isinstance(plain, list) else [plain] if plain else []
+
+    def _carried(self, name: str, plain: Plain) -> object:
+        if name in self.private or (isinstance(plain, str) and len(plain) > _LONGEST_CARRIED):
+            key = str(current_app.secret_key).encode()
+            text_ = str(plain).encode("utf-8", "surrogatepass")
+            return {"digest": hmac.new(key, text_, hashlib.sha256).hexdigest()}
+        return plain
+
+    def _is(self, name: str, was: object, plain: Plain) -> bool:
+        carried = self._carried(name, plain)
+        if isinstance(was, list) and isinstance(carried, list):
+            return sorted(map(str, was)) == sorted(carried)
+        return was == carried
+
+
+def shown(field: Field, value: object = None) -> str:
+    """Return the value of ``field``, or another ``value`` of it, as people read it."""
+    plain = _plain(field) if value is None else value
+    labels = _labels(field)
+    if isinstance(plain, list):
+        return ", ".join(labels.get(str(one), str(one)) for one in plain)
+    return labels.get(str(plain)) or setting_text(plain)
+
+
+def _choice_changes(field: Field, added: list[str], removed: list[str]) -> Iterator[MergedChange]:
+    labels, label = _labels(field), str(field.label.text)
+    for sign, names in (("add", added), ("del", removed)):
+        for name in names:
+            yield MergedChange(sign, label, labels.get(name, name))
+
+
+def _labels(field: Field) -> Mapping[str, str]:
+    if not isinstance(field, SelectField | SelectMultipleField):
+        return {}
+    return {str(one.value): text(str(one.label)) for one in field.iter_choices()}
+
+
+def _names(field: Field) -> list[str]:
+    return sorted(map(str, field.data or ()))
+
+
+def _plain(field: Field) -> Plain:
+    if isinstance(field, BooleanField):
+        return bool(field.data)
+    if isinstance(field, SelectMultipleField):
+        return _names(field)
+    if isinstance(field, SelectField):
+        return str(field.data)
+    return str(field._value()).replace("\r\n", "\n")  # noqa: SLF001 - how WTForms writes a field
+
+
+def _opened(data: str | None) -> Mapping[str, object]:
+    """Return what the form carried along; empty for what can't be read, so nothing is known."""
+    found: object = None
+    with suppress(ValueError, RecursionError):
+        found = json.loads(data or "")
+    return found if isinstance(found, dict) else {}
+
+
+def _moment(value: object) -> datetime | None:
+    with suppress(ValueError):
+        at = datetime.fromisoformat(value) if isinstance(value, str) else None
+        return at if at is not None and at.tzinfo is not None else None
+    return None

@@ -218,6 +218,11 @@ def _kept_secret(name: str, key: str) -> str:
     return ""
 
 
+def kept_name(name: str) -> str:
+    """Return the field that carries the key of what was entered in the secret field ``name``."""
+    return f"{name}{_KEPT}"
+
+
 def without_secrets() -> Iterator[tuple[str, str]]:
     """Yield the fields of the form that was sent; secrets as the keys they are kept by."""
     found = (name.removesuffix(_KEPT) for name in request.form if name.endswith(_KEPT))
@@ -227,7 +232,7 @@ def without_secrets() -> Iterator[tuple[str, str]]:
         if name not in secrets and name.removesuffix(_KEPT) not in secrets:
             yield name, value
     for name, secret in secrets.items():
-        yield f"{name}{_KEPT}", keep_secret(request.path, name, secret)
+        yield kept_name(name), keep_secret(request.path, name, secret)
 
 
 class _EnteredAgain:
@@ -262,7 +267,7 @@ class _EnteredAgain:
     @property
     def key_name(self) -> str:
         """The hidden input that names what was entered; console.js sets it when it is lost."""
-        return f"{self.name}{_KEPT}"
+        return kept_name(self.name)
 
     @property
     def forget_name(self) -> str:

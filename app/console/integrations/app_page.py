@@ -82,16 +82,22 @@ def make_unlink_question(link: ClientLink) -> Question:
 
 
 def make_grant_question(
-    app: App, permissions: frozenset[Permission], webhooks: Sequence[UnconfirmedWebhook]
+    app: App,
+    permissions: frozenset[Permission],
+    webhooks: Sequence[UnconfirmedWebhook],
+    loaded: str,
 ) -> Question:
-    """Return the question before ``permissions`` are granted that their savers lacked."""
+    """Return the question before ``permissions`` are granted that their savers lacked.
+
+    ``loaded`` is what the form shows of the app.
+    """
     fields = (("permissions", one.value) for one in in_order(permissions))
     return Question(
         title=text("Grant these permissions to {app}?", app=app.name),
         action=text("Grant permissions"),
         endpoint="console.apps.save_permissions",
         arguments={"key": app.id},
-        hidden=(("confirmed", "yes"), *fields),
+        hidden=(("confirmed", "yes"), ("loaded", loaded), *fields),
         consequences=(*(_unconfirmed_webhook(one) for one in webhooks), _saved_by_you(webhooks)),
     )
 

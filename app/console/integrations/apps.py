@@ -13,7 +13,7 @@ from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.console.frame.formatting import html_text, time_element
-from app.console.frame.forms import ConsoleForm
+from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_with_success, refused_page
 from app.console.frame.parts import Pill, Question, lines, moment, muted, named, pill, small
@@ -281,16 +281,25 @@ blueprint = PageGroup(
 )
 
 
-class AppForm(ConsoleForm):
-    """A new app, or its new name."""
+class AppForm(EditForm):
+    """An app's name."""
 
     name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
     identifier = StringField(lazy_text("Identifier"))
+
+
+class PermissionsForm(EditForm):
+    """An app's permissions."""
+
     permissions = PermissionsField()
 
 
-class NewAppForm(AppForm, CreatingForm):
+class NewAppForm(CreatingForm):
     """A new app."""
+
+    name = AppForm.name
+    identifier = AppForm.identifier
+    permissions = PermissionsForm.permissions
 
 
 @blueprint.get("/")
@@ -346,11 +355,13 @@ def show(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
     """Change the name or identifier."""
-    form = AppForm()
+    app = app_or_404(key)
+    stored = _names_of(app)
+    form = AppForm.taken(stored, _thing(app))
     if not form.validate():
         return show_app_page(key, form=form)
     try:
-        change = AppChange(name=form.name.data, identifier=form.identifier.data or "")
+        change = AppChange(form.name.data, form.identifier.data or "", seen=stored)
         app = update_app(ports(), actor(), key, change)
     except Refused as refused:
         form.refuse(refused)
@@ -363,19 +374,23 @@ def save_details(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/permissions")
 def save_permissions(key: int) -> BaseResponse:
     """Change the permissions of the app and all its tokens, from the next request on."""
-    form = AppForm()
-    change = AppChange(permissions=form.permissions.chosen)
+    app = app_or_404(key)
+    stored = _permissions_of(app)
+    form = PermissionsForm.taken(stored, _thing(app))
+    permissions = form.permissions.chosen
     confirmed = request.form.get("confirmed") == "yes"
+    if not form.validate():
+        return show_app_page(key, permissions_form=form)
     try:
+        change = AppChange(permissions=permissions, seen=stored)
         app = update_app(ports(), actor(), key, change, confirmed=confirmed)
     except WebhooksNotConfirmed as unconfirmed:
-        app = app_or_404(key)
-        permissions = form.permissions.chosen
-        question = make_grant_question(app, permissions, unconfirmed.webhooks)
-        return show_app_page(key, question=question, chosen=permissions)
+        loaded = str(form.loaded.data)
+        question = make_grant_question(app, permissions, unconfirmed.webhooks, loaded)
+        return show_app_page(key, permissions_form=form, question=question)
     except Refused as refused:
         form.refuse(refused)
-        return show_app_page(key, form=form)
+        return show_app_page(key, permissions_form=form)
     labels = enumeration(permission_labels(app.permissions)) or text("none")
     saved = text("Permissions of {app}: {labels}.", app=app.name, labels=labels)
     return redirect_with_success(saved, "console.apps.show", key=key)
@@ -427,6 +442,18 @@ def app_or_404(key: int) -> App:
     return app
 
 
+def _names_of(app: App) -> dict[str, object]:
+    return {"name": app.name, "identifier": app.identifier}
+
+
+def _permissions_of(app: App) -> dict[str, object]:
+    return {"permissions": sorted(one.value for one in app.permissions)}
+
+
+def _thing(app: App) -> EditedThing:
+    return EditedThing(app.name, url_for("console.apps.show", key=app.id), "App", app.id)
+
+
 def _found_app(key: int) -> tuple[App, StoredMetadata]:
     found = show_app_with_metadata(ports(), actor(), key)
     if found is None:
@@ -437,18 +464,18 @@ def _found_app(key: int) -> tuple[App, StoredMetadata]:
 def show_app_page(
     key: int,
     *,
-    form: ConsoleForm | None = None,
+    form: AppForm | None = None,
+    permissions_form: PermissionsForm | None = None,
     question_name: str | None = None,
     part_id: int | None = None,
     secret: str | None = None,
     question: Question | None = None,
-    chosen: frozenset[Permission] | None = None,
 ) -> Response:
     """Show the page of the app with that key.
 
     ``question_name`` is the change to confirm, of the token or linked client ``part_id`` or of
     the app. ``secret`` is that token's, empty if it was shown before. Or ``question`` asks whether
-    the ``chosen`` permissions are granted.
+    the permissions of ``permissions_form`` are granted.
     """
     app, metadata = _found_app(key)
     manages = may(actor(), create_app)
@@ -459,7 +486,8 @@ def show_app_page(
         clients_of_app(ports(), actor(), app.id) if manages else (),
         problems_of_apps(ports(), actor(), (app.id,))[app.id] if manages else (),
     )
-    is_fine = form is None and question is None
+    is_fine = form is None and permissions_form is None
+    permissions_form = permissions_form or PermissionsForm.showing(_permissions_of(app))
     token = next((listed for listed in parts.tokens if listed.id == part_id), None)
     if manages and question is None:
         question = make_question(app, parts, now(), question_name, token)
@@ -472,8 +500,9 @@ def show_app_page(
         app=make_app_page(app, parts, now(), question),
         metadata=app_metadata_card(app, metadata, request.args, actor()) if manages else None,
         manages=manages,
-        form=form or AppForm(formdata=None, name=app.name, identifier=app.identifier),
-        chips=chips(actor(), app.permissions if chosen is None else chosen, for_app=True),
+        form=form or AppForm.showing(_names_of(app)),
+        permissions_form=permissions_form,
+        chips=chips(actor(), permissions_form.permissions.chosen, for_app=True),
         question_name=question_name,
         overlaps=texts(OVERLAPS),
         default_overlap=DEFAULT_OVERLAP,

@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from flask import Response, abort, flash, jsonify, request
+from flask import Response, abort, flash, jsonify, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import (
     BooleanField,
@@ -16,7 +17,7 @@ from wtforms import (
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
-from app.console.frame.forms import ConsoleForm, KeyField
+from app.console.frame.forms import ConsoleForm, EditedThing, EditForm, KeyField
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import page, redirect_with_success, refused_page
 from app.console.frame.session import actor, ports, require
@@ -43,7 +44,7 @@ from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.pages import PageRequest
-from app.domain.webhooks import Webhook, app_permissions_denied, lacking_of_app
+from app.domain.webhooks import Webhook, app_permissions_denied, editable_facts, lacking_of_app
 from app.services.apps.app_changes import SavedWebhook, save_webhook
 from app.services.apps.app_lists import list_apps, show_app
 from app.services.webhooks.changes import WebhookInput
@@ -154,6 +155,7 @@ def _secret_hint(*, has_secret: bool) -> str:
 
 
 _MAX_APPS = 100
+AnyWebhookForm = TypeVar("AnyWebhookForm", bound="WebhookForm")
 
 blueprint = PageGroup(
     "webhook_editing",
@@ -189,6 +191,13 @@ class NewWebhookForm(WebhookForm, CreatingForm):
     """A new webhook."""
 
 
+class EditWebhookForm(WebhookForm, EditForm):
+    """A webhook as it is."""
+
+    together = (frozenset({"query", "events"}),)
+    private = frozenset({"custom_headers"})
+
+
 @blueprint.route("/new", methods=["GET", "POST"])
 def new() -> BaseResponse:
     """Create a webhook for an app; a dry run passes what was entered before it."""
@@ -222,22 +231,32 @@ def edit(key: int) -> BaseResponse:
         raise app_permissions_denied(hook.lacking)
     if _is_from_dry_run():
         return go_with_entered(_entered_fields(), "console.webhook_editing.edit", key=key)
-    entered = entered_before()
-    if entered is not None:
-        _tell_of_query(entered, hook)
-        return _page(_draft(entered, _shown(hook), WebhookForm), hook)
-    form = WebhookForm(data=_shown(hook))
-    if form.validate_on_submit():
+    if request.method != "POST":
+        return _page(_opened(hook), hook)
+    form = EditWebhookForm.taken(_shown(hook), _thing(hook))
+    if form.validate():
         missing = _missing(form, _owner(form, hook))
         if missing is not None and not form.warned.data:
             return _page(form, hook, missing=missing)
         try:
-            _save(form, hook.app_id, key)
+            _save(form, hook.app_id, hook)
         except Refused as refused:
             form.refuse(refused)
         else:
             return redirect_with_success(text("Webhook saved."), "console.webhooks.show", key=key)
     return _page(form, hook)
+
+
+def _opened(hook: Webhook) -> EditWebhookForm:
+    """Return the form with what is stored, or as it was before a dry run."""
+    entered = entered_before()
+    if entered is None:
+        return EditWebhookForm.showing(_shown(hook))
+    _tell_of_query(entered, hook)
+    draft = _draft(entered, _shown(hook), EditWebhookForm)
+    if not draft.loaded.data:
+        draft.load(EditWebhookForm.showing(_shown(hook)), _shown(hook))
+    return draft
 
 
 @blueprint.post("/check")
@@ -277,6 +296,8 @@ def _page(
     apps: tuple[App, ...] = (),
     missing: MissingPermissions | None = None,
 ) -> Response:
+    if hook is not None:
+        form.app.data = hook.app_id
     show = refused_page if form.errors or missing else page
     webhook = make_webhook_form_page(
         hook,
@@ -297,11 +318,12 @@ def _create(form: WebhookForm) -> Created:
     return Created(created, "console.webhooks.show", {"key": made.id})
 
 
-def _save(form: WebhookForm, app_id: int | None, key: int | None = None) -> SavedWebhook:
+def _save(form: WebhookForm, app_id: int | None, hook: Webhook | None = None) -> SavedWebhook:
     """Save the webhook; say so if its app wasn't granted what the form asks for."""
-    saved = save_webhook(
-        ports(), actor(), _input_of(form), app_id, key, grants=bool(form.grants.data)
-    )
+    key = None if hook is None else hook.id
+    change = replace(_input_of(form), seen={} if hook is None else editable_facts(hook))
+    grants = bool(form.grants.data)
+    saved = save_webhook(ports(), actor(), change, app_id, key, grants=grants)
     if saved.not_granted is not None:
         failed = text(
             "The webhook was saved, but the permissions weren't granted. {reasons}",
@@ -340,7 +362,9 @@ def _tell_of_query(entered: Entered, hook: Webhook | None) -> None:
         flash(text("{difference} Nothing is saved yet.", difference=difference), "warn")
 
 
-def _draft(entered: Entered, stored: Mapping[str, object], kind: type[WebhookForm]) -> WebhookForm:
+def _draft(
+    entered: Entered, stored: Mapping[str, object], kind: type[AnyWebhookForm]
+) -> AnyWebhookForm:
     """Return the form as it was before a dry run, or of what is stored with its query and app."""
     if "draft" in entered:
         return kind(draft_of(entered))
@@ -396,10 +420,14 @@ def _headers(form: WebhookForm) -> Mapping[str, object]:
     return found
 
 
+def _thing(hook: Webhook) -> EditedThing:
+    address = url_for("console.webhooks.show", key=hook.id)
+    return EditedThing(hook.name or text("Unnamed webhook"), address, "Webhook", hook.id)
+
+
 def _shown(hook: Webhook) -> Mapping[str, object]:
     headers = "\n".join(f"{name}: {value}" for name, value in hook.reveal_headers().items())
     return {
-        "app": hook.app_id,
         "name": hook.name,
         "target_url": hook.target_url,
         "query": hook.query,

@@ -1,7 +1,7 @@
 """Customers: the list, and a customer's page with sessions and orders."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -26,8 +26,9 @@ from app.console.people.person_page import (
     SessionsTable,
     account_actions,
     account_dialog,
+    details_of,
+    edited_person,
     email_below_name,
-    form_of,
     name_of,
     origin_facts,
     person_cell,
@@ -313,14 +314,19 @@ def show(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
     """Save name and email; a change of email is announced to the old one."""
-    form = PersonForm()
+    person, diagnosis = _person(key)
+    stored = details_of(person)
+    form = PersonForm.taken(stored, edited_person(person.user, "console.customers.show"))
     try:
-        user = update_customer(ports(), actor(), to_global_id("User", key), form.details)
+        if not form.validate():
+            values = {**_values(person, "", diagnosis), "form": form}
+            return refused_page("customers/show.html", **values)
+        customer_id = to_global_id("User", key)
+        user = update_customer(ports(), actor(), customer_id, replace(form.details, seen=stored))
     except Refused as refused:
         form.refuse(refused)
         if form.form_errors:
             raise
-        person, diagnosis = _person(key)
         values = {**_values(person, "", diagnosis), "form": form}
         return refused_page("customers/show.html", **values)
     message = text("Saved the details of {name}.", name=name_of(user))
@@ -367,6 +373,6 @@ def _values(
             request.args,
             is_manageable=viewer.is_manageable,
         ),
-        "form": form_of(person),
+        "form": PersonForm.showing(details_of(person)),
         "mails": newest_mails(user.id) if may(actor(), list_mails) else None,
     }

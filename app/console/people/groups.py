@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flask import request
+from flask import request, url_for
 from markupsafe import Markup, escape
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.frame.formatting import amount, html_text
-from app.console.frame.forms import ConsoleForm
+from app.console.frame.forms import ConsoleForm, EditedThing, EditForm
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import (
     page,
@@ -300,7 +300,7 @@ blueprint = PageGroup(
 )
 
 
-class GroupForm(ConsoleForm):
+class GroupForm(EditForm):
     """A group's name and permissions."""
 
     names = {  # noqa: RUF012
@@ -311,8 +311,12 @@ class GroupForm(ConsoleForm):
     permissions = PermissionsField()
 
 
-class NewGroupForm(GroupForm, CreatingForm):
+class NewGroupForm(CreatingForm):
     """A new group."""
+
+    names = GroupForm.names
+    name = GroupForm.name
+    permissions = GroupForm.permissions
 
 
 class MemberForm(ConsoleForm):
@@ -359,19 +363,23 @@ def show(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/save")
 def save(key: int) -> BaseResponse:
     """Another name, other permissions; they count from the members' next request on."""
-    group, form = _group(key), GroupForm()
+    group = _group(key)
+    stored = _stored(group)
+    form = GroupForm.taken(stored, _thing(group))
     permissions = form.permissions.chosen
     changes = GroupChanges(
         name=form.name.data or "",
         add_permissions=permissions - group.permissions,
         remove_permissions=group.permissions - permissions,
+        seen=stored,
     )
     try:
+        if not form.validate():
+            return _refused_group(group, form)
         saved = update_group(ports(), actor(), to_global_id("Group", key), changes)
     except Refused as refused:
         form.refuse(refused)
-        values = {**_values(group), "form": form, "chips": chips(actor(), permissions)}
-        return refused_page("groups/show.html", **values)
+        return _refused_group(group, form)
     return redirect_with_success(
         text("Saved the group {name}.", name=saved.name), "console.staff.groups.show", key=key
     )
@@ -446,6 +454,21 @@ def _group(key: int) -> PermissionGroup:
     return group
 
 
+def _stored(group: PermissionGroup) -> dict[str, object]:
+    """Return what the form of a group edits."""
+    return {"name": group.name, "permissions": sorted(one.value for one in group.permissions)}
+
+
+def _thing(group: PermissionGroup) -> EditedThing:
+    address = url_for("console.staff.groups.show", key=group.id)
+    return EditedThing(group.name, address, "Group", group.id)
+
+
+def _refused_group(group: PermissionGroup, form: GroupForm) -> BaseResponse:
+    values = {"form": form, "chips": chips(actor(), form.permissions.chosen)}
+    return refused_page("groups/show.html", **{**_values(group), **values})
+
+
 def _values(group: PermissionGroup, question_name: str = "") -> dict[str, object]:
     members = list_staff(ports(), actor(), requested_page(), UserFilter(group_id=group.id))
     # The response to a form has no URL that could lead to other pages.
@@ -454,7 +477,7 @@ def _values(group: PermissionGroup, question_name: str = "") -> dict[str, object
         "group": make_group_page(group, members.items, actor(), question_name),
         "turns": turned if turned.previous or turned.next else None,
         "chips": chips(actor(), group.permissions),
-        "form": GroupForm(formdata=None, name=group.name),
+        "form": GroupForm.showing(_stored(group)),
         "member_form": MemberForm(formdata=None),
     }
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from wtforms import EmailField, Field, StringField, TextAreaField
 
 from app.console.frame.formatting import breakable, device_words, html_text
-from app.console.frame.forms import ConsoleForm
+from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
 from app.console.frame.parts import Consequence, Pill, Question, named, pill, small
 from app.console.lists.list_page import ListOrder, Sort, choice, search
@@ -397,7 +397,7 @@ PEOPLE_BY_NAME = (
 )
 
 
-class PersonForm(ConsoleForm):
+class PersonForm(EditForm):
     """The details of an account."""
 
     first_name = StringField(lazy_text("First name"))
@@ -423,14 +423,18 @@ def _sent(field: Field) -> str | Absent:
     return ABSENT if field.data is None else str(field.data).replace("\r\n", "\n")
 
 
-def form_of(person: Person) -> PersonForm:
-    """Return the form with the current values."""
+def details_of(person: Person) -> dict[str, object]:
+    """Return what the form of a person edits."""
     user = person.user
-    return PersonForm(
-        formdata=None,
-        first_name=user.first_name,
-        last_name=user.last_name,
-        email=user.email,
-        external_reference=person.external_reference,
-        note=person.note,
-    )
+    return {
+        "first_name": user.first_name,
+        "last_name": user.last_name,
+        "email": user.email,
+        "external_reference": person.external_reference,
+        "note": person.note,
+    }
+
+
+def edited_person(user: User, endpoint: str) -> EditedThing:
+    """Return the person whose page is at ``endpoint`` for their forms."""
+    return EditedThing(name_of(user), url_for(endpoint, key=user.id), "User", user.id)

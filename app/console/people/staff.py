@@ -1,14 +1,15 @@
 """Staff: the list, invitations, the permission matrix, and a member's page."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import EmailField, StringField
+from wtforms import EmailField, SelectMultipleField, StringField
 from wtforms.validators import InputRequired
 
+from app.console.frame.forms import EditForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import (
     mail_message,
@@ -19,6 +20,7 @@ from app.console.frame.page_layout import (
     refused_page,
     set_password_url,
 )
+from app.console.frame.permissions import PermissionsField
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
 from app.console.lists.list_page import (
@@ -30,7 +32,7 @@ from app.console.lists.list_page import (
     requested_page,
 )
 from app.console.people import groups
-from app.console.people.groups import every_group, group_choice, group_names
+from app.console.people.groups import GroupChoice, every_group, group_choice, group_names
 from app.console.people.mails import newest_mails
 from app.console.people.person_page import (
     NEWEST_PEOPLE,
@@ -38,7 +40,8 @@ from app.console.people.person_page import (
     PEOPLE_BY_NAME,
     PEOPLE_FILTERS,
     PersonForm,
-    form_of,
+    details_of,
+    edited_person,
     name_of,
     person_metadata_card,
 )
@@ -311,6 +314,21 @@ for part in (groups.blueprint, invitations_blueprint, matrix_blueprint):
     blueprint.register_blueprint(part)
 
 
+_PAGE = "console.staff.show"
+
+
+class GroupsForm(EditForm):
+    """The groups of a staff member, by global id."""
+
+    groups = SelectMultipleField(lazy_text("Groups"), validate_choice=False)
+
+
+class DirectForm(EditForm):
+    """The permissions that a staff member holds directly."""
+
+    permissions = PermissionsField()
+
+
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the staff with their sign-in methods."""
@@ -344,15 +362,18 @@ def show(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
     """Save name and email; a change of email is announced to the old one."""
-    form = PersonForm()
-    changes = StaffChanges(details=form.details)
+    person = show_person(ports(), actor(), key)
+    stored = details_of(person)
+    form = PersonForm.taken(stored, edited_person(person.user, _PAGE))
+    changes = StaffChanges(details=replace(form.details, seen=stored))
     try:
+        if not form.validate():
+            return refused_page("staff/show.html", **{**_values(person), "form": form})
         user = update_staff(ports(), actor(), to_global_id("User", key), changes)
     except Refused as refused:
         form.refuse(refused)
         if form.form_errors:
             raise
-        person = show_person(ports(), actor(), key)
         return refused_page("staff/show.html", **{**_values(person), "form": form})
     message = text("Saved the details of {name}.", name=name_of(user))
     return redirect_with_success(message, "console.staff.show", key=key)
@@ -360,9 +381,17 @@ def save_details(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/groups")
 def save_groups(key: int) -> BaseResponse:
-    """Other groups: what was ticked since the page was shown, and what was not any more."""
-    had, ticked = (frozenset(request.form.getlist(name)) for name in ("had", "groups"))
-    changes = StaffChanges(add_groups=tuple(ticked - had), remove_groups=tuple(had - ticked))
+    """Add the groups that were ticked since the page was shown, and remove the others."""
+    person = show_person(ports(), actor(), key)
+    choice = _choice_of(person)
+    offered = {"groups": [(chip.id, chip.name) for chip in choice.chips]}
+    form = GroupsForm.taken(_chosen(choice), edited_person(person.user, _PAGE), offered)
+    had, chosen = frozenset(_chosen(choice)["groups"]), frozenset(form.groups.data)
+    if not form.validate():
+        chips = tuple(replace(chip, is_chosen=chip.id in chosen) for chip in choice.chips)
+        values = _values(person, choice=replace(choice, chips=chips))
+        return refused_page("staff/show.html", **values)
+    changes = StaffChanges(add_groups=tuple(chosen - had), remove_groups=tuple(had - chosen))
     try:
         user = update_staff(ports(), actor(), to_global_id("User", key), changes)
     except Refused as refused:
@@ -377,10 +406,10 @@ def save_groups(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/permissions")
 def save_permissions(key: int) -> BaseResponse:
     """Remove the direct permissions that were unticked since the page was shown."""
-    had, ticked = (
-        known_permissions(request.form.getlist(name)) for name in ("had", "permissions")
-    )
-    changes = StaffChanges(remove_permissions=had - ticked)
+    person = show_person(ports(), actor(), key)
+    form = DirectForm.taken(_direct(person), edited_person(person.user, _PAGE))
+    had = known_permissions(_direct(person)["permissions"])
+    changes = StaffChanges(remove_permissions=had - form.permissions.chosen)
     try:
         user = update_staff(ports(), actor(), to_global_id("User", key), changes)
     except Refused as refused:
@@ -389,14 +418,30 @@ def save_permissions(key: int) -> BaseResponse:
     return redirect_with_success(message, "console.staff.show", key=key)
 
 
-def _values(person: Person, question_name: str = "") -> dict[str, object]:
-    user = person.user
-    groups = group_choice(
+def _choice_of(person: Person) -> GroupChoice:
+    return group_choice(
         every_group(),
-        frozenset(group.id for group in user.groups),
+        frozenset(group.id for group in person.user.groups),
         actor(),
-        is_editable=is_manageable(actor(), user.permissions),
+        is_editable=is_manageable(actor(), person.user.permissions),
     )
+
+
+def _chosen(choice: GroupChoice) -> dict[str, list[str]]:
+    """Return the groups that can be left, of those that are shown."""
+    return {"groups": [chip.id for chip in choice.chips if chip.is_chosen and chip.is_editable]}
+
+
+def _direct(person: Person) -> dict[str, list[str]]:
+    return {"permissions": sorted(one.value for one in person.direct_permissions)}
+
+
+def _values(
+    person: Person, question_name: str = "", choice: GroupChoice | None = None
+) -> dict[str, object]:
+    user = person.user
+    stored_choice = _choice_of(person)
+    groups = choice or stored_choice
     methods = sign_in_methods_of_staff(ports(), actor(), [user.id]).get(user.id)
     return {
         "user": user,
@@ -407,7 +452,9 @@ def _values(person: Person, question_name: str = "") -> dict[str, object]:
             request.args,
             is_manageable=is_manageable(actor(), user.permissions),
         ),
-        "form": form_of(person),
+        "form": PersonForm.showing(details_of(person)),
+        "groups_form": GroupsForm.showing(_chosen(stored_choice)),
+        "direct_form": DirectForm.showing(_direct(person)),
         "link_form": CreatingForm(formdata=None),
         "link": shown_once(),
         "mails": newest_mails(user.id),

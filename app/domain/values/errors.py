@@ -69,6 +69,13 @@ def refuse_any(*problems: Problem | None) -> None:
         raise Refused(*existing)
 
 
+class Stale(Exception):
+    """What the caller has seen was changed meanwhile; nothing was saved.
+
+    Only callers that say what they have seen (``inputs.Seen``) get it.
+    """
+
+
 class PermissionDenied(Exception):
     """The caller is identified or anonymous, and lacks one of ``required``.
 

@@ -1,10 +1,11 @@
-"""Inputs: an uploaded file, and the difference between a field left out and one sent as null."""
+"""Inputs: an uploaded file, fields left out or sent as null, and what a caller has seen."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
-from app.domain.values.errors import Problem
+from app.domain.values.errors import Problem, Stale
 
 Value = TypeVar("Value")
 
@@ -21,6 +22,20 @@ ABSENT: Final = Absent.ABSENT
 def present(value: Value | Absent, otherwise: Value) -> Value:
     """``value`` when it was sent, else ``otherwise``."""
     return otherwise if isinstance(value, Absent) else value
+
+
+Seen: TypeAlias = Mapping[str, object]
+"""What a caller has seen of a thing before changing it, by field; nothing if it doesn't matter."""
+
+
+def require_unchanged(seen: Seen, stored: Mapping[str, object]) -> None:
+    """Raise ``Stale`` unless each value of ``seen`` is still the stored one.
+
+    For use in the transaction that writes, after the row was locked: so of two changes of the
+    same thing that were made at the same time, one is refused.
+    """
+    if any(stored[name] != value for name, value in seen.items()):
+        raise Stale
 
 
 NO_FILE = Problem("REQUIRED", "Choose a file.", "image")

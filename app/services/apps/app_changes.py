@@ -4,7 +4,7 @@ Granting permissions for a webhook's events is such a change, also when it comes
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
@@ -16,13 +16,14 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import AppDeleted, AppInstalled, AppStatusChanged, AppUpdated, EventType
 from app.domain.values.errors import Problem, ProofRequired, Refused, refuse_any
 from app.domain.values.ids import to_global_id
-from app.domain.values.inputs import ABSENT, Absent, present
+from app.domain.values.inputs import ABSENT, Absent, Seen, present, require_unchanged
 from app.domain.values.text_rules import line_problem
 from app.domain.webhooks import Webhook, not_permitted
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
+    building_block,
     fresh_proof,
     needs_proof,
     requires,
@@ -69,11 +70,20 @@ class CreatedApp:
 
 @dataclass(frozen=True, slots=True)
 class AppChange:
-    """A change of an app; absent fields stay."""
+    """A change of an app; absent fields stay.
+
+    What isn't as ``seen`` anymore makes ``Stale``, by the names of ``app_facts``.
+    """
 
     name: str | Absent = ABSENT
     identifier: str | Absent = ABSENT
     permissions: frozenset[Permission] | Absent = ABSENT
+    added_permissions: frozenset[Permission] = frozenset()
+    seen: Seen = field(default_factory=dict, compare=False)
+
+    def permissions_after(self, before: frozenset[Permission]) -> frozenset[Permission]:
+        """Return the permissions of an app that had ``before``."""
+        return present(self.permissions, before) | self.added_permissions
 
 
 @fresh_proof(
@@ -104,7 +114,7 @@ def _grants(
 ) -> bool:
     with ports.database.reading() as session:
         permissions = stored_app(session, app_id, "id").permissions
-    return bool(present(change.permissions, permissions) - permissions)
+    return bool(change.permissions_after(permissions) - permissions)
 
 
 @fresh_proof("You're about to give an app more permissions.", "when it adds permissions", _grants)
@@ -123,7 +133,8 @@ def update_app(
     try:
         with ports.database.transaction() as session:
             app = locked_app(session, actor, app_id, "id")
-            added = present(change.permissions, app.permissions) - app.permissions
+            require_unchanged(change.seen, app_facts(app))
+            added = change.permissions_after(app.permissions) - app.permissions
             updated = _update(ports, actor, session, app, change)
             confirm_webhooks(ports, actor, session, app_id, added, confirmed=confirmed)
             return updated
@@ -147,7 +158,7 @@ def grant_events(ports: Ports, actor: Actor, app_id: int, events: Iterable[Event
 def _receiving(app: App, events: Iterable[EventType]) -> AppChange | None:
     """Return the change by which ``app`` receives ``events``; ``None`` if it does already."""
     lacking = frozenset(map(Permission, not_permitted(tuple(events), app.permissions)))
-    return AppChange(permissions=app.permissions | lacking) if lacking else None
+    return AppChange(added_permissions=lacking) if lacking else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +264,7 @@ def _store(ports: Ports, actor: Actor, session: Session, new: NewApp) -> Created
 def _update(ports: Ports, actor: Actor, session: Session, app: App, change: AppChange) -> App:
     name = present(change.name, app.name).strip()
     identifier = present(change.identifier, app.identifier).strip()
-    permissions = present(change.permissions, app.permissions)
+    permissions = change.permissions_after(app.permissions)
     _check(actor, name, identifier, permissions - app.permissions)
     if identifier != app.identifier and _is_taken(session, identifier):
         raise Refused(_UNIQUE)
@@ -269,7 +280,7 @@ def _update(ports: Ports, actor: Actor, session: Session, app: App, change: AppC
     add_event(ports, actor, session, AppUpdated(app.id))
     updated = stored_app(session, app.id, "id")
     differing = Change(
-        "app.update", "App", app.id, name, before=_facts(app), after=_facts(updated)
+        "app.update", "App", app.id, name, before=app_facts(app), after=app_facts(updated)
     )
     record(ports, actor, session, differing)
     return updated
@@ -282,7 +293,9 @@ def _grant(session: Session, app_id: int, permissions: frozenset[Permission]) ->
     )
 
 
-def _facts(app: App) -> dict[str, object]:
+@building_block
+def app_facts(app: App) -> dict[str, object]:
+    """Return what ``update_app`` changes of an app, as the audit log has it."""
     return {
         "name": app.name,
         "identifier": app.identifier,

@@ -1,6 +1,8 @@
 """Read the audit log: a page, one entry, or all for an export."""
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.orm import Session
@@ -12,7 +14,12 @@ from app.domain.urls.web_urls import masked_url
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.models import AuditRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import building_block, lists_from_replica, requires_person
+from app.services.authorization.register import (
+    building_block,
+    lists_from_replica,
+    requires_person,
+    staff_only,
+)
 from app.services.lists.filters import can_match, contains_text
 from app.services.lists.paging import Order, read_by_keys, read_page, record_from
 
@@ -77,6 +84,51 @@ def export_entries(
     Refuses as ``list_entries`` does, when the first is requested.
     """
     return every_item(lambda page: list_entries(ports, actor, page, filter_), _EXPORTED_AT_ONCE)
+
+
+@dataclass(frozen=True, slots=True)
+class LastChange:
+    """Who changed something last, and when; ``entry`` is the key of its entry."""
+
+    entry: int
+    at: datetime
+    actor_name: str
+    is_own: bool
+
+
+_MANAGERS: Mapping[str, tuple[Permission, ...]] = {
+    "App": (Permission.MANAGE_APPS,),
+    "Channel": (Permission.MANAGE_CHANNELS,),
+    "Group": (Permission.MANAGE_STAFF,),
+    "IdentityProvider": (Permission.MANAGE_PLUGINS,),
+    "MailTemplate": (Permission.MANAGE_SETTINGS,),
+    "Shop": (Permission.MANAGE_SETTINGS,),
+    "User": (Permission.MANAGE_STAFF, Permission.MANAGE_USERS),
+    "Webhook": (Permission.MANAGE_APPS,),
+}
+"""Who edits things of a type, and so can be told who edited them too."""
+
+
+@staff_only
+def last_change(
+    ports: Ports, actor: Actor, subject_type: str, subject_id: str
+) -> LastChange | None:
+    """Return who changed a thing last, for someone who manages such things or has changed it.
+
+    ``None`` without an entry, and for a change by someone else that isn't the caller's business.
+    """
+    newest = (column.desc() for column in _BY_TIME)
+    of_subject = (AuditRecord.subject_type == subject_type, AuditRecord.subject_id == subject_id)
+    columns = (AuditRecord.id, AuditRecord.at, AuditRecord.actor_name, AuditRecord.actor_user_id)
+    with ports.database.reading() as session:
+        found = select(*columns).where(*of_subject).order_by(*newest).limit(1)
+        row = session.execute(found).one_or_none()
+    if row is None:
+        return None
+    is_own = row.actor_user_id is not None and row.actor_user_id == actor.user_id
+    if not is_own and not any(map(actor.holds, _MANAGERS.get(subject_type, ()))):
+        return None
+    return LastChange(row.id, row.at, row.actor_name, is_own)
 
 
 @building_block

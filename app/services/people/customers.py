@@ -18,7 +18,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import CustomerDeleted, CustomerUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import given_key, key_of
-from app.domain.values.inputs import ABSENT, Absent, present
+from app.domain.values.inputs import ABSENT, Absent, present, require_unchanged
 from app.models import UserRecord
 from app.ports import Ports
 from app.ports.database import account
@@ -38,6 +38,7 @@ from app.services.people.users import (
     about_user,
     bulk_keys,
     change_details,
+    detail_facts,
     detail_problems,
     emails_unique,
     invite,
@@ -183,6 +184,7 @@ def _change(
     user = _find(session, key, field)
     if user.is_staff:
         raise Refused(replace(_MISSING, field=field))
+    require_unchanged(change.details.seen, detail_facts(user))
     changed = Changed({}, {})
     change_details(ports, actor, session, user, change.details, changed)
     changed.after.update(save_defaults(ports, actor, session, key, change.addresses))

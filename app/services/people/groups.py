@@ -1,7 +1,7 @@
 """Permission groups: created, listed, changed and deleted, within the caller's permissions."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
@@ -23,7 +23,7 @@ from app.domain.events import (
 )
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
-from app.domain.values.inputs import ABSENT, Absent
+from app.domain.values.inputs import ABSENT, Absent, Seen, require_unchanged
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
 from app.models import (
@@ -266,7 +266,8 @@ class GroupChanges:
     """A change of a group; users and channels by global id. ``ABSENT`` keeps the name.
 
     ``is_restricted`` says whether its members have access to its channels alone; ``None`` keeps
-    that. Channels of a group that isn't restricted are ignored, as in Saleor.
+    that. Channels of a group that isn't restricted are ignored, as in Saleor. What isn't as
+    ``seen`` anymore makes ``Stale``, by the names of ``group_facts``.
     """
 
     name: str | Absent = ABSENT
@@ -277,6 +278,7 @@ class GroupChanges:
     is_restricted: bool | None = None
     add_channels: tuple[str, ...] = ()
     remove_channels: tuple[str, ...] = ()
+    seen: Seen = field(default_factory=dict, compare=False)
 
 
 def _gives(_ports: Ports, _actor: Actor, group_id: str, changes: GroupChanges) -> str:
@@ -369,6 +371,8 @@ def _update(
     with ports.database.transaction() as session:
         lock_grants(session)
         group = load_manageable_group(actor, session, key)
+        old_members = _members(session, key)
+        require_unchanged(changes.seen, group_facts(group, old_members))
         before: dict[str, object] = {}
         after: dict[str, object] = {}
         if not isinstance(name, Absent) and name != group.name:
@@ -380,7 +384,6 @@ def _update(
         if granted != group.permissions:
             before["permissions"] = sorted(permission.value for permission in group.permissions)
             after["permissions"] = sorted(permission.value for permission in granted)
-        old_members = _members(session, key)
         with guard_channels(actor, session, old_members, _channel_field(group, changes)):
             channels = _change_channels(actor, session, group, changes)
         if channels != group.channel_ids:
@@ -449,6 +452,17 @@ def _channel_field(group: PermissionGroup, changes: GroupChanges) -> str:
     if changes.is_restricted is not None and changes.is_restricted is not is_restricted:
         return "restrictedAccessToChannels"
     return "removeChannels" if changes.remove_channels else "addChannels"
+
+
+@building_block
+def group_facts(group: PermissionGroup, members: Collection[int]) -> dict[str, object]:
+    """Return what ``update_group`` changes of a group, as the audit log has it."""
+    return {
+        "name": group.name,
+        "permissions": sorted(permission.value for permission in group.permissions),
+        "channels": _sorted(group.channel_ids),
+        "users": sorted(members),
+    }
 
 
 def _sorted(channels: frozenset[int] | None) -> list[int] | None:

@@ -14,6 +14,7 @@ from app.domain.authorization.permissions import Permission, known_permissions
 from app.domain.events import StaffCreated, StaffDeleted, StaffUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
+from app.domain.values.inputs import require_unchanged
 from app.models import UserPermissionRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind, account
@@ -43,6 +44,7 @@ from app.services.people.users import (
     about_user,
     bulk_keys,
     change_details,
+    detail_facts,
     detail_problems,
     emails_unique,
     invite,
@@ -74,7 +76,10 @@ class NewStaff:
 
 @dataclass(frozen=True, slots=True)
 class StaffChanges:
-    """A change of a staff member; groups by global id, permissions that are held directly."""
+    """A change of a staff member; groups by global id, permissions that are held directly.
+
+    ``details.seen`` can have ``groups`` and ``permissions`` too, as the audit log has them.
+    """
 
     details: Details = field(default_factory=Details)
     add_groups: tuple[str, ...] = ()
@@ -171,6 +176,7 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
         if not user.is_staff:
             raise Refused(_MISSING)
         require_manageable(actor, user)
+        require_unchanged(changes.details.seen, _facts(session, stored, user))
         changed = Changed({}, {})
         _change_groups(actor, session, user, changes, changed)
         _change_permissions(actor, session, user, changes, changed)
@@ -317,8 +323,7 @@ def _change_permissions(
     actor: Actor, session: Session, user: User, changes: StaffChanges, changed: Changed
 ) -> None:
     """Grant and withdraw permissions that ``user`` holds directly; their groups stay."""
-    held = select(UserPermissionRecord.permission).where(UserPermissionRecord.user_id == user.id)
-    before = known_permissions(session.scalars(held).all())
+    before = _direct_permissions(session, user.id)
     session.add_all(
         UserPermissionRecord(user_id=user.id, permission=permission.value)
         for permission in changes.add_permissions - before
@@ -335,6 +340,20 @@ def _change_permissions(
     after = (before | changes.add_permissions) - going
     if after != before:
         changed.note("permissions", sorted(before), sorted(after))
+
+
+def _direct_permissions(session: Session, user_id: int) -> frozenset[Permission]:
+    held = select(UserPermissionRecord.permission).where(UserPermissionRecord.user_id == user_id)
+    return known_permissions(session.scalars(held).all())
+
+
+def _facts(session: Session, stored: UserRecord, user: User) -> dict[str, object]:
+    """Return what ``update_staff`` changes, as the audit log has it."""
+    return {
+        **detail_facts(stored),
+        "groups": sorted(group.id for group in user.groups),
+        "permissions": sorted(_direct_permissions(session, user.id)),
+    }
 
 
 def _find(session: Session, key: int) -> UserRecord:

@@ -26,7 +26,7 @@ from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of, to_global_id
-from app.domain.values.inputs import ABSENT, Absent
+from app.domain.values.inputs import ABSENT, Absent, Seen
 from app.models import ShopRecord, UserPermissionRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -242,6 +242,7 @@ class Details:
 
     A null name or note is empty, an empty external reference is null; email and status can't be
     null. ``metadata`` and ``private_metadata`` are keys to set; other keys stay.
+    What isn't as ``seen`` anymore makes ``Stale``, by the names of ``detail_facts``.
     """
 
     first_name: str | Absent | None = ABSENT
@@ -254,6 +255,7 @@ class Details:
     external_reference: str | Absent | None = ABSENT
     metadata: Pairs = ()
     private_metadata: Pairs = ()
+    seen: Seen = field(default_factory=dict, compare=False)
 
     @property
     def wanted_reference(self) -> str:
@@ -292,6 +294,20 @@ def detail_problems(details: Details) -> list[Problem]:
         if value is None:
             problems.append(Problem("INVALID", "Say true or false.", name))
     return [problem for problem in problems if problem is not None]
+
+
+@building_block
+def detail_facts(user: UserRecord) -> dict[str, object]:
+    """Return what ``change_details`` changes of a user, for ``require_unchanged``."""
+    return {
+        "first_name": user.first_name,
+        "last_name": user.last_name,
+        "email": user.email,
+        "language_code": user.language_code,
+        "note": user.note,
+        "external_reference": user.external_reference or "",
+        "is_active": user.is_active,
+    }
 
 
 @building_block

@@ -18,10 +18,11 @@ from app.domain.events import EventType, LinkRequested, kinds_of
 from app.domain.urls.web_urls import masked_url, target_problem
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import given_key, key_of
-from app.domain.values.inputs import ABSENT, Absent, present
+from app.domain.values.inputs import ABSENT, Absent, Seen, present, require_unchanged
 from app.domain.values.text_rules import is_storable, line_problem
 from app.domain.webhooks import (
     Webhook,
+    editable_facts,
     facts_of,
     headers_problem,
     query_problem,
@@ -118,6 +119,7 @@ class WebhookInput:
     drops_query: bool = False
     custom_headers: Mapping[str, object] | Absent = field(default=ABSENT, repr=False)
     secret_key: str | Absent = field(default=ABSENT, repr=False)
+    seen: Seen = field(default_factory=dict, repr=False, compare=False)
 
 
 def _subscribes_to_links(
@@ -164,7 +166,11 @@ def create_webhook(
 
 
 def _keeps_links(
-    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, input_: WebhookInput
+    ports: Ports,
+    actor: Actor,
+    webhook_id: str | None,
+    identifier: str,
+    input_: WebhookInput,
 ) -> str:
     if input_ == WebhookInput(is_active=False):
         return ""
@@ -186,7 +192,11 @@ def _keeps_links(
 )
 @staff_and_apps
 def update_webhook(
-    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, input_: WebhookInput
+    ports: Ports,
+    actor: Actor,
+    webhook_id: str | None,
+    identifier: str,
+    input_: WebhookInput,
 ) -> Webhook:
     """Change a webhook (`webhookUpdate`), found by its global id or by its app's own name for it.
 
@@ -208,6 +218,7 @@ def update_webhook(
             stored = session.scalars(found.with_for_update()).all()
             before = _only(ports, session, stored, argument)
             require_within_limit(actor, before, argument)
+            require_unchanged(input_.seen, editable_facts(before))
             after = _applied(ports, before, input_, events=_events(ports, before, input_))
             after = replace(after, saver=next_saver(actor, before, after))
             require_own_events(actor, after)

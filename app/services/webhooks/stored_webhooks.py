@@ -169,6 +169,7 @@ def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Web
         created_at=stored.created_at,
         has_secret=bool(stored.secret),
         saver=read_saver(stored),
+        sealed=json.dumps([stored.secret, stored.custom_headers], sort_keys=True),
         reveal=partial(_decrypted, ports, stored.secret),
         reveal_headers=partial(_revealed_headers, ports, stored.custom_headers),
     )
