@@ -18,6 +18,11 @@ def cell_text(columns: Sequence[Column[Item]], label: str, item: Item) -> str:
     return plain(column.cell(item))
 
 
+def active_filters(page: str) -> list[str]:
+    """Return the filters that a list's page can remove, as its chips say: ``Status: Failed``."""
+    return [html.unescape(one) for one in re.findall(r'aria-label="Remove filter ([^"]*)"', page)]
+
+
 def plain(cell: str) -> str:
     """Return the text of a cell."""
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", escape(cell))).split())

@@ -40,7 +40,7 @@ def test_changes_are_described_with_before_and_after(
     with statements() as seen:
         page = console.open("/console/audit/")
     description = "Closed the storefront Storefront traffic: on changed to off"
-    assert f"Server administrator command line {description}" in page.text
+    assert f"{description} Server administrator command line" in page.text
     assert "Harbour &lt;b&gt;Lane&lt;/b&gt;" in page.html
     assert len(seen) <= 6
 

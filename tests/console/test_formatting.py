@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.frame.formatting import breakable, breakable_ip, exact, relative, tally
+from app.console.frame.formatting import breakable, breakable_ip, exact, initials, relative, tally
 from app.services.shop.impact import BoundedCount
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -73,6 +73,19 @@ def test_bounded_count_says_how_far_it_was_counted(count: BoundedCount, words: s
 )
 def test_long_values_break_at_punctuation(value: str, shown: str) -> None:
     assert breakable(value) == shown
+
+
+def test_initials_are_of_the_first_and_the_last_name() -> None:
+    for name, shown in {
+        "Sun-hi Park": "SP",
+        "Ana Maria da Silva": "AS",
+        "Bookings": "BO",
+        "parcelpost-labels": "PL",
+        "ines.duarte@example.com": "ID",
+        "(test) Till": "TT",
+        "": "?",
+    }.items():
+        assert initials(name) == shown, name
 
 
 @pytest.mark.parametrize(

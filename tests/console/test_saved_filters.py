@@ -33,9 +33,11 @@ MAY = (
 
 
 def chips(page: Page) -> list[tuple[str, str, bool]]:
-    """The name, URL and currency of each chip."""
-    found = re.search(r'<ul class="lk-saved">(.*?)</ul>', page.html, re.DOTALL)
-    links = re.findall(r"<a ([^>]*)>(.*?)</a>", found[1] if found else "", re.DOTALL)
+    """The name, URL and currency of each saved filter, and of what saves or edits one."""
+    found = re.search(r'<ul class="lk-tabs is-views">(.*?)</ul>', page.html, re.DOTALL)
+    offer = re.search(r"<a [^>]*ask=save-filter[^>]*>.*?</a>", page.html, re.DOTALL)
+    part = found[1] if found else offer[0] if offer else ""
+    links = re.findall(r"<a ([^>]*)>(.*?)</a>", part, re.DOTALL)
     return [
         (
             html.unescape(name.strip()),

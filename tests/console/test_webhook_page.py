@@ -112,7 +112,7 @@ def test_traffic_leaves_out_zeros(health: Health, traffic: str, waiting: str, da
     ],
 )
 def test_row_names_the_first_events(events: tuple[EventType, ...], shown: tuple[str, ...]) -> None:
-    assert plain(events_cell(replace(HOOK, events=events, app_permissions=EVERY))) == " ".join(
+    assert plain(events_cell(replace(HOOK, events=events, app_permissions=EVERY))) == ", ".join(
         shown
     )
 
@@ -128,7 +128,7 @@ def test_row_names_the_first_events(events: tuple[EventType, ...], shown: tuple[
 def test_row_names_missing_permissions(held: tuple[Permission, ...], missing: str) -> None:
     events = (EventType.ORDER_PAID, EventType.PRODUCT_UPDATED)
     hook = replace(HOOK, events=events, app_permissions=frozenset(held))
-    assert plain(events_cell(hook)) == f"Order paid Product updated {missing}".strip()
+    assert plain(events_cell(hook)) == f"{missing} Order paid, Product updated".strip()
 
 
 @pytest.mark.usefixtures("translated_page")

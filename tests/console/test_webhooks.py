@@ -18,6 +18,7 @@ from tests.builders.apps import change_app, make_app
 from tests.builders.products import make_product
 from tests.builders.webhooks import change_webhook, make_many_deliveries, make_webhook
 from tests.console.conftest import StaffConsole, Statements
+from tests.console.list_cells import active_filters
 
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
 QUERY = "subscription {\r\n  event { ... on ProductUpdated { product { name } } }\r\n}"
@@ -364,7 +365,8 @@ def test_invalid_filters_of_webhooks_are_reported(
     told = staff_console(*MAY).open("/console/webhooks/?app=x&event=NONE&state=odd&q=hook")
     for name, value in (("App", "x"), ("Event", "NONE"), ("State", "odd")):
         assert f"{name}: “{value}” isn't valid." in told.text
-    assert re.findall(r'class="lk-tag"[^>]*>\s*([^<]*?)\s*<', told.html) == ["Text: hook"]
+    assert active_filters(told.html) == []
+    assert 'value="hook"' in told.html
 
 
 def test_page_charts_deliveries_by_day_or_hour(

@@ -185,8 +185,11 @@ def decimal(number: float, digits: int = 0) -> str:
 
 
 def initials(name: str) -> str:
-    """Return two initials of a name."""
-    words = re.findall(r"[^\W_]+", name.partition("@")[0] if "@" in name else name)
+    """Return two initials: of the first and the last name, of an email's first two words."""
+    words = re.findall(r"[^\W_]+", name.partition("@")[0])
+    names = [found[0] for part in name.split() if (found := re.search(r"[^\W_]", part))]
+    if "@" not in name and len(names) >= _INITIALS:
+        return (names[0] + names[-1]).upper()
     letters = "".join(word[0] for word in words[:_INITIALS])
     if len(letters) < _INITIALS and words:
         letters = words[0][:_INITIALS]

@@ -98,7 +98,7 @@ def named(name: str, url: str, *below: str, is_app: bool = False) -> Markup:
 
 def small(words: str) -> Markup:
     """Return a smaller line, or nothing if it's empty."""
-    return Markup("<small>{}</small>").format(words) if words else Markup()
+    return Markup(" <small>{}</small>").format(words) if words else Markup()
 
 
 def moment(at: datetime | None, never: str = "") -> Markup:

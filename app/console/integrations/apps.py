@@ -32,15 +32,17 @@ from app.console.integrations.app_page import (
     make_unlink_question,
     permission_labels,
 )
-from app.console.lists.list_page import (
-    Column,
-    EmptyState,
+from app.console.lists.filters import (
     ListOrder,
-    ListPage,
-    RowCount,
     Sort,
     choice,
     search,
+)
+from app.console.lists.list_page import (
+    Column,
+    EmptyState,
+    ListPage,
+    RowCount,
 )
 from app.domain.apps.apps import App, AppSortField, AppType, Installation, JobStatus, NewAppToken
 from app.domain.authorization.permissions import Permission, in_order
@@ -107,17 +109,23 @@ class InstallationNotice:
 def app_columns(summaries: Mapping[int, AppSummary] | None) -> tuple[Column[App], ...]:
     """Return the columns of the list; ``summaries`` are for people who manage apps."""
     columns: tuple[Column[App], ...] = (
-        Column("App", _title, is_title=True),
-        Column("Status", lambda app: pill(app_status(app))),
-        Column[App]("Permissions", lambda app: lines(_permissions(app.permissions))),
+        Column("App", _title, ("is-cut",), is_title=True),
+        Column("Status", lambda app: pill(app_status(app)), ("is-state",)),
+        Column[App](
+            "Permissions", lambda app: _permissions(app.permissions), ("is-cut", "is-most")
+        ),
     )
     if summaries is None:
         return columns
     return (
         *columns,
-        Column("Token (last 4)", lambda app: _token(summaries[app.id]), ("is-tight",)),
-        Column("Last used", lambda app: _last_use(summaries[app.id]), ("is-tight", "is-extra")),
-        Column("Webhooks", lambda app: pill(webhooks_pill(summaries[app.id]))),
+        Column("Token (last 4)", lambda app: _token(summaries[app.id]), ("is-wide",)),
+        Column(
+            "Last used",
+            lambda app: _last_use(summaries[app.id]),
+            ("is-num", "is-extra", "is-wide"),
+        ),
+        Column("Webhooks", lambda app: pill(webhooks_pill(summaries[app.id])), ("is-wide",)),
     )
 
 

@@ -27,18 +27,21 @@ from app.console.integrations.deliveries_page import (
     webhook_names,
 )
 from app.console.integrations.delivery_page import make_delivery_page
+from app.console.integrations.event_subjects import object_called
 from app.console.integrations.missing_permissions import withheld_note
-from app.console.lists.list_page import (
-    EmptyState,
+from app.console.lists.filters import (
     Filter,
     ListOrder,
-    ListPage,
     Requested,
-    RowCount,
     Sort,
     choice,
     day_filters,
     search,
+)
+from app.console.lists.list_page import (
+    EmptyState,
+    ListPage,
+    RowCount,
 )
 from app.domain.deliveries.deliveries import RETENTION, DeliveryStatus
 from app.domain.events import EVENTS, EventType
@@ -110,7 +113,15 @@ DELIVERIES = ListPage[DeliveryLine](
     read=_read,
     filters=(
         search("Text", "Payload or message ID", argument="text"),
-        Filter("object", "Object ID", argument="object_id", attributes={"spellcheck": "false"}),
+        Filter(
+            "object",
+            "Object",
+            lambda called: object_called(ports(), actor(), called),
+            argument="object_id",
+            title="Number, name, email or ID",
+            placeholder="Order #44",
+            attributes={"spellcheck": "false", "maxlength": "256"},
+        ),
         choice("webhook", "Webhook", {}, row_key, argument="webhook_id"),
         choice("event", "Event", {event: event for event in EVENTS}, _event_type),
         choice("status", "Status", _STATUS_LABELS, _STATUSES),

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from app.console.frame.formatting import breakable, exact, html_text, shortened
+from app.console.frame.formatting import exact, html_text, shortened
 from app.console.frame.parts import Consequence, Pill, Question, lines, link, moment, pill, small
 from app.console.integrations.delivery_page import (
     can_be_sent,
@@ -135,17 +135,15 @@ def delivery_columns(selection: Selection) -> tuple[Column[DeliveryRow], ...]:
         ),
         Column(
             "Event",
-            lambda row: (
-                link(breakable(row.title), "console.deliveries.show", "lk-hit", key=row.id)
-                + small(row.event)
-            ),
+            lambda row: link(row.title, "console.deliveries.show", key=row.id) + small(row.event),
+            ("is-cut",),
             is_title=True,
         ),
-        Column("Result", lambda row: lines(shortened(row.result, 80), shortened(row.detail, 80))),
-        Column("Status", lambda row: pill(Pill(row.state, row.status))),
-        Column("Webhook", lambda row: lines(row.webhook, row.app)),
-        Column("Attempts", lambda row: row.attempts, ("is-num", "is-extra")),
-        Column("Created", _times, ("is-num",)),
+        Column("Result", _result_cell, ("is-cut", "is-most")),
+        Column("Status", lambda row: pill(Pill(row.state, row.status)), ("is-state",)),
+        Column("Webhook", lambda row: lines(row.webhook, row.app), ("is-name", "is-wide")),
+        Column("Attempts", lambda row: row.attempts, ("is-num", "is-extra", "is-wide")),
+        Column("Created", lambda row: moment(row.made_at), ("is-num", "is-when")),
     )
 
 
@@ -163,12 +161,12 @@ def _select_all() -> Markup:
     ).format(text("Select all on this page"))
 
 
-def _times(row: DeliveryRow) -> Markup:
+def _result_cell(row: DeliveryRow) -> Markup:
+    detail = shortened(row.detail, 80)
     if row.next_attempt_at is None:
-        return lines(moment(row.made_at))
-    return lines(
-        moment(row.made_at), html_text("next {moment}", moment=moment(row.next_attempt_at))
-    )
+        return lines(shortened(row.result, 80), detail)
+    next_attempt = html_text("next attempt {moment}", moment=moment(row.next_attempt_at))
+    return lines(shortened(row.result, 80), detail, next_attempt)
 
 
 def replay_question(question: str) -> Replay | None:

@@ -69,10 +69,31 @@ def object_named(ports: Ports, actor: Actor, event: EventType, named: str) -> st
 
 def find_objects(ports: Ports, actor: Actor, event: EventType, name: str) -> list[FoundObject]:
     """Find objects for ``event`` by ``name``; empty without the permission to see them."""
+    return _found(ports, actor, SHOWN_SUBJECTS[EVENTS[event].subject.type], name)
+
+
+def _found(ports: Ports, actor: Actor, subject: "ShownSubject", name: str) -> list[FoundObject]:
     try:
-        return SHOWN_SUBJECTS[EVENTS[event].subject.type].find(ports, actor, name)
+        return subject.find(ports, actor, name)
     except (PermissionDenied, Refused):
         return []
+
+
+def object_called(ports: Ports, actor: Actor, called: str) -> str:
+    """Return the global ID of the object that rows of deliveries call so: ``Order #44``, ``44``.
+
+    A name or an email must be whole; an ID is returned as it is. Raises ``ValueError`` if there
+    is no such object that ``actor`` can see.
+    """
+    if parse_global_id(called) is not None:
+        return called
+    for kind in ("Order", *SHOWN_SUBJECTS):
+        subject = SHOWN_SUBJECTS[kind]
+        name = called.casefold().removeprefix(text(subject.label).casefold()).strip().lstrip("#")
+        for one in _found(ports, actor, subject, name) if name else ():
+            if name in {one.title.lstrip("#").casefold(), one.detail.casefold()}:
+                return one.id
+    raise ValueError(called)
 
 
 def title_of(line: DeliveryLine, names: Mapping[str, ObjectName]) -> str:

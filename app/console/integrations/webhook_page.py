@@ -309,7 +309,7 @@ def webhook_title(hook: ListedWebhook) -> Markup:
         "{app} · {url}", app=hook.app_name, url=hook.target_url.removeprefix("https://")
     )
     name = hook.name or text(_UNNAMED)
-    return link(name, "console.webhooks.show", "lk-hit", key=hook.id) + small(receiver)
+    return link(name, "console.webhooks.show", key=hook.id) + small(receiver)
 
 
 def webhook_buttons(hook: ListedWebhook) -> Markup:
@@ -335,7 +335,7 @@ def events_cell(hook: ListedWebhook) -> Markup:
     """Return the first events of a webhook, and which permission its app lacks for them."""
     missing = _missing(hook)
     warning = Markup('<small class="lk-warn">{}</small>').format(missing) if missing else ""
-    return Markup("<span>{}{}</span>").format(Markup("<br>").join(_first_events(hook)), warning)
+    return Markup("<span>{} {}</span>").format(warning, ", ".join(_first_events(hook)))
 
 
 def traffic_cell(hook: ListedWebhook) -> Markup:

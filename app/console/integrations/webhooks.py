@@ -26,17 +26,19 @@ from app.console.integrations.webhook_page import (
     webhook_health,
     webhook_title,
 )
-from app.console.lists.list_page import (
-    Column,
+from app.console.lists.filters import (
     Control,
-    EmptyState,
     Filter,
     ListOrder,
-    ListPage,
-    RowCount,
     Sort,
     choice,
     search,
+)
+from app.console.lists.list_page import (
+    Column,
+    EmptyState,
+    ListPage,
+    RowCount,
 )
 from app.domain.deliveries.statistics import ChartPeriod
 from app.domain.events import EventType
@@ -117,19 +119,19 @@ WEBHOOKS = ListPage[ListedWebhook](
         Sort(WebhookSort.APP, "App", {"sort": WebhookSort.APP}),
     ),
     columns=(
-        Column("Webhook", webhook_title, is_title=True),
-        Column("Events", events_cell),
-        Column("Last 24 hours", traffic_cell, ("is-extra",), short="24 hours"),
+        Column("Webhook", webhook_title, ("is-cut", "is-most"), is_title=True),
+        Column("Events", events_cell, ("is-cut", "is-some")),
+        Column("Last 24 hours", traffic_cell, ("is-extra", "is-wide"), short="24 hours"),
         Column(
             "Last failure",
             lambda hook: lines(
                 moment(hook.last_failure_at, text("None")),
                 shortened(reason_text(hook.last_failure)),
             ),
-            ("is-extra",),
+            ("is-extra", "is-name", "is-wide"),
         ),
-        Column("Health", lambda hook: pill(webhook_health(hook))),
-        Column("Actions", webhook_buttons, ("is-num",), has_buttons=True),
+        Column("Health", lambda hook: pill(webhook_health(hook)), ("is-state",)),
+        Column("Actions", webhook_buttons, ("is-num", "is-wide"), has_buttons=True),
     ),
     file="webhooks",
     file_columns={

@@ -5,18 +5,27 @@ file, and its sentences. ``show`` returns the page, ``export`` the file; ``ARCHI
 example.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from enum import Enum
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from flask import Response, request, url_for
 from markupsafe import Markup
 
-from app.console.frame.formatting import amount, capitalize_first, time_zone
+from app.console.frame.formatting import amount, capitalize_first
 from app.console.frame.page_layout import page
 from app.console.lists.files import Columns, export_items, export_list, json_file, started
+from app.console.lists.filters import (
+    Control,
+    Facet,
+    Filter,
+    ListOrder,
+    Requested,
+    Sort,
+    invalid_filter_messages,
+    make_facets,
+    query_params,
+)
 from app.domain.urls.redirects import with_query
 from app.domain.values.errors import Refused
 from app.domain.values.pages import (
@@ -24,19 +33,14 @@ from app.domain.values.pages import (
     Counts,
     Page,
     PageRequest,
-    day_range,
     read_cursor,
 )
 from app.domain.values.text import Plural, Sentence, translatable
-from app.web.converters import day, one_of
 from app.web.translation import text, texts, translated
 
 Item = TypeVar("Item")
 PAGE = 25
 """Rows of a page."""
-
-_STATE = ("after", "before", "ask", "select")
-"""What the URL says of a page of the list, which another filter doesn't keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +51,6 @@ class Turns:
     next: str = ""
     previous_label: str = translatable("Previous")
     next_label: str = translatable("Next")
-
-
-def query_params(*names: str) -> dict[str, str]:
-    """Return the query parameters called ``names``, without empty ones."""
-    return {name: value for name in names if (value := request.args.get(name, "").strip())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,164 +109,11 @@ def requested_page(size: int = PAGE, *, is_counted: bool = True) -> PageRequest:
     return PageRequest(size, backwards=bool(before), cursor=cursor, is_counted=is_counted)
 
 
-class ListOrder(Enum):
-    """What a list is sorted by, as far as its pager tells; each has the pager's labels."""
-
-    NEWEST_FIRST = (translatable("Newer"), translatable("Older"))
-    OLDEST_FIRST = (translatable("Older"), translatable("Newer"))
-    OTHER = (translatable("Previous"), translatable("Next"))
-
-
 def pager_links(page: Page[object], order: ListOrder = ListOrder.OTHER) -> Turns:
     """Return the URLs of the pages before and after ``page``."""
     back = url_with(before=page.cursors[0], after=None) if page.has_previous else ""
     on = url_with(after=page.cursors[-1], before=None) if page.has_next else ""
     return Turns(back, on, *order.value)
-
-
-def invalid_filter_messages(names: Mapping[str, str], invalid: Iterable[str]) -> list[str]:
-    """Return a sentence for each filter that isn't applied; ``names`` are the filters' labels."""
-    return [
-        text("{filter}: “{value}” isn't valid.", filter=names[name], value=value)
-        for name, value in query_params(*invalid).items()
-    ]
-
-
-def tags(
-    names: Mapping[str, str], words: Mapping[str, Mapping[str, str]] | None = None
-) -> list[tuple[str, str]]:
-    """Return the active filters as text, each with the URL that removes it.
-
-    ``words`` are the labels of values by parameter; other values are shown as they are.
-    """
-    called = words or {}
-    return [
-        (
-            text(
-                "{name}: {value}", name=names[name], value=called.get(name, {}).get(value, value)
-            ),
-            url_with(**dict.fromkeys((name, *_STATE))),
-        )
-        for name, value in query_params(*names).items()
-    ]
-
-
-class Control(Enum):
-    """What a filter is entered in."""
-
-    SEARCH = "search"
-    CHOICE = "choice"
-    DAY = "date"
-    TEXT = "text"
-    HIDDEN = "hidden"
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """A filter of a list, the query parameter ``name`` of its page.
-
-    ``label`` is what chips call it, and its control unless that has a ``title``. A ``choice`` is
-    among ``words`` by value; they can also be passed to ``show``. The list's ``read`` gets what
-    ``convert`` returns as ``argument``, by default ``name``. ``convert`` raises ``ValueError`` for
-    an invalid value, which isn't applied, and the page says so.
-    """
-
-    name: str
-    label: Sentence
-    convert: Callable[[str], object] = str
-    control: Control = Control.TEXT
-    argument: str = ""
-    title: Sentence = ""
-    words: Mapping[str, Sentence] = field(default_factory=dict)
-    any: Sentence = "Any"
-    default: str = ""
-    placeholder: Sentence = ""
-    attributes: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def id(self) -> str:
-        """The ID of the control in the page."""
-        return f"by-{self.name}"
-
-    @property
-    def any_text(self) -> str:
-        """The label of no choice, in the language of the page."""
-        return text(self.any) if self.any else ""
-
-
-def search(
-    label: Sentence, title: Sentence = "", *, longest: int = 0, argument: str = "search"
-) -> Filter:
-    """Return the search ``q`` of a list; a text is cut off after ``longest`` characters."""
-    return Filter(
-        "q",
-        label,
-        convert=(lambda value: value[:longest]) if longest else str,
-        control=Control.SEARCH,
-        argument=argument,
-        title=title,
-        attributes={"maxlength": str(longest or _MAX_SEARCH)},
-    )
-
-
-def choice(
-    name: str,
-    label: Sentence,
-    words: Mapping[str, Sentence],
-    convert: Callable[[str], object] | Mapping[str, object] | None = None,
-    *,
-    argument: str = "",
-    any: Sentence = "Any",  # noqa: A002 - the label of no choice
-    default: str = "",
-) -> Filter:
-    """Return a filter that is chosen among ``words``.
-
-    ``convert`` can be the values by word in the URL; by default they are the words themselves.
-    A filter with a ``default`` that always applies has no ``any``.
-    """
-    if convert is None:
-        convert = one_of(words)
-    elif isinstance(convert, Mapping):
-        convert = _value_in(convert)
-    return Filter(
-        name, label, convert, Control.CHOICE, argument, words=words, any=any, default=default
-    )
-
-
-def _value_in(values: Mapping[str, object]) -> Callable[[str], object]:
-    word = one_of(values)
-    return lambda value: values[word(value)]
-
-
-def day_filters(since: str = "since", until: str = "until") -> tuple[Filter, Filter]:
-    """Return the filters for a first and a last day: moments, both of them inclusive."""
-    return (
-        Filter("from", "From", _first_moment, Control.DAY, since),
-        Filter("to", "To", _last_moment, Control.DAY, until),
-    )
-
-
-def _first_moment(value: str) -> datetime | None:
-    return day_range(day(value), None, time_zone()).gte
-
-
-def _last_moment(value: str) -> datetime | None:
-    return day_range(None, day(value), time_zone()).lte
-
-
-@dataclass(frozen=True, slots=True)
-class Sort:
-    """An order of a list; ``values`` are what its ``read`` gets for it.
-
-    ``name`` is the query parameter's value. ``order`` gives the pager its labels, ``caption`` the
-    table its own.
-    """
-
-    name: str
-    label: Sentence
-    values: Mapping[str, object] = field(default_factory=dict)
-    order: ListOrder = ListOrder.OTHER
-    caption: Sentence = ""
 
 
 _NO_HEADING = Markup()
@@ -278,10 +124,13 @@ class Column(Generic[Item]):
     """A column of a list's page.
 
     ``cell`` returns text, or markup as ``link``, ``lines``, ``pill`` and ``moment`` of
-    ``frame.parts`` make it. ``styles`` are classes, such as ``is-num`` (right-aligned),
-    ``is-extra`` (on wide screens only) or ``is-tight``. On phones the ``short`` label is beside
-    each value. The column that ``is_title`` has the headings of rows; the label of one that
-    ``has_buttons`` is only read out, before its ``heading``.
+    ``frame.parts`` make it. ``styles`` are classes: ``is-num`` (right-aligned), ``is-extra`` (on
+    wide screens only), ``is-cut`` (its end is cut off where there is no room; ``is-most`` gets
+    the most of it, ``is-some`` the least). On phones a row has two lines: its title and
+    ``is-state``, ``is-cut`` and ``is-when``; ``is-wide`` isn't shown. In a list that
+    ``is_stacked`` each value is below the other, beside its ``short`` label. The column that
+    ``is_title`` has the headings of rows; the label of one that ``has_buttons`` is only read out,
+    before its ``heading``.
     """
 
     label: Sentence
@@ -299,6 +148,11 @@ class Column(Generic[Item]):
     @property
     def heading_style(self) -> str:
         return " ".join(name for name in self.styles if name in ("is-num", "is-extra"))
+
+    def attributes(self, cell: str) -> dict[str, str | None]:
+        """Return the attributes of a cell; what is cut off stands in its tooltip."""
+        words = Markup(cell).striptags() if "is-cut" in self.styles else ""  # noqa: S704 - is read
+        return {"class": self.style or None, "title": words or None}
 
 
 @dataclass(frozen=True)
@@ -322,34 +176,22 @@ class EmptyState:
 
 
 @dataclass(frozen=True, slots=True)
-class Requested:
-    """What the URL asks of a list.
-
-    ``params`` are its filters and order as they are there, ``applied`` those that are valid, and
-    ``values`` what the list's ``read`` gets for them.
-    """
-
-    params: Mapping[str, str]
-    applied: Mapping[str, str]
-    values: Mapping[str, Any]
-    invalid: tuple[str, ...]
-    sort: Sort | None
-
-
-@dataclass(frozen=True, slots=True)
 class ShownList:
-    """A list as ``templates/console/list.html`` shows it; sentences are translated."""
+    """A list as ``templates/console/list.html`` shows it; sentences are translated.
+
+    ``search`` is its filter by text, with its label and what is searched for. ``clear_url`` is
+    the list without filters, empty if none applies.
+    """
 
     title: str
     intro: str
     label: str
     filter_label: str
     caption: str
-    controls: Sequence[tuple[Filter, str, Mapping[str, str]]]
+    search: tuple[Filter, str, str] | None
+    facets: Sequence[Facet]
     params: Mapping[str, str]
-    sorts: Mapping[str, str]
-    default_sort: str
-    tags: Sequence[tuple[str, str]]
+    clear_url: str
     problems: Sequence[str]
     columns: Sequence[Column[Any]]
     items: Sequence[Any]
@@ -359,6 +201,7 @@ class ShownList:
     no_match: str
     hint: str
     empty: EmptyState
+    is_stacked: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -371,7 +214,8 @@ class ListPage(Generic[Item]):
     matches if ``sorts_matches``. ``read_all`` returns what a file of any length has, by default
     the first ``MAX_ROWS`` are read by pages; ``forms`` are those of the file.
     ``label`` says what is listed, ``hint`` what to do when nothing matches. ``file`` is the name
-    of the exported file without its extension, and ``file_columns`` are its columns.
+    of the exported file without its extension, and ``file_columns`` are its columns. A list whose
+    rows have no page of their own ``is_stacked`` on phones.
     """
 
     title: Sentence
@@ -394,6 +238,7 @@ class ListPage(Generic[Item]):
     empty: EmptyState
     no_match: Sentence = ""
     hint: Sentence = "Try removing a filter."
+    is_stacked: bool = False
 
     def requested(self, rejected: Collection[str] = ()) -> Requested:
         """Return what the URL asks for, without the filters that the use case ``rejected``."""
@@ -444,23 +289,17 @@ class ListPage(Generic[Item]):
             one.name: {**texts(one.words), **(words or {}).get(one.name, {})}
             for one in self.filters
         }
-        choices = options or {}
         names = {one.name: text(one.label) for one in self.filters}
-        applied = {name: names[name] for name in requested.applied}
         shown = ShownList(
             title=text(self.title),
             intro=text(self.intro) if self.intro else "",
             label=text(self.label),
             filter_label=text(self.filter_label),
             caption=text((requested.sort and requested.sort.caption) or self.caption),
-            controls=[
-                (one, text(one.title or one.label), choices.get(one.name, named[one.name]))
-                for one in self.filters
-            ],
+            search=self._search(requested),
+            facets=make_facets(requested, self.filters, self.sorts, named, options or {}),
             params=requested.params,
-            sorts={one.name: text(one.label) for one in self.sorts[1:]},
-            default_sort=text(self.sorts[0].label) if self.sorts else "",
-            tags=tags(applied, named),
+            clear_url=url_for(request.endpoint or "") if requested.applied else "",
             problems=invalid_filter_messages(names, requested.invalid),
             columns=columns or self.columns,
             items=found.items,
@@ -470,8 +309,16 @@ class ListPage(Generic[Item]):
             no_match=text(self.no_match or self.count.no_match),
             hint=text(self.hint),
             empty=self.empty,
+            is_stacked=self.is_stacked,
         )
         return page(template, list=shown, **values)
+
+    def _search(self, requested: Requested) -> tuple[Filter, str, str] | None:
+        for one in self.filters:
+            if one.control is Control.SEARCH:
+                value = requested.params.get(one.name, "")
+                return one, text(one.title or one.label), value
+        return None
 
     def found(self, requested: Requested) -> Page[Item]:
         """Read the page of the list that the URL asks for."""
@@ -497,4 +344,3 @@ class ListPage(Generic[Item]):
 
 
 _FILES = {"csv": translatable("Export CSV"), "json": translatable("Export JSON")}
-_MAX_SEARCH = 256

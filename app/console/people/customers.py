@@ -245,14 +245,15 @@ CUSTOMERS = ListPage[User](
         Column(
             "Customer",
             lambda user: person_cell(user, "console.customers.show"),
+            ("is-cut", "is-most"),
             is_title=True,
         ),
-        Column("Status", lambda user: pill(customer_status(user))),
-        Column("Joined", lambda user: moment(user.date_joined), ("is-tight",)),
+        Column("Status", lambda user: pill(customer_status(user)), ("is-state",)),
+        Column("Joined", lambda user: moment(user.date_joined), ("is-num", "is-wide")),
         Column(
             "Last sign-in",
             lambda user: moment(user.last_login, text("Never")),
-            ("is-tight",),
+            ("is-num", "is-when"),
         ),
     ),
     file="customers",

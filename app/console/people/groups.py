@@ -23,16 +23,18 @@ from app.console.frame.parts import Consequence, Question, icon, link, small
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once
+from app.console.lists.filters import (
+    Sort,
+    search,
+)
 from app.console.lists.list_page import (
     Column,
     EmptyState,
     ListPage,
     RowCount,
-    Sort,
     Turns,
     pager_links,
     requested_page,
-    search,
 )
 from app.console.people.person_page import email_below_name, name_of
 from app.domain.accounts.search import UserFilter
@@ -266,9 +268,11 @@ GROUPS = ListPage[PermissionGroup](
         Sort("members", "Most members", {"by_members": True, "descending": True}),
     ),
     columns=(
-        Column("Group", _title, is_title=True),
-        Column("Permissions", lambda group: first_labels(group.permissions)),
-        Column("Members", _members_link, ("is-num",)),
+        Column("Group", _title, ("is-cut",), is_title=True),
+        Column(
+            "Permissions", lambda group: first_labels(group.permissions), ("is-cut", "is-most")
+        ),
+        Column("Members", _members_link, ("is-num", "is-state")),
     ),
     file="groups",
     file_columns={

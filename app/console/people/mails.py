@@ -18,16 +18,18 @@ from app.console.frame.page_layout import (
 )
 from app.console.frame.parts import Pill, lines, link, moment, pill
 from app.console.frame.session import actor, ports
-from app.console.lists.list_page import (
-    Column,
-    EmptyState,
+from app.console.lists.filters import (
     ListOrder,
-    ListPage,
-    RowCount,
-    Table,
     choice,
     day_filters,
     search,
+)
+from app.console.lists.list_page import (
+    Column,
+    EmptyState,
+    ListPage,
+    RowCount,
+    Table,
 )
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import KIND_LABELS, MailKind
@@ -182,13 +184,16 @@ def _read(request: PageRequest, **values: Any) -> Page[MailEntry]:
 _KIND = Column[MailEntry](
     "Email",
     lambda mail: link(text(kind_label(mail.kind)), "console.mails.show", key=mail.id),
+    ("is-cut", "is-some"),
     is_title=True,
 )
 _RECIPIENT = "Recipient"
 _OUTCOME = Column[MailEntry](
-    "Result", lambda mail: lines(pill(_result(mail)), _error(mail) or _app(mail))
+    "Result",
+    lambda mail: lines(pill(_result(mail)), _error(mail) or _app(mail)),
+    ("is-cut", "is-state"),
 )
-_TIME = Column[MailEntry]("Time", lambda mail: moment(mail.created_at), ("is-num",))
+_TIME = Column[MailEntry]("Time", lambda mail: moment(mail.created_at), ("is-num", "is-when"))
 
 MAILS = ListPage[MailEntry](
     title="Mail log",
@@ -217,7 +222,7 @@ MAILS = ListPage[MailEntry](
     order=ListOrder.NEWEST_FIRST,
     columns=(
         _KIND,
-        Column(_RECIPIENT, lambda mail: lines(breakable(mail.recipient), breakable(_name(mail)))),
+        Column(_RECIPIENT, lambda mail: lines(mail.recipient, _name(mail)), ("is-cut",)),
         _OUTCOME,
         _TIME,
     ),

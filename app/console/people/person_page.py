@@ -12,7 +12,12 @@ from app.console.frame.formatting import breakable, device_words, html_text
 from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
 from app.console.frame.parts import Consequence, Pill, Question, named, pill, small
-from app.console.lists.list_page import ListOrder, Sort, choice, search
+from app.console.lists.filters import (
+    ListOrder,
+    Sort,
+    choice,
+    search,
+)
 from app.domain.accounts.search import UserSort
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import SessionOrigin

@@ -23,11 +23,13 @@ from app.console.frame.page_layout import (
 from app.console.frame.permissions import PermissionsField
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
+from app.console.lists.filters import (
+    choice,
+)
 from app.console.lists.list_page import (
     EmptyState,
     ListPage,
     RowCount,
-    choice,
     pager_links,
     requested_page,
 )
@@ -275,7 +277,6 @@ STAFF = ListPage[User](
             SIGN_IN_METHODS,
             SignInMethod,
             argument="signs_in_by",
-            any="Any method",
         ),
     ),
     sorts=(OLDEST_PEOPLE, NEWEST_PEOPLE, *PEOPLE_BY_NAME),

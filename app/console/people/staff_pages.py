@@ -99,27 +99,29 @@ def staff_columns(
         Column(
             "Person",
             lambda user: person_cell(user, "console.staff.show", is_viewer=user.id == viewer_id),
+            ("is-cut",),
             is_title=True,
         ),
-        Column("Groups", _groups),
-        Column("Signs in with", lambda user: _method_cell(user, methods.get(user.id))),
+        Column("Groups", _groups, ("is-cut", "is-some")),
+        Column(
+            "Signs in with",
+            lambda user: _method_cell(user, methods.get(user.id)),
+            ("is-state",),
+        ),
         Column(
             "Second factor",
             lambda user: _factors(methods.get(user.id)) or muted(text("None")),
-            ("is-extra",),
+            ("is-extra", "is-wide"),
         ),
         Column(
             "Last active",
             lambda user: moment(_last_active(user, methods.get(user.id)), text("Never")),
-            (
-                "is-tight",
-                "is-extra",
-            ),
+            ("is-num", "is-extra", "is-when"),
         ),
         Column(
             "Sessions",
             lambda user: amount(methods[user.id].sessions if user.id in methods else 0),
-            ("is-num",),
+            ("is-num", "is-wide"),
         ),
     )
 

@@ -11,8 +11,6 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.formatting import (
-    breakable,
-    breakable_ip,
     capitalize_first,
     setting_text,
     shortened,
@@ -21,18 +19,20 @@ from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import full_url, page
 from app.console.frame.parts import icon, lines, link, moment, muted
 from app.console.frame.session import actor, ports
-from app.console.lists.list_page import (
-    Column,
+from app.console.lists.filters import (
     Control,
-    EmptyState,
     Filter,
     ListOrder,
-    ListPage,
-    RowCount,
     Sort,
     choice,
     day_filters,
     search,
+)
+from app.console.lists.list_page import (
+    Column,
+    EmptyState,
+    ListPage,
+    RowCount,
 )
 from app.console.security.audit_sentences import (
     done_to,
@@ -197,7 +197,7 @@ def listed_differences(entry: AuditEntry) -> tuple[Sequence[Difference], str]:
 
 def _changed(entry: AuditEntry) -> Markup:
     differences, more = listed_differences(entry)
-    return lines(Markup("<br>").join(map(_difference, differences)), more)
+    return lines(Markup(" ").join(map(_difference, differences)), more)
 
 
 def _difference(difference: Difference) -> Markup:
@@ -304,8 +304,8 @@ AUDIT_LOG = ListPage[AuditEntry](
     read_all=_read_all,
     filters=(
         search("Search", longest=MAX_TEXT_LENGTH, argument="text"),
-        choice("who", "Actor", ACTORS, argument="actor_kind", any="All"),
-        choice("kind", "Category", TOPICS, Topic, argument="topic", any="All"),
+        choice("who", "Actor", ACTORS, argument="actor_kind"),
+        choice("kind", "Category", TOPICS, Topic, argument="topic"),
         *day_filters(),
         Filter("on", "Subject", _subject, Control.HIDDEN, "subject"),
     ),
@@ -320,29 +320,23 @@ AUDIT_LOG = ListPage[AuditEntry](
         ),
     ),
     columns=(
-        Column("Time", lambda entry: moment(entry.at), ("is-tight",)),
-        Column(
-            "Actor",
-            lambda entry: lines(breakable(who_did(entry)), text(_VIA.get(entry.actor_kind, ""))),
-        ),
         Column(
             "Action",
             lambda entry: lines(
-                link(
-                    capitalize_first(what_was_done(entry)),
-                    "console.audit.show",
-                    "lk-hit",
-                    key=entry.id,
-                ),
-                breakable(done_to(entry)),
+                link(capitalize_first(what_was_done(entry)), "console.audit.show", key=entry.id),
+                done_to(entry),
             ),
+            ("is-cut",),
+            is_title=True,
         ),
-        Column("Before and after", _changed, short="Changed"),
+        Column("Before and after", _changed, ("is-cut",), short="Changed"),
         Column(
-            "IP address",
-            lambda entry: breakable_ip(entry.address),
-            ("is-extra", "lk-mono", "is-whole"),
+            "Actor",
+            lambda entry: lines(who_did(entry), text(_VIA.get(entry.actor_kind, ""))),
+            ("is-name", "is-state"),
         ),
+        Column("IP address", lambda entry: entry.address, ("is-extra", "is-wide", "lk-mono")),
+        Column("Time", lambda entry: moment(entry.at), ("is-num", "is-when")),
     ),
     file="audit",
     file_columns={

@@ -236,12 +236,24 @@ class ProviderPage:
 def provider_columns(coverage: Mapping[str, ProviderCoverage]) -> tuple[Column[Plugin], ...]:
     """Return the columns of the list; ``coverage`` are people and sessions by provider."""
     return (
-        Column("Provider", _title, is_title=True),
-        Column("Status", lambda plugin: pill(_status(plugin, missing_settings(plugin)))),
-        Column("Sign-in methods", lambda plugin: _available(missing_settings(plugin))),
-        Column("Linked accounts", lambda one: tally(coverage[one.slug].people), ("lk-num",)),
-        Column("Active sessions", lambda one: tally(coverage[one.slug].sessions), ("lk-num",)),
-        Column("Issuer", _issuer, ("is-extra",)),
+        Column("Provider", _title, ("is-cut",), is_title=True),
+        Column(
+            "Status", lambda plugin: pill(_status(plugin, missing_settings(plugin))), ("is-state",)
+        ),
+        Column(
+            "Sign-in methods",
+            lambda plugin: _available(missing_settings(plugin)),
+            ("is-cut", "is-some"),
+        ),
+        Column(
+            "Linked accounts", lambda one: tally(coverage[one.slug].people), ("is-num", "is-wide")
+        ),
+        Column(
+            "Active sessions",
+            lambda one: tally(coverage[one.slug].sessions),
+            ("is-num", "is-wide"),
+        ),
+        Column("Issuer", _issuer, ("is-extra", "is-name", "is-wide")),
     )
 
 

@@ -20,14 +20,16 @@ from app.console.frame.formatting import (
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.parts import lines, moment, pill, small
 from app.console.frame.session import actor, now, ports
+from app.console.lists.filters import (
+    ListOrder,
+    choice,
+    search,
+)
 from app.console.lists.list_page import (
     Column,
     EmptyState,
-    ListOrder,
     ListPage,
     RowCount,
-    choice,
-    search,
 )
 from app.console.people.sign_in_checks import (
     ACCOUNT_TYPES,
@@ -194,13 +196,12 @@ SIGN_INS = ListPage[SignInEvent](
             PERIODS,
             Period,
             argument="period",
-            any="",
             default=Period.TWO_WEEKS.value,
         ),
     ),
     order=ListOrder.NEWEST_FIRST,
     columns=(
-        Column("Person or app", _person_cell, is_title=True),
+        Column("Person or app", _person_cell, ("is-cut",), is_title=True),
         Column(
             "Result and reason",
             lambda event: lines(
@@ -208,12 +209,13 @@ SIGN_INS = ListPage[SignInEvent](
                 reason_words(event),
                 breakable(reason_text(event.detail)),
             ),
+            ("is-cut", "is-most"),
             short="Result",
         ),
         Column(
             "Method",
             lambda event: lines(method_words(event), text("Console") if event.in_console else ""),
-            ("is-whole",),
+            ("is-name",),
         ),
         Column(
             "IP address",
@@ -223,6 +225,7 @@ SIGN_INS = ListPage[SignInEvent](
         Column("Device", lambda event: device_words(event.device), ("is-extra",)),
         Column("Time", _times, ("is-num",)),
     ),
+    is_stacked=True,
     file="sign-ins",
     file_columns={
         "at": lambda event: event.at,

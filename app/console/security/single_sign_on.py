@@ -20,7 +20,15 @@ from app.console.frame.page_layout import (
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, now, ports
-from app.console.lists.list_page import EmptyState, ListPage, RowCount, Sort, search
+from app.console.lists.filters import (
+    Sort,
+    search,
+)
+from app.console.lists.list_page import (
+    EmptyState,
+    ListPage,
+    RowCount,
+)
 from app.console.security.providers_page import (
     Missing,
     Notice,

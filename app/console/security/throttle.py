@@ -15,13 +15,15 @@ from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import own_path, redirect_to
 from app.console.frame.parts import Consequence, Question, lines, moment
 from app.console.frame.session import actor, now, ports, visitor_here
+from app.console.lists.filters import (
+    Sort,
+    choice,
+    search,
+)
 from app.console.lists.list_page import (
     Column,
     EmptyState,
     ListPage,
-    Sort,
-    choice,
-    search,
     url_with,
 )
 from app.domain.values.errors import Refused
@@ -263,9 +265,12 @@ BLOCKED_IPS = ListPage[BlockDetails](
             lambda block: lines(moment(block.until), exact(block.until)),
             ("is-tight",),
         ),
-        Column("Reason", lambda block: lines(_failures(block), *reasons(block))),
+        Column(
+            "Reason", lambda block: lines(_failures(block), *reasons(block)), ("is-cut", "is-most")
+        ),
         Column("Action", _unblock_button, ("is-num",), has_buttons=True),
     ),
+    is_stacked=True,
     file="blocked-ips",
     file_columns={
         "ip_address": lambda block: block.address,

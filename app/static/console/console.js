@@ -250,15 +250,56 @@ function narrowAsTyped(form, field) {
   });
 }
 
-// A list's filters can stand outside of their form's element, whose own events would miss them.
-document.addEventListener("change", ({ target }) => {
-  const filters = target.form?.matches("form[data-live]") ? target.form : null;
-  if (filters && target.matches("select, [type=checkbox], [type=radio]")) filters.requestSubmit();
-});
 for (const form of document.querySelectorAll("form[data-live]")) {
   const field = form.querySelector("input[type=search]");
   if (field) narrowAsTyped(form, field);
 }
+
+// The menus of chips: closed by Escape and by a click elsewhere, long ones narrowed as one types.
+const openChip = () => document.querySelector("details.lk-facet[open]");
+document.addEventListener("click", ({ target }) => {
+  const chip = openChip();
+  if (chip && !chip.contains(target)) chip.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  const chip = event.key === "Escape" && openChip();
+  if (!chip) return;
+  chip.open = false;
+  chip.querySelector("summary").focus();
+});
+document.addEventListener("input", ({ target }) => {
+  if (!target.matches(".lk-facet input[data-narrows]")) return;
+  const wanted = target.value.trim().toLowerCase();
+  for (const link of target.parentElement.querySelectorAll("a")) {
+    link.hidden = !link.textContent.toLowerCase().includes(wanted);
+  }
+});
+
+// A click anywhere in a row opens it, as its link would; text that was selected stays so.
+for (const kind of ["click", "auxclick"]) {
+  document.addEventListener(kind, (event) => {
+    const link = event.target.closest("table.is-dense tbody tr")?.querySelector("th a");
+    if (!link || event.button > 1 || event.target.closest("a, button, input, label, summary")) return;
+    if (!getSelection().isCollapsed) return;
+    if (event.button || event.ctrlKey || event.metaKey) open(link.href, "_blank", "noopener");
+    else link.click();
+  });
+}
+
+// The rows of a list by keyboard: the link of a row is what j and k move to.
+const rowLinks = () => [...document.querySelectorAll("table.is-dense tbody th a")];
+function moveInList(by) {
+  const links = rowLinks();
+  const at = links.findIndex((link) => link.closest("tr").contains(document.activeElement));
+  const link = links[at < 0 ? (by > 0 ? 0 : links.length - 1) : at + by];
+  link?.focus();
+  link?.closest("tr").scrollIntoView({ block: "nearest" });
+}
+function selectRow() {
+  const row = document.activeElement?.closest("table.is-dense tbody tr");
+  row?.querySelector("input[type=checkbox]")?.click();
+}
+
 function countSelected(counter) {
   const selected = counter.closest("details, form").querySelectorAll(`[name="${counter.dataset.counts}"]:checked`);
   counter.textContent = document.body.dataset.selected.replace("{count}", selected.length);
@@ -411,14 +452,20 @@ document.addEventListener("keydown", (event) => {
     openPalette();
     return;
   }
-  const typing = event.target.closest("input, textarea, select, [contenteditable]");
+  const typing = event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (afterG && event.key in JUMPS) {
     const home = document.querySelector("a.lk-brand");
     if (home) location.href = home.href + JUMPS[event.key];
   } else if (event.key === "/") {
+    const search = document.querySelector("form[data-live] input[type=search]");
     event.preventDefault();
-    openPalette();
+    if (search) search.select();
+    else openPalette();
+  } else if (event.key === "j" || event.key === "k") {
+    moveInList(event.key === "j" ? 1 : -1);
+  } else if (event.key === "x") {
+    selectRow();
   } else if (event.key === "?") {
     document.querySelector("a[data-dialog=keyboard]")?.click();
   }
