@@ -19,6 +19,8 @@ PROVIDER := tests/provider
 CLIENTS := tests/clients
 BROWSER := tests/browser
 EDITOR := app/static/vendor/graphiql
+FONT := app/static/vendor/inter
+FONT_FILES := inter-latin-wght-normal.woff2 inter-latin-ext-wght-normal.woff2
 EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
   react/umd/react.production.min.js react-dom/umd/react-dom.production.min.js
 
@@ -182,15 +184,18 @@ node-packages: $(if $(shell command -v npm 2>&1),,dev-packages)
 	@$(call npm-ci,$(BROWSER))
 	@$(MAKE) --no-print-directory playground
 
-playground: ## the query editor of the playground page (needs Node)
+playground: ## the query editor of the playground page and the typeface of the console (needs Node)
 	@$(call npm-ci,playground)
-	@mkdir -p $(EDITOR)
+	@mkdir -p $(EDITOR) $(FONT)
 	@for file in $(EDITOR_FILES); do \
 	  cmp -s playground/node_modules/$$file $(EDITOR)/$${file##*/} || \
 	  cp playground/node_modules/$$file $(EDITOR)/ || exit 1; done
+	@for file in $(FONT_FILES); do \
+	  cmp -s playground/node_modules/@fontsource-variable/inter/files/$$file $(FONT)/$$file || \
+	  cp playground/node_modules/@fontsource-variable/inter/files/$$file $(FONT)/ || exit 1; done
 
-# A shop is served without Node too: then the playground is a plain page.
+# A shop is served without Node too: then the playground is a plain page, and the console has the system's typeface.
 editor-if-possible:
 	@PATH="$$PATH:$(CURDIR)/$(BIN)" command -v npm >/dev/null && \
 	  $(MAKE) --no-print-directory playground || \
-	  echo "==> no query editor (it needs Node): the playground is a plain page"
+	  echo "==> no query editor and no typeface (they need Node): the playground is a plain page"

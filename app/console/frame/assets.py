@@ -1,7 +1,8 @@
 """Styles, scripts and icons, each under a digest of its content, so that browsers cache them.
 
 Bootstrap comes from Bootstrap-Flask's wheel; of its icons, a sprite has only those in use, because
-the whole one weighs a megabyte.
+the whole one weighs a megabyte. The typeface is Inter, where ``make playground`` has put it;
+without it pages have the system's.
 """
 
 import gzip
@@ -73,6 +74,7 @@ def state_icon(state: str) -> str:
 _APP = Path(__file__).parents[2]
 _OURS = _APP / "static" / "console"
 _TEMPLATES = _APP / "templates" / "console"
+FONTS = _APP / "static" / "vendor" / "inter"
 _BOOTSTRAP = files("flask_bootstrap") / "static" / "bootstrap5"
 _DIGEST_LENGTH = 16
 _FOR_EVER = "public, max-age=31536000, immutable"
@@ -85,7 +87,7 @@ blueprint = Blueprint("assets", __name__, url_prefix="/assets")
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A file as it is sent; ``packed`` is the same, compressed."""
+    """A file as it is sent; ``packed`` is the same, compressed, empty if it is already."""
 
     content_type: str
     digest: str
@@ -96,9 +98,13 @@ class Asset:
 @blueprint.get("/<slug:digest>/<slug:name>")
 def asset(digest: str, name: str) -> Response:
     """Serve the asset of that name; 404 for an outdated digest."""
-    if name not in _SOURCES or asset_named(name).digest != digest:
+    is_missing = name not in _SOURCES or (name in _FONT_FILES and not has_font())
+    if is_missing or asset_named(name).digest != digest:
         abort(404)
     found = asset_named(name)
+    if not found.packed:
+        headers = {"Cache-Control": _FOR_EVER}
+        return Response(found.body, headers=headers, content_type=found.content_type)
     packs = "gzip" in request.headers.get("Accept-Encoding", "")
     headers = {"Cache-Control": _FOR_EVER, "Vary": "Accept-Encoding"}
     if packs:
@@ -119,7 +125,14 @@ def asset_named(name: str) -> Asset:
     content_type, read = _SOURCES[name]
     body = read()
     digest = hashlib.sha256(body).hexdigest()[:_DIGEST_LENGTH]
-    return Asset(content_type, digest, body, gzip.compress(body, 9, mtime=0))
+    packed = b"" if content_type == _FONT else gzip.compress(body, 9, mtime=0)
+    return Asset(content_type, digest, body, packed)
+
+
+@cache
+def has_font() -> bool:
+    """Return whether the typeface is installed."""
+    return all((FONTS / name).is_file() for name in _FONT_FILES.values())
 
 
 def icons_in_use() -> frozenset[str]:
@@ -149,14 +162,41 @@ def _own(name: str) -> Callable[[], bytes]:
     return (_OURS / name).read_bytes
 
 
+def _theme() -> bytes:
+    """Return the style sheet, with the typeface if it is installed."""
+    own = (_OURS / "theme.css").read_text(encoding="utf-8")
+    if not has_font():
+        return own.encode()
+    faces = (_OURS / "inter.css").read_text(encoding="utf-8")
+    for name in _FONT_FILES:
+        # Relative to the style sheet, whose own folder is a digest too.
+        faces = faces.replace(f"url({name})", f"url(../{asset_named(name).digest}/{name})")
+    return (faces + own).encode()
+
+
+def _font(name: str) -> Callable[[], bytes]:
+    def read() -> bytes:
+        return (FONTS / _FONT_FILES[name]).read_bytes()
+
+    return read
+
+
+_FONT = "font/woff2"
+_FONT_FILES = {
+    "inter-latin.woff2": "inter-latin-wght-normal.woff2",
+    "inter-latin-ext.woff2": "inter-latin-ext-wght-normal.woff2",
+}
+"""The files of the npm package, by what they are served as."""
+
 _CSS = "text/css; charset=utf-8"
 _SCRIPT = "text/javascript; charset=utf-8"
 _SOURCES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "bootstrap.css": (_CSS, _bootstrap),
-    "theme.css": (_CSS, _own("theme.css")),
+    "theme.css": (_CSS, _theme),
     "console.js": (_SCRIPT, _own("console.js")),
     "early.js": (_SCRIPT, _own("early.js")),
     "passkeys.js": (_SCRIPT, _own("passkeys.js")),
     "refresh.js": (_SCRIPT, _own("refresh.js")),
     "icons.svg": ("image/svg+xml", _sprite),
+    **{name: (_FONT, _font(name)) for name in _FONT_FILES},
 }

@@ -21,7 +21,7 @@ from flask_wtf.csrf import generate_csrf
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.assets import asset_url
+from app.console.frame.assets import asset_url, has_font
 from app.console.frame.formatting import clock_element, exact, html_text, relative, time_element
 from app.console.frame.navigation import Entry, PageGroup, Place, can_open, list_of, place_groups
 from app.console.frame.saved_filters import FilterChips, make_filter_chips
@@ -128,6 +128,7 @@ def frame_values() -> dict[str, Any]:
         "ago": lambda moment: relative(moment, now()),
         "exact": exact,
         "asset_url": asset_url,
+        "has_font": has_font,
         "flashed_messages": flashed_messages,
         "return_to": own_path(request.full_path.rstrip("?")),
         "is_development": ports().configuration.development,
