@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
+from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.authorization.actor import OPERATOR
-from app.domain.keys import SigningKey
-from app.services.keys import list_keys, rotate_keys
+from app.domain.keys import CACHE_TIME, SigningKey, Withdrawal
+from app.services.keys import list_keys, preview_withdrawal, rotate_keys, withdraw_keys
 from app.services.operations.stored_secrets import SecretCount, reseal_secrets
 from app.web.installation import installation
 
 command = Group(
     "keys",
-    short_help="List and rotate the signing keys.",
-    help="List and rotate the keys that sign tokens. A rotation applies immediately in every "
-    "process, and existing tokens stay valid. Encrypt stored secrets with a new SECRET_KEY.",
+    short_help="List, rotate and withdraw the signing keys.",
+    help="List, rotate and withdraw the keys that sign tokens. A rotation applies immediately in "
+    "every process, and existing tokens stay valid. Withdraw a key that has leaked: its tokens "
+    "become invalid. Encrypt stored secrets with a new SECRET_KEY.",
     examples=[
         ("flask keys list", "active, next and retired keys"),
         ("flask keys rotate", "make the next key active"),
-        ("flask keys rotate --force", "after a leak or with a lost SECRET_KEY"),
+        ("flask keys rotate --force", "with a lost SECRET_KEY"),
+        ("flask keys withdraw KID", "after a leak"),
         ("flask keys reseal", "after a change of SECRET_KEY"),
     ],
 )
@@ -41,7 +46,7 @@ _EMPTY = "No signing keys."
 @command.command("list", examples=[("flask keys list --json", "for a script")])
 @fields_option(_COLUMNS)
 def list_() -> None:
-    """List the next, active and retired keys that can still verify tokens."""
+    """List the next, active and retired keys that can still verify tokens, and withdrawn keys."""
     output().rows(list_keys(installation().ports, OPERATOR), _COLUMNS, empty=_EMPTY)
 
 
@@ -49,7 +54,7 @@ def list_() -> None:
     "rotate",
     examples=[
         ("flask keys rotate", "routine rotation"),
-        ("flask keys rotate --force", "after a leak or with a lost SECRET_KEY"),
+        ("flask keys rotate --force", "with a lost SECRET_KEY"),
     ],
 )
 @click.option(
@@ -62,6 +67,53 @@ def rotate(*, force: bool) -> None:
     """Make the next key active, retire the active key and list the keys."""
     keys = rotate_keys(installation().ports, OPERATOR, force=force)
     output().rows(keys, _COLUMNS, empty=_EMPTY)
+
+
+@command.command(
+    "withdraw",
+    examples=[
+        ("flask keys withdraw KID", "says how many sessions end, then asks"),
+        ("flask keys withdraw ACTIVE_KID NEXT_KID", "after a leak of the database and SECRET_KEY"),
+    ],
+)
+@click.argument("kids", metavar="KID...", nargs=-1, required=True)
+@yes_option
+def withdraw(kids: tuple[str, ...], *, yes: bool) -> None:
+    """Withdraw signing keys that have leaked, and list the keys.
+
+    They leave the key set at once and never come back, and all tokens that they signed become
+    invalid in every process. The next key becomes the active one. A key that isn't listed is
+    remembered, so that a restored backup or RSA_PRIVATE_KEY can't bring it back. Services that
+    verify tokens themselves accept tokens of the key until they fetch the key set again.
+    """
+    out = output()
+    ports = installation().ports
+    preview = preview_withdrawal(ports, OPERATOR, kids)
+    for line in _consequences(preview):
+        out.say(line)
+    subject = "this key" if len(preview.kids) == 1 else f"these {len(preview.kids)} keys"
+    confirm_action(f"Withdraw {subject}?", yes=yes)
+    withdraw_keys(ports, OPERATOR, kids)
+    out.rows(list_keys(ports, OPERATOR), _COLUMNS, empty=_EMPTY)
+    if preview.configured:
+        out.say(
+            "RSA_PRIVATE_KEY still holds a withdrawn key, which is ignored: the keys above sign. "
+            "Set it to another key, or remove it, on every machine and restart."
+        )
+
+
+def _consequences(preview: Withdrawal) -> Iterator[str]:
+    if preview.unknown != preview.kids:
+        count = preview.sessions
+        ending = "1 session ends" if count == 1 else f"{count or 'No'} sessions end"
+        yield f"{ending}."
+        minutes = int(CACHE_TIME.total_seconds() // 60)
+        yield (
+            f"Services that verify tokens themselves can keep the old key set for {minutes} "
+            "minutes. Those with a manual copy need the new one."
+        )
+    for kid in preview.unknown:
+        yield f"{kid} isn't one of this installation's keys. It will be refused from now on."
 
 
 _COUNTS: tuple[Column[SecretCount], ...] = (

@@ -66,6 +66,7 @@ class KeyStatus(StrEnum):
     NEXT = "next"
     RETIRED = "retired"
     ENDED = "ended"
+    WITHDRAWN = "withdrawn"
     PROVIDER = "provider's"
     UNKNOWN = "unknown"
 

@@ -4,6 +4,7 @@ One rule decides which key signs and which ones verify. A secret that is encrypt
 can't be decrypted for another.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,11 +18,19 @@ A key signs only after it has been published for as long, so that every verifier
 
 
 class KeyState(StrEnum):
-    """``next`` is published and does not sign yet; ``retired`` is published and signs no more."""
+    """``next`` is published and does not sign yet; ``retired`` is published and signs no more.
+
+    ``withdrawn`` is never published again and verifies nothing: its private part has leaked.
+    """
 
     NEXT = "next"
     ACTIVE = "active"
     RETIRED = "retired"
+    WITHDRAWN = "withdrawn"
+
+
+KEY_ID = re.compile(r"[A-Za-z0-9_-]{43}")
+"""The form of a ``kid``: a SHA-256 in base64url (RFC 7638)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +61,7 @@ def read_key_set(members: Mapping[str, object]) -> Mapping[str, PublicKey]:
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A key of the ring; ``verifies_until`` is set once it is retired.
+    """A key of the ring; ``verifies_until`` is set once it is retired or withdrawn.
 
     The key of ``RSA_PRIVATE_KEY`` has no times: when it came into use isn't recorded.
     """
@@ -63,6 +72,20 @@ class SigningKey:
     activated_at: datetime | None
     retired_at: datetime | None
     verifies_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """What withdrawing ``kids`` does.
+
+    ``sessions`` end: their refresh tokens were signed with one of the keys. ``unknown`` are no
+    keys of the ring. ``configured`` is the one in ``RSA_PRIVATE_KEY``, "" if it isn't among them.
+    """
+
+    kids: tuple[str, ...]
+    sessions: int
+    unknown: tuple[str, ...] = ()
+    configured: str = ""
 
 
 @dataclass(frozen=True, slots=True)

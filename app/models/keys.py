@@ -9,7 +9,9 @@ from app.models.record import Record, partial_index
 
 
 class SigningKeyRecord(Record):
-    """One key of the ring: ``state`` is ``next``, ``active`` or ``retired``.
+    """One key of the ring: ``state`` is ``next``, ``active``, ``retired`` or ``withdrawn``.
+
+    A withdrawn key's row stays forever, without its private part, so that it can't come back.
 
     The two partial indexes let the database itself refuse a second active or next key, however
     many processes rotate at once.

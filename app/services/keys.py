@@ -1,25 +1,45 @@
 """The ring of signing keys: stored, read by every process, shown and rotated.
 
-A ring is next, active and retired keys in the database, or the one key of ``RSA_PRIVATE_KEY``.
+A ring is next, active and retired keys in the database, or the one key of ``RSA_PRIVATE_KEY``
+unless that was withdrawn. Withdrawn keys stay in the database, and verify nothing.
 ``shop.keys_version`` goes up with every change, and every request reads it, so a change holds in
 every process from its next request on.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil, inf
 from types import MappingProxyType
 
-from sqlalchemy import Select, delete, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    delete,
+    false,
+    func,
+    or_,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import WORKER, Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.keys import CACHE_TIME, KeyState, PublicKey, Ring, SigningKey
+from app.domain.keys import (
+    CACHE_TIME,
+    KEY_ID,
+    KeyState,
+    PublicKey,
+    Ring,
+    SigningKey,
+    Withdrawal,
+)
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.installation import DatabaseUnavailable, KeyUnreadable, SchemaBehind
-from app.models import ShopRecord, SigningKeyRecord
+from app.models import SessionRecord, ShopRecord, SigningKeyRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.keys import KeyPair
@@ -52,10 +72,19 @@ class StoredKey:
 
 @dataclass(frozen=True, slots=True)
 class StoredRing:
-    """The ring as one statement found it: next, active, then retired keys, last retired first."""
+    """The ring as one statement found it: next, active, retired, then withdrawn keys.
+
+    Of each state, those that were retired last come first.
+    """
 
     version: int
     keys: tuple[StoredKey, ...]
+
+    @property
+    def withdrawn(self) -> frozenset[str]:
+        """The IDs of keys that must never verify again."""
+        keys = (key for key in self.keys if key.state is KeyState.WITHDRAWN)
+        return frozenset(key.pair.public.kid for key in keys)
 
     def only(self, state: KeyState) -> StoredKey:
         """The one key in ``state``; every ring that has been used has a next and an active one."""
@@ -108,13 +137,23 @@ def new_key(pair: KeyPair, state: KeyState, now: datetime) -> SigningKeyRecord:
 def verifying(ports: Ports, keys: Iterable[StoredKey]) -> tuple[StoredKey, ...]:
     """Those of ``keys`` that verify right now."""
     ended = last_retirement_of_ended_keys(ports)
-    return tuple(key for key in keys if key.retired_at is None or key.retired_at > ended)
+    return tuple(
+        key
+        for key in keys
+        if key.state is not KeyState.WITHDRAWN
+        and (key.retired_at is None or key.retired_at > ended)
+    )
 
 
 @building_block
 def verifies_until(ports: Ports, key: StoredKey) -> datetime | None:
-    """When a retired key verifies no more: the last token it may have signed has expired then."""
-    return None if key.retired_at is None else key.retired_at + _span(ports)
+    """When a retired key verifies no more: the last token it may have signed has expired then.
+
+    A withdrawn key has verified nothing since it was withdrawn.
+    """
+    if key.retired_at is None or key.state is KeyState.WITHDRAWN:
+        return key.retired_at
+    return key.retired_at + _span(ports)
 
 
 @building_block
@@ -154,9 +193,6 @@ def ring(ports: Ports, version: int | None = None) -> CachedKeyRing:
     Reads the ring only when this process remembers another version, or when a retired key has
     come to its end since. The first use of all makes the ring; so ask outside of transactions.
     """
-    fixed = ports.keys.fixed()
-    if fixed is not None:
-        return _fixed_ring(ports, fixed)
     if version is None and ports.cache.ring is not None:
         version = int(ports.database.read(_VERSION, {})[0].version)
     cached = _cached(ports, version)
@@ -184,11 +220,25 @@ def published_keys(ports: Ports) -> tuple[PublicKey, ...]:
 
 @requires_person(Permission.MANAGE_SETTINGS)
 def list_keys(ports: Ports, actor: Actor) -> tuple[SigningKey, ...]:
-    """The keys of the ring: next, active, then the retired ones that verify still."""
-    fixed = ports.keys.fixed()
-    if fixed is not None:
-        return (SigningKey(fixed.public.kid, KeyState.ACTIVE, None, None, None, None),)
+    """The keys of the ring: next, active, the retired ones that verify still, then withdrawn."""
     ring(ports)
+    stored = stored_ring(ports)
+    withdrawn = tuple(key for key in stored.keys if key.state is KeyState.WITHDRAWN)
+    fixed = configured_key(ports, stored)
+    if fixed is not None:
+        only = SigningKey(fixed.public.kid, KeyState.ACTIVE, None, None, None, None)
+        return (only, *_shown(ports, withdrawn))
+    return _shown(ports, (*verifying(ports, stored.keys), *withdrawn))
+
+
+@building_block
+def configured_key(ports: Ports, stored: StoredRing) -> KeyPair | None:
+    """The key of ``RSA_PRIVATE_KEY``; ``None`` without one, or once it was withdrawn."""
+    fixed = ports.keys.fixed()
+    return None if fixed is None or fixed.public.kid in stored.withdrawn else fixed
+
+
+def _shown(ports: Ports, keys: Iterable[StoredKey]) -> tuple[SigningKey, ...]:
     return tuple(
         SigningKey(
             key.pair.public.kid,
@@ -198,17 +248,8 @@ def list_keys(ports: Ports, actor: Actor) -> tuple[SigningKey, ...]:
             key.retired_at,
             verifies_until(ports, key),
         )
-        for key in verifying(ports, stored_ring(ports).keys)
+        for key in keys
     )
-
-
-def _fixed_ring(ports: Ports, pair: KeyPair) -> CachedKeyRing:
-    cached = ports.cache.ring
-    if cached is None or cached.signer != pair:
-        kid = pair.public.kid
-        cached = CachedKeyRing(Ring(0, kid, MappingProxyType({kid: pair.public})), pair)
-        _cache(ports, cached)
-    return cached
 
 
 def _cached(ports: Ports, version: int | None) -> CachedKeyRing | None:
@@ -227,6 +268,13 @@ def _cache(ports: Ports, cached: CachedKeyRing) -> None:
 
 def _reload(ports: Ports) -> CachedKeyRing:
     stored = stored_ring(ports)
+    fixed = configured_key(ports, stored)
+    if fixed is not None:
+        kid = fixed.public.kid
+        only = Ring(stored.version, kid, MappingProxyType({kid: fixed.public}))
+        cached = CachedKeyRing(only, fixed)
+        _cache(ports, cached)
+        return cached
     missing = {KeyState.NEXT, KeyState.ACTIVE} - {key.state for key in stored.keys}
     if missing:
         _make(ports, stored.version, sorted(missing))
@@ -265,7 +313,7 @@ _FIXED = Problem(
     "restart, or leave the setting empty to manage keys in the database.",
 )
 _CHANGED = Problem(
-    "KEYS_CHANGED", "The signing keys were changed in the meantime. Check them before you rotate."
+    "KEYS_CHANGED", "The signing keys were changed in the meantime. Check them, then try again."
 )
 
 
@@ -278,10 +326,10 @@ def rotate_keys(ports: Ports, actor: Actor, *, force: bool = False) -> tuple[Sig
     and, unless ``force``, KEY_TOO_NEW while verifiers may not have seen the next key yet, and
     KEY_UNREADABLE when it was encrypted with another ``SECRET_KEY``, which ``force`` replaces.
     """
-    if ports.keys.fixed() is not None:
-        raise Refused(_FIXED)
     ring(ports)
     before = stored_ring(ports)
+    if configured_key(ports, before) is not None:
+        raise Refused(_FIXED)
     promoted = _key_to_activate(ports, before.only(KeyState.NEXT), force=force)
     fresh = ports.keys.generate()
     with ports.database.transaction() as session:
@@ -362,3 +410,160 @@ def _rotate(
         session.execute(delete(SigningKeyRecord).where(upcoming))
         session.add(new_key(promoted, KeyState.ACTIVE, now))
     session.add(new_key(fresh, KeyState.NEXT, now))
+
+
+@requires_person(Permission.MANAGE_SETTINGS)
+def preview_withdrawal(ports: Ports, actor: Actor, kids: Sequence[str]) -> Withdrawal:
+    """Return what withdrawing the keys would do; refuses as ``withdraw_keys``."""
+    kids = tuple(dict.fromkeys(kids))
+    ring(ports)
+    stored = stored_ring(ports)
+    _require_withdrawable(stored, kids)
+    with ports.database.reading() as session:
+        return _withdrawal(ports, session, stored, kids)
+
+
+@fresh_proof("You're about to withdraw a signing key.")
+@requires_person(Permission.MANAGE_SETTINGS)
+def withdraw_keys(ports: Ports, actor: Actor, kids: Sequence[str]) -> Withdrawal:
+    """Never publish these keys again, in one transaction with what signs instead of them.
+
+    Their tokens are invalid from the next request on, in every process, and the sessions whose
+    refresh tokens they signed end. The next key becomes the active one; a new one replaces it if
+    it is withdrawn, too, or can't be decrypted. A key that isn't in the ring is remembered: no
+    restored backup and no ``RSA_PRIVATE_KEY`` brings it back. While that setting holds a withdrawn
+    key, the keys in the database sign.
+
+    Refuses KEY_ID_INVALID, KEY_WITHDRAWN, and KEYS_CHANGED when another change was quicker.
+    """
+    kids = tuple(dict.fromkeys(kids))
+    ring(ports)
+    before = stored_ring(ports)
+    _require_withdrawable(before, kids)
+    now = ports.clock.now()
+    fresh = _replacements(ports, before, kids)
+    with ports.database.transaction() as session:
+        if not increment_version(session, before.version):
+            raise Refused(_CHANGED)
+        done = _withdrawal(ports, session, before, kids)
+        mark_withdrawn(session, kids, now)
+        for pair, state in fresh.items():
+            _put(session, before, pair, state, now)
+        if done.sessions:
+            session.execute(delete(SessionRecord).where(_signed_with(ports, before, kids)))
+        after: dict[str, object] = {"sessions": done.sessions}
+        after |= {state.value: pair.public.kid for pair, state in fresh.items()}
+        for kid in kids:
+            record(ports, actor, session, Change("keys.withdraw", "SigningKey", kid, after=after))
+    return done
+
+
+@building_block
+def mark_withdrawn(session: Session, kids: Iterable[str], now: datetime) -> None:
+    """Delete the private parts of the keys, and remember that they are withdrawn."""
+    for kid in kids:
+        marked = session.scalar(
+            update(SigningKeyRecord)
+            .where(SigningKeyRecord.kid == kid)
+            .values(state=KeyState.WITHDRAWN.value, private_key="", retired_at=now)
+            .returning(SigningKeyRecord.kid)
+        )
+        if marked is None:
+            nothing = KeyPair(PublicKey(kid, "", ""), "")
+            kept = new_key(nothing, KeyState.WITHDRAWN, now)
+            kept.retired_at = now
+            session.add(kept)
+            session.flush()
+
+
+@building_block
+def withdrawn_keys(ports: Ports) -> frozenset[str]:
+    """The IDs of all withdrawn keys, also before the first use of the ring."""
+    return stored_ring(ports).withdrawn
+
+
+def _require_withdrawable(stored: StoredRing, kids: Sequence[str]) -> None:
+    for kid in kids:
+        if not KEY_ID.fullmatch(kid):
+            wrong = "{kid} isn't the ID of a signing key. `flask keys list` shows the IDs."
+            raise Refused(Problem("KEY_ID_INVALID", wrong, values={"kid": repr(kid)}))
+        if kid in stored.withdrawn:
+            done = "The key {kid} is withdrawn already."
+            raise Refused(Problem("KEY_WITHDRAWN", done, values={"kid": kid}))
+
+
+def _withdrawal(
+    ports: Ports, session: Session, stored: StoredRing, kids: Sequence[str]
+) -> Withdrawal:
+    fixed = configured_key(ports, stored)
+    configured = "" if fixed is None or fixed.public.kid not in kids else fixed.public.kid
+    known = {key.pair.public.kid for key in stored.keys} | {configured}
+    ending = select(func.count()).select_from(SessionRecord)
+    return Withdrawal(
+        tuple(kids),
+        session.scalar(ending.where(_signed_with(ports, stored, kids))) or 0,
+        tuple(kid for kid in kids if kid not in known),
+        configured,
+    )
+
+
+def _signed_with(ports: Ports, stored: StoredRing, kids: Sequence[str]) -> ColumnElement[bool]:
+    """The live sessions whose current refresh token one of the keys signed.
+
+    When the key in ``RSA_PRIVATE_KEY`` came into use isn't recorded: it may have signed any.
+    """
+    signed_at = func.coalesce(SessionRecord.refreshed_at, SessionRecord.created_at)
+    fixed = configured_key(ports, stored)
+    spans: list[ColumnElement[bool]] = (
+        [true()] if fixed is not None and fixed.public.kid in kids else []
+    )
+    spans += [
+        and_(signed_at >= key.activated_at, signed_at <= (key.retired_at or ports.clock.now()))
+        for key in stored.keys
+        if key.pair.public.kid in kids and key.activated_at is not None
+    ]
+    lives = SessionRecord.expires_at > ports.clock.now()
+    return and_(lives, SessionRecord.in_console.is_(False), or_(false(), *spans))
+
+
+def _replacements(
+    ports: Ports, stored: StoredRing, kids: Sequence[str]
+) -> Mapping[KeyPair, KeyState]:
+    """What the ring needs once the keys are withdrawn: nothing while another key is configured."""
+    fixed = ports.keys.fixed()
+    if fixed is not None and fixed.public.kid not in {*kids, *stored.withdrawn}:
+        return {}
+    left = {key.state: key.pair for key in stored.keys if key.pair.public.kid not in kids}
+    found: dict[KeyPair, KeyState] = {}
+    upcoming = left.get(KeyState.NEXT)
+    if KeyState.ACTIVE not in left:
+        if upcoming is None or not _can_sign(ports, upcoming):
+            found[ports.keys.generate()] = KeyState.ACTIVE
+        else:
+            found[upcoming] = KeyState.ACTIVE
+            upcoming = None
+    if upcoming is None:
+        found[ports.keys.generate()] = KeyState.NEXT
+    return found
+
+
+def _can_sign(ports: Ports, pair: KeyPair) -> bool:
+    try:
+        ports.keys.sign(pair, {})
+    except KeyUnreadable:
+        return False
+    return True
+
+
+def _put(
+    session: Session, before: StoredRing, pair: KeyPair, state: KeyState, now: datetime
+) -> None:
+    if pair not in (key.pair for key in before.keys):
+        session.add(new_key(pair, state, now))
+    else:
+        session.execute(
+            update(SigningKeyRecord)
+            .where(SigningKeyRecord.kid == pair.public.kid)
+            .values(state=state.value, activated_at=now)
+        )
+    session.flush()

@@ -172,6 +172,18 @@ def test_database_with_tables_is_replaced_only_on_demand(two: Two, clock: FakeCl
     assert "old@example.com" not in emails(two, clock)
 
 
+def test_withdrawn_key_stays_withdrawn_after_a_restore(two: Two) -> None:
+    assert two.shop.run("keys", "list").returncode == 0
+    two.back_up()
+    assert two.restore()[0] == 0
+    listed = two.elsewhere.run("keys", "list", "--short").stdout.splitlines()
+    leaked = next(line for line in listed if line.endswith("active")).partition("\t")[0]
+    end = two.elsewhere.run("keys", "withdraw", leaked, "--yes")
+    assert end.returncode == 0, end.stderr
+    assert two.restore("--replace")[0] == 0
+    assert f"{leaked}\twithdrawn" in two.elsewhere.run("keys", "list", "--short").stdout
+
+
 def test_damaged_backup_changes_nothing(two_files: Two, clock: FakeClock) -> None:
     two_files.back_up()
     whole = two_files.file.read_bytes()

@@ -16,6 +16,7 @@ from app.services.keys import list_keys, ring
 from app.settings import Settings
 from app.web.installation import install
 from app.wiring import make_installation
+from tests.builders.people import make_user, sign_in
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET
 from tests.fakes.known_keys import KnownKeyStore, pem, private_key
@@ -108,3 +109,26 @@ def test_no_form_shows_a_private_part(ports: Ports) -> None:
     for form in ("--json", "--short"):
         assert encrypted not in run(ports, "list", form).output
     assert "PRIVATE" not in run(ports, "list").output
+
+
+def test_withdrawal_counts_sessions_first_and_shows_the_ring(ports: Ports) -> None:
+    upcoming, active = list_keys(ports, OPERATOR)
+    sign_in(ports, make_user(ports))
+    asked = run(ports, "withdraw", active.kid)
+    assert asked.exit_code == 2
+    assert "1 session ends." in asked.stderr
+    assert "can keep the old key set for 5 minutes" in asked.stderr
+    assert "pass --yes" in asked.stderr
+    assert ring(ports).ring.active_kid == active.kid
+    done = run(ports, "withdraw", active.kid, "--yes", "--short")
+    assert done.exit_code == 0
+    _fresh, *rest = done.stdout.splitlines()
+    assert rest == [f"{upcoming.kid}\tactive", f"{active.kid}\twithdrawn"]
+
+
+def test_withdrawal_of_a_configured_key_says_what_to_set(ports: Ports) -> None:
+    fixed = replace(ports, keys=RsaKeyStore(SECRET, pem(private_key(50))))
+    (only,) = list_keys(fixed, OPERATOR)
+    done = run(fixed, "withdraw", only.kid, "--yes")
+    assert done.exit_code == 0
+    assert "RSA_PRIVATE_KEY still holds a withdrawn key, which is ignored" in done.stderr

@@ -154,6 +154,8 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "list": ("list",),
         "rotate": ("rotate", "--force"),
         "rotate-too-early": ("rotate",),
+        "withdraw-unknown": ("withdraw", "A" * 43, "--yes"),
+        "withdraw-refused": ("withdraw", "nothing"),
         "reseal": ("reseal",),
     },
     "oidc": {

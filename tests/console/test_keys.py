@@ -1,4 +1,6 @@
-"""The signing keys at the console: shown and rotated."""
+"""The signing keys at the console: shown, rotated and withdrawn."""
+
+import re
 
 from app.domain.authorization.permissions import Permission
 from tests.builders.people import PASSWORD
@@ -56,3 +58,23 @@ def test_key_rotation_needs_confirmation_and_keeps_sessions(
     assert console.client.post("/graphql/", json={"query": query}, headers=headers).json == {
         "data": {"me": {"email": "staff@example.com"}}
     }
+
+
+def test_leaked_key_is_withdrawn_after_a_count_of_the_sessions_that_end(
+    staff_console: StaffConsole,
+) -> None:
+    console = staff_console(MAY)
+    page = console.open("/console/keys/")
+    active = re.findall(r"ask=withdraw&amp;kid=([\w-]{43})", page.html)[1]
+    ask = f"/console/keys/?ask=withdraw&kid={active}"
+    question = console.open(ask).text
+    assert "Withdraw the signing key" in question
+    assert "No sessions end" in question
+    assert "can keep the old key set for 5 minutes" in question
+    done = console.follow(console.send("/console/keys/withdraw", {"kid": active}, seen_at=ask))
+    assert "was withdrawn. 0 sessions ended." in done.text
+    assert "Withdrawn" in done.text
+    assert f"kid={active}" not in done.html
+    again = console.open(ask).text
+    assert "is withdrawn already" in again
+    assert "Withdraw the signing key" not in again

@@ -53,7 +53,7 @@ LISTS = {
         throttle.export throttle.index throttle.unblock""",
     (SETTINGS,): """
         access.index access.set_mode access.set_storefront home.dismiss keys.export keys.index
-        keys.rotate mail_preview.index mail_preview.framed mail_preview.send_test
+        keys.rotate keys.withdraw mail_preview.index mail_preview.framed mail_preview.send_test
         mail_preview.save_logo mail_preview.remove_logo
         mail_templates.check mail_templates.edit mail_templates.framed
         mail_templates.index mail_templates.preview mail_templates.reset mail_templates.save

@@ -51,6 +51,7 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "apps.save_permissions": ("apps/1/permissions", {"permissions": ORDERS}),
     "deliveries.redeliver": ("deliveries/2/redeliver", {"enable": "yes"}),
     "keys.rotate": ("keys/rotate", {}),
+    "keys.withdraw": ("keys/withdraw", {"kid": "A" * 43}),
     "mail_templates.save": (
         "email-templates/password_changed/save",
         {"subject": "Changed", "html": "<p>Changed</p>", "text": "Changed"},

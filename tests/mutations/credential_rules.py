@@ -4,6 +4,20 @@ from tests.mutations.mutant import Mutant
 
 TOKENS = (
     Mutant(
+        "A withdrawn key verifies nothing",
+        "app/services/keys.py",
+        "if key.state is not KeyState.WITHDRAWN\n        and",
+        "if",
+        "services/keys/test_withdrawal.py",
+    ),
+    Mutant(
+        "A withdrawn key in RSA_PRIVATE_KEY does not sign",
+        "app/services/keys.py",
+        "return None if fixed is None or fixed.public.kid in stored.withdrawn else fixed",
+        "return fixed",
+        "services/keys/test_withdrawal.py",
+    ),
+    Mutant(
         "A token that shows a person is never a linked app's",
         "app/domain/single_sign_on/provider_tokens.py",
         "    for name in _SHOW_PERSON:",

@@ -257,6 +257,7 @@ _WORDS: Mapping[str, str] = {
     KeyState.NEXT: translatable("next"),
     KeyState.ACTIVE: translatable("active"),
     KeyState.RETIRED: translatable("retired"),
+    KeyState.WITHDRAWN: translatable("withdrawn"),
 }
 """Values that are shown as words."""
 

@@ -54,6 +54,7 @@ _DID = {
     "keys.create": translatable("created a signing key"),
     "keys.forget": translatable("deleted a signing key"),
     "keys.rotate": translatable("rotated the signing key"),
+    "keys.withdraw": translatable("withdrew a signing key"),
     "app.update_metadata": translatable("edited the metadata of"),
     "user.update_metadata": translatable("edited the metadata of"),
     "mail.retry": translatable("retried the email"),

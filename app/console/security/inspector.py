@@ -295,6 +295,7 @@ _KEYS = {
     KeyStatus.NEXT: translatable("signs after the next rotation"),
     KeyStatus.RETIRED: translatable("retired"),
     KeyStatus.ENDED: translatable("expired"),
+    KeyStatus.WITHDRAWN: translatable("withdrawn"),
     KeyStatus.PROVIDER: translatable("of the identity provider"),
     KeyStatus.UNKNOWN: translatable("unknown"),
 }

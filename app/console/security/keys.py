@@ -1,4 +1,4 @@
-"""The signing keys: the ring, how long each key is valid, and rotating it."""
+"""The signing keys: the ring, how long each key is valid, rotating it, withdrawing a key."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from app.console.frame.page_layout import full_url, page, redirect_to, redirect_
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, now, ports
 from app.console.lists.files import Columns, export_items
-from app.domain.keys import CACHE_TIME, KeyState, SigningKey
+from app.domain.keys import CACHE_TIME, KeyState, SigningKey, Withdrawal
 from app.domain.values.errors import Refused
 from app.domain.values.text import translatable
-from app.services.keys import list_keys, rotate_keys
+from app.services.keys import list_keys, preview_withdrawal, rotate_keys, withdraw_keys
 from app.web.translation import problem_text, text
 
 COLUMNS: Columns[SigningKey] = {
@@ -36,7 +36,10 @@ _NO_VALUE = "\N{EN DASH}"
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """A key; ``valid_note`` stands where its end isn't known yet."""
+    """A key; ``valid_note`` stands where its end isn't known yet.
+
+    ``withdraw_label`` names the link that withdraws it, empty for a withdrawn key.
+    """
 
     kid: str
     short_kid: str
@@ -47,6 +50,7 @@ class KeyRow:
     valid_until: datetime | None
     valid_note: str
     published_at: datetime | None
+    withdraw_label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +79,16 @@ def make_keys_page(
     asks about a rotation, if it's possible.
     """
     next_key = next((key for key in ring if key.state is KeyState.NEXT), None)
+    published = [key for key in ring if key.state is not KeyState.WITHDRAWN]
     active = next(key for key in ring if key.state is KeyState.ACTIVE)
     ready_at = _ready_at(next_key, now)
     can_rotate = next_key is not None and ready_at is None
     return KeysPage(
         rows=tuple(_row(key, now) for key in ring),
-        is_fixed=all(key.published_at is None for key in ring),
+        is_fixed=all(key.published_at is None for key in published),
         can_rotate=can_rotate,
         wait="" if ready_at is None else _wait(ready_at, now),
-        count=_count(len(ring)),
+        count=_count(len(published)),
         effect="" if next_key is None else _effect(next_key),
         question=_question(next_key, active, valid_until)
         if next_key is not None and can_rotate and asks_rotation
@@ -118,9 +123,8 @@ def _wait(ready_at: datetime, now: datetime) -> Markup:
     return html_text(
         Markup(
             "You can rotate the key {moment}, from {exact} on. Clients cache the key set for "
-            "{minutes} minutes and would reject tokens of a key they haven't seen. If the active "
-            "key has leaked, a server administrator can rotate now: "
-            "<code>flask keys rotate --force</code>."
+            "{minutes} minutes and would reject tokens of a key they haven't seen. If a key has "
+            "leaked, withdraw it."
         ),
         moment=time_element(ready_at, now),
         exact=exact(ready_at),
@@ -156,6 +160,9 @@ def _row(key: SigningKey, now: datetime) -> KeyRow:
         if key.state is KeyState.NEXT
         else text("While active, plus the token lifetime"),
         published_at=key.published_at,
+        withdraw_label=""
+        if key.state is KeyState.WITHDRAWN
+        else text("Withdraw {kid} …", kid=_short(key.kid)),
     )
 
 
@@ -163,6 +170,7 @@ _STATUS = {
     KeyState.NEXT: ("info", translatable("next")),
     KeyState.ACTIVE: ("ok", translatable("active")),
     KeyState.RETIRED: ("", translatable("retired")),
+    KeyState.WITHDRAWN: ("bad", translatable("withdrawn")),
 }
 
 
@@ -218,6 +226,44 @@ def _question(next_key: SigningKey, active: SigningKey, valid_until: datetime) -
     )
 
 
+def make_withdrawal_question(preview: Withdrawal) -> Question:
+    """Return the question before a key is withdrawn."""
+    ends = text("No sessions end: no tokens in use were signed with this key.")
+    if preview.sessions:
+        ends = text(
+            "{count:,} session ends: its tokens were signed with this key.",
+            "{count:,} sessions end: their tokens were signed with this key.",
+            count=preview.sessions,
+        )
+    kept = text(
+        "Services that verify tokens themselves can keep the old key set for {minutes} minutes.",
+        minutes=_cached_minutes(),
+    )
+    consequences = [
+        Consequence("warn" if preview.sessions else "ok", ends),
+        Consequence("warn", kept),
+        Consequence("warn", text(_COPIES)),
+    ]
+    if preview.configured:
+        consequences.append(Consequence("warn", text(_STILL_CONFIGURED)))
+    (kid,) = preview.kids
+    return Question(
+        title=text("Withdraw the signing key {kid}?", kid=_short(kid)),
+        action=text("Withdraw signing key"),
+        endpoint="console.keys.withdraw",
+        consequences=consequences,
+        hidden=(("kid", kid),),
+        detail=text(
+            "For a key that has leaked. It leaves the key set at once, in every process, and "
+            "can't be used again. The next key becomes active."
+        ),
+    )
+
+
+_STILL_CONFIGURED = translatable(
+    "RSA_PRIVATE_KEY holds this key. It is ignored from then on, and keys in the database sign. "
+    "A server administrator can set another key."
+)
 _COPIES = translatable(
     "Clients with a manual copy of the key set need the new one. Clients that read it from its "
     "URL update automatically."
@@ -239,7 +285,7 @@ blueprint = PageGroup(
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """List the keys, newest first; ``ask`` opens the confirmation of a rotation.
+    """List the keys, newest first; ``ask`` opens a question: to rotate, or to withdraw ``kid``.
 
     There are only a few keys, so the list has no filter, sorting or pages.
     """
@@ -254,7 +300,20 @@ def index() -> BaseResponse:
             asks_rotation=request.args.get("ask") == "rotate",
         ),
         key_set_url=full_url("wellknown.key_set"),
+        withdrawal=_asked_withdrawal(),
     )
+
+
+def _asked_withdrawal() -> Question | None:
+    """Return the question about the key in the URL; ``None`` once it can't be withdrawn."""
+    if request.args.get("ask") != "withdraw":
+        return None
+    try:
+        preview = preview_withdrawal(ports(), actor(), [request.args.get("kid", "")])
+    except Refused as refused:
+        flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
+        return None
+    return make_withdrawal_question(preview)
 
 
 @blueprint.get("/export.csv")
@@ -272,3 +331,21 @@ def rotate() -> BaseResponse:
         flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
         return redirect_to("console.keys.index")
     return redirect_with_success(rotated_message(ring), "console.keys.index")
+
+
+@blueprint.post("/withdraw")
+def withdraw() -> BaseResponse:
+    """Withdraw a key that has leaked."""
+    kid = request.form.get("kid", "")
+    try:
+        done = withdraw_keys(ports(), actor(), [kid])
+    except Refused as refused:
+        flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
+        return redirect_to("console.keys.index")
+    message = text(
+        "The signing key {kid} was withdrawn. {count:,} session ended.",
+        "The signing key {kid} was withdrawn. {count:,} sessions ended.",
+        kid=_short(kid),
+        count=done.sessions,
+    )
+    return redirect_with_success(message, "console.keys.index")

@@ -55,6 +55,7 @@ from app.services.authorization.session_rights import (
 from app.services.authorization.shop_state import is_second_factor_required
 from app.services.identity.users import NEEDED
 from app.services.keys import (
+    configured_key,
     last_retirement_of_ended_keys,
     ring,
     stored_ring,
@@ -215,12 +216,15 @@ def find_named_key(ports: Ports, token: str) -> NamedKey | None:
     kid = claimed_key(token)
     if kid is None:
         return None
-    fixed = ports.keys.fixed()
+    ring(ports)
+    stored = stored_ring(ports)
+    if kid in stored.withdrawn:
+        return NamedKey(kid, KeyStatus.WITHDRAWN)
+    fixed = configured_key(ports, stored)
     if fixed is not None:
         is_fixed = kid == fixed.public.kid
         return NamedKey(kid, KeyStatus.ACTIVE if is_fixed else KeyStatus.UNKNOWN)
-    ring(ports)
-    for key in stored_ring(ports).keys:
+    for key in stored.keys:
         if key.pair.public.kid != kid:
             continue
         ended = last_retirement_of_ended_keys(ports)
@@ -243,6 +247,8 @@ def _signed(
         findings.note(CheckName.FORM, "A complete token, signed with RS256.")
         if key.status is KeyStatus.ENDED:
             findings.note(CheckName.KEY, None, "The key was retired and has expired.")
+        elif key.status is KeyStatus.WITHDRAWN:
+            findings.note(CheckName.KEY, None, "The key was withdrawn.")
         elif key.status is KeyStatus.UNKNOWN:
             findings.note(CheckName.KEY, None, "Unknown key ID.")
         else:

@@ -1,12 +1,17 @@
 """Back up the installation and restore it."""
 
+from collections.abc import Collection
 from pathlib import Path
+
+from sqlalchemy import update
 
 from app.domain.authorization.actor import Actor
 from app.domain.values.installation import VERSION, BackupFailed, SchemaBehind
+from app.models import ShopRecord
 from app.ports import Ports
 from app.ports.database import BackupFacts, BackupKey, BackupLock
 from app.services.authorization.register import internal
+from app.services.keys import mark_withdrawn, withdrawn_keys
 
 _PURPOSE = "backup"
 _TEXT = "SECRET_KEY"
@@ -40,7 +45,8 @@ def restore_backup(
 ) -> BackupFacts:
     """Replace the contents of the database with those of ``file``.
 
-    The backup is checked before anything changes. Raises ``BackupFailed``, also for a database
+    The backup is checked before anything changes. Signing keys that were withdrawn here stay
+    withdrawn. Raises ``BackupFailed``, also for a database
     with tables unless ``replace``, and ``SchemaAhead`` for a backup of a newer version.
     """
     with ports.backups.open(file, key) as backup:
@@ -54,9 +60,28 @@ def restore_backup(
             raise BackupFailed(
                 "The database isn't empty. Pass --replace to delete everything in it."
             )
+        withdrawn = _withdrawn_keys(ports)
         ports.database.close()
         backup.restore()
+        _withdraw_again(ports, withdrawn)
     return facts
+
+
+def _withdrawn_keys(ports: Ports) -> frozenset[str]:
+    if ports.backups.is_empty():
+        return frozenset()
+    try:
+        return withdrawn_keys(ports)
+    except SchemaBehind:
+        return frozenset()  # other tables than Latchkey's, or older than the keys'
+
+
+def _withdraw_again(ports: Ports, kids: Collection[str]) -> None:
+    if not kids:
+        return
+    with ports.database.transaction() as session:
+        mark_withdrawn(session, sorted(kids), ports.clock.now())
+        session.execute(update(ShopRecord).values(keys_version=ShopRecord.keys_version + 1))
 
 
 @internal

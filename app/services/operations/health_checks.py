@@ -317,6 +317,11 @@ def _keys(ports: Ports) -> CheckResult:
         )
         return CheckResult(subject, CheckState.FAILED, str(error), remedy)
     active, count = key_ring.signer.public.kid, len(key_ring.ring.published)
+    fixed = ports.keys.fixed()
+    if fixed is not None and fixed.public.kid != active:
+        message = f"RSA_PRIVATE_KEY holds a withdrawn key, which is ignored; {active} is active."
+        remedy = "Set RSA_PRIVATE_KEY to another key, or remove it, and restart."
+        return CheckResult(subject, CheckState.WARNING, message, remedy)
     return CheckResult(subject, CheckState.FINE, f"{active} is active; keys published: {count}.")
 
 

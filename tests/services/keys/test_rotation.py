@@ -29,7 +29,7 @@ from tests.fakes.known_keys import KnownKeyStore, pem, private_key
 from tests.fixtures.ports import fake_ports
 
 TTL = 30 * 24 * 3600
-NEXT, ACTIVE, RETIRED = KeyState
+NEXT, ACTIVE, RETIRED, _WITHDRAWN = KeyState
 
 
 class MeetingKeyStore(KnownKeyStore):

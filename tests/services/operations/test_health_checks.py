@@ -20,12 +20,14 @@ from app.domain.values.installation import (
     Unreachable,
 )
 from app.ports import Ports, ProcessCache
-from app.services.keys import ring
+from app.services.keys import ring, withdraw_keys
 from app.services.operations.background_work import record_heartbeat
 from app.services.operations.health_checks import require_ready, run_checks
 from app.services.people.groups import NewGroup, create_group
 from tests.builders.people import make_user
 from tests.fakes.clock import FakeClock
+from tests.fakes.keys import SECRET
+from tests.fakes.known_keys import pem, private_key
 
 NOWHERE = "postgresql://nobody:geheim@127.0.0.1:1/nowhere"
 
@@ -88,6 +90,18 @@ def test_undecryptable_keys_are_reported(ports: Ports) -> None:
     finding = found(locked, "signing keys")
     assert finding.state is CheckState.FAILED
     assert "flask keys rotate --force" in finding.remedy
+
+
+def test_configured_key_that_was_withdrawn_is_reported(ports: Ports) -> None:
+    store = RsaKeyStore(SECRET, pem(private_key(50)))
+    pair = store.fixed()
+    assert pair is not None
+    fixed = replace(ports, keys=store, cache=ProcessCache())
+    assert found(fixed, "signing keys").state is CheckState.FINE
+    withdraw_keys(fixed, OPERATOR, [pair.public.kid])
+    finding = found(fixed, "signing keys")
+    assert finding.state is CheckState.WARNING
+    assert "RSA_PRIVATE_KEY" in finding.remedy
 
 
 def test_unreachable_throttle_is_reported(ports: Ports) -> None:
