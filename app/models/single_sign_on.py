@@ -68,7 +68,9 @@ class ExternalIdentityRecord(Record):
     ``is_verified`` is whether the provider has verified the email, or its emails are trusted:
     other identities don't count once the account is confirmed or staff. ``tokens_valid_after`` is
     when the provider last signed the person out everywhere. ``waiting_mark`` is the provider's
-    ``link_mark`` of a link that was made while its settings waited for confirmation.
+    ``link_mark`` of a link that was made while its settings waited for confirmation. ``by_owner``:
+    the account's owner linked it while signed in, so it counts as verified whatever its email is,
+    and never changes the account.
     """
 
     __tablename__ = "external_identities"
@@ -82,6 +84,7 @@ class ExternalIdentityRecord(Record):
     created_at: Mapped[datetime]
     tokens_valid_after: Mapped[datetime | None]
     waiting_mark: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    by_owner: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class OidcStateRecord(Record):

@@ -174,6 +174,7 @@ def test_every_notice_is_in_words(
     values = {
         "factor": "A key",
         "left": "3",
+        "provider": "Northlight ID",
         "old_email": "o@x.example",
         "new_email": "n@x.example",
     }

@@ -1,5 +1,6 @@
 """Coming back from a provider: in the browser in which one left, as whoever one was."""
 
+import html
 from collections.abc import Iterator
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -17,6 +18,7 @@ from tests.servers.own_provider import OwnProvider, own_provider
 
 WITH = "/console/sign-in/with/latchkey.authentication.openidconnect"
 INSIDE = "/console/account/"
+LINK = "/console/account/security/sso/latchkey.authentication.openidconnect/link"
 FOREIGN = "This sign-in started in another browser"
 
 
@@ -100,6 +102,51 @@ def test_sso_session_reauthenticates_at_the_provider(
     assert (
         anonymous_console.open("/console/access/?ask=storefront&open=false").leads_to == proof_url
     )
+
+
+def test_identity_is_linked_on_the_security_page_and_unlinked_there(
+    anonymous_console: ConsoleClient, shop: Ports, provider: OwnProvider
+) -> None:
+    security = "/console/account/security/"
+    make_staff(shop, "me@example.com")
+    anonymous_console.sign_in("me@example.com")
+    assert "Not linked" in anonymous_console.open(security).text
+    forged = anonymous_console.client.post(LINK)  # a foreign page could link its own identity
+    assert forged.status_code == 400
+    left = anonymous_console.send(LINK, seen_at=security)
+    assert left.status == 200
+    url = left.response.headers["Refresh"].removeprefix("0; url=")
+    assert f'href="{html.escape(url)}"' in left.html
+    query = parse_qs(urlsplit(url).query)
+    provider.grant("a code", id_token=provider.sign(provider.id_claims(query["nonce"][0], "bob")))
+    back = anonymous_console.open(f"{WITH}/callback?code=a+code&state={query['state'][0]}")
+    linked = anonymous_console.follow(back)
+    assert "Linked. You can sign in with" in linked.text
+    assert "Not linked" not in linked.text
+    # It signs in to this account, in which it can't unlink itself.
+    browser = another_browser(shop)
+    browser.open(leave(browser, provider, "bob"))
+    assert "me@example.com" in browser.open(INSIDE).text
+    assert "You\u2019re signed in with it" in browser.open(security).text
+    assert "sso/1/unlink" not in browser.open(security).html
+    unlinked = anonymous_console.send(f"{security}sso/1/unlink", seen_at=security)
+    assert "SSO identity unlinked." in anonymous_console.follow(unlinked).text
+    assert browser.open(INSIDE).status == 303
+
+
+def test_identity_of_somebody_else_is_refused_in_words(
+    anonymous_console: ConsoleClient, shop: Ports, provider: OwnProvider
+) -> None:
+    alice = another_browser(shop)
+    alice.open(leave(alice, provider))
+    make_staff(shop, "me@example.com")
+    anonymous_console.sign_in("me@example.com")
+    left = anonymous_console.send(LINK, seen_at="/console/account/security/")
+    query = parse_qs(urlsplit(left.response.headers["Refresh"].removeprefix("0; url=")).query)
+    provider.grant("a code", id_token=provider.sign(provider.id_claims(query["nonce"][0])))
+    back = anonymous_console.open(f"{WITH}/callback?code=a+code&state={query['state'][0]}")
+    assert "already linked to another account" in anonymous_console.follow(back).text
+    assert alice.open(INSIDE).status == 200
 
 
 @pytest.mark.parametrize("elsewhere", ["//evil.example/", "https://evil.example/", "/graphql/"])

@@ -475,4 +475,25 @@ PERSONAL_DATA = (
         "first_seen if issued is None",
         "hostile/test_stolen_provider_tokens.py",
     ),
+    Mutant(
+        "Another account's identity isn't linked",
+        "app/services/identity/linked_accounts.py",
+        "    if owner is not None and owner.id != user_id:",
+        "    if False:",
+        "hostile/test_own_identities.py",
+    ),
+    Mutant(
+        "A link is finished in the session in which it began",
+        "app/services/single_sign_on/sign_in.py",
+        '    if secrets.get("links_in") != links_in:',
+        "    if False:",
+        "hostile/test_own_identities.py",
+    ),
+    Mutant(
+        "An identity that the owner linked never changes the account",
+        "app/services/identity/linked_accounts.py",
+        "    if identity.by_owner:",
+        "    if False:",
+        "hostile/test_own_identities.py",
+    ),
 )

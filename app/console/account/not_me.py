@@ -37,6 +37,7 @@ _HAPPENED: Mapping[MailKind, str] = {
     MailKind.EMAIL_CHANGED: translatable("The email was changed from {old_email} to {new_email}."),
     MailKind.SECOND_FACTOR_ADDED: translatable("{factor} was added."),
     MailKind.SECOND_FACTOR_REMOVED: translatable("{factor} was removed."),
+    MailKind.IDENTITY_LINKED: translatable("An SSO identity was linked: {provider}."),
     MailKind.RECOVERY_CODES_REPLACED: translatable("The recovery codes were replaced."),
     MailKind.RECOVERY_CODE_USED: translatable("A recovery code was used."),
     MailKind.PASSKEY_COPIED: translatable("A copied passkey was used: {factor}."),

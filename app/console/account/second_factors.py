@@ -12,6 +12,7 @@ from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.console.account.passkeys import make_passkeys_card
+from app.console.account.sign_in import callback_url, lead_to_link
 from app.console.frame.formatting import day, exact, html_text
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import (
@@ -43,7 +44,7 @@ from app.services.accounts.authenticator_apps import (
     turn_off_app,
 )
 from app.services.accounts.passkeys import list_passkeys
-from app.services.authorization.register import needs_proof
+from app.services.authorization.register import may, needs_proof
 from app.services.console.console_sessions import SessionAccess
 from app.services.console.sign_in_methods import (
     OwnSecondFactors,
@@ -52,6 +53,11 @@ from app.services.console.sign_in_methods import (
     show_own_sign_in_methods,
 )
 from app.services.second_factors.passkey_checks import party_of
+from app.services.single_sign_on.own_identities import (
+    begin_own_link,
+    list_own_providers,
+    unlink_own_identity,
+)
 from app.web.converters import one_of
 from app.web.translation import lazy_text, text
 
@@ -319,6 +325,27 @@ def new_codes() -> BaseResponse:
         return redirect_with_error(refused, _INDEX)
 
 
+@blueprint.post("/sso/<slug:plugin_id>/link")
+def link(plugin_id: str) -> BaseResponse:
+    """Leave for the provider, to link the identity with which the caller comes back."""
+    redirect_uri = callback_url(plugin_id)
+    try:
+        begun = begin_own_link(ports(), actor(), plugin_id=plugin_id, redirect_uri=redirect_uri)
+    except Refused as refused:
+        return redirect_with_error(refused, _INDEX, _anchor="sso")
+    return lead_to_link(begun)
+
+
+@blueprint.post("/sso/<key:key>/unlink")
+def unlink(key: int) -> BaseResponse:
+    """Unlink an identity that the caller linked."""
+    try:
+        unlink_own_identity(ports(), actor(), identity_id=key)
+    except Refused as refused:
+        return redirect_with_error(refused, _INDEX, _anchor="sso")
+    return redirect_with_success(text("SSO identity unlinked."), _INDEX, _anchor="sso")
+
+
 def _confirm(form: SetupForm) -> Created:
     added = confirm_app_setup(ports(), actor(), code=form.code.data)
     prove_now(by_factor=True)
@@ -366,6 +393,9 @@ def _values(form: SetupForm | None = None) -> dict[str, object]:
             in_development=ports().configuration.development,
             can_delete=not factors.is_last_kept,
         ),
+        "own_providers": list_own_providers(ports(), actor())
+        if may(actor(), list_own_providers)
+        else (),
         "shown": make_shown_codes(secret, user, caller().shop.name, now()) if secret else None,
         "are_codes_gone": secret == "",
         "form": form or empty,

@@ -20,7 +20,15 @@ from wtforms.validators import InputRequired
 from app.console.account.sign_in_code import hint_at_leaked_password, hold_sign_in, refusal_text
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import all_places
-from app.console.frame.page_layout import full_url, own_path, page, redirect_to, refused_page
+from app.console.frame.page_layout import (
+    full_url,
+    own_path,
+    page,
+    redirect_to,
+    redirect_with_error,
+    redirect_with_success,
+    refused_page,
+)
 from app.console.frame.reauthentication import ask
 from app.console.frame.session import (
     actor,
@@ -48,9 +56,11 @@ from app.services.console.console_sessions import (
 )
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.passkey_checks import party_of
+from app.services.single_sign_on.own_identities import StartedLink, finish_own_link
 from app.web.translation import lazy_text, text
 
 _BEGUN = "sign_in"
+_SECURITY = "console.second_factors.index"
 _FOREIGN = Problem(
     "INVALID", "This sign-in started in another browser or was already used. Sign in again."
 )
@@ -138,7 +148,7 @@ def begin(plugin_id: str) -> BaseResponse:
         ports(),
         anonymous_actor(),
         plugin_id=plugin_id,
-        redirect_uri=_callback(plugin_id),
+        redirect_uri=callback_url(plugin_id),
         again=again,
     )
     session[_BEGUN] = {"state": begun.state, "next": own_path(request.args.get("next"))}
@@ -156,6 +166,8 @@ def finish(plugin_id: str) -> BaseResponse:
     code, error = request.args.get("code"), _provider_error()
     if not code and error is None:
         return _not_let_in(Refused(_NO_CODE), next_path)
+    if begun.get("links"):
+        return _finish_link(plugin_id, code, state, error)
     try:
         opened = finish_console_sign_in(
             ports(),
@@ -178,6 +190,32 @@ def finish(plugin_id: str) -> BaseResponse:
         )
         flash(message, "bad")
     return redirect(next_path, HTTPStatus.SEE_OTHER)
+
+
+def lead_to_link(begun: StartedLink) -> BaseResponse:
+    """Lead staff to the provider's own login, to link the identity with which they come back.
+
+    Browsers let no form lead to another host, so a page of the console does.
+    """
+    session[_BEGUN] = {"state": begun.state, "next": None, "links": True}
+    left = page("account/leave_to_provider.html", provider=begun.provider, url=begun.url)
+    left.headers["Refresh"] = f"0; url={begun.url}"
+    return left
+
+
+def _finish_link(
+    plugin_id: str, code: str | None, state: str, error: ProviderError | None
+) -> BaseResponse:
+    if not is_signed_in():
+        return _not_let_in(Refused(_FOREIGN), own_path(None))
+    try:
+        name = finish_own_link(
+            ports(), actor(), plugin_id=plugin_id, code=code, state=state, error=error
+        )
+    except Refused as refused:
+        return redirect_with_error(refused, _SECURITY, _anchor="sso")
+    message = text("Linked. You can sign in with {provider} now.", provider=name)
+    return redirect_with_success(message, _SECURITY, _anchor="sso")
 
 
 def _provider_error() -> ProviderError | None:
@@ -284,6 +322,6 @@ def _place(next_path: str) -> str:
     return ""
 
 
-def _callback(plugin_id: str) -> str:
+def callback_url(plugin_id: str) -> str:
     """Our own address for the provider."""
     return full_url("console.sign_in.finish", plugin_id=plugin_id)

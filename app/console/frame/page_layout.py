@@ -1,6 +1,7 @@
 """The layout of every page: navigation, signed-in user, messages, and choosing the theme."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
@@ -99,9 +100,23 @@ def wants_part() -> bool:
     return request.headers.get("X-Requested-With") == "fetch" or is_refresh()
 
 
-def flashed_messages() -> Sequence[tuple[str, str] | str]:
-    """Return the messages for this page with their states; a refresh leaves them to the next."""
-    return () if is_refresh() else get_flashed_messages(with_categories=True)
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What the page says about the act before it; ``role`` is the element's."""
+
+    state: str
+    words: str
+
+    @property
+    def role(self) -> str:
+        return "alert" if self.state == "bad" else "status"
+
+
+def flashed_messages() -> Sequence[Message]:
+    """Return the messages for this page; a refresh leaves them to the next."""
+    if is_refresh():
+        return ()
+    return [Message(*flashed) for flashed in get_flashed_messages(with_categories=True)]
 
 
 def theme() -> str:

@@ -108,7 +108,7 @@ _DID = {
     "user.sign_out": translatable("ended every session of"),
     "user.sync": translatable("synced the account"),
     "user.unblock": translatable("unblocked the account"),
-    "user.unlink": translatable("removed an unverified SSO identity of"),
+    "user.unlink": translatable("removed an SSO identity of"),
     "webhook.confirm": translatable("confirmed the webhook"),
     "webhook.create": translatable("created the webhook"),
     "webhook.delete": translatable("deleted the webhook"),

@@ -50,6 +50,8 @@ class MailKind(StrEnum):
     """A security notice: ``factor`` ("Authenticator app", 'Passkey "Laptop"')."""
     SECOND_FACTOR_REMOVED = "second_factor_removed"
     """A security notice: ``factor``."""
+    IDENTITY_LINKED = "identity_linked"
+    """A security notice: the owner linked an SSO identity; ``provider``."""
     SECOND_FACTORS_RESET = "second_factors_reset"
     """A security notice: someone else removed all second factors."""
     RECOVERY_CODES_REPLACED = "recovery_codes_replaced"
@@ -83,6 +85,7 @@ KIND_LABELS: Mapping[str, str] = {
     MailKind.EMAIL_CHANGED: translatable("Email changed"),
     MailKind.SECOND_FACTOR_ADDED: translatable("Second factor added"),
     MailKind.SECOND_FACTOR_REMOVED: translatable("Second factor removed"),
+    MailKind.IDENTITY_LINKED: translatable("SSO identity linked"),
     MailKind.SECOND_FACTORS_RESET: translatable("Second factors reset"),
     MailKind.RECOVERY_CODES_REPLACED: translatable("Recovery codes replaced"),
     MailKind.RECOVERY_CODE_USED: translatable("Recovery code used"),

@@ -149,6 +149,10 @@ _SPECIAL: Mapping[MailKind, tuple[TemplateValue, ...]] = {
     MailKind.EMAIL_CHANGED: (_OLD_EMAIL, _NEW_EMAIL, *_SECURITY),
     MailKind.SECOND_FACTOR_ADDED: (_FACTOR, *_SECURITY),
     MailKind.SECOND_FACTOR_REMOVED: (_FACTOR, *_SECURITY),
+    MailKind.IDENTITY_LINKED: (
+        TemplateValue("provider", "The identity provider's name."),
+        *_SECURITY,
+    ),
     MailKind.SECOND_FACTORS_RESET: _SECURITY,
     MailKind.RECOVERY_CODES_REPLACED: _SECURITY,
     MailKind.RECOVERY_CODE_USED: (

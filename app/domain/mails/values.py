@@ -85,6 +85,7 @@ _MORE: Mapping[MailKind, Callable[[datetime], Mapping[str, str]]] = {
     MailKind.EMAIL_CHANGED: lambda _now: _EMAILS,
     MailKind.SECOND_FACTOR_ADDED: lambda _now: passkey_values("Laptop"),
     MailKind.SECOND_FACTOR_REMOVED: lambda _now: APP_VALUES,
+    MailKind.IDENTITY_LINKED: lambda _now: {"provider": "Northlight ID"},
     MailKind.RECOVERY_CODE_USED: lambda _now: {"left": "9"},
     MailKind.PASSKEY_COPIED: lambda _now: passkey_values("Laptop"),
     MailKind.WEBHOOK_DISABLED: lambda now: {

@@ -2,13 +2,14 @@
 
 It takes an account back from a stranger who has the password or a session. It never adds or
 removes a second factor: a stranger who reads the mailbox must not get past it. Those that came
-with the reported change, or later, stop working.
+with the reported change, or later, stop working, and SSO identities that were linked since then
+are unlinked.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sqlalchemy import and_, delete, or_
+from sqlalchemy import ColumnElement, and_, delete, exists, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -17,7 +18,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.events import AccountEmailChanged
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import AccountLinkRecord, ShopRecord
+from app.models import AccountLinkRecord, ExternalIdentityRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.account_details import add_user_updated
@@ -34,7 +35,7 @@ from app.services.authorization.session_rights import switches_of
 from app.services.identity.users import confirm_email
 from app.services.outbox.publisher import add_event
 from app.services.outbox.security_notices import notify, notify_email_change
-from app.services.second_factors.stored_factors import list_reported, stop_reported
+from app.services.second_factors.stored_factors import SAME_MOMENT, list_reported, stop_reported
 from app.services.sign_in.reauthentication import leave_imported_password
 from app.services.sign_in.sessions import end_sessions
 from app.services.sign_in_log.recording import forget_device
@@ -45,7 +46,7 @@ class ReportedNotice:
     """What the mail of a link was about; ``values`` are those of the mail.
 
     ``restores`` is the email that the link restores, "" if it restores none, ``stops`` the second
-    factors that stop working.
+    factors that stop working. ``unlinks``: SSO identities are unlinked.
     """
 
     kind: MailKind
@@ -53,6 +54,7 @@ class ReportedNotice:
     values: Mapping[str, str]
     restores: str = ""
     stops: tuple[str, ...] = ()
+    unlinks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,8 @@ def show_reported_notice(ports: Ports, actor: Actor, *, token: str) -> ReportedN
         kind = MailKind(values.pop("kind"))
         restores = opened.new_email if opened.user.email != opened.new_email else ""
         stops = list_reported(session, opened.user.id, opened.notice, opened.created_at)
-        return ReportedNotice(kind, opened.user.email, values, restores, stops)
+        unlinks = session.scalar(select(exists().where(*_linked_since(opened)))) is True
+        return ReportedNotice(kind, opened.user.email, values, restores, stops, unlinks)
 
 
 @input_decides
@@ -106,6 +109,8 @@ def secure_account(ports: Ports, actor: Actor, *, token: str) -> SecuredAccount:
         session.flush()
         _drop_links(session, opened)
         stopped = stop_reported(session, user.id, opened.notice, opened.created_at)
+        unlink = delete(ExternalIdentityRecord).where(*_linked_since(opened))
+        unlinked = len(session.scalars(unlink.returning(ExternalIdentityRecord.id)).all())
         session.flush()  # factors before challenges, as where an answer is stored
         ended = end_sessions(ports, session, user.id)
         _forget_device(session, opened)
@@ -114,6 +119,8 @@ def secure_account(ports: Ports, actor: Actor, *, token: str) -> SecuredAccount:
             after["email"] = user.email
         if stopped:
             after["stopped"] = list(stopped)
+        if unlinked:
+            after["identities_unlinked"] = unlinked
         before = {"email": replaced} if user.email != replaced else {}
         change = Change("account.secure", "User", user.id, user.email, before, after)
         record(ports, actor, session, change)
@@ -145,6 +152,13 @@ def _restore_email(ports: Ports, actor: Actor, session: Session, opened: OpenedL
     add_event(ports, actor, session, AccountEmailChanged(user.id))
     add_user_updated(ports, actor, session, user)
     return ""
+
+
+def _linked_since(opened: OpenedLink) -> tuple[ColumnElement[bool], ...]:
+    """Select the identities that were linked in this account since the reported notice."""
+    identity = ExternalIdentityRecord
+    is_new = identity.created_at >= opened.created_at - SAME_MOMENT
+    return identity.user_id == opened.user.id, identity.by_owner.is_(True), is_new
 
 
 def _drop_links(session: Session, opened: OpenedLink) -> None:

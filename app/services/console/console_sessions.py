@@ -21,7 +21,7 @@ from app.domain.shop.settings import (
     removes_staff_rights,
 )
 from app.domain.sign_in.sign_in_log import SignInMethod
-from app.domain.single_sign_on.providers import Provider, ProviderError
+from app.domain.single_sign_on.providers import ProviderError
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.models import ShopRecord, UserRecord
@@ -46,7 +46,6 @@ from app.services.identity.identify import Visitor, session_actor
 from app.services.identity.providers import (
     ExternalAuthentication,
     known_providers,
-    provider_of,
 )
 from app.services.second_factors.challenges import PendingSession, SecondFactorRequired
 from app.services.second_factors.passkey_checks import party_of
@@ -71,6 +70,7 @@ from app.services.sign_in.sessions import SESSION, OpenedSession, end_session
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 from app.services.single_sign_on.sign_in import (
     SignInTerms,
+    find_way_in,
     provider_login_url,
     sign_in_with_provider,
     store_sign_in,
@@ -86,7 +86,6 @@ _NEVER = 1e9
 """Seconds since a proof that doesn't count."""
 
 _AT_CONSOLE = session_query(IN_SESSION, HAS_SECOND_FACTOR.label("has_second_factor"))
-_UNKNOWN = Problem("NOT_FOUND", "This sign-in method is no longer available. Choose another one.")
 
 
 class SessionAccess(StrEnum):
@@ -216,7 +215,7 @@ def begin_console_sign_in(
     ``again`` asks the provider to authenticate them anew. Refuses NOT_FOUND for a provider that is
     unknown, inactive, or can't sign people in.
     """
-    provider = _find_provider(ports, plugin_id)
+    provider = find_way_in(ports, plugin_id)
     started = store_sign_in(ports, provider, redirect_uri)
     return StartedConsoleSignIn(
         provider_login_url(ports, provider, started, "login" if again else ""), started.state
@@ -238,7 +237,7 @@ def finish_console_sign_in(
     Refuses INVALID to everyone but staff, without creating an account. If ``actor`` is signed in,
     it must be the same person, who has then reauthenticated.
     """
-    provider = _find_provider(ports, plugin_id)
+    provider = find_way_in(ports, plugin_id)
     terms = SignInTerms(staff_only=True, user_id=actor.user_id, lifetime=LIFETIME)
     entered = sign_in_with_provider(
         ports, actor, provider, code=code, state=state, error=error, terms=terms
@@ -327,13 +326,6 @@ def _access(live_session: LiveSession, switches: Switches) -> SessionAccess:
     if lacks_second_factor(live_session.amr, required=switches.second_factor_required):
         return SessionAccess.NO_SECOND_FACTOR
     return SessionAccess.FULL
-
-
-def _find_provider(ports: Ports, plugin_id: str) -> Provider:
-    provider = provider_of(ports, plugin_id)
-    if provider is None or not provider.signs_in:
-        raise Refused(_UNKNOWN)
-    return provider
 
 
 def _has_second_factor(ports: Ports, user_id: int) -> bool:

@@ -80,9 +80,13 @@ def update_from_provider(
 ) -> None:
     """Update an account from its provider; the email only if verified and free.
 
+    An identity that the owner linked changes nothing: it could take over the account's email.
+
     The old email gets a notice, without a link: the provider would change it again.
     A verified email equal to the account's verifies the ``identity`` and confirms the account.
     """
+    if identity.by_owner:
+        return
     details: dict[str, object] = {
         "first_name": person.first_name or user.first_name,
         "last_name": person.last_name or user.last_name,
@@ -165,6 +169,9 @@ TWINS = Problem(
     "Two accounts have this email in two spellings. Ask someone who manages the shop's users to "
     "change one of them.",
 )
+_OF_ANOTHER = Problem(
+    "INVALID", "This SSO identity is already linked to another account. Nothing was changed."
+)
 _UNCONFIRMED = Problem(
     "ACCOUNT_NOT_CONFIRMED",
     "An account with this email isn't confirmed yet. Confirm it with the link "
@@ -212,6 +219,35 @@ def find_or_create_account(
     user.last_login = ports.clock.now()
     session.flush()
     return identity, user
+
+
+@building_block
+def link_to_account(
+    ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user_id: int
+) -> ExternalIdentityRecord | None:
+    """Link a provider's person to the account of the caller, who has just signed in there.
+
+    ``None`` if it was linked before. Refuses INVALID for the identity of another account or of an
+    app's client, and while the provider's settings wait for confirmation.
+    """
+    if provider_person.provider.waits:
+        raise Refused(WAITS)
+    subject = provider_person.person.subject
+    if session.scalar(_links_of(provider_person.provider, provider_person.issuer, subject)):
+        raise Refused(_OF_CLIENT)
+    identity, owner = _known(session, provider_person)
+    if owner is not None and owner.id != user_id:
+        raise Refused(_OF_ANOTHER)
+    if identity is not None and identity.is_verified:
+        return None
+    user = owner or session.get_one(UserRecord, user_id, with_for_update=True)
+    if identity is None:
+        identity = _link(ports, actor, session, provider_person, user)
+    else:
+        _record_link(ports, actor, session, provider_person, user)
+    identity.is_verified = identity.by_owner = True
+    session.flush()
+    return identity
 
 
 @building_block
@@ -340,9 +376,18 @@ def _link(
         waiting_mark=provider_person.provider.link_mark,
     )
     session.add(identity)
-    after = {"provider": provider_person.provider.slug, "subject": identity.subject}
-    record(ports, actor, session, Change("user.link", "User", user.id, user.email, after=after))
+    _record_link(ports, actor, session, provider_person, user)
     return identity
+
+
+def _record_link(
+    ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user: UserRecord
+) -> None:
+    after = {
+        "provider": provider_person.provider.slug,
+        "subject": provider_person.person.subject,
+    }
+    record(ports, actor, session, Change("user.link", "User", user.id, user.email, after=after))
 
 
 def _join_default_group(

@@ -187,7 +187,7 @@ PASSKEY = "passkey"
 AUTHENTICATOR_APP = "Authenticator app"
 RECOVERY_CODES = "Recovery codes"
 
-_SAME_MOMENT = timedelta(minutes=1)
+SAME_MOMENT = timedelta(minutes=1)
 """How long before its notice a factor is stored at most: both are in one transaction."""
 
 
@@ -231,15 +231,15 @@ def _reported_passkeys(
 ) -> tuple[ColumnElement[bool], ...]:
     named = notice.get(PASSKEY)
     is_named = PasskeyRecord.id == (int(named) if isinstance(named, str) else 0)
-    is_new = PasskeyRecord.created_at >= since - _SAME_MOMENT
+    is_new = PasskeyRecord.created_at >= since - SAME_MOMENT
     return PasskeyRecord.user_id == user_id, or_(is_named, is_new)
 
 
 def _app(user_id: int, since: datetime) -> tuple[ColumnElement[bool], ...]:
     app = AuthenticatorAppRecord
-    return app.user_id == user_id, app.confirmed_at >= since - _SAME_MOMENT
+    return app.user_id == user_id, app.confirmed_at >= since - SAME_MOMENT
 
 
 def _codes(user_id: int, since: datetime) -> tuple[ColumnElement[bool], ...]:
     code = RecoveryCodeRecord
-    return code.user_id == user_id, code.created_at >= since - _SAME_MOMENT
+    return code.user_id == user_id, code.created_at >= since - SAME_MOMENT

@@ -65,6 +65,7 @@ LIFETIME = timedelta(minutes=10)
 _LENGTH = 43
 """Letters and digits of each secret: 256 bits; RFC 7636, 4.1, asks for 43 characters at least."""
 
+_UNKNOWN = Problem("NOT_FOUND", "This sign-in method is no longer available. Choose another one.")
 _WORTHLESS = Problem(
     "INVALID", "This sign-in has expired, was already used or wasn't started here.", "state"
 )
@@ -81,11 +82,17 @@ class StartedSignIn:
 
 
 @building_block
-def store_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> StartedSignIn:
-    """A new sign-in at ``provider`` that ends at ``redirect_uri``, stored."""
+def store_sign_in(
+    ports: Ports, provider: Provider, redirect_uri: str, links_in: int | None = None
+) -> StartedSignIn:
+    """A new sign-in at ``provider`` that ends at ``redirect_uri``, stored.
+
+    ``links_in`` is the key of the session in which it links an identity instead.
+    """
     state, nonce, verifier = (ports.randomness.token(_LENGTH) for _ in range(3))
     settings = provider.trust_version
-    secrets = json.dumps({"nonce": nonce, "verifier": verifier, "settings": settings})
+    kept = {"nonce": nonce, "verifier": verifier, "settings": settings, "links_in": links_in}
+    secrets = json.dumps(kept)
     with ports.database.transaction() as session:
         session.add(
             OidcStateRecord(
@@ -100,11 +107,14 @@ def store_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> Starte
 
 
 @building_block
-def take_sign_in(ports: Ports, provider: Provider, state: str) -> StartedSignIn:
+def take_sign_in(
+    ports: Ports, provider: Provider, state: str, links_in: int | None = None
+) -> StartedSignIn:
     """Delete and return the pending sign-in of ``state``, which works once.
 
     Refuses INVALID on ``state`` for one that is unknown, used, too old, or of another provider, or
-    of other settings: a code goes only to the token URL for which its sign-in began.
+    of other settings: a code goes only to the token URL for which its sign-in began. So it does
+    for one that doesn't link in the session ``links_in``: no sign-in links, no link signs in.
     """
     record = OidcStateRecord
     take = (
@@ -118,6 +128,8 @@ def take_sign_in(ports: Ports, provider: Provider, state: str) -> StartedSignIn:
         raise Refused(_WORTHLESS)
     secrets = json.loads(ports.encryption.decrypt(PENDING_SIGN_IN, row.sealed))
     if secrets.get("settings", provider.trust_version) != provider.trust_version:
+        raise Refused(_WORTHLESS)
+    if secrets.get("links_in") != links_in:
         raise Refused(_WORTHLESS)
     return StartedSignIn(row.redirect_uri, state, secrets["nonce"], secrets["verifier"])
 
@@ -259,13 +271,25 @@ class ProviderSignIn:
 
 
 @dataclass(frozen=True, slots=True)
-class _VerifiedSignIn:
+class VerifiedSignIn:
     """A person whose sign-in at the provider was verified."""
 
     provider_person: ProviderPerson
     sid: str
     refresh_token: str
     proved_ago: float
+
+
+@building_block
+def find_way_in(ports: Ports, plugin_id: str) -> Provider:
+    """Return the provider.
+
+    Refuses NOT_FOUND for one that is unknown, inactive, or can't sign people in.
+    """
+    provider = provider_of(ports, plugin_id)
+    if provider is None or not provider.signs_in:
+        raise Refused(_UNKNOWN)
+    return provider
 
 
 @input_decides
@@ -369,7 +393,7 @@ def sign_in_with_provider(
         if error is not None:
             raise _refused_there(entry, error, provider)
         require_codes_allowed(ports, provider)
-        proven = _verify(ports, provider, started, code or "")
+        proven = verify_code(ports, provider, started, code or "")
         entry.reason = SignInReason.SSO_NOT_LINKED
         entry.email = proven.provider_person.person.email
         try:
@@ -393,9 +417,10 @@ def _missing(**arguments: object) -> list[Problem]:
     ]
 
 
-def _verify(
+@building_block
+def verify_code(
     ports: Ports, provider: Provider, started: StartedSignIn, code: str
-) -> _VerifiedSignIn:
+) -> VerifiedSignIn:
     """Verify the ``code`` and return the person it stands for."""
 
     def exchange(client: Client) -> TokenResponse:
@@ -421,13 +446,13 @@ def _verify(
     said = ProviderPerson(provider, identity.issuer, person, grant, amr=identity.amr)
     provider_person = assert_person(ports, said)
     refresh_token = tokens.refresh_token if provider.enable_refresh_token else ""
-    return _VerifiedSignIn(provider_person, identity.sid, refresh_token, identity.proved_ago)
+    return VerifiedSignIn(provider_person, identity.sid, refresh_token, identity.proved_ago)
 
 
 def _sign_in(
     ports: Ports,
     actor: Actor,
-    proven: _VerifiedSignIn,
+    proven: VerifiedSignIn,
     terms: SignInTerms,
     entry: SignInEntry,
 ) -> ProviderSignIn:

@@ -1,0 +1,193 @@
+"""The identities of the caller at providers: listed, linked after a fresh proof, unlinked.
+
+For staff: customers link by an email that both sides have verified (``linked_accounts``).
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Caller
+from app.domain.mails.mail import MailKind
+from app.domain.single_sign_on.providers import ProviderError
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.models import (
+    ExternalIdentityRecord,
+    IdentityProviderRecord,
+    SessionRecord,
+    UserRecord,
+)
+from app.ports import Ports
+from app.ports.database import account
+from app.services.audit.log import Change, record
+from app.services.authorization.register import fresh_proof, staff_only
+from app.services.identity.linked_accounts import link_to_account
+from app.services.identity.provider_assertions import ProviderPerson, require_codes_allowed
+from app.services.identity.providers import KNOWN_BY, known_providers
+from app.services.outbox.security_notices import notify
+from app.services.sign_in.reauthentication import own_id
+from app.services.single_sign_on.sign_in import (
+    find_way_in,
+    provider_login_url,
+    store_sign_in,
+    take_sign_in,
+    verify_code,
+)
+
+_IN_USE = Problem(
+    "INVALID", "You signed in with this identity. Sign in another way to unlink it.", "id"
+)
+_NOT_LINKED = Problem("NOT_FOUND", "You haven't linked this SSO identity.", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnIdentity:
+    """An identity of the caller; ``by_owner``: they linked it, and can unlink it.
+
+    ``is_current``: the caller's session began with it.
+    """
+
+    id: int
+    linked_at: datetime
+    by_owner: bool
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OwnProvider:
+    """An active provider with which people sign in, and the caller's identities there."""
+
+    plugin_id: str
+    name: str
+    identities: tuple[OwnIdentity, ...]
+
+
+@staff_only
+def list_own_providers(ports: Ports, actor: Actor) -> tuple[OwnProvider, ...]:
+    """Return the active providers with a login page, and the caller's identities there."""
+    identity, provider = ExternalIdentityRecord, IdentityProviderRecord
+    of_session = select(SessionRecord.identity_id).where(SessionRecord.id == actor.session_id)
+    query = (
+        select(
+            provider.slug,
+            identity.id,
+            identity.created_at,
+            identity.by_owner,
+            (identity.id == of_session.scalar_subquery()).label("is_current"),
+        )
+        .join(provider, KNOWN_BY)
+        .where(identity.user_id == own_id(actor))
+        .order_by(identity.id)
+    )
+    with ports.database.reading() as session:
+        rows = session.execute(query).all()
+    vendor = ports.configuration.vendor
+    return tuple(
+        OwnProvider(
+            known.plugin_id(vendor),
+            known.name,
+            tuple(
+                OwnIdentity(row.id, row.created_at, row.by_owner, bool(row.is_current))
+                for row in rows
+                if row.slug == known.slug
+            ),
+        )
+        for known in known_providers(ports)
+        if known.active and known.signs_in
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StartedLink:
+    """Where the browser goes to link an identity, and the ``state`` that it comes back with."""
+
+    provider: str
+    url: str
+    state: str = field(repr=False)
+
+
+@fresh_proof("You're about to link an SSO identity to your account.")
+@staff_only
+def begin_own_link(
+    ports: Ports, actor: Actor, *, plugin_id: str, redirect_uri: str
+) -> StartedLink:
+    """Return the provider's login URL for staff who link an identity to their own account.
+
+    The provider asks them to sign in again. Refuses NOT_FOUND for a provider that is unknown,
+    inactive, or can't sign people in.
+    """
+    session_id, provider = _own_session(actor), find_way_in(ports, plugin_id)
+    started = store_sign_in(ports, provider, redirect_uri, links_in=session_id)
+    url = provider_login_url(ports, provider, started, "login")
+    return StartedLink(provider.name, url, started.state)
+
+
+@staff_only
+def finish_own_link(
+    ports: Ports,
+    actor: Actor,
+    *,
+    plugin_id: str,
+    code: str | None,
+    state: str | None,
+    error: ProviderError | None = None,
+) -> str:
+    """Link the identity with which the caller came back; return the provider's name.
+
+    The ``state`` stands for the fresh proof of ``begin_own_link``: it works once, in the same
+    session, within ten minutes. Refuses as ``finish_sign_in`` and ``link_to_account`` do. The
+    owner gets an email.
+    """
+    session_id, provider = _own_session(actor), find_way_in(ports, plugin_id)
+    started = take_sign_in(ports, provider, state or "", links_in=session_id)
+    if error is not None:
+        raise Refused(error.problem(provider.name))
+    require_codes_allowed(ports, provider)
+    person = verify_code(ports, provider, started, code or "").provider_person
+    try:
+        _link_own(ports, actor, person)
+    except IntegrityError:  # the same identity was linked by another request, a moment before
+        _link_own(ports, actor, person)
+    return provider.name
+
+
+def _link_own(ports: Ports, actor: Actor, person: ProviderPerson) -> None:
+    user_id = own_id(actor)
+    with ports.database.transaction(account(user_id)) as session:
+        if link_to_account(ports, actor, session, person, user_id) is not None:
+            values = {"provider": person.provider.name}
+            notify(ports, actor, session, user_id, MailKind.IDENTITY_LINKED, values)
+
+
+@fresh_proof("You're about to unlink an SSO identity from your account.")
+@staff_only
+def unlink_own_identity(ports: Ports, actor: Actor, *, identity_id: int) -> None:
+    """Unlink an identity that the caller linked; its sessions end.
+
+    Refuses NOT_FOUND for any other, and INVALID for the one that the caller signed in with: so
+    they keep a way to sign in.
+    """
+    session_id, user_id = _own_session(actor), own_id(actor)
+    identity = ExternalIdentityRecord
+    with ports.database.transaction(account(user_id)) as session:
+        user = session.get_one(UserRecord, user_id, with_for_update=True)
+        own = identity.id == identity_id, identity.user_id == user_id
+        found = session.scalar(select(identity).where(*own, identity.by_owner.is_(True)))
+        if found is None:
+            raise Refused(_NOT_LINKED)
+        used = select(SessionRecord.identity_id).where(SessionRecord.id == session_id)
+        if session.scalar(used) == identity_id:
+            raise Refused(_IN_USE)
+        before = {"issuer": found.issuer, "subject": found.subject}
+        session.delete(found)
+        record(ports, actor, session, Change("user.unlink", "User", user_id, user.email, before))
+
+
+def _own_session(actor: Actor) -> int:
+    """Return the session of a person; raise ``PermissionDenied`` for an extension or token."""
+    if not actor.is_account_owner or actor.session_id is None:
+        raise PermissionDenied(Caller.USER)
+    return actor.session_id
