@@ -148,6 +148,8 @@ def register(app: Flask) -> None:
     app.extensions["latchkey.load_server"] = _load_server
     app.extensions["latchkey.worker"] = _work
     app.extensions["latchkey.operations"] = _serve_operations
+    app.extensions["latchkey.service_manager"] = _service_manager
+    app.extensions["latchkey.check_settings"] = _check_settings
     app.extensions["latchkey.remote_access"] = _remote_access
 
 
@@ -202,7 +204,7 @@ def _remote_access() -> object:
         return latchkey.connect_remote_access()
 
 
-def _load_server() -> Callable[[], object]:
+def _load_server() -> Callable[[Callable[[], bool]], object]:
     """Import the application for the processes that are forked from now on.
 
     Returns what makes the application in one of them.
@@ -212,20 +214,32 @@ def _load_server() -> Callable[[], object]:
 
 
 def _make_server(
-    create_app: Callable[[], Flask], create_server: Callable[[Flask], object]
+    create_app: Callable[[], Flask],
+    create_server: Callable[[Flask, Callable[[], bool]], object],
+    is_stopping: Callable[[], bool],
 ) -> object:
     """Return the application as an RSGI target that reads requests before it takes threads."""
     try:
-        server = create_server(create_app())
+        server = create_server(create_app(), is_stopping)
     except Misconfigured as error:
         sys.exit(str(error))
     gc.freeze()
     return server
 
 
-def _work(stop: Event, *, serves_operations: bool) -> None:
-    latchkey.run_worker(stop, serves_operations=serves_operations)
+def _service_manager() -> object:
+    return latchkey.service_manager()
 
 
-def _serve_operations(stop: Event, *, port_is_required: bool) -> None:
-    latchkey.run_operations(stop, port_is_required=port_is_required)
+def _check_settings() -> None:
+    latchkey.load_settings()
+
+
+def _work(stop: Event, *, serves_operations: bool, each_tick: Callable[[], None]) -> None:
+    latchkey.run_worker(stop, serves_operations=serves_operations, each_tick=each_tick)
+
+
+def _serve_operations(
+    stop: Event, *, port_is_required: bool, each_tick: Callable[[], None]
+) -> None:
+    latchkey.run_operations(stop, port_is_required=port_is_required, each_tick=each_tick)

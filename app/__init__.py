@@ -27,6 +27,8 @@ _MODULES = {
     "run_operations": "app.operations",
     "connect_installation": "app.wiring",
     "connect_remote_access": "app.wiring",
+    "load_settings": "app.settings",
+    "service_manager": "app.settings",
     "unexpected_settings_files": "app.settings",
 }
 

@@ -1,5 +1,6 @@
 """Builds the Flask application out of ports and settings."""
 
+from collections.abc import Callable
 from functools import partial
 
 from flask import Flask, Response, request
@@ -32,7 +33,13 @@ from app.web.request_hooks import (
     make_request_traces,
     request_hooks,
 )
-from app.web.server import THREADS, BodyLimits, BufferedServer, Server
+from app.web.server import (
+    THREADS,
+    BodyLimits,
+    BufferedServer,
+    Server,
+    close_connections_when,
+)
 from app.web.sessions import ConsoleSessions, cookie_settings
 from app.web.translation import set_up_translation
 from app.wiring import (
@@ -101,8 +108,11 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     return app
 
 
-def create_server(app: Flask) -> Server | BufferedServer:
+def create_server(
+    app: Flask, is_stopping: Callable[[], bool] = lambda: False
+) -> Server | BufferedServer:
     """Return ``app`` for granian, with the sizes of bodies that its installation allows."""
+    served = close_connections_when(is_stopping, app)
     installation = installation_of(app)
     max_size = installation.graphql_body_max
     body_limits = BodyLimits(max_size, max_size + installation.upload_max)
@@ -110,13 +120,13 @@ def create_server(app: Flask) -> Server | BufferedServer:
     limits = installation.connection_limits
     if installation.requests_are_buffered:
         return BufferedServer(
-            app,
+            served,
             body_limits,
             on_refusal=on_refusal,
             environment_names=environment_names(),
             connection_limits=limits,
         )
-    return Server(app, body_limits, on_refusal=on_refusal, connection_limits=limits)
+    return Server(served, body_limits, on_refusal=on_refusal, connection_limits=limits)
 
 
 def _mount_graphql(app: Flask, installation: Installation, endpoint: GraphqlEndpoint) -> None:

@@ -5,9 +5,10 @@ They say no reasons: everyone can ask them. ``OPERATIONS_PORT`` has the reasons.
 
 from http import HTTPStatus
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from app.web.operations_server import Readiness, is_ready, readiness_status
+from app.web.server import STOPPING_KEY
 
 HEALTHY, READY = "/healthz", "/readyz"
 _NO_STORE = {"Cache-Control": "no-store"}
@@ -24,7 +25,12 @@ def make_health(readiness: Readiness) -> Blueprint:
 
     @blueprint.get(READY)
     def ready() -> Response:
-        """Answer 200 while requests can be served: database, tables, keys."""
+        """Answer 200 while requests can be served: database, tables, keys.
+
+        A server that is to stop answers 503 while it still serves.
+        """
+        if STOPPING_KEY in request.environ:
+            return _answer("stopping", HTTPStatus.SERVICE_UNAVAILABLE)
         findings = readiness.findings()
         code = HTTPStatus.OK if is_ready(findings) else HTTPStatus.SERVICE_UNAVAILABLE
         return _answer(readiness_status(findings), code)

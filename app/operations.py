@@ -4,6 +4,7 @@
 of their memory.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from threading import Event
 
@@ -14,22 +15,27 @@ from app.web.operations_server import offering_operations, serve_operations
 from app.wiring import connect, make_metrics, make_traces
 
 
-def run_worker(stop: Event, *, serves_operations: bool) -> None:
+def run_worker(
+    stop: Event, *, serves_operations: bool, each_tick: Callable[[], None] = lambda: None
+) -> None:
     """Do the background work of the installation that the environment describes.
 
     ``serves_operations`` is whether no other process of this start serves health and metrics.
+    ``each_tick`` is called twice a second while the work goes on.
     """
     settings = load_settings()
     set_up_logs(level=settings.log_level, development=settings.development)
     ports = connect(settings, metrics=make_metrics(settings), traces=make_traces())
     if not settings.operations_port or not serves_operations:
-        worker.run(ports, stop)
+        worker.run(ports, stop, each_tick=each_tick)
         return
     with offering_operations(ports, settings.operations_host, settings.operations_port):
-        worker.run(ports, stop)
+        worker.run(ports, stop, each_tick=each_tick)
 
 
-def run_operations(stop: Event, *, port_is_required: bool) -> None:
+def run_operations(
+    stop: Event, *, port_is_required: bool, each_tick: Callable[[], None] = lambda: None
+) -> None:
     """Serve health and metrics of the installation that the environment describes.
 
     Raises ``PortUnavailable`` if the port is required and another program has it.
@@ -43,4 +49,5 @@ def run_operations(stop: Event, *, port_is_required: bool) -> None:
         settings.operations_port,
         stop,
         port_is_required=port_is_required,
+        each_tick=each_tick,
     )

@@ -23,6 +23,7 @@ from app.ports.configuration import MIN_CONNECTIONS, Configuration
 from app.setting_values import own_secret, read_secret
 from app.setting_values import secret_files as find_secret_files
 from app.web.headers import IDENTITY_HEADERS, IdentityFact
+from app.web.parent_process import ServiceManager
 
 Value = TypeVar("Value")
 
@@ -225,6 +226,14 @@ class Settings:
             passkey_origins=self.passkey_origins,
             rate_limits=RateLimitPolicy(self.rate_limits, self.rate_limit_trusted_clients),
         )
+
+
+def service_manager() -> ServiceManager:
+    """Return what started this process, if it wants to be told how the process fares."""
+    microseconds = os.environ.get("WATCHDOG_USEC", "")
+    is_watched = os.environ.get("WATCHDOG_PID", "") in ("", str(os.getpid()))
+    seconds = int(microseconds) / 1e6 if is_watched and microseconds.isdecimal() else 0.0
+    return ServiceManager(os.environ.get("NOTIFY_SOCKET", ""), seconds)
 
 
 def environment_names() -> tuple[str, ...]:

@@ -30,6 +30,7 @@ from app.services.shop.settings import open_storefront_on_time
 _POLL_SECONDS = 0.5
 """Seconds that a thread waits for a batch before it looks whether the worker is to end."""
 
+_LOOK = "look"
 _LOOK_SECONDS = 2.0
 """Seconds between looks for work of which no signal came: what is due later, or was lost."""
 
@@ -45,6 +46,9 @@ _MAX_PAUSE = 15.0
 _HELD_UP_SECONDS = 2.0
 """Seconds after which a round is held up by somebody else: twice what one takes at most that is
 not."""
+
+_HANGING_SECONDS = 60.0
+"""Seconds after which a look for work hangs: a database answers or fails sooner."""
 
 _WAITING = math.inf
 """Instead of when its round began: a thread that waits for work is never held up."""
@@ -130,14 +134,21 @@ TASKS = (
 )
 
 
-def run(ports: Ports, stop: Event, tasks: tuple[Task, ...] = TASKS) -> None:
+def run(
+    ports: Ports,
+    stop: Event,
+    tasks: tuple[Task, ...] = TASKS,
+    *,
+    each_tick: Callable[[], None] = lambda: None,
+) -> None:
     """Work until ``stop`` is set, each task in its own threads.
 
-    Returns when the running rounds have ended.
+    Returns when the running rounds have ended. ``each_tick`` is called twice a second, unless the
+    thread that looks for work hangs.
     """
     wakes = {task.name: Event() for task in tasks}
     if any(task.on_demand for task in tasks):
-        look = Task("look", partial(_wake_tasks, wakes), _LOOK_SECONDS, pause=_LOOK_PAUSE)
+        look = Task(_LOOK, partial(_wake_tasks, wakes), _LOOK_SECONDS, pause=_LOOK_PAUSE)
         signal = Task("signal", _wait_for_signal, 0.0, wakes=look.name)
         wakes.update({task.name: Event() for task in (look, signal)})
         tasks = (signal, look, *tasks)
@@ -148,6 +159,8 @@ def run(ports: Ports, stop: Event, tasks: tuple[Task, ...] = TASKS) -> None:
     while not stop.wait(_HELD_UP_SECONDS / 4):
         for pool in pools:
             pool.start_threads()
+        if not any(pool.hangs for pool in pools):
+            each_tick()
     ports.work_signal.send()  # to the thread that waits for one
     for pool in pools:
         pool.join()
@@ -200,6 +213,12 @@ class _TaskThreads:
                 # Again and again: it can be just about to wait.
                 self._wake.set()
                 thread.join(_POLL_SECONDS)
+
+    @property
+    def hangs(self) -> bool:
+        """Whether this looks for work and doesn't come back from it."""
+        began = min(self._rounds.copy().values(), default=_WAITING)
+        return self._duty.name == _LOOK and time.monotonic() - began > _HANGING_SECONDS
 
     def _busy(self) -> int:
         """How many threads are not held up."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import Context
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing.context import ForkProcess
 from threading import Event
@@ -24,9 +26,10 @@ from flask import current_app
 from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Form, output
 from app.domain.authorization.actor import OPERATOR
+from app.domain.values.installation import Misconfigured
 from app.services.operations.health_checks import require_ready
 from app.web.installation import installation
-from app.web.parent_process import end_with_parent, show_name
+from app.web.parent_process import ServiceManager, end_with_parent, show_name
 
 _TICK = 0.5
 _GRACE = 20.0
@@ -38,14 +41,50 @@ _ENDING = (signal.SIGTERM, signal.SIGINT)
 
 Say = Callable[[str], None]
 
+SERVICE_MANAGER = "latchkey.service_manager"
+"""Where the application keeps what returns the manager that started this process."""
+
+CHECK_SETTINGS = "latchkey.check_settings"
+"""Where the application keeps what reads the settings anew, and raises ``Misconfigured``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A process that ``manager`` has started; ``check`` raises ``Misconfigured``."""
+
+    manager: ServiceManager
+    check: Callable[[], object]
+
+    def can_reload(self, say: Say) -> bool:
+        """Return whether the settings can be used now; says why not."""
+        try:
+            self.check()
+        except Misconfigured as error:
+            say(f"Not reloaded, because the settings can't be used: {error}")
+            return False
+        return True
+
+
+def current_service() -> Service:
+    """Return this process; needs an application context."""
+    extensions = current_app.extensions
+    return Service(extensions[SERVICE_MANAGER](), extensions[CHECK_SETTINGS])
+
 
 class Program:
     """One of the processes, with the processes that it starts."""
 
-    def __init__(self, name: str, run: Callable[[], object]) -> None:
-        """Call ``run`` in the new process."""
+    def __init__(
+        self, name: str, run: Callable[[], object], *, reload_signal: int = signal.SIGTERM
+    ) -> None:
+        """Call ``run`` in the new process.
+
+        ``reload_signal`` has it take new settings: SIGTERM ends it, and it is started again.
+        """
         self.name = name
         self._run = run
+        self._reload_signal = reload_signal
+        self._is_reloading = False
         self._process: ForkProcess | None = None
         self._started = 0.0
         self._due = 0.0
@@ -68,12 +107,22 @@ class Program:
             return
         self.kill()  # what it has started may live on, and hold the port
         self._process = None
+        if self._is_reloading:
+            self._is_reloading = False
+            self._start(now)
+            return
         self._falls = self._falls + 1 if now - self._started < _QUICK else 1
         self._due = now + min(2.0 ** (self._falls - 2), _MAX_RESTART_SECONDS)
         outcome = (
             f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
         )
         say(f"The {self.name} {outcome}.")
+
+    def reload(self) -> None:
+        """Have it take new settings."""
+        if self._process is not None and self._process.pid is not None:
+            self._is_reloading = self._reload_signal == signal.SIGTERM
+            os.kill(self._process.pid, self._reload_signal)
 
     def ask_to_end(self) -> None:
         if self._process is not None:
@@ -109,6 +158,7 @@ def _enter(parent: int, name: str, run: Callable[[], object]) -> None:
     os.setsid()
     for number in _ENDING:
         signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     end_with_parent(parent)
     show_name(f"latchkey-{name}")
@@ -119,27 +169,79 @@ def _enter(parent: int, name: str, run: Callable[[], object]) -> None:
 
 def run_until_stopped(work: Callable[[Event], None]) -> None:
     """Call ``work`` with an event that SIGTERM and SIGINT set."""
-    work(_stop_event())
-
-
-def _stop_event() -> Event:
-    """Return an event that SIGTERM and SIGINT set from now on."""
     stop = Event()
+    _on(_ENDING, stop.set)
+    work(stop)
 
-    def end(_signal: int, _frame: FrameType | None) -> None:
+
+def run_service(service: Service, say: Say, work: Callable[..., None]) -> None:
+    """Call ``work`` until SIGTERM or SIGINT, telling the service manager; again after SIGHUP.
+
+    ``work`` gets the event that ends it, and calls ``each_tick`` as long as it is well. After
+    SIGHUP the whole process begins anew, with new settings and new code.
+    """
+    manager, stop, reload = service.manager, Event(), Event()
+    is_ready = False
+
+    def end() -> None:
+        manager.tell_stopping()
         stop.set()
 
-    for number in _ENDING:
-        signal.signal(number, end)
-    return stop
+    def begin_anew() -> None:
+        manager.tell_reloading()
+        if service.can_reload(say):
+            reload.set()
+            stop.set()
+        else:
+            manager.tell_ready()
+
+    def tell() -> None:
+        nonlocal is_ready
+        if not is_ready:
+            is_ready = True
+            manager.tell_ready()
+        if manager.wants_sign_of_life:
+            manager.tell_alive()
+
+    _on(_ENDING, end)
+    _on_hangup(begin_anew)
+    work(stop, each_tick=tell)
+    if reload.is_set():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
 
 
-def run_programs(programs: Sequence[Program], say: Say, each_tick: Callable[[], None]) -> bool:
+def _on(numbers: Sequence[signal.Signals], act: Callable[[], None]) -> None:
+    def handle(_signal: int, _frame: FrameType | None) -> None:
+        act()
+
+    for number in numbers:
+        signal.signal(number, handle)
+
+
+def _on_hangup(act: Callable[[], None]) -> None:
+    """Have SIGHUP call ``act``, unless it says that the terminal was closed, or is ignored."""
+    if not sys.stdin.isatty() and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        _on((signal.SIGHUP,), act)
+
+
+def run_programs(
+    programs: Sequence[Program],
+    say: Say,
+    each_tick: Callable[[], None],
+    *,
+    service: Service,
+    grace: float = _GRACE,
+) -> bool:
     """Run ``programs`` until SIGTERM or SIGINT; whether that was why it ended.
 
-    One that ends by itself is started again after a pause. When it keeps falling, all end.
+    One that ends by itself is started again after a pause. When it keeps falling, all end. On
+    SIGHUP all take new settings, unless these can't be used. They have ``grace`` seconds to end.
     """
-    stop = _stop_event()
+    stop, reload = Event(), Event()
+    _on(_ENDING, stop.set)
+    _on_hangup(reload.set)
     try:
         while not stop.is_set():
             for program in programs:
@@ -147,17 +249,29 @@ def run_programs(programs: Sequence[Program], say: Say, each_tick: Callable[[], 
                 if program.keeps_failing:
                     say(f"The {program.name} keeps crashing; stopping.")
                     return False
+            if reload.is_set():
+                reload.clear()
+                _reload(programs, say, service)
             each_tick()
             stop.wait(_TICK)
     finally:
-        _end(programs, say)
+        service.manager.tell_stopping()
+        _end(programs, say, grace)
     return True
 
 
-def _end(programs: Sequence[Program], say: Say) -> None:
+def _reload(programs: Sequence[Program], say: Say, service: Service) -> None:
+    service.manager.tell_reloading()
+    if service.can_reload(say):
+        for program in programs:
+            program.reload()
+    service.manager.tell_ready()
+
+
+def _end(programs: Sequence[Program], say: Say, grace: float) -> None:
     for program in programs:
         program.ask_to_end()
-    deadline = time.monotonic() + _GRACE
+    deadline = time.monotonic() + grace
     for program in programs:
         if not program.wait_for_end(deadline - time.monotonic()):
             say(f"The {program.name} didn't stop in time and was killed.")
@@ -180,7 +294,8 @@ def operations() -> None:
     """
     if not installation().operations_port:
         raise click.ClickException("OPERATIONS_PORT isn't set.")
-    run_until_stopped(partial(current_app.extensions[OPERATIONS], port_is_required=True))
+    work = partial(current_app.extensions[OPERATIONS], port_is_required=True)
+    run_service(current_service(), output().say, work)
     out = output()
     if out.form is Form.JSON:
         out.alone("ended", True)  # noqa: FBT003 - the value that is shown
@@ -199,7 +314,8 @@ def worker() -> None:
     current work.
     """
     require_ready(installation().ports, OPERATOR)
-    run_until_stopped(partial(current_app.extensions[WORKER], serves_operations=True))
+    work = partial(current_app.extensions[WORKER], serves_operations=True)
+    run_service(current_service(), output().say, work)
     out = output()
     if out.form is Form.JSON:  # what it does meanwhile, its log tells
         out.alone("ended", True)  # noqa: FBT003 - the value that is shown

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import mmap
 import os
+import signal
 import socket
+import struct
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
+from typing import Any
 
 import click
 from flask import current_app
-from granian import Granian
+from granian._granian import ListenerSpec
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
+from granian.server.mp import MPServer
+from typing_extensions import override
 
-from app.commands.processes import OPERATIONS, WORKER, Program, run_programs, run_until_stopped
+from app.commands.processes import (
+    OPERATIONS,
+    WORKER,
+    Program,
+    current_service,
+    run_programs,
+    run_until_stopped,
+)
 from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, Form, Output, output
@@ -29,6 +46,7 @@ from app.services.demo.identity_provider import set_up_demo_provider
 from app.services.operations.health_checks import database_capacity, require_ready
 from app.services.outbox.base_url import save_base_url
 from app.web.installation import installation
+from app.web.parent_process import ServiceManager
 from app.web.server import THREADS
 from app.web.sessions import CONSOLE
 
@@ -41,6 +59,8 @@ _CONNECTIONS = 4096
 _MAX_HEADER_BYTES = 64 * 1024
 """Bytes that are kept of a connection's headers, and of what is read ahead of a body."""
 
+_LOOK_SECONDS = 2.0
+_GRACE_SECONDS = 20.0
 _PORT_SECONDS = 10.0
 _PORT_PAUSE = 0.1
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - told apart, not listened on
@@ -89,11 +109,20 @@ _PLAYGROUND = Column[_Served]("playground", "Playground", lambda served: served.
     help="Server processes. Default: number of CPUs, or as many as the database can take.",
 )
 @click.option("--no-worker", is_flag=True, help="Don't run the background worker.")
-def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> None:
+@click.option(
+    "--drain",
+    type=click.IntRange(0, 300),
+    default=0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Go on serving so long after SIGTERM, while /readyz answers 503.",
+)
+def command(host: str, port: int, *, workers: int | None, no_worker: bool, drain: int) -> None:
     """Serve the shop and run its background worker.
 
     Checks settings, database and keys first, and waits up to 10 seconds for a port that is in use.
-    Stops on SIGTERM and Ctrl-C after finishing open requests. A worker that crashes is restarted.
+    Stops on SIGTERM and Ctrl-C: no connection is lost, and open requests are finished. Takes new
+    settings on SIGHUP. A worker that crashes is restarted. Tells systemd (Type=notify).
     """
     ports = installation().ports
     require_ready(ports, OPERATOR)
@@ -103,19 +132,21 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     set_up_demo_provider(ports, OPERATOR)
     count = _server_processes(ports, out, workers, own_worker=not no_worker)
     ports.database.close()  # from here on, the processes below have connections of their own
-    announcement = _StartMessage(out, host, port)
+    service = current_service()
+    watch = _Watch(_StartMessage(out, host, port), service.manager, host, port)
     # Imported before the processes are forked, which then share it.
     make_server = current_app.extensions[EXTENSION]()
     buffered = installation().requests_are_buffered
-    server = partial(_serve, make_server, host, port, count, buffered=buffered)
-    programs = [Program("server", server)]
+    server = partial(_serve, make_server, host, port, count, buffered=buffered, drain=drain)
+    programs = [Program("server", server, reload_signal=signal.SIGHUP)]
     if not no_worker:
         work = partial(current_app.extensions[WORKER], serves_operations=False)
         programs.append(Program("worker", partial(run_until_stopped, work)))
     if installation().operations_port:
         listen = partial(current_app.extensions[OPERATIONS], port_is_required=False)
         programs.append(Program("operations listener", partial(run_until_stopped, listen)))
-    if not run_programs(programs, out.say, announcement.make_once_ready):
+    grace = drain + _GRACE_SECONDS
+    if not run_programs(programs, out.say, watch.look, service=service, grace=grace):
         click.get_current_context().exit(Exit.FAILED)
 
 
@@ -157,18 +188,20 @@ def _server_processes(ports: Ports, out: Output, asked: int | None, *, own_worke
 
 
 def _serve(
-    make_server: Callable[[], Callable[..., object]],
+    make_server: Callable[[Callable[[], bool]], Callable[..., object]],
     host: str,
     port: int,
     workers: int,
     *,
     buffered: bool,
+    drain: int,
 ) -> None:
     """Answer requests in ``workers`` processes until SIGTERM; one that crashes is restarted.
 
     ``buffered`` is whether a proxy reads whole requests first (``BufferedServer``).
     """
-    Granian(
+    stopping = mmap.mmap(-1, 1)  # shared with the processes that are forked
+    _Granian(
         "wsgi",
         host,
         port,
@@ -187,7 +220,101 @@ def _serve(
         respawn_failed_workers=True,
         workers_kill_timeout=10,
         log_level=LogLevels.error,
-    ).serve(target_loader=make_server, wrap_loader=False)
+    ).serve_until_drained(partial(make_server, lambda: bool(stopping[0])), stopping, drain)
+
+
+class _Granian(MPServer):
+    """Granian whose parent process has the listening sockets, one for each worker.
+
+    Connections that a worker hasn't accepted yet outlive it, so that none is lost when it crashes
+    or is replaced, and a stop can wait until all are accepted.
+    """
+
+    def serve_until_drained(
+        self, make_server: Callable[[], Callable[..., object]], stopping: mmap.mmap, seconds: int
+    ) -> None:
+        """Serve; after SIGTERM set ``stopping``, and go on for ``seconds``."""
+        self._stopping, self._drain_seconds = stopping, seconds
+        self.serve(target_loader=make_server, wrap_loader=False)
+
+    @override
+    def _init_shared_socket(self) -> None:
+        super()._init_shared_socket()  # type: ignore[no-untyped-call]
+        if sys.platform == "linux":
+            spec = ListenerSpec(self.bind_addr, self.bind_port, self.backlog)
+            self._holders = [spec.build() for _ in range(self.workers)]
+
+    @override
+    def _spawn_worker(self, idx: int, *arguments: Any, **options: Any) -> Any:
+        if sys.platform == "linux":
+            self._ssp, self._shd = None, self._holders[idx]  # type: ignore[assignment]
+        return super()._spawn_worker(idx, *arguments, **options)
+
+    @override
+    def shutdown(self, exit_code: int = 0) -> None:
+        self._stopping[0] = 1
+        time.sleep(self._drain_seconds)
+        if sys.platform == "linux":
+            self._stop_accepting()
+        super().shutdown(exit_code)  # type: ignore[no-untyped-call]
+
+    def _stop_accepting(self) -> None:
+        listeners = [socket.socket(fileno=os.dup(holder.get_fd())) for holder in self._holders]
+        accept_the_last(listeners)
+        workers: list[Any] = self.wrks
+        for worker in workers:
+            worker.terminate()
+        # A worker that still accepts would wait for ever at a socket that was shut down.
+        deadline = time.monotonic() + _LEAVE_SECONDS
+        for worker in workers:
+            worker.join(max(deadline - time.monotonic(), 0.0))
+        for listener in listeners:
+            with suppress(OSError), listener:
+                listener.shutdown(socket.SHUT_RDWR)
+
+
+_NO_NEW_CONNECTIONS = (
+    (0x30, 0, 0, 13),  # load the flags of the TCP header
+    (0x54, 0, 0, 0x12),  # of which SYN and ACK
+    (0x15, 0, 1, 0x02),  # SYN alone?
+    (0x06, 0, 0, 0),  # then drop the packet
+    (0x06, 0, 0, 0xFFFFFFFF),
+)
+"""A filter for a listening socket, as bpf(4) describes it."""
+
+_SO_ATTACH_FILTER = 26
+_TCP_INFO = 11
+_WAITING_AT = 24
+"""Where ``struct tcp_info`` has ``tcpi_unacked``: of a listening socket, what isn't accepted."""
+
+_SETTLE_SECONDS = 0.2
+_ACCEPT_SECONDS = 5.0
+_LEAVE_SECONDS = 0.5
+
+
+def accept_the_last(listeners: list[socket.socket]) -> None:
+    """Wait until all that has connected is accepted, and let no more connect.
+
+    New connections are neither accepted nor refused: the client's system tries again by itself.
+    A listening socket that is simply closed resets those that wait to be accepted, with requests
+    that the client has already sent.
+    """
+    codes = b"".join(struct.pack("HBBI", *code) for code in _NO_NEW_CONNECTIONS)
+    program = ctypes.create_string_buffer(codes)
+    wanted = struct.pack("HxxxxxxP", len(_NO_NEW_CONNECTIONS), ctypes.addressof(program))
+    for listener in listeners:
+        with suppress(OSError):  # a sandbox without filters still serves those that wait
+            listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, wanted)
+    deadline = time.monotonic() + _ACCEPT_SECONDS
+    time.sleep(_SETTLE_SECONDS)
+    while any(map(_waiting, listeners)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(_SETTLE_SECONDS)
+
+
+def _waiting(listener: socket.socket) -> int:
+    info = listener.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, _WAITING_AT + 4)
+    return int.from_bytes(info[_WAITING_AT:], sys.byteorder)
 
 
 def _wait_for_port(out: Output, host: str, port: int) -> None:
@@ -221,21 +348,13 @@ def _listening_error(host: str, port: int) -> OSError | None:
 
 
 class _StartMessage:
-    """Says where the shop is, once and not before it answers there."""
+    """Says where the shop is."""
 
     def __init__(self, out: Output, host: str, port: int) -> None:
         self._out = out
         self._address = (host, port)
-        self._made = False
 
-    def make_once_ready(self) -> None:
-        if self._made:
-            return
-        with suppress(OSError), socket.create_connection(self._address, timeout=1):
-            self._made = True
-            self._make()
-
-    def _make(self) -> None:
+    def write(self) -> None:
         host, port = self._address
         display_host = f"[{host}]" if ":" in host else host
         base = installation().ports.configuration.public_url or f"http://{display_host}:{port}"
@@ -251,3 +370,37 @@ class _StartMessage:
         )
         prints_playground = served.playground or self._out.form is Form.JSON
         self._out.one(served, (*_COLUMNS, _PLAYGROUND) if prints_playground else _COLUMNS)
+
+
+class _Watch:
+    """Looks whether the shop answers, and tells terminal and service manager."""
+
+    def __init__(
+        self, message: _StartMessage, manager: ServiceManager, host: str, port: int
+    ) -> None:
+        self._message = message
+        self._manager = manager
+        self._address = (host, port)
+        self._is_ready = False
+
+    def look(self) -> None:
+        if self._is_ready and not self._manager.wants_sign_of_life:
+            return
+        if not self._answers():
+            return
+        if not self._is_ready:
+            self._is_ready = True
+            self._manager.tell_ready()
+            self._message.write()
+        if self._manager.wants_sign_of_life:
+            self._manager.tell_alive()
+
+    def _answers(self) -> bool:
+        connection = HTTPConnection(*self._address, timeout=_LOOK_SECONDS)
+        try:
+            connection.request("GET", "/healthz")
+            return connection.getresponse().status == HTTPStatus.OK
+        except (OSError, HTTPException):
+            return False
+        finally:
+            connection.close()

@@ -8,7 +8,7 @@ Readiness is checked once a second at most, however often probes ask.
 
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from socketserver import ThreadingMixIn
@@ -214,7 +214,13 @@ class _Server(ThreadingMixIn, WSGIServer):
 
 
 def serve_operations(
-    ports: Ports, host: str, port: int, stop: Event, *, port_is_required: bool = False
+    ports: Ports,
+    host: str,
+    port: int,
+    stop: Event,
+    *,
+    port_is_required: bool = False,
+    each_tick: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve until ``stop`` is set, while no other process of the installation does here.
 
@@ -226,13 +232,16 @@ def serve_operations(
         if ports.metrics.claim():
             try:
                 with _serving(ports, host, port):
-                    stop.wait()
+                    each_tick()
+                    while not stop.wait(_TURN_SECONDS):
+                        each_tick()
             except PortUnavailable as error:
                 if port_is_required:
                     raise
                 if str(error) != problem:
                     problem = str(error)
                     _log.error("operations.port_unavailable", problem=problem)
+        each_tick()
         stop.wait(_TURN_SECONDS)
 
 

@@ -66,6 +66,9 @@ _MARKED_KEYS = tuple(f"HTTP_{name.upper().replace('-', '_')}" for name in _MARKS
 _CLOSE = ("Connection", "close")
 _FORWARDED_FOR = "x-forwarded-for"
 
+STOPPING_KEY = "latchkey.is_stopping"
+"""In the WSGI environment of requests that arrive once the server is to stop."""
+
 OnRefusal = Callable[[dict[str, Any], HTTPStatus], Iterable[tuple[str, str]]]
 """Gets the WSGI environment and the status of a request that the application never sees.
 
@@ -281,6 +284,27 @@ class BufferedServer:
         if not self._room.take(size):
             raise no_room()
         return size
+
+
+def close_connections_when(
+    is_stopping: Callable[[], bool], application: Application
+) -> Application:
+    """Return ``application``, whose responses end their connections once the server is to stop.
+
+    Proxies that keep connections then go to another server before this one refuses them.
+    """
+
+    def run(environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        if not is_stopping():
+            return application(environ, start_response)
+        environ[STOPPING_KEY] = True
+
+        def start(line: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
+            return start_response(line, [*headers, _CLOSE], *exc_info)
+
+        return application(environ, start)
+
+    return run
 
 
 def _announced_size(environ: dict[str, Any], limit: int) -> int | None:

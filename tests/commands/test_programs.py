@@ -12,7 +12,8 @@ _SCRIPT = """
 import os, signal, sys, time
 from contextvars import ContextVar
 from functools import partial
-from app.commands.processes import Program, run_programs, run_until_stopped
+from app.commands.processes import Program, Service, run_programs, run_until_stopped
+from app.web.parent_process import ServiceManager
 
 said = []
 of_the_command = ContextVar("of_the_command", default="not set")
@@ -36,7 +37,8 @@ def stop_once_begun():
 
 
 programs = [Program("one", show)]
-print("ended", run_programs(programs, said.append, stop_once_begun))
+service = Service(ServiceManager(), lambda: None)
+print("ended", run_programs(programs, said.append, stop_once_begun, service=service))
 print(said)
 """
 _EARLY_SIGNAL = """
