@@ -137,6 +137,8 @@ def test_permission_is_found_by_name_and_others_stay_chosen(
 ) -> None:
     app_id, _ = make_app(small_shop.ports, "Labels", Permission.MANAGE_SHIPPING)
     admin.goto(f"{small_shop.url}/console/apps/{app_id}")
+    expect(admin.get_by_role("rowheader", name="Manage shipping")).to_be_visible()
+    admin.get_by_role("link", name="Edit permissions").click()
     search = admin.get_by_role("searchbox", name="Search permissions")
     search.fill("manage_orders")
     expect(admin.get_by_role("checkbox", name="Manage shipping")).to_be_hidden()

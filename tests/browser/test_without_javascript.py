@@ -113,6 +113,7 @@ def test_key_is_rotated_an_address_let_go_and_a_token_inspected(
     ports = small_shop.ports
     user = make_user(ports)
     token = sign_in(ports, user).access
+    plain.locator("nav summary", has_text="Tools").click()
     plain.get_by_role("navigation").get_by_role("link", name="Token inspector").click()
     plain.get_by_label("Token").fill(token)
     plain.get_by_role("button", name="Inspect").click()

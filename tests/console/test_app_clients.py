@@ -20,7 +20,7 @@ def app_id(shop: Ports) -> int:
 
 def test_client_is_linked_shown_and_unlinked(app_id: int, staff_console: StaffConsole) -> None:
     console = staff_console(APPS, ORDERS)
-    assert "No linked clients" in console.open(f"/console/apps/{app_id}").text
+    assert "No linked clients" in console.open(f"/console/apps/{app_id}?view=tokens").text
     form = console.open(f"/console/apps/{app_id}/clients/new")
     assert "Subject (sub)" in form.text
     linked = console.follow(console.send(f"/console/apps/{app_id}/clients/new", CLIENT))
@@ -44,7 +44,7 @@ def test_app_with_more_rights_is_out_of_reach(
     assert "permissions that you don\u2019t have" in refused.text.replace("'", "\u2019")
     link_client(shop, app_id, 1)
     console.send(f"/console/apps/{app_id}/clients/1/unlink", seen_at=f"/console/apps/{app_id}")
-    assert "sync" in console.open(f"/console/apps/{app_id}").text
+    assert "sync" in console.open(f"/console/apps/{app_id}?view=tokens").text
 
 
 @pytest.mark.parametrize(

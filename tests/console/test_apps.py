@@ -85,11 +85,14 @@ def test_permissions_and_name_are_changed(staff_console: StaffConsole) -> None:
     console = staff_console(*MAY)
     make_app(console)
     data = {"permissions": ["MANAGE_ORDERS"]}
-    done = console.send("/console/apps/1/permissions", data, seen_at="/console/apps/1")
+    done = console.send(
+        "/console/apps/1/permissions", data, seen_at="/console/apps/1?view=permissions"
+    )
     assert "Permissions of Labels: Manage orders." in console.follow(done).text
-    renamed = console.send("/console/apps/1/details", {"name": "Till"}, seen_at="/console/apps/1")
+    settings = "/console/apps/1?view=settings"
+    renamed = console.send("/console/apps/1/details", {"name": "Till"}, seen_at=settings)
     assert "Till was saved." in console.follow(renamed).text
-    empty = console.send("/console/apps/1/details", {"name": ""}, seen_at="/console/apps/1")
+    empty = console.send("/console/apps/1/details", {"name": ""}, seen_at=settings)
     assert empty.status == 422
 
 

@@ -90,7 +90,7 @@ def test_permission_that_another_tab_removed_stays_removed(
 ) -> None:
     app, _ = make_app(shop, "Labels", ORDERS)
     console = staff_console(*ALL_PERMISSIONS)
-    page, path = f"/console/apps/{app}", f"/console/apps/{app}/permissions"
+    page, path = f"/console/apps/{app}?view=permissions", f"/console/apps/{app}/permissions"
     stale, other = Tab(console, path, page), Tab(console, path, page)
     other.send(permissions=[])
     saved = stale.send(permissions=["MANAGE_ORDERS", "MANAGE_USERS"])

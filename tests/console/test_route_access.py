@@ -36,7 +36,7 @@ from tests.console.staff_client import ConsoleClient
 
 pytestmark = pytest.mark.first
 
-FOR_ADMINS = (200, 303, 404, 422)
+FOR_ADMINS = (200, 303, 404, 409, 422)
 
 LOOKED_AT = {
     "console.app_installation.index",

@@ -14,13 +14,13 @@ UseCase = Callable[..., object]
 
 
 class Heading(StrEnum):
-    """The headings of the side column, in their order."""
+    """The headings of the side column, in their order; rarely used tools are folded."""
 
     TOP = ""
     INTEGRATIONS = translatable("Integrations")
     PEOPLE = translatable("People")
-    SECURITY = translatable("Security")
     SHOP = translatable("Shop")
+    TOOLS = translatable("Tools")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +76,22 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PlaceGroup:
-    """Pages under one heading."""
+    """Pages under one heading; ``is_folded`` hides them until they are asked for."""
 
     label: str
     places: tuple[Place, ...]
+    is_folded: bool = False
 
 
 def place_groups(actor: Actor) -> tuple[PlaceGroup, ...]:
     """Return the side column: places that ``actor`` can open, under headings with any."""
     listed = [(at, place) for at, place in _listed() if place.is_open_to(actor)]
     groups = (
-        PlaceGroup(heading, tuple(place for at, place in listed if at is heading))
+        PlaceGroup(
+            heading,
+            tuple(place for at, place in listed if at is heading),
+            is_folded=heading is Heading.TOOLS,
+        )
         for heading in Heading
     )
     return tuple(group for group in groups if group.places)

@@ -172,6 +172,7 @@ def frame_values() -> dict[str, Any]:
             "badges": _badges(found),
             "filter_chips": _filter_chips(found, shown_list) if shown_list else None,
             "is_current_place": _is_current,
+            "is_current_group": lambda group: any(map(_is_current, group.places)),
             "place_groups": place_groups(caller().actor),
             "can_open": partial(can_open, caller().actor),
             "shop_name": caller().shop.name,

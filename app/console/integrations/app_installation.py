@@ -184,7 +184,7 @@ def revoke(key: int, token_id: int) -> BaseResponse:
     """Revoke a token; it is rejected from the next request on."""
     token = revoke_app_token(ports(), actor(), token_id)
     revoked = text("Token …{last_four} was revoked.", last_four=token.last_four)
-    return redirect_with_success(revoked, "console.apps.show", key=key)
+    return redirect_with_success(revoked, "console.apps.show", key=key, view="tokens")
 
 
 def _create(key: int, form: TokenForm) -> Created:
@@ -239,7 +239,7 @@ def link(key: int) -> BaseResponse:
             form.refuse(refused)
         else:
             linked = text("Client {client} was linked.", client=made.client_id)
-            return redirect_with_success(linked, "console.apps.show", key=key)
+            return redirect_with_success(linked, "console.apps.show", key=key, view="tokens")
     show = refused_page if form.is_submitted() else page
     return show("apps/new_client.html", app=app, form=form, providers=providers)
 
@@ -249,4 +249,4 @@ def unlink(key: int, link_id: int) -> BaseResponse:
     """Unlink a client; its tokens are rejected from the next request on."""
     removed = unlink_app_client(ports(), actor(), link_id)
     unlinked = text("Client {client} was unlinked.", client=removed.client_id)
-    return redirect_with_success(unlinked, "console.apps.show", key=key)
+    return redirect_with_success(unlinked, "console.apps.show", key=key, view="tokens")

@@ -21,6 +21,7 @@ from app.domain.apps.apps import (
 from app.domain.authorization.actor import Actor, manages_app
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.metadata import StoredMetadata
+from app.domain.values.text import translatable
 from app.services.apps.app_lists import AppWebhook
 from app.services.apps.app_tokens import ClientLink
 from app.services.webhooks.app_reach import UnconfirmedWebhook
@@ -28,6 +29,35 @@ from app.web.translation import enumeration, text
 
 QUESTIONS = ("deactivate", "remove", "rotate", "revoke", "unlink")
 """What can be asked about: the app, one of its tokens, or a client that is linked to it."""
+
+VIEWS = {
+    "overview": translatable("Overview"),
+    "tokens": translatable("Tokens"),
+    "permissions": translatable("Permissions"),
+    "webhooks": translatable("Webhooks"),
+    "extensions": translatable("Extensions"),
+    "settings": translatable("Settings"),
+}
+"""The tabs of an app's page; without the permission to manage apps it has but the first."""
+
+_ASKED_IN = {
+    **dict.fromkeys(("rotate", "revoke", "unlink"), "tokens"),
+    **dict.fromkeys(("deactivate", "remove"), "settings"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A tab of the page: ``count`` is how many items it has."""
+
+    name: str
+    label: str
+    count: int | None = None
+
+
+def view_of_question(question_name: str | None) -> str:
+    """Return the tab in which a question is asked."""
+    return _ASKED_IN.get(question_name or "", "overview")
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +331,15 @@ class ExtensionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PermissionRow:
+    """A permission of the app, and what it allows."""
+
+    label: str
+    name: str
+    allows: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProblemRow:
     """A problem that the app reported about itself, and that isn't dismissed."""
 
@@ -321,6 +360,7 @@ class AppPage:
     is_active: bool
     status: Pill
     facts: tuple[Fact, ...]
+    permissions: tuple[PermissionRow, ...]
     tokens: tuple[TokenRow, ...]
     token_command: str
     client_command: str
@@ -365,6 +405,17 @@ def permission_labels(permissions: Iterable[Permission]) -> list[str]:
     return sorted(text(permission.label) for permission in permissions)
 
 
+def make_tabs(app: App, parts: AppParts) -> tuple[Tab, ...]:
+    """Return the tabs of an app's page, for people who manage apps."""
+    counts = {
+        "tokens": len(parts.tokens),
+        "permissions": len(app.permissions),
+        "webhooks": len(parts.webhooks),
+        "extensions": len(parts.extensions),
+    }
+    return tuple(Tab(name, text(label), counts.get(name)) for name, label in VIEWS.items())
+
+
 def make_app_page(
     app: App,
     parts: AppParts,
@@ -379,6 +430,10 @@ def make_app_page(
         is_active=app.is_active,
         status=app_status(app),
         facts=tuple(_facts(app, now)),
+        permissions=tuple(
+            PermissionRow(text(one.label), one.value, text(one.allows))
+            for one in in_order(app.permissions)
+        ),
         tokens=tuple(_token(one, now) for one in parts.tokens),
         token_command=f"flask app token create {app.id}",
         client_command=f"flask app link-client {app.id}",

@@ -22,6 +22,7 @@ from app.console.frame.session import actor, now, ports
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
 from app.console.integrations.app_page import (
     QUESTIONS,
+    VIEWS,
     AppParts,
     app_metadata_card,
     app_status,
@@ -29,8 +30,10 @@ from app.console.integrations.app_page import (
     make_grant_question,
     make_question,
     make_secret,
+    make_tabs,
     make_unlink_question,
     permission_labels,
+    view_of_question,
 )
 from app.console.lists.filters import (
     ListOrder,
@@ -479,7 +482,7 @@ def show_app_page(
     secret: str | None = None,
     question: Question | None = None,
 ) -> Response:
-    """Show the page of the app with that key.
+    """Show the page of the app with that key: the tab of a refused form, or that of the URL.
 
     ``question_name`` is the change to confirm, of the token or linked client ``part_id`` or of
     the app. ``secret`` is that token's, empty if it was shown before. Or ``question`` asks whether
@@ -495,6 +498,9 @@ def show_app_page(
         problems_of_apps(ports(), actor(), (app.id,))[app.id] if manages else (),
     )
     is_fine = form is None and permissions_form is None
+    view = request.args.get("view", type=one_of(VIEWS)) or view_of_question(question_name)
+    if not is_fine:
+        view = "permissions" if form is None else "settings"
     permissions_form = permissions_form or PermissionsForm.showing(_permissions_of(app))
     token = next((listed for listed in parts.tokens if listed.id == part_id), None)
     if manages and question is None:
@@ -508,6 +514,8 @@ def show_app_page(
         app=make_app_page(app, parts, now(), question),
         metadata=app_metadata_card(app, metadata, request.args, actor()) if manages else None,
         manages=manages,
+        tabs=make_tabs(app, parts) if manages else (),
+        view=view if manages else "overview",
         form=form or AppForm.showing(_names_of(app)),
         permissions_form=permissions_form,
         chips=chips(actor(), permissions_form.permissions.chosen, for_app=True),

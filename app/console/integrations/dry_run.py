@@ -310,7 +310,7 @@ _NEVER_KEPT = ("csrf_token", "secret_key", "submission")
 blueprint = PageGroup(
     "dry_run",
     __name__,
-    Entry("Dry run", "play-circle", "payload test query", Heading.INTEGRATIONS, needs=check_query),
+    Entry("Dry run", "play-circle", "payload test query", Heading.TOOLS, needs=check_query),
     url_prefix="/dry-run",
 )
 

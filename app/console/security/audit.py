@@ -367,7 +367,7 @@ blueprint = PageGroup(
         "Audit log",
         "journal-text",
         "changes history activity export",
-        Heading.SECURITY,
+        Heading.SHOP,
         needs=list_entries,
     ),
     url_prefix="/audit",

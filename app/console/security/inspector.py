@@ -388,7 +388,7 @@ def _with_sso(found: Inspection) -> str:
 blueprint = PageGroup(
     "inspector",
     __name__,
-    Entry("Token inspector", "braces", "jwt decode verify", Heading.SECURITY, needs=inspect_token),
+    Entry("Token inspector", "braces", "jwt decode verify", Heading.TOOLS, needs=inspect_token),
     url_prefix="/inspector",
 )
 

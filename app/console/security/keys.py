@@ -278,7 +278,7 @@ def _short(kid: str) -> str:
 blueprint = PageGroup(
     "keys",
     __name__,
-    Entry("Signing keys", "key", "rotate jwks public", Heading.SECURITY, needs=list_keys),
+    Entry("Signing keys", "key", "rotate jwks public", Heading.SHOP, needs=list_keys),
     url_prefix="/keys",
 )
 

@@ -259,7 +259,7 @@ blueprint = PageGroup(
         "Sign-in log",
         "clock-history",
         "logins attempts failed incorrect password history export",
-        Heading.SECURITY,
+        Heading.PEOPLE,
         needs=list_sign_ins,
     ),
     url_prefix="/sign-ins",

@@ -299,7 +299,7 @@ blueprint = PageGroup(
         "Single sign-on",
         "shield-lock",
         "sso oidc openid identity provider issuer login",
-        Heading.SECURITY,
+        Heading.SHOP,
         needs=list_plugins,
     ),
     url_prefix="/single-sign-on",

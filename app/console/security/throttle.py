@@ -296,7 +296,7 @@ blueprint = PageGroup(
         "Blocked IPs",
         "slash-circle",
         "throttle unblock rate limit address",
-        Heading.SECURITY,
+        Heading.PEOPLE,
         needs=list_block_details,
     ),
     url_prefix="/throttle",

@@ -45,6 +45,45 @@ class Permission(StrEnum):
         """The permission in plain words: ``MANAGE_GIFT_CARD`` is "Manage gift card"."""
         return _LABELS[self]
 
+    @property
+    def allows(self) -> str:
+        """What the permission allows, in a few words."""
+        return _ALLOWS[self]
+
+
+_ALLOWS = {
+    Permission.MANAGE_USERS: translatable("Read and edit customers and their addresses"),
+    Permission.MANAGE_STAFF: translatable("Invite, edit and deactivate staff, edit groups"),
+    Permission.IMPERSONATE_USER: translatable("Act as a customer"),
+    Permission.MANAGE_APPS: translatable("Install and edit apps, their tokens and webhooks"),
+    Permission.MANAGE_OBSERVABILITY: translatable("Receive logs of API calls and webhooks"),
+    Permission.MANAGE_CHECKOUTS: translatable("Read and edit carts"),
+    Permission.HANDLE_CHECKOUTS: translatable("Process carts for customers"),
+    Permission.HANDLE_TAXES: translatable("Calculate the taxes of carts and orders"),
+    Permission.MANAGE_TAXES: translatable("Edit tax settings"),
+    Permission.MANAGE_CHANNELS: translatable("Create, edit and delete channels"),
+    Permission.MANAGE_CUSTOMER_TYPES_AND_ATTRIBUTES: translatable(
+        "Define customer types and their attributes"
+    ),
+    Permission.MANAGE_DISCOUNTS: translatable("Create and edit promotions and vouchers"),
+    Permission.MANAGE_GIFT_CARD: translatable("Issue and edit gift cards"),
+    Permission.MANAGE_MENUS: translatable("Edit the storefront's menus"),
+    Permission.MANAGE_ORDERS: translatable("Read and edit orders, fulfill and cancel them"),
+    Permission.MANAGE_ORDERS_IMPORT: translatable("Import orders from another system"),
+    Permission.MANAGE_PAGES: translatable("Create and edit content pages"),
+    Permission.MANAGE_PAGE_TYPES_AND_ATTRIBUTES: translatable(
+        "Define page types and their attributes"
+    ),
+    Permission.HANDLE_PAYMENTS: translatable("Process payments and refunds"),
+    Permission.MANAGE_PLUGINS: translatable("Set up identity providers and plugins"),
+    Permission.MANAGE_PRODUCTS: translatable("Read and edit products, variants and prices"),
+    Permission.MANAGE_PRODUCT_TYPES_AND_ATTRIBUTES: translatable(
+        "Define product types and their attributes"
+    ),
+    Permission.MANAGE_SHIPPING: translatable("Edit shipping zones, methods and prices"),
+    Permission.MANAGE_SETTINGS: translatable("Change the shop's settings, access and emails"),
+    Permission.MANAGE_TRANSLATIONS: translatable("Translate products and content"),
+}
 
 _LABELS = {
     Permission.MANAGE_USERS: translatable("Manage users"),
