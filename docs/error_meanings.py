@@ -365,7 +365,11 @@ REQUESTS: Mapping[str, Meaning] = {
     ),
     "STOREFRONT_TRAFFIC_NOT_ALLOWED": (
         "The storefront is closed, and the caller is neither staff nor an app. HTTP 401.",
-        "Show that the shop is closed; try again later.",
+        (
+            "Show that the shop is closed; try again later. Staff, who can't sign in over the API "
+            "now, use the console, an access token of an identity provider, or an earlier "
+            "session; apps use their token."
+        ),
     ),
     "TOO_MANY_REQUESTS": (
         "A [rate limit](limits.md) was reached for this field.",

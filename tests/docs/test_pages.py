@@ -18,7 +18,7 @@ from tests.servers.run import ROOT, once, server_url
 from tests.spec.server import environment, run_operator, running
 
 pytestmark = pytest.mark.first
-_NEEDED = ("curl", "sh")
+_NEEDED = ("curl", "node", "sh")
 _VENDOR = Settings().vendor
 
 
