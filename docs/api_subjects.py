@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.graphql.compatibility import EXTENSIONS
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -216,7 +218,7 @@ SUBJECTS: Mapping[str, Subject] = {
         "Names of other services",
         "Send documents of Saleor's clients unchanged: what Latchkey has no data for "
         "always answers the same.",
-        ("ordersTotal", "pageType", "homepageEvents", "exportFile", "giftCardSettings"),
+        tuple(field.name.value for field in EXTENSIONS["Query"]),
     ),
     "federation": Subject(
         "Federated graph",

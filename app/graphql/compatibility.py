@@ -1,15 +1,27 @@
 """Names that exist so that Saleor's clients work, with the one value that each of them has.
 
 Nothing stands behind them here. ``constant`` declares such a field, ``constant_input`` such an
-input, which accepts that value alone; both are described by the table. A test compares the table
-with the schema.
+input, which accepts that value alone; both are described by the table. Its fields of whole
+families, such as categories, are in ``unavailable.graphql``. A test compares the table with the
+schema.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import graphene
+from graphql import (
+    ConstDirectiveNode,
+    FieldDefinitionNode,
+    ListTypeNode,
+    NonNullTypeNode,
+    ObjectTypeExtensionNode,
+    parse,
+    print_ast,
+    value_from_ast_untyped,
+)
 
 from app.domain.commerce.sales import MAX_QUANTITY
 from app.domain.events import ACCOUNT_EVENTS, LinkRequested
@@ -40,7 +52,7 @@ class Constant:
             return self.shown
         if self.value is None:
             return "null"
-        if self.value is _NO_ITEMS or self.value is _NO_PAGE:
+        if self.value is _NO_PAGE or self.value in ((), [], {}):
             return "empty"
         return f"`{str(self.value).lower() if isinstance(self.value, bool) else self.value}`"
 
@@ -60,9 +72,59 @@ _SYNC = "Synchronous webhooks aren't sent."
 _CLOUD = "Saleor Cloud sets it."
 _GIFT_CARDS = "Gift cards aren't sold here."
 
+DOCUMENT = parse(Path(__file__).with_name("unavailable.graphql").read_text("utf-8"))
+"""Types and fields of what Saleor has and Latchkey hasn't; the file explains itself."""
+
+_EXTENSIONS = [each for each in DOCUMENT.definitions if isinstance(each, ObjectTypeExtensionNode)]
+EXTENSIONS: Mapping[str, tuple[FieldDefinitionNode, ...]] = {
+    name: tuple(field for each in _EXTENSIONS if each.name.value == name for field in each.fields)
+    for name in (each.name.value for each in _EXTENSIONS)
+}
+"""The fields that the document gives to types of ours."""
+
+
+def always(field: FieldDefinitionNode) -> Constant | None:
+    """Return what ``@always`` says of a field, if it says something."""
+    for directive in field.directives:
+        if directive.name.value == "always":
+            return Constant(value_from_ast_untyped(directive.arguments[0].value), "")
+    return None
+
+
+def deprecation(field: FieldDefinitionNode) -> str:
+    """Return why a field is deprecated, empty if it isn't."""
+    return next((_reason(one) for one in field.directives if one.name.value == "deprecated"), "")
+
+
+def _reason(directive: ConstDirectiveNode) -> str:
+    return str(value_from_ast_untyped(directive.arguments[0].value))
+
+
+def _extended() -> Iterator[tuple[str, Constant]]:
+    for each in _EXTENSIONS:
+        reason = _reason(each.directives[0])
+        for field in each.fields:
+            yield f"{each.name.value}.{field.name.value}", _value(field, reason)
+
+
+def _value(field: FieldDefinitionNode, reason: str) -> Constant:
+    """Return the value that a field has by its type: empty, null, or an object of constants."""
+    is_required = isinstance(field.type, NonNullTypeNode)
+    kind = field.type.type if isinstance(field.type, NonNullTypeNode) else field.type
+    if isinstance(kind, ListTypeNode):
+        return Constant(_NO_ITEMS, reason)
+    name = print_ast(kind)
+    if name.endswith("Connection"):
+        return Constant(_NO_PAGE, reason)
+    return (
+        Constant({}, reason, shown=f"as `{name}` says") if is_required else Constant(None, reason)
+    )
+
+
 _NO_LINK = Constant(None, "No link belongs to this event.")
 
 FIELDS: Mapping[str, Constant] = {
+    **dict(_extended()),
     **{
         f"{event.__name__}.channel": Constant(None, "Accounts belong to no channel.")
         for event in ACCOUNT_EVENTS
@@ -78,11 +140,6 @@ FIELDS: Mapping[str, Constant] = {
     "CountryDisplay.vat": Constant(None, _TAXES),
     "Order.invoices": Constant(_NO_ITEMS, "Invoices aren't made here."),
     "PluginConfiguration.channel": Constant(None, "Providers apply to the whole shop."),
-    "Query.exportFile": Constant(None, "Exports are made in the console."),
-    "Query.giftCardSettings": Constant("settings", _GIFT_CARDS, shown="without an expiry"),
-    "Query.homepageEvents": Constant(_NO_PAGE, "Events of orders aren't kept."),
-    "Query.ordersTotal": Constant(None, "Sales aren't added up."),
-    "Query.pageType": Constant(None, "Pages are made elsewhere."),
     "Shop.accountConfirmMergeMode": Constant("MERGE_DISABLED", "Orders keep their account."),
     "Shop.announcements": Constant(_NO_ITEMS, _CLOUD),
     "Shop.availablePaymentGateways": Constant(_NO_ITEMS, _PAYMENTS),
@@ -143,7 +200,15 @@ INPUTS: Mapping[str, Constant] = {
 """Inputs by type and name. Each accepts null too, which changes nothing."""
 
 
-def constant(name: str, kind: Any, deprecation_reason: str = "", **arguments: Any) -> Any:
+def constant(
+    name: str,
+    kind: Any,
+    deprecation_reason: str = "",
+    /,
+    *,
+    api_name: str | None = None,
+    **arguments: Any,
+) -> Any:
     """Return the field that is listed under ``name``, of the type ``kind``."""
     entry = FIELDS[name]
 
@@ -153,6 +218,7 @@ def constant(name: str, kind: Any, deprecation_reason: str = "", **arguments: An
     resolve.constant = True  # type: ignore[attr-defined]
     return graphene.Field(
         kind,
+        name=api_name,
         description=f"Always {entry.text}. {entry.reason}",
         deprecation_reason=deprecation_reason or None,
         resolver=resolve,

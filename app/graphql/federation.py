@@ -16,11 +16,14 @@ from graphql import (
     ConstDirectiveNode,
     DefinitionNode,
     GraphQLSchema,
+    InputObjectTypeDefinitionNode,
+    ListTypeNode,
     NameNode,
+    NonNullTypeNode,
     ObjectTypeDefinitionNode,
-    ScalarTypeDefinitionNode,
     StringValueNode,
-    UnionTypeDefinitionNode,
+    TypeDefinitionNode,
+    TypeNode,
     ValueNode,
     parse,
     print_ast,
@@ -37,6 +40,7 @@ from app.domain.commerce.sales import OrderSummary
 from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenRejected
 from app.domain.values.ids import key_of
 from app.graphql.app_nodes import AppNode, app_nodes
+from app.graphql.compatibility import EXTENSIONS
 from app.graphql.context import Info, RequestContext
 from app.graphql.types.addresses import Address
 from app.graphql.types.apps import App
@@ -44,6 +48,7 @@ from app.graphql.types.groups import Group
 from app.graphql.types.orders import Order
 from app.graphql.types.products import Product, in_channel
 from app.graphql.types.users import User
+from app.graphql.unavailable import TYPES
 from app.ports import Ports
 from app.services.accounts.addresses import addresses_by_key
 from app.services.apps.app_lists import apps_by_key
@@ -58,16 +63,13 @@ SPECIFICATION = "https://specs.apollo.dev/federation/v2.0"
 SHAREABLE = (
     "Channel",
     "CountryDisplay",
-    "File",
     "Image",
     "LanguageDisplay",
     "MetadataItem",
     "Money",
     "PageInfo",
-    "ReducedRate",
     "StockSettings",
     "TaxedMoney",
-    "VAT",
 )
 """Channels, and values without an identity, which other subgraphs of a shop define as well."""
 
@@ -309,30 +311,62 @@ def _malformed(template: str, **values: object) -> Refused:
 def subgraph_sdl(schema: GraphQLSchema) -> str:
     """Return the schema for the composition of a federated graph.
 
-    Without subscriptions, which only webhooks run, and without what every subgraph has.
+    Without subscriptions, which only webhooks run, without what every subgraph has, and without
+    the names of ``unavailable.graphql``: other services of the graph have the real ones.
     """
     shown = GraphQLSchema(query=schema.query_type, mutation=schema.mutation_type)
     document = parse(print_schema(shown), no_location=True)
-    definitions = (_as_member(each) for each in document.definitions if not _is_federated(each))
+    definitions = (_as_member(each, schema) for each in document.definitions if _is_shown(each))
     return "\n\n".join((_LINK, *map(print_ast, definitions), ""))
 
 
 _LINK = f'extend schema @link(url: "{SPECIFICATION}", import: ["@key", "@shareable"])'
 
 
-def _is_federated(definition: DefinitionNode) -> bool:
-    named = (ObjectTypeDefinitionNode, ScalarTypeDefinitionNode, UnionTypeDefinitionNode)
-    return isinstance(definition, named) and definition.name.value in _FEDERATED_TYPES
+def _is_shown(definition: DefinitionNode) -> bool:
+    if not isinstance(definition, TypeDefinitionNode):
+        return True
+    return not _is_hidden(definition.name.value)
 
 
-def _as_member(definition: DefinitionNode) -> DefinitionNode:
-    """Add the directives of Federation to a type, and leave the router's own fields out."""
-    if isinstance(definition, ObjectTypeDefinitionNode):
-        definition.directives = (*definition.directives, *_directives(definition.name.value))
+def _is_hidden(type_name: str) -> bool:
+    made_for_one = type_name.removesuffix("Edge") + "Connection" in TYPES
+    return type_name in _FEDERATED_TYPES or type_name in TYPES or made_for_one
+
+
+def _as_member(definition: DefinitionNode, schema: GraphQLSchema) -> DefinitionNode:
+    """Add the directives of Federation to a type, and leave out what isn't shown of it."""
+    if isinstance(definition, InputObjectTypeDefinitionNode):
         definition.fields = tuple(
-            field for field in definition.fields if field.name.value not in _FEDERATED_FIELDS
+            field for field in definition.fields if not _is_hidden(_name_of(field.type))
+        )
+    if isinstance(definition, ObjectTypeDefinitionNode):
+        name = definition.name.value
+        unavailable = {field.name.value for field in EXTENSIONS.get(name, ())}
+        definition.directives = (*definition.directives, *_directives(name))
+        definition.fields = tuple(
+            field
+            for field in definition.fields
+            if field.name.value not in (*_FEDERATED_FIELDS, *unavailable)
+            and not _is_hidden(_name_of(field.type))
+        )
+        definition.interfaces = tuple(
+            each
+            for each in definition.interfaces
+            if unavailable.isdisjoint(_fields_of(schema, each.name.value))
         )
     return definition
+
+
+def _fields_of(schema: GraphQLSchema, type_name: str) -> Collection[str]:
+    fields: Mapping[str, object] = getattr(schema.type_map[type_name], "fields", {})
+    return fields.keys()
+
+
+def _name_of(kind: TypeNode) -> str:
+    while isinstance(kind, ListTypeNode | NonNullTypeNode):
+        kind = kind.type
+    return print_ast(kind)
 
 
 def _directives(type_name: str) -> Iterator[ConstDirectiveNode]:

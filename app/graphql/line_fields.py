@@ -35,7 +35,7 @@ class Line:
 
 
 def order_where(sent: Mapping[str, Any]) -> Where[OrderFilter]:
-    """Return the conditions that a ``CustomerOrderWhereInput`` means."""
+    """Return the conditions that an ``OrderWhereInput`` or ``CustomerOrderWhereInput`` means."""
     return where_in(sent, _order_filter)
 
 

@@ -35,8 +35,10 @@ from app.graphql.queries.shop import ShopQueries
 from app.graphql.queries.sign_in_events import SignInEventQueries
 from app.graphql.queries.users import UserQueries
 from app.graphql.queries.webhooks import WebhookQueries
+from app.graphql.unavailable import with_unavailable
 
 
+@with_unavailable
 class Query(
     ShopQueries,
     UserQueries,

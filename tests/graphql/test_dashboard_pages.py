@@ -57,6 +57,37 @@ PAGES = {
         userPermissions { code name } avatar(size: 128) { url }
         accessibleChannels { id isActive name slug currencyCode } restrictedAccessToChannels
     } }""",
+    "search everywhere": """query ($q: String = "ann", $slug: String) {
+        orders(first: 5 search: $q) { edges { node { id number status userEmail } } }
+        categories(first: 5 filter: {search: $q}) { edges { node { id name level } } }
+        collections(first: 5 channel: $slug filter: {search: $q}) { edges { node { id name } } }
+        pages(first: 5 filter: {search: $q}) { edges { node { title pageType { name } } } }
+        pageTypes(first: 5 filter: {search: $q}) { edges { node { id name } } }
+        productVariants(first: 5 filter: {search: $q}) { edges { node { sku product { id } } } }
+        products(first: 5 filter: {search: $q}) {
+          edges { node { id name category { name } thumbnail(size: 64) { url } } }
+        }
+    }""",
+    "products": """query (
+        $where: ProductWhereInput = {isPublished: true, OR: [{slug: {eq: "cup"}}, {ids: []}]}
+    ) { products(first: 5 where: $where sortBy: {field: DATE direction: DESC}) {
+        totalCount edges { node {
+          id name updatedAt thumbnail { url } productType { id name hasVariants }
+          channelListings { id channel { id } pricing { priceRange { start { net { amount } } } } }
+          attributes { attribute { id } values { id name } }
+        } }
+    } }""",
+    "a channel": """{ channels {
+        checkoutSettings { automaticallyCompleteFullyPaidCheckouts allowLegacyGiftCardUse }
+        orderSettings { markAsPaidStrategy deleteExpiredOrdersAfter allowUnpaidOrders }
+        paymentSettings { defaultTransactionFlowStrategy } taxConfiguration { id }
+        warehouses { id name }
+    } warehouses(first: 5 sortBy: {field: NAME direction: ASC}) { edges { node { id } } } }""",
+    "orders": """query ($where: OrderWhereInput = {status: {oneOf: [UNCONFIRMED]}}) {
+        orders(first: 5 where: $where search: "") {
+          edges { node { number created billingAddress { city } total { gross { amount } } } }
+        }
+    }""",
     "every page: limits": """{ shop { limits {
         currentUsage { channels orders productVariants staffUsers warehouses }
         allowedUsage { channels orders productVariants staffUsers warehouses }
@@ -185,6 +216,8 @@ PAGES = {
     }} {ADDRESS}""",
 }
 MAY_BE_DENIED = {
+    "orders",
+    "search everywhere",
     "apps",
     "apps: installations",
     "app",

@@ -12,6 +12,7 @@ from app.domain.values.ids import to_global_id
 from app.graphql.events import EVENT_TYPES
 from app.graphql.federation import ENTITIES, SHAREABLE, SPECIFICATION, subgraph_sdl
 from app.graphql.schema import schema
+from app.graphql.unavailable import TYPES
 from app.ports import Ports
 from app.settings import Settings
 from tests.builders.addresses import make_address
@@ -128,8 +129,23 @@ def test_schema_has_everything_but_subscriptions_and_the_fields_of_federation() 
     assert not {"_Any", "_Entity", "_Service", "Subscription", "Event"} & shown
     missing = {name for name in set(served) - shown if not name.startswith("_")}
     events = {str(kind) for kind in EVENT_TYPES.values()}
-    assert missing - events == {"Event", "IssuingPrincipal", "Subscription"}
+    edges = {name for name in missing if name.endswith("CountableEdge")}
+    unavailable = {*TYPES, *edges}
+    assert missing - events - unavailable == {"Event", "IssuingPrincipal", "Subscription"}
     assert "_entities" not in SDL
+
+
+def test_other_services_can_define_what_is_not_here() -> None:
+    """A catalogue with categories and pictures of products composes with this subgraph."""
+    shown = definitions()
+    assert not {"Category", "Collection", "ProductVariant", "Voucher", "Warehouse"} & set(shown)
+    fields = {
+        name: {field.name.value for field in shown[name].fields} for name in ("Product", "Query")
+    }
+    assert not {"category", "thumbnail", "metadata", "productVariants"} & fields["Product"]
+    assert not {"categories", "vouchers", "warehouse"} & fields["Query"]
+    assert {"name", "price"} <= fields["Product"]
+    assert {"products", "orders"} <= fields["Query"]
 
 
 def test_objects_of_all_types_come_in_the_order_of_their_representations(

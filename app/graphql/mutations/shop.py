@@ -36,7 +36,7 @@ _TYPES = {
 }
 
 _METADATA = ("metadata", "private_metadata")
-_UNAVAILABLE = "app.graphql.types.unavailable."
+_UNAVAILABLE = "app.graphql.unavailable."
 _CONSTANTS = {
     "account_confirm_merge_mode": f"{_UNAVAILABLE}AccountConfirmModeEnum",
     "charge_taxes_on_shipping": graphene.Boolean,

@@ -1,5 +1,6 @@
 """Queries about products."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -7,16 +8,23 @@ import graphene
 
 from app.domain.commerce.products import Product
 from app.domain.values.pages import Page, empty_page, with_items
-from app.graphql.connections import connection_arguments, make_connection, page_request
+from app.graphql.connections import (
+    chosen_in,
+    connection_arguments,
+    make_connection,
+    page_request,
+    where_in,
+)
 from app.graphql.context import Info
 from app.graphql.types.lists import (
     DateTimeRangeInput,
     Direction,
     PriceRangeInput,
+    StringFilterInput,
     moments_in,
     prices_in,
 )
-from app.graphql.types.products import in_channel
+from app.graphql.types.products import SORT_FIELDS, in_channel
 from app.services.commerce.products import ProductFilter, list_products, show_product
 
 _PRODUCT = "app.graphql.types.products.Product"
@@ -47,6 +55,16 @@ class ProductFilterInput(graphene.InputObjectType):
     )
 
 
+class ProductWhereInput(graphene.InputObjectType):
+    """Conditions on products, all of which must be met."""
+
+    ids = graphene.List(graphene.NonNull(graphene.ID))
+    slug = StringFilterInput()
+    is_published = graphene.Boolean()
+    AND = graphene.List(graphene.NonNull(lambda: ProductWhereInput), description="All of these.")
+    OR = graphene.List(graphene.NonNull(lambda: ProductWhereInput), description="One of these.")
+
+
 class ProductOrder(graphene.InputObjectType):
     """Sort order of products."""
 
@@ -70,6 +88,7 @@ class ProductQueries(graphene.ObjectType):
     products = graphene.Field(
         ProductCountableConnection,
         filter=ProductFilterInput(),
+        where=ProductWhereInput(description="Return only products that match."),
         sort_by=ProductOrder(),
         search=graphene.String(description="Same as `search` in the filter."),
         channel=graphene.String(description=_UNUSED),
@@ -94,17 +113,28 @@ class ProductQueries(graphene.ObjectType):
         filter_ = arguments.get("filter") or {}
         if filter_.get("stock_availability") is _Stock.OUT_OF_STOCK:
             return empty_page()
-        sort = arguments.get("sort_by") or {}
+        sort, where = arguments.get("sort_by") or {}, arguments.get("where")
         found = list_products(
             info.context.ports,
             info.context.actor,
             page,
             _product_filter(filter_, arguments.get("search")),
-            sort.get("field"),
+            SORT_FIELDS[sort["field"].value] if sort else None,
+            where=None if where is None else where_in(where, _product_where),
             descending=sort.get("direction") is Direction.DESC,
         )
         channel = arguments.get("channel")
         return with_items(found, (in_channel(product, channel) for product in found.items))
+
+
+def _product_where(sent: Mapping[str, Any]) -> ProductFilter:
+    """Return the conditions of a ``ProductWhereInput`` but for its ``AND`` and ``OR``."""
+    ids = sent.get("ids")
+    return ProductFilter(
+        ids=None if ids is None else tuple(ids),
+        slugs=chosen_in(sent.get("slug")),
+        is_published=sent.get("is_published"),
+    )
 
 
 def _product_filter(filter_: dict[str, Any], search: str | None) -> ProductFilter:

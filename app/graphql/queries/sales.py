@@ -7,9 +7,9 @@ import graphene
 from app.domain.commerce.channels import Channel
 from app.domain.commerce.sales import Checkout, Order, OrderSummary
 from app.domain.values.pages import Page
-from app.graphql.compatibility import constant
 from app.graphql.connections import connection_arguments, page_request
 from app.graphql.context import Info
+from app.graphql.line_fields import order_where
 from app.graphql.types.lists import (
     DateRangeInput,
     DateTimeRangeInput,
@@ -22,7 +22,6 @@ from app.services.commerce.checkouts import list_checkouts, show_checkout
 from app.services.commerce.orders import OrderFilter, list_orders, show_order
 
 _ID = graphene.NonNull(graphene.ID)
-_UNUSED = "Accepted but ignored."
 
 
 class OrderFilterInput(graphene.InputObjectType):
@@ -77,6 +76,11 @@ class SaleQueries(graphene.ObjectType):
         "app.graphql.types.orders.OrderCountableConnection",
         filter=OrderFilterInput(),
         sort_by=OrderSortingInput(),
+        where=graphene.Argument(
+            "app.graphql.types.orders.OrderWhereInput",
+            description="Return only orders that match.",
+        ),
+        search=graphene.String(description="Same as `search` in the filter."),
         channel=graphene.String(description="The slug of a channel that the caller can access."),
         **connection_arguments(),
         description=(
@@ -104,27 +108,6 @@ class SaleQueries(graphene.ObjectType):
             "Requires MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
         ),
     )
-    gift_card_settings = constant(
-        "Query.giftCardSettings",
-        graphene.NonNull("app.graphql.types.unavailable.GiftCardSettings"),
-    )
-    homepage_events = constant(
-        "Query.homepageEvents",
-        "app.graphql.types.unavailable.OrderEventCountableConnection",
-        "Saleor will remove it.",
-        **connection_arguments(),
-    )
-    orders_total = constant(
-        "Query.ordersTotal",
-        "app.graphql.types.money.TaxedMoney",
-        "Saleor will remove it.",
-        period=graphene.Argument(
-            "app.graphql.types.unavailable.ReportingPeriod", description=_UNUSED
-        ),
-        channel=graphene.String(description=_UNUSED),
-    )
-    export_file = constant("Query.exportFile", "app.graphql.types.unavailable.ExportFile", id=_ID)
-    page_type = constant("Query.pageType", "app.graphql.types.unavailable.PageType", id=_ID)
 
     @staticmethod
     def resolve_checkouts(_root: object, info: Info, **arguments: Any) -> Page[Checkout]:
@@ -142,13 +125,16 @@ class SaleQueries(graphene.ObjectType):
 
     @staticmethod
     def resolve_orders(_root: object, info: Info, **arguments: Any) -> Page[OrderSummary]:
-        sort = arguments.get("sort_by") or {}
+        sort, where = arguments.get("sort_by") or {}, arguments.get("where")
+        filter_ = arguments.get("filter") or {}
+        search = arguments.get("search") or filter_.get("search")
         page = list_orders(
             info.context.ports,
             info.context.actor,
             page_request("orders", arguments),
-            _order_filter(arguments.get("filter") or {}, arguments.get("channel")),
+            _order_filter({**filter_, "search": search}, arguments.get("channel")),
             sort.get("field"),
+            where=None if where is None else order_where(where),
             descending=sort.get("direction") is Direction.DESC,
         )
         info.context.loaders(info).orders.add_orders(info, page.items)

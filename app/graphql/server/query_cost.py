@@ -258,6 +258,22 @@ class Scales:
             weight.once += _introspected(node.name.value, definition, inner)
             return
         weight.once += 1
+        if getattr(definition.resolve, "constant", False):
+            # A plain value, an object of such, or a page without items: no statement finds it.
+            weight.once += inner.once
+        else:
+            self._add_values(weight, inner, node, parent, size)
+
+    def _add_values(
+        self,
+        weight: _Weight,
+        inner: _Weight,
+        node: FieldNode,
+        parent: GraphQLNamedType | None,
+        size: int | None,
+    ) -> None:
+        """Add what finding and showing the values of ``node`` costs."""
+        definition = field_of(parent, node)
         if parent is self._schema.query_type:
             weight.once += self._lookup_cost(definition, node, size)
         name = node.name.value

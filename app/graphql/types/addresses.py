@@ -34,9 +34,7 @@ class CountryDisplay(graphene.ObjectType):
 
     code = graphene.NonNull(graphene.String, description="Its code of ISO 3166-1.")
     country = graphene.NonNull(graphene.String, description="Its English name.")
-    vat = constant(
-        "CountryDisplay.vat", "app.graphql.types.unavailable.VAT", "Taxes are set elsewhere."
-    )
+    vat = constant("CountryDisplay.vat", "app.graphql.unavailable.VAT", "Taxes are set elsewhere.")
 
 
 class Address(graphene.ObjectType):

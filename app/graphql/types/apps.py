@@ -27,7 +27,7 @@ from app.graphql.metadata_fields import ObjectWithMetadata
 AppTypeEnum = graphene.Enum.from_enum(domain.AppType, name="AppTypeEnum")
 AppSortField = graphene.Enum.from_enum(domain.AppSortField, name="AppSortField")
 
-_UNAVAILABLE = "app.graphql.types.unavailable."
+_UNAVAILABLE = "app.graphql.unavailable."
 _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission"))
 
 

@@ -8,6 +8,7 @@ from app.domain.values.ids import to_global_id
 from app.graphql.connections import Node
 from app.graphql.context import Info
 from app.graphql.metadata_fields import ObjectWithMetadata
+from app.graphql.unavailable import with_unavailable
 from app.services.commerce.channels import show_channel_details
 
 _FOR_STAFF = "For staff and apps."
@@ -29,6 +30,7 @@ class StockSettings(graphene.ObjectType):
     )
 
 
+@with_unavailable
 class Channel(graphene.ObjectType):
     """A channel: a place where the shop sells. Carts and orders belong to one."""
 

@@ -12,6 +12,8 @@ from app.graphql.compatibility import constant
 from app.graphql.connections import Node, make_connection
 from app.graphql.context import Info
 from app.graphql.line_fields import Line
+from app.graphql.metadata_fields import ObjectWithMetadata
+from app.graphql.unavailable import with_unavailable
 
 _MONEY = "app.graphql.types.money.TaxedMoney"
 
@@ -52,8 +54,8 @@ class GlobalIDFilterInput(graphene.InputObjectType):
     one_of = graphene.List(graphene.NonNull(graphene.ID), description="One of these.")
 
 
-class CustomerOrderWhereInput(graphene.InputObjectType):
-    """Conditions on a customer's orders, all of which must be met."""
+class _OrderConditions:
+    """What orders are looked for by."""
 
     ids = graphene.List(graphene.NonNull(graphene.ID))
     channel_id = GlobalIDFilterInput(description="The channel.")
@@ -62,12 +64,24 @@ class CustomerOrderWhereInput(graphene.InputObjectType):
     )
     updated_at = graphene.InputField("app.graphql.types.lists.DateTimeRangeInput")
     status = OrderStatusEnumFilterInput()
+
+
+class CustomerOrderWhereInput(_OrderConditions, graphene.InputObjectType):
+    """Conditions on a customer's orders, all of which must be met."""
+
     AND = graphene.List(
         graphene.NonNull(lambda: CustomerOrderWhereInput), description="All of these."
     )
     OR = graphene.List(
         graphene.NonNull(lambda: CustomerOrderWhereInput), description="One of these."
     )
+
+
+class OrderWhereInput(_OrderConditions, graphene.InputObjectType):
+    """Conditions on orders, all of which must be met."""
+
+    AND = graphene.List(graphene.NonNull(lambda: OrderWhereInput), description="All of these.")
+    OR = graphene.List(graphene.NonNull(lambda: OrderWhereInput), description="One of these.")
 
 
 class OrderChargeStatusEnum(graphene.Enum):
@@ -89,11 +103,12 @@ class OrderLine(Line, graphene.ObjectType):
         return to_global_id("OrderLine", self.id)
 
 
+@with_unavailable
 class Order(graphene.ObjectType):
     """An order."""
 
     class Meta:
-        interfaces = (Node,)
+        interfaces = (Node, ObjectWithMetadata)
 
     id = graphene.NonNull(graphene.ID)
     number = graphene.NonNull(graphene.String)
@@ -124,7 +139,7 @@ class Order(graphene.ObjectType):
     updated_at = graphene.NonNull(graphene.DateTime)
     invoices = constant(
         "Order.invoices",
-        graphene.NonNull(graphene.List(graphene.NonNull("app.graphql.types.unavailable.Invoice"))),
+        graphene.NonNull(graphene.List(graphene.NonNull("app.graphql.unavailable.Invoice"))),
     )
 
     def resolve_id(self: domain.OrderSummary, _info: Info) -> str:

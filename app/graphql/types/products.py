@@ -1,6 +1,8 @@
 """Products."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 import graphene
 
@@ -8,8 +10,37 @@ from app.domain.commerce import products as domain
 from app.domain.values.ids import to_global_id
 from app.graphql.connections import Node
 from app.graphql.context import Info
+from app.graphql.metadata_fields import ObjectWithMetadata
+from app.graphql.unavailable import with_unavailable
 
-ProductOrderField = graphene.Enum.from_enum(domain.ProductSortField, name="ProductOrderField")
+SORT_FIELDS: Mapping[str, domain.ProductSortField | None] = {
+    **{field.value: field for field in domain.ProductSortField},
+    "COLLECTION": None,
+    "DATE": domain.ProductSortField.LAST_MODIFIED_AT,
+    "LAST_MODIFIED": domain.ProductSortField.LAST_MODIFIED_AT,
+    "MINIMAL_PRICE": domain.ProductSortField.PRICE,
+    "PUBLICATION_DATE": domain.ProductSortField.CREATED_AT,
+    "PUBLISHED": None,
+    "PUBLISHED_AT": domain.ProductSortField.CREATED_AT,
+    "RANK": None,
+    "RATING": None,
+    "TYPE": None,
+}
+"""What each of Saleor's sort fields sorts by; ``None`` is the order in which they were made."""
+
+
+def _describe_sort(value: Any) -> str:
+    if value is None:
+        return "The sort orders of products."
+    field = SORT_FIELDS[value.value]
+    if field is None:
+        return "The same for all products: they are sorted by their creation."
+    return f"Same as {field.value}." if field.value != value.value else ""
+
+
+ProductOrderField = graphene.Enum(
+    "ProductOrderField", [(name, name) for name in SORT_FIELDS], description=_describe_sort
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +58,12 @@ def in_channel(product: domain.Product, channel: str | None) -> domain.Product:
     return ProductInChannel(**values, channel=channel)
 
 
+@with_unavailable
 class Product(graphene.ObjectType):
     """A product of the shop."""
 
     class Meta:
-        interfaces = (Node,)
+        interfaces = (Node, ObjectWithMetadata)
 
     id = graphene.NonNull(graphene.ID)
     name = graphene.NonNull(graphene.String)

@@ -90,7 +90,7 @@ def _sender(sender: MailSender | None) -> str:
 MailSenderEnum = graphene.Enum.from_enum(MailSender, name="MailSenderEnum", description=_sender)
 
 
-_UNAVAILABLE = "app.graphql.types.unavailable."
+_UNAVAILABLE = "app.graphql.unavailable."
 _FLAG = graphene.NonNull(graphene.Boolean)
 _IGNORED = "Ignored."
 _TAXES = "Taxes are set elsewhere."

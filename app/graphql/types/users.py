@@ -172,7 +172,7 @@ class User(graphene.ObjectType):
     )
     gift_cards = constant(
         "User.giftCards",
-        "app.graphql.types.unavailable.GiftCardCountableConnection",
+        "app.graphql.unavailable.GiftCardCountableConnection",
         **connection_arguments(),
     )
     checkouts = graphene.Field(

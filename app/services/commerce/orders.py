@@ -392,11 +392,13 @@ def list_orders(
     filter_: OrderFilter = ALL_ORDERS,
     sort_by: OrderSortField | None = None,
     *,
+    where: Where[OrderFilter] | None = None,
     descending: bool = False,
 ) -> Page[OrderSummary]:
     """List the orders of all channels that the caller has access to (`orders`).
 
-    The newest first unless sorted, in one statement. Refuses ids that aren't an order's; raises
+    Those that match both ``filter_`` and ``where``, the newest first unless sorted, in one
+    statement. Refuses ids that aren't an order's; raises
     ``PermissionDenied`` for a channel that the caller has no access to.
     """
     if not is_searchable(filter_.search) or not is_searchable(filter_.customer):
@@ -405,6 +407,8 @@ def list_orders(
         _require_channel(ports, actor, filter_.channel)
     order = _NEWEST_FIRST if sort_by is None else paging.Order(_COLUMNS[sort_by], descending)
     conditions = [*_conditions(filter_), *_in_reach(actor)]
+    if where is not None:
+        conditions.append(nested_condition(where, _conditions))
     return _page(ports, paging.with_conditions(ORDERS, conditions), order, page)
 
 

@@ -41,7 +41,14 @@ from app.services.authorization.register import (
     public,
     requires,
 )
-from app.services.lists.filters import in_range, is_searchable, keys_of, limit_values
+from app.services.lists.filters import (
+    Where,
+    in_range,
+    is_searchable,
+    keys_of,
+    limit_values,
+    nested_condition,
+)
 from app.services.lists.paging import (
     Order,
     Query,
@@ -344,15 +351,19 @@ def list_products(
     filter_: ProductFilter = ALL_PRODUCTS,
     sort_by: ProductSortField | None = None,
     *,
+    where: Where[ProductFilter] | None = None,
     descending: bool = False,
 ) -> Page[Product]:
     """The published products (`products`), and for those who manage them all the others.
 
-    Without ``sort_by`` in the order they were made. Refuses what is no id of a product.
+    Those that match both ``filter_`` and ``where``, without ``sort_by`` in the order they were
+    made. Refuses what is no id of a product.
     """
-    if not all(map(is_searchable, (filter_.search, *(filter_.slugs or ())))):
+    if not is_searchable(filter_.search):
         return empty_page()
     query = with_conditions(_visible(actor), _conditions(filter_))
+    if where is not None:
+        query = query.where(nested_condition(where, _conditions))
     order = Order(_COLUMNS[sort_by], descending)
     with ports.database.reading() as session:
         return read_page(ports, session, query, order, page, to_product)
@@ -394,7 +405,8 @@ def _conditions(filter_: ProductFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.ids is not None:
         yield ProductRecord.id.in_(keys_of(filter_.ids, "Product"))
     if filter_.slugs is not None:
-        yield ProductRecord.slug.in_(limit_values(filter_.slugs, "slugs"))
+        slugs = filter(is_searchable, limit_values(filter_.slugs, "slugs"))
+        yield ProductRecord.slug.in_(list(slugs))
     if filter_.is_published is not None:
         yield ProductRecord.is_published.is_(filter_.is_published)
     if filter_.price is not None:

@@ -1,0 +1,190 @@
+"""The types of ``unavailable.graphql``, and the fields that it gives to types of ours.
+
+Only ``with_unavailable`` leads to these types, or ``compatibility.constant``.
+"""
+
+from typing import Any, TypeVar
+
+import graphene
+from graphql import (
+    EnumTypeDefinitionNode,
+    FieldDefinitionNode,
+    InputValueDefinitionNode,
+    ListTypeNode,
+    NamedTypeNode,
+    NonNullTypeNode,
+    ObjectTypeDefinitionNode,
+    TypeNode,
+    UnionTypeDefinitionNode,
+    ValueNode,
+    print_ast,
+    value_from_ast_untyped,
+)
+
+from app.graphql.compatibility import DOCUMENT, EXTENSIONS, always, constant, deprecation
+from app.graphql.connections import connection_arguments, make_connection
+from app.graphql.metadata_fields import ObjectWithMetadata
+
+_NONE = "No object of this type is returned."
+_IGNORED = "Ignored."
+_CONNECTION = "CountableConnection"
+_BUILT_IN: dict[str, Any] = {
+    "Boolean": graphene.Boolean,
+    "Date": graphene.Date,
+    "DateTime": graphene.DateTime,
+    "Float": graphene.Float,
+    "ID": graphene.ID,
+    "Int": graphene.Int,
+    "JSONString": graphene.JSONString,
+    "String": graphene.String,
+}
+_APP = "app.graphql."
+_OURS = {
+    "Address": "types.addresses.Address",
+    "AddressInput": "mutations.addresses.AddressInput",
+    "App": "types.apps.App",
+    "Channel": "types.channels.Channel",
+    "CountryDisplay": "types.addresses.CountryDisplay",
+    "Image": "types.users.Image",
+    "JobStatusEnum": "types.apps.JobStatusEnum",
+    "LanguageDisplay": "types.languages.LanguageDisplay",
+    "Metadata": "metadata_fields.Metadata",
+    "MetadataItem": "metadata_fields.MetadataItem",
+    "Money": "types.money.Money",
+    "OrderCountableConnection": "types.orders.OrderCountableConnection",
+    "OrderSortingInput": "queries.sales.OrderSortingInput",
+    "Product": "types.products.Product",
+    "ProductCountableConnection": "queries.products.ProductCountableConnection",
+    "ProductOrder": "queries.products.ProductOrder",
+    "TaxedMoney": "types.money.TaxedMoney",
+    "ThumbnailFormatEnum": "types.users.ThumbnailFormatEnum",
+    "User": "types.users.User",
+}
+"""Where the other types are declared."""
+
+TYPES: dict[str, Any] = {}
+"""The types by name, with the connections and ignored inputs that fields need."""
+
+Kind = TypeVar("Kind", bound=type[graphene.ObjectType])
+
+
+class IgnoredInput(graphene.Scalar):
+    """Accepted, and ignored: the list is empty whatever is looked for."""
+
+    @staticmethod
+    def serialize(value: object) -> object:
+        return value
+
+    @staticmethod
+    def parse_value(value: object) -> object:
+        return value
+
+    @staticmethod
+    def parse_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> object:
+        return value_from_ast_untyped(node, variables)
+
+
+def with_unavailable(kind: Kind) -> Kind:
+    """Give a class the fields that ``unavailable.graphql`` declares for its type."""
+    for field in EXTENSIONS[kind.__name__]:
+        name = field.name.value
+        listed = f"{kind.__name__}.{name}"
+        made = constant(
+            listed, _kind(field.type), deprecation(field), api_name=name, **_arguments(field)
+        )
+        kind._meta.fields[name] = made  # noqa: SLF001 - graphene's only list of them
+    return kind
+
+
+def __getattr__(name: str) -> Any:
+    """Return a type by its name in the schema, as graphene looks up dotted names."""
+    if name in TYPES or name.endswith(_CONNECTION):
+        _named(name)
+        return TYPES[name]
+    raise AttributeError(name)
+
+
+def _kind(node: TypeNode) -> Any:
+    if isinstance(node, NonNullTypeNode):
+        return graphene.NonNull(_kind(node.type))
+    if isinstance(node, ListTypeNode):
+        return graphene.List(_kind(node.type))
+    return _named(print_ast(node))
+
+
+def _named(name: str) -> Any:
+    if name in _BUILT_IN:
+        return _BUILT_IN[name]
+    if name in _OURS:
+        return f"{_APP}{_OURS[name]}"
+    if name not in TYPES and name.endswith(_CONNECTION):
+        node = name.removesuffix(_CONNECTION)
+        TYPES[name] = make_connection(node, f"{__name__}.{node}")
+    return lambda: TYPES[name]
+
+
+def _arguments(field: FieldDefinitionNode) -> dict[str, Any]:
+    kind = field.type.type if isinstance(field.type, NonNullTypeNode) else field.type
+    is_page = isinstance(kind, NamedTypeNode) and kind.name.value.endswith(_CONNECTION)
+    return {
+        **{one.name.value: _argument(one) for one in field.arguments},
+        **(connection_arguments() if is_page else {}),
+    }
+
+
+def _argument(node: InputValueDefinitionNode) -> graphene.Argument:
+    named = node.type.type if isinstance(node.type, NonNullTypeNode) else node.type
+    if isinstance(named, NamedTypeNode) and named.name.value.endswith("Input"):
+        name = named.name.value
+        if name not in _OURS and name not in TYPES:
+            TYPES[name] = type(name, (IgnoredInput,), {"__doc__": IgnoredInput.__doc__})
+    return graphene.Argument(_kind(node.type), name=node.name.value, description=_IGNORED)
+
+
+def _field(node: FieldDefinitionNode) -> graphene.Field:
+    constant_ = always(node)
+    described = _NONE if constant_ is None else f"Always {constant_.text}."
+    return graphene.Field(
+        _kind(node.type),
+        name=node.name.value,
+        description=described,
+        resolver=None if constant_ is None else lambda *_, **_arguments: constant_.value,
+        args=_arguments(node),
+    )
+
+
+def _object(node: ObjectTypeDefinitionNode) -> Any:
+    fields = {field.name.value: _field(field) for field in node.fields}
+    interfaces = (ObjectWithMetadata,) if node.interfaces else ()
+    meta = type("Meta", (), {"interfaces": interfaces})
+    body = {"__doc__": _text(node), "Meta": meta, **fields}
+    return type(node.name.value, (graphene.ObjectType,), body)
+
+
+def _enum(node: EnumTypeDefinitionNode) -> Any:
+    values = [(value.name.value, value.name.value) for value in node.values]
+    text = _text(node)
+    return graphene.Enum(
+        node.name.value, values, description=lambda value: text if value is None else None
+    )
+
+
+def _union(node: UnionTypeDefinitionNode) -> Any:
+    types = tuple(TYPES[kind.name.value] for kind in node.types)
+    meta = type("Meta", (), {"types": types})
+    return type(node.name.value, (graphene.Union,), {"__doc__": _text(node), "Meta": meta})
+
+
+def _text(
+    node: ObjectTypeDefinitionNode | EnumTypeDefinitionNode | UnionTypeDefinitionNode,
+) -> str:
+    return node.description.value if node.description else ""
+
+
+for _definition in DOCUMENT.definitions:
+    if isinstance(_definition, ObjectTypeDefinitionNode):
+        TYPES[_definition.name.value] = _object(_definition)
+    elif isinstance(_definition, EnumTypeDefinitionNode):
+        TYPES[_definition.name.value] = _enum(_definition)
+    elif isinstance(_definition, UnionTypeDefinitionNode):
+        TYPES[_definition.name.value] = _union(_definition)
