@@ -133,7 +133,7 @@ def test_requests_of_many_threads_are_all_counted(ports: Ports, activity: SqlAct
 
     with ThreadPoolExecutor(4) as pool:
         for done in [pool.submit(work, number) for number in range(4)]:
-            done.result()
+            done.result(180)
     activity.flush()
     assert counts(ports) == {("12:00", "staff"): 2000}
 

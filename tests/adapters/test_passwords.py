@@ -217,7 +217,7 @@ def test_server_has_free_threads_when_slots_of_both_kinds_are_used() -> None:
         # So many are refused at once that the others leave a server's threads free.
         refused = list(islice(as_completed(waiting, LONG_ENOUGH), THREADS + 3))
         slow.go_on.set()
-    assert all(isinstance(future.exception(), PasswordsBusy) for future in refused)
+    assert all(isinstance(future.exception(180), PasswordsBusy) for future in refused)
 
 
 def test_sign_ins_have_their_own_share() -> None:

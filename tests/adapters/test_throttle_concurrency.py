@@ -25,7 +25,7 @@ RIVALS = 20
 
 
 def test_one_of_twenty_attempts_in_two_processes_runs(place: Place) -> None:
-    start, answers = PROCESSES.Barrier(RIVALS, timeout=60), PROCESSES.SimpleQueue()
+    start, answers = PROCESSES.Barrier(RIVALS, timeout=60), PROCESSES.Queue()
     halves = [
         PROCESSES.Process(target=begin_together, args=(place, RIVALS // 2, start, answers))
         for _ in range(2)
@@ -35,7 +35,7 @@ def test_one_of_twenty_attempts_in_two_processes_runs(place: Place) -> None:
     for half in halves:
         half.join(180)
         half.close()
-    leases = [answers.get() for _ in range(RIVALS)]
+    leases = [answers.get(timeout=180) for _ in range(RIVALS)]
     assert len([lease for lease in leases if lease]) == 1
 
 
@@ -87,10 +87,10 @@ def test_concurrent_failures_and_successes_do_not_interfere(
 
 
 def test_killed_process_blocks_no_longer_than_its_lease(place: Place) -> None:
-    answers = PROCESSES.SimpleQueue()
+    answers = PROCESSES.Queue()
     process = PROCESSES.Process(target=begin_and_hang, args=(place, answers))
     process.start()
-    assert answers.get()
+    assert answers.get(timeout=180)
     process.kill()
     process.join(180)
     process.close()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.queues import SimpleQueue
+from multiprocessing.queues import Queue
 from threading import Barrier, Event, Thread
 
 from sqlalchemy import Select
@@ -86,7 +86,7 @@ def run_programs(act: Callable[[], None], threads: int) -> None:
         thread.join(180)
 
 
-def begin_together(place: Place, rivals: int, start: Barrier, answers: "SimpleQueue[str]") -> None:
+def begin_together(place: Place, rivals: int, start: Barrier, answers: "Queue[str]") -> None:
     """``rivals`` threads begin at once, together with whoever else waits at ``start``."""
     with place.open() as throttle:
 
@@ -97,7 +97,7 @@ def begin_together(place: Place, rivals: int, start: Barrier, answers: "SimpleQu
         run_programs(begin, rivals)
 
 
-def begin_and_hang(place: Place, answers: "SimpleQueue[str]") -> None:
+def begin_and_hang(place: Place, answers: "Queue[str]") -> None:
     """Begin an attempt that never ends."""
     with place.open() as throttle:
         answers.put(throttle.begin(ADDRESS, NOW).lease)

@@ -225,7 +225,7 @@ def test_client_refuses_other_statuses(tmp_path: Path) -> None:
 def _ask_server(folder: Path, status: bytes, requests: list[bool]) -> list[tuple[str, int]]:
     """Send ``requests`` from a thread: in this one, a browser's event loop can be running."""
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, _ask(folder, status, requests)).result()
+        return pool.submit(asyncio.run, _ask(folder, status, requests)).result(180)
 
 
 async def _ask(folder: Path, status: bytes, requests: list[bool]) -> list[tuple[str, int]]:

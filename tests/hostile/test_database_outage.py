@@ -126,8 +126,8 @@ def test_external_lock_does_not_block_reads(sqlite_url: str, tmp_path: Path) -> 
                     assert post(server, SHOP).status_code == 200
                     assert get(server, "/console/sign-in").status_code == 200
                 refused = islice(as_completed(logins, PATIENCE), LOGINS - THREADS // 2)
-                assert {login.result().status_code for login in refused} == {503}
-            answers = [login.result() for login in logins]
+                assert {login.result(180).status_code for login in refused} == {503}
+            answers = [login.result(180) for login in logins]
         waited = [response for response in answers if response.status_code == 200]
         assert waited, "what waited for the lock succeeds once it is released"
         assert {response.status_code for response in answers} == {200, 503}

@@ -79,7 +79,7 @@ def held(server: Ports, subject: Subject, record: type, key: int) -> Iterator[No
 def refusals(attack: list[Future[object]], count: int) -> int:
     """Wait for the first ``count`` to end; return how many were refused."""
     ended = islice(as_completed(attack, LONG_ENOUGH), count)
-    return sum(isinstance(one.exception(), TooManyRequests) for one in ended)
+    return sum(isinstance(one.exception(180), TooManyRequests) for one in ended)
 
 
 def assert_others_go_on(

@@ -13,7 +13,8 @@ VAGUE_NAMES = {
     *("utils", "util", "helpers", "helper", "common", "base", "core"),
     *("manager", "managers", "handler", "handlers", "misc"),
 }
-ENDLESS = re.compile(r"\.(join|wait|communicate)\(\)")
+ENDLESS = re.compile(r"\.(join|wait|communicate|result|exception|get)\(\)")
+PATIENT = re.compile(r"(Barrier|ContextVar)\(")
 GENERATED = "migrations/versions/"
 """A migration is as long as what it changes, and is never touched again."""
 
@@ -82,28 +83,40 @@ def test_no_test_waits_for_ever() -> None:
 
 def test_endless_waits_are_found() -> None:
     """Barriers have their own timeout, coroutines end with their loop, texts are joined."""
-    patient = "m = Barrier(2, timeout=9); m.wait(); t.join(9); await e.wait(); ', '.join(names)"
-    endless = "thread.join(); process.wait(); process.communicate()"
+    patient = (
+        "m = Barrier(2, timeout=9); m.wait(); t.join(9); await e.wait(); ', '.join(names)"
+        "; v = ContextVar('v'); v.get(); f.result(9); q.get(timeout=9); names.get('x')"
+    )
+    endless = (
+        "thread.join(); process.wait(); process.communicate(); future.result()"
+        "; future.exception(); queue.get()"
+    )
     calls = [*_endless_waits(ast.parse(patient)), *_endless_waits(ast.parse(endless))]
     assert [ast.unparse(call) for call in calls] == endless.split("; ")
 
 
 def _endless_waits(tree: ast.Module) -> Iterator[ast.Call]:
-    """Yield the calls without a timeout that wait for a thread, a process or an event."""
+    """Yield the calls without a timeout that wait for a thread, process, event or future."""
     nodes = list(ast.walk(tree))
     awaited = [node.value for node in nodes if isinstance(node, ast.Await)]
-    barriers = {name for node in nodes for name in _barriers(node)}
+    patient = {name for node in nodes for name in _patient_names(node)}
     for node in nodes:
         match node:
-            case ast.Call(ast.Attribute(value, "join" | "wait" | "communicate"), [], []):
-                if node not in awaited and ast.unparse(value) not in barriers:
+            case ast.Call(
+                ast.Attribute(
+                    value, "join" | "wait" | "communicate" | "result" | "exception" | "get"
+                ),
+                [],
+                [],
+            ):
+                if node not in awaited and ast.unparse(value) not in patient:
                     yield node
 
 
-def _barriers(node: ast.AST) -> list[str]:
-    """Return the names that ``node`` gives to a barrier."""
+def _patient_names(node: ast.AST) -> list[str]:
+    """Return the names that ``node`` gives to a barrier or a context variable."""
     match node:
-        case ast.Assign(targets=[target], value=value) if "Barrier(" in ast.unparse(value):
+        case ast.Assign(targets=[target], value=value) if PATIENT.search(ast.unparse(value)):
             return ast.unparse(target).strip("()").split(", ")
         case ast.arg(arg=name, annotation=ast.expr() as kind) if "Barrier" in ast.unparse(kind):
             return [name]

@@ -117,7 +117,7 @@ def _killing(
 
     killing = killer.submit(kill)
     yield
-    killing.result()
+    killing.result(180)
 
 
 def _wait(shop: KilledShop) -> bool:

@@ -81,7 +81,7 @@ def listen_once(
             happen(ports)
             if receiver.calls("/local"):
                 break
-        result = listening.result()
+        result = listening.result(180)
     forwarded = receiver.calls("/local")[0]
     same = forwarded.headers["webhook-id"]
     [sent] = [one for one in receiver.calls("/app") if one.headers["webhook-id"] == same]
@@ -145,7 +145,7 @@ def test_failed_forwarding_is_reported_and_listening_continues(
         )
         while not listening.done():
             happen(shops.local)
-        result = listening.result()
+        result = listening.result(180)
     assert result.exit_code == 0
     assert [line.split()[3:5] for line in result.stdout.splitlines()] == [
         ["-->", "PRODUCT_UPDATED"],
@@ -170,7 +170,7 @@ def test_event_is_a_line_out_and_a_line_back(
         )
         while not listening.done():
             happen(shops.local)
-    lines = listening.result().stdout.splitlines()
+    lines = listening.result(180).stdout.splitlines()
     sent = next(place for place, line in enumerate(lines) if "-->" in line)
     back = next(place for place, line in enumerate(lines) if "<--" in line)
     time = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"
@@ -192,7 +192,7 @@ def test_answer_of_the_webhook_itself_is_shown(shops: Shops, receiver: HttpServe
         while not listening.done():
             happen(shops.local)
     # The first was answered before the second was sent.
-    sent, back = listening.result().stdout.splitlines()[:2]
+    sent, back = listening.result(180).stdout.splitlines()[:2]
     assert "--> PRODUCT_UPDATED" in sent
     assert f"<-- [204] POST {receiver.url}/app" in back
 

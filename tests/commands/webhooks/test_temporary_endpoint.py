@@ -130,7 +130,7 @@ def test_clock_ahead_of_the_instance_hides_no_event(shops: Shops, here: Desk) ->
         changed = other.submit(change_a_product)
         words = here.words("--temporary", "--events", "product-updated", "--count", "1", "--json")
         result = run(shops.local, *words, remote_access=ahead)
-        changed.result()
+        changed.result(180)
     assert json.loads(result.stdout)["event"] == "PRODUCT_UPDATED"
 
 

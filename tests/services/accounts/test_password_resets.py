@@ -248,7 +248,7 @@ def test_concurrent_workers_create_one_link(
     start = Barrier(len(others), timeout=60)
     with ThreadPoolExecutor(len(others)) as pool:
         for done in [pool.submit(work(other), start) for other in others]:
-            done.result()
+            done.result(180)
     assert (len(mails(ports)), len(events(ports)), links(ports), waiting(ports)) == (1, 1, 1, 0)
     for other in others:
         other.database.close()

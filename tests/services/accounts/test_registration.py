@@ -305,7 +305,7 @@ def test_concurrent_registrations_create_one_account(
         return run
 
     with ThreadPoolExecutor(len(others)) as pool:
-        answers = [future.result() for future in [pool.submit(work(other)) for other in others]]
+        answers = [future.result(180) for future in [pool.submit(work(other)) for other in others]]
     assert answers == [True] * len(others)
     with ports.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(UserRecord)) == 1

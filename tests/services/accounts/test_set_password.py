@@ -217,7 +217,7 @@ def test_concurrent_uses_of_a_link_set_one_password(
 
     with ThreadPoolExecutor(len(others)) as pool:
         done = [pool.submit(use(other, number)) for number, other in enumerate(others)]
-        outcomes = [future.result() for future in done]
+        outcomes = [future.result(180) for future in done]
     assert sorted(outcomes, key=str) == ["INVALID", "INVALID", "INVALID", None]
     assert len(sessions_of(ports, user_id)) == 1
     assert len(mails(ports)) == len(trail(ports, "password.set")) == 1

@@ -158,10 +158,10 @@ def test_deleting_a_product_while_ordering_causes_no_error(
         cart = make_cart(ports, NOBODY, bowl)
         ordering = pool.submit(complete_checkout, ports, NOBODY, checkout_id(cart))
         deleting = pool.submit(delete_product, second_process, KEEPER, product_id(bowl))
-        assert deleting.result().id == bowl
-        refusal = ordering.exception()
+        assert deleting.result(180).id == bowl
+        refusal = ordering.exception(180)
         if refusal is None:
-            assert ordering.result().user_email == EMAIL
+            assert ordering.result(180).user_email == EMAIL
         else:
             assert isinstance(refusal, Refused)
             assert refusal.problems[0].code == "PRODUCT_UNAVAILABLE_FOR_PURCHASE"
@@ -181,8 +181,8 @@ def test_deleting_the_buyer_while_ordering_causes_no_error(
         ann = actor_of(ports, make_user(ports, f"ann{number}@example.com"))
         cart = make_cart(ports, ann, bowl)
         ordering = pool.submit(complete_checkout, ports, ann, checkout_id(cart))
-        pool.submit(delete_user, ann.user_id).result()
-        refusal = ordering.exception()
+        pool.submit(delete_user, ann.user_id).result(180)
+        refusal = ordering.exception(180)
         assert refusal is None or (
             isinstance(refusal, Refused) and refusal.problems[0].field == "id"
         )

@@ -138,13 +138,13 @@ def test_hanging_provider_delays_no_other_caller(ports: Ports, provider: OwnProv
         waiting = [pool.submit(fault, patient, token) for token in tokens]
         # The others have been told so already.
         refused = islice(as_completed(waiting, PATIENCE), AT_ONCE - 3)
-        assert {future.result() for future in refused} == {TokenFault.PROVIDER}
+        assert {future.result(180) for future in refused} == {TokenFault.PROVIDER}
         before = calls(ports)
         assert fault(patient, provider.access_token(jti="late")) is TokenFault.PROVIDER
         assert calls(ports) == before
         assert create_token(ports, NOBODY, email="customer@example.com", password=PASSWORD).access
         assert who(ports, app_token).actor.is_app
-    assert {future.result() for future in waiting} == {TokenFault.PROVIDER}
+    assert {future.result(180) for future in waiting} == {TokenFault.PROVIDER}
 
 
 @pytest.mark.parametrize("path", ["/keys", "/userinfo"])
