@@ -114,7 +114,9 @@ def is_known_permission(name: object) -> bool:
     return name in _NAMES["permission"]
 
 
-def _headers(ports: Ports, name: str, headers: Mapping[str, object]) -> dict[str, object]:
+def _headers(ports: Ports, name: str, headers: object) -> dict[str, object]:
+    if not isinstance(headers, Mapping):
+        raise InvalidField(name)
     texts = {header: value for header, value in headers.items() if isinstance(value, str)}
     if len(texts) < len(headers):
         raise InvalidField(name)
