@@ -77,11 +77,19 @@ class ConsoleClient:
 
     def send(self, path: str, data: dict[str, Any] | None = None, *, seen_at: str = "") -> Page:
         """Send a form with the token that the page ``seen_at`` gave (``path`` itself if empty)."""
-        shown = self.open(seen_at or path).html
+        filled = self._filled_at(seen_at or path, path, data or {})
+        return Page(self.client.post(path, data=filled))
+
+    def send_twice(self, path: str, data: dict[str, Any], *, seen_at: str) -> list[Page]:
+        """Send a form again as a double click does: with the same token, not with a new page's."""
+        filled = self._filled_at(seen_at, path, data)
+        return [Page(self.client.post(path, data=filled)) for _ in range(2)]
+
+    def _filled_at(self, seen_at: str, path: str, data: dict[str, Any]) -> dict[str, Any]:
+        shown = self.open(seen_at).html
         found = _CSRF.search(shown)
         token = {} if found is None else {"csrf_token": html.unescape(found[1])}
-        token |= loaded_of(shown, path, data or {})
-        return Page(self.client.post(path, data={**token, **(data or {})}))
+        return {**token, **loaded_of(shown, path, data), **data}
 
     def follow(self, page: Page) -> Page:
         """Go where a redirection leads."""

@@ -101,7 +101,7 @@ def test_form_sent_twice_leads_to_the_same_page(staff_console: StaffConsole, sho
         "code": one_time_code(shop, secret_on(setup)),
         "submission": _SUBMISSION.findall(setup.html)[0],
     }
-    answers = [console.send(f"{URL}app/confirm", values, seen_at=URL) for _ in range(2)]
+    answers = console.send_twice(f"{URL}app/confirm", values, seen_at=URL)
     assert [answer.status for answer in answers] == [303, 303]
     shown = console.follow(answers[1])
     assert len(_CODE.findall(shown.html)) == RECOVERY_CODES
