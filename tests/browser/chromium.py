@@ -1,4 +1,7 @@
-"""The Chromium of the machine; where there is none and we may, the one its packages offer."""
+"""The Chromium of the machine; where there is none and we may, the one its packages offer.
+
+The headless shell comes first: with it the tests take three quarters of the time.
+"""
 
 import os
 import shutil
@@ -7,8 +10,11 @@ from pathlib import Path
 
 from tests.servers.run import once
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PACKAGES = ("chromium", "fonts-liberation")
+NAMES = (
+    *("chromium-headless-shell", "chromium", "chromium-browser"),
+    *("google-chrome", "google-chrome-stable"),
+)
+PACKAGES = ("chromium-headless-shell", "fonts-liberation")
 ADVICE = (
     "The browser tests need a Chromium on the PATH ({names}). Install one (Debian: apt-get install"
     " chromium), or leave these tests out: make test ARGS=\"-m 'not browser'\""

@@ -25,7 +25,7 @@ from tests.builders.shop import set_mode
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.xdist_group("console"),
-    pytest.mark.languages("translated"),
+    pytest.mark.one_of("translated"),
 ]
 
 PHONE = 320

@@ -18,7 +18,7 @@ from tests.services.sign_in.second_factors import make_protected
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.xdist_group("console"),
-    pytest.mark.languages("visitor"),
+    pytest.mark.one_of("visitor"),
 ]
 
 PHONE = 320

@@ -14,7 +14,7 @@ from tests.browser.test_languages import PHONE, Visitor
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.xdist_group("console"),
-    pytest.mark.languages("staff"),
+    pytest.mark.one_of("staff"),
 ]
 
 REJECTED = "550: 5.1.1 Mailbox does not exist"

@@ -12,7 +12,11 @@ from tests.browser.test_second_factors import enter_code, faults
 from tests.builders.people import PASSWORD, make_staff, make_user
 from tests.builders.second_factor_rule import add_unusable_passkey, require_second_factor
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("console"),
+    pytest.mark.one_of("scheme"),
+]
 
 SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
 REQUIRED = "Add a second factor"

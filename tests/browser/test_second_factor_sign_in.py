@@ -10,7 +10,11 @@ from tests.builders.second_factors import make_recovery_codes, one_time_code
 from tests.fakes.offset_clock import Ahead
 from tests.services.sign_in.second_factors import Protected, make_protected
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("console"),
+    pytest.mark.one_of("scheme"),
+]
 
 KEYS = "/console/keys/"
 SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])

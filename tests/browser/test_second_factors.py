@@ -13,7 +13,11 @@ from tests.builders.people import NOBODY
 from tests.builders.second_factors import one_time_code
 from tests.fakes.offset_clock import Ahead
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("console"),
+    pytest.mark.one_of("scheme"),
+]
 
 OWN_KEY = 1
 QR_COLORS = """() => {

@@ -19,7 +19,11 @@ from tests.builders.people import NOBODY, PASSWORD, make_staff, sessions_of, use
 from tests.servers.smtp import smtp_server
 from tests.services.logins import log_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("console"),
+    pytest.mark.one_of("scheme"),
+]
 
 STAFF = "staff@example.com"
 NEW = "nine lazy Störche by the sea"

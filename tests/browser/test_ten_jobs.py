@@ -25,7 +25,7 @@ from tests.servers.provider import identity_provider
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.xdist_group("console"),
-    pytest.mark.languages("job"),
+    pytest.mark.one_of("job"),
 ]
 
 MOST_CLICKS = 6

@@ -23,7 +23,7 @@ from tests.servers.apps import app_server
 from tests.servers.http import Reply
 from translations.catalogues import read
 
-pytestmark = pytest.mark.languages("reader")
+pytestmark = pytest.mark.one_of("reader")
 
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
 TARGET = "https://hooks.example.com/in"
