@@ -129,6 +129,7 @@ SUBJECTS: Mapping[str, Subject] = {
             "webhookDryRun",
             "webhookTrigger",
             "webhookReplay",
+            "webhookSendWaiting",
             "eventDeliveryRetry",
         ),
         ("Webhook", "EventDelivery", "WebhookEventTypeEnum"),

@@ -33,6 +33,7 @@ command = Group(
         "listen": f"{_PACKAGE}.listen:listen",
         "replay": f"{_PACKAGE}.deliveries:replay",
         "retry": f"{_PACKAGE}.deliveries:retry",
+        "send-waiting": f"{_PACKAGE}.deliveries:send_waiting",
         "show": f"{_PACKAGE}.lists:show",
         "trigger": f"{_PACKAGE}.dry_runs:trigger",
         "update": f"{_PACKAGE}.bulk_update:update",

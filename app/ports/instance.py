@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from app.domain.deliveries.deliveries import ReplayResult
+from app.domain.deliveries.deliveries import ReplayResult, ReplayScope
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.installation import OnProgress, ignore_progress
 
@@ -147,15 +147,19 @@ class Instance(Protocol):
         self,
         webhook_id: str,
         since: datetime,
+        scope: ReplayScope,
         *,
-        failed: bool,
-        missing: bool,
+        preview: bool = False,
         on_progress: OnProgress = ignore_progress,
     ) -> ReplayResult:
         """Replay what failed since that time, and what the webhook never got.
 
+        ``preview`` counts alone.
         ``on_progress`` is called where the instance tells how far it is.
         """
+
+    def send_waiting(self, webhook_id: str) -> int:
+        """Send the deliveries now that wait for a later attempt; return how many."""
 
     def key_set(self) -> bytes:
         """The JSON Web Key Set that its signatures are verified by."""

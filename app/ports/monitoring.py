@@ -108,6 +108,37 @@ OLDEST_DELIVERY = Metric(
     "How long the oldest due delivery has been waiting; 0 if none is.",
     kind=MetricKind.GAUGE,
 )
+DELIVERIES_HELD_UP = Metric(
+    "latchkey_delivery_oldest_without_worker_seconds",
+    "How long the oldest due delivery has been waiting for a worker; 0 if none is. Those of "
+    "endpoints that fail, or are sent as much as they get at once, wait for their endpoint.",
+    kind=MetricKind.GAUGE,
+)
+DELIVERIES_RETRYING = Metric(
+    "latchkey_deliveries_retrying",
+    "Deliveries that wait for a later attempt; counted to 100,000.",
+    kind=MetricKind.GAUGE,
+)
+_WEBHOOK = ("webhook", "name", "app")
+WEBHOOK_DELIVERIES = Metric(
+    "latchkey_webhook_deliveries",
+    "Deliveries of a webhook that are due or retrying (state); of the 50 webhooks with most, "
+    "each counted to 10,000.",
+    (*_WEBHOOK, "state"),
+    MetricKind.GAUGE,
+)
+WEBHOOK_OLDEST = Metric(
+    "latchkey_webhook_oldest_delivery_seconds",
+    "How long the oldest of them has been due, or is after its event if it is retrying.",
+    (*_WEBHOOK, "state"),
+    MetricKind.GAUGE,
+)
+WEBHOOK_FAILING = Metric(
+    "latchkey_webhook_failing_seconds",
+    "How long a webhook with waiting deliveries has only failed. Absent for one that works.",
+    _WEBHOOK,
+    MetricKind.GAUGE,
+)
 EVENTS_OPEN = Metric(
     "latchkey_outbox_events",
     "Events in the outbox whose deliveries haven't been created; counted to 100,000.",
@@ -199,6 +230,11 @@ METRICS = (
     DELIVERIES,
     DELIVERIES_DUE,
     OLDEST_DELIVERY,
+    DELIVERIES_HELD_UP,
+    DELIVERIES_RETRYING,
+    WEBHOOK_DELIVERIES,
+    WEBHOOK_OLDEST,
+    WEBHOOK_FAILING,
     EVENTS_OPEN,
     OLDEST_EVENT,
     MAILS_DUE,

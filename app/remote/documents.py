@@ -130,9 +130,20 @@ mutation Retry($id: ID!) {{
 {_DELIVERY}
 """
 REPLAY = """
-mutation Replay($id: ID!, $since: DateTime!, $failed: Boolean, $missing: Boolean) {
-  webhookReplay(id: $id, since: $since, failed: $failed, missing: $missing) {
-    failed missing hasMore errors { field message code }
+mutation Replay(
+  $id: ID!, $since: DateTime!, $failed: Boolean, $missing: Boolean, $beforeCreation: Boolean,
+  $preview: Boolean
+) {
+  webhookReplay(
+    id: $id, since: $since, failed: $failed, missing: $missing, beforeCreation: $beforeCreation,
+    preview: $preview
+  ) {
+    failed missing hasMore earlier errors { field message code }
   }
+}
+"""
+SEND_WAITING = """
+mutation SendWaiting($id: ID!) {
+  webhookSendWaiting(id: $id) { count errors { field message code } }
 }
 """

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from app.domain.deliveries.deliveries import ReplayResult
+from app.domain.deliveries.deliveries import ReplayResult, ReplayScope
 from app.domain.events import NEVER_SENT
 from app.domain.urls.web_urls import key_set_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused
@@ -206,9 +206,9 @@ class RemoteInstance:
         self,
         webhook_id: str,
         since: datetime,
+        scope: ReplayScope,
         *,
-        failed: bool,
-        missing: bool,
+        preview: bool = False,
         on_progress: OnProgress = ignore_progress,
     ) -> ReplayResult:
         payload = self._api.change(
@@ -216,12 +216,23 @@ class RemoteInstance:
             documents.REPLAY,
             id=webhook_id,
             since=since.isoformat(),
-            failed=failed,
-            missing=missing,
+            failed=scope.failed,
+            missing=scope.missing,
+            beforeCreation=scope.before_creation,
+            preview=preview,
         )
         return self._read(
-            lambda: ReplayResult(payload["failed"], payload["missing"], payload["hasMore"])
+            lambda: ReplayResult(
+                payload["failed"],
+                payload["missing"],
+                payload["hasMore"],
+                payload["earlier"] or 0,
+            )
         )
+
+    def send_waiting(self, webhook_id: str) -> int:
+        payload = self._api.change("webhookSendWaiting", documents.SEND_WAITING, id=webhook_id)
+        return self._read(lambda: int(payload["count"]))
 
     def key_set(self) -> bytes:
         url = key_set_url(self._api.url)

@@ -10,6 +10,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from http import HTTPStatus
 from socketserver import ThreadingMixIn
 from threading import BoundedSemaphore, Event, Lock, Thread
@@ -23,6 +24,7 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 from werkzeug.wrappers import Request, Response
 
 from app.domain.authorization.actor import OPERATOR
+from app.domain.values.ids import to_global_id
 from app.domain.values.installation import (
     VERSION,
     CheckResult,
@@ -35,6 +37,8 @@ from app.ports.monitoring import (
     BUILD,
     DEGRADED,
     DELIVERIES_DUE,
+    DELIVERIES_HELD_UP,
+    DELIVERIES_RETRYING,
     EVENTS_OPEN,
     HEARTBEAT,
     MAILS_DUE,
@@ -43,8 +47,12 @@ from app.ports.monitoring import (
     OLDEST_MAIL,
     READY,
     REPLICA_READY,
+    WEBHOOK_DELIVERIES,
+    WEBHOOK_FAILING,
+    WEBHOOK_OLDEST,
     Measurement,
 )
+from app.services.deliveries.backlog import EndpointBacklog
 from app.services.operations.background_work import read_backlog
 from app.services.operations.environment_checks import REPLICA, check_readiness
 
@@ -163,12 +171,29 @@ class OperationsApp:
             return  # gone since it was checked; the next scrape says so
         yield DELIVERIES_DUE, backlog.deliveries.number, ()
         yield OLDEST_DELIVERY, backlog.deliveries.seconds, ()
+        yield DELIVERIES_HELD_UP, backlog.seconds_without_worker, ()
+        yield DELIVERIES_RETRYING, backlog.retrying, ()
+        for endpoint in backlog.endpoints:
+            yield from _endpoint_measurements(endpoint, self._ports.shared_clock.now())
         yield EVENTS_OPEN, backlog.events.number, ()
         yield OLDEST_EVENT, backlog.events.seconds, ()
         yield MAILS_DUE, backlog.mails.number, ()
         yield OLDEST_MAIL, backlog.mails.seconds, ()
         if backlog.heartbeat_age is not None:
             yield HEARTBEAT, backlog.heartbeat_age, ()
+
+
+def _endpoint_measurements(endpoint: EndpointBacklog, now: datetime) -> Iterator[Measurement]:
+    key = to_global_id("Webhook", endpoint.webhook_id)
+    labels = (key, endpoint.webhook_name, endpoint.app_name)
+    for state, number, seconds in (
+        ("due", endpoint.due, endpoint.oldest_due),
+        ("retrying", endpoint.retrying, endpoint.oldest_retrying),
+    ):
+        yield WEBHOOK_DELIVERIES, number, (*labels, state)
+        yield WEBHOOK_OLDEST, seconds, (*labels, state)
+    if endpoint.failing_since is not None:
+        yield WEBHOOK_FAILING, max(0.0, (now - endpoint.failing_since).total_seconds()), labels
 
 
 class _Handler(WSGIRequestHandler):

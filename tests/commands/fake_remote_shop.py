@@ -31,7 +31,15 @@ def _answer(server: HttpServer, received: Received) -> Reply:
         },
         "Update": {"webhookUpdate": {"webhook": {**_hook(1), "app": owner}, "errors": []}},
         "Retry": {"eventDeliveryRetry": {"delivery": SENT, "errors": []}},
-        "Replay": {"webhookReplay": {"failed": 2, "missing": 5, "hasMore": True, "errors": []}},
+        "Replay": {
+            "webhookReplay": {
+                "failed": 2,
+                "missing": 5,
+                "hasMore": True,
+                "earlier": None,
+                "errors": [],
+            }
+        },
         "SignIn": {"tokenCreate": {"token": "a.b.c", "refreshToken": "d.e.f", "errors": []}},
         "Deliveries": {
             "webhook": {"eventDeliveries": {"edges": [{"node": SENT}], "pageInfo": page}}

@@ -63,7 +63,10 @@ def test_progress_goes_on_where_a_replay_takes_several_rounds(
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     monkeypatch.setattr(replays, "MAX_MISSING", 100)
     lines = replay(ports, clock).splitlines()
-    assert lines[0] == "Scheduling deliveries: 50 of 100"
+    assert lines[0].startswith(
+        "Failed deliveries to resend: 0. Missed events to send: 100 or more."
+    )
+    assert lines[1] == "Scheduling deliveries: 50 of 100"
     assert lines[-1].endswith(": 120.")
 
 

@@ -1,5 +1,7 @@
 """Deliveries in the console: searched, shown, resent."""
 
+import re
+from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
@@ -199,6 +201,24 @@ def test_those_that_are_ticked_are_redelivered_and_the_list_stays_narrowed(
     )
     assert done.leads_to == f"{LIST}?status=failed"
     assert "Resending 2 deliveries." in console.follow(done).text
+
+
+def test_retrying_deliveries_are_found_and_sent_now(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(*MAY)
+    a_delivery(shop, '{"product":{"name":"Waiting"}}')
+    key = a_delivery(shop)
+    fail(shop, key)
+    later = shop.clock.now() + timedelta(hours=1)
+    change_delivery(shop, key, status="PENDING", next_attempt_at=later)
+    listed = console.open(f"{LIST}?status=retrying")
+    assert re.findall(r'href="/console/deliveries/(\d+)"', listed.html) == [str(key)]
+    hook = "/console/webhooks/2"
+    assert "Send 1 waiting delivery now" in console.open(hook).text
+    done = console.follow(console.send(f"{hook}/send-waiting", seen_at=hook))
+    assert "Sending 1 delivery now." in done.text
+    assert "waiting delivery now" not in done.text
 
 
 def test_what_failed_since_a_time_is_replayed(staff_console: StaffConsole, shop: Ports) -> None:

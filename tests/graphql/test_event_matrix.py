@@ -93,7 +93,7 @@ SILENT: Mapping[str, str] = {
         appProblemCreate appProblemDismiss
         appTokenCreate appTokenRotate appTokenDelete appTokenVerify appFetchManifest
         appDeleteFailedInstallation webhookCreate webhookUpdate webhookDelete webhookDryRun
-        webhookTrigger eventDeliveryRetry webhookReplay secondFactorVerify
+        webhookTrigger eventDeliveryRetry webhookReplay webhookSendWaiting secondFactorVerify
         secondFactorChallengeCreate passkeyChallengeCreate passkeyVerify userSecondFactorReset
     """,
     "the worker tells it, once it is true": "requestPasswordReset appInstall appRetryInstall",

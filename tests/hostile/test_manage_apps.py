@@ -188,6 +188,9 @@ _MUTATIONS = {
         "mutation ($delivery: ID!) { eventDeliveryRetry(id: $delivery)"
         " { delivery { payload } errors { field code } } }"
     ),
+    "webhookSendWaiting": (
+        "mutation ($id: ID!) { webhookSendWaiting(id: $id) { count errors { field code } } }"
+    ),
     "webhookReplay": (
         'mutation ($id: ID!) { webhookReplay(id: $id, since: "2020-01-01T00:00:00Z")'
         " { failed errors { field code } } }"

@@ -30,6 +30,7 @@ VALUES = {
     "route": {"/graphql/"},
     "lane": {"sign-ins", "passwords", "app tokens"},
     "pool": {"reading", "writing"},
+    "state": {"due", "retrying"},
 }
 """Values that rules may ask for."""
 

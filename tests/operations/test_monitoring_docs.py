@@ -13,6 +13,16 @@ ALERTS_BEGIN, ALERTS_END = "<!-- alerts: begin -->\n", "<!-- alerts: end -->"
 BEGIN, END = "<!-- metrics: begin -->\n", "<!-- metrics: end -->"
 
 
+_SHOWN = {
+    "instance": "A host",
+    "pool": "",
+    "purpose": "of one purpose",
+    "name": "its name",
+    "app": "its app",
+}
+"""What stands for a label's value in the page."""
+
+
 def test_every_metric_is_documented() -> None:
     _, _, rest = PAGE.read_text().partition(BEGIN)
     assert rest.partition(END)[0] == table()
@@ -44,7 +54,7 @@ def alert_row(rule: dict[str, Any]) -> str:
     notes = rule["annotations"]
     meaning = notes["summary"]
     for label in re.findall(r"\{\{ \$labels\.(\w+) \}\}", meaning):
-        shown = {"instance": "A host", "pool": "", "purpose": "of one purpose"}[label]
+        shown = _SHOWN[label]
         meaning = re.sub(r"^\{\{ \$labels.instance \}\}", "A host", meaning)
         shown = shown.lower()
         meaning = meaning.replace(f"{{{{ $labels.{label} }}}}", shown)

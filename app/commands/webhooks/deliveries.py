@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -18,6 +18,7 @@ from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.options import read_moment
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.progress import note, progress, steps
+from app.commands.terminal.prompts import confirm_action, may_ask, yes_option
 from app.commands.webhooks.fields import (
     DELIVERIES,
     complete_event,
@@ -27,7 +28,7 @@ from app.commands.webhooks.fields import (
 )
 from app.commands.webhooks.follow import DeliveryFollower, WebhookDelivery
 from app.commands.webhooks.instance_option import instance, webhook_command
-from app.domain.deliveries.deliveries import DeliveryStatus, ReplayResult
+from app.domain.deliveries.deliveries import DeliveryStatus, ReplayResult, ReplayScope
 from app.domain.values.errors import Refused
 from app.domain.values.installation import OnProgress
 from app.ports.instance import DeliveryQuery, Instance, InstanceDelivery, InstanceWebhook
@@ -55,10 +56,15 @@ _WITH_PAYLOAD = (
         lambda sent: None if sent.delivery.attempt is None else sent.delivery.attempt.response,
     ),
 )
+_RETRYING = "RETRYING"
+"""A delivery that failed and waits for another attempt: ``PENDING`` with an attempt."""
+
 status_option = click.option(
     "--status",
-    type=click.Choice([status.value for status in DeliveryStatus], case_sensitive=False),
-    help="Only deliveries with this status.",
+    type=click.Choice(
+        [*(status.value for status in DeliveryStatus), _RETRYING], case_sensitive=False
+    ),
+    help="Only deliveries with this status. RETRYING: failed so far, and will be tried again.",
 )
 
 
@@ -70,6 +76,7 @@ status_option = click.option(
             ("flask webhook deliveries --code 500 --payload --json"),
             "with payloads and responses, as JSON",
         ),
+        ("flask webhook deliveries --status RETRYING", "what waits for another attempt"),
         ("flask webhook deliveries --follow", "follow new deliveries until Ctrl-C"),
     ],
 )
@@ -114,6 +121,9 @@ def deliveries(  # noqa: PLR0913 - one for each option
     now = remote_access().clock.now()
     start = read_moment(since, now) if since else None
     chosen = instance()
+    retrying = status == _RETRYING
+    if retrying:
+        status = DeliveryStatus.PENDING.value
     filter_ = DeliveryQuery(status or "", event_names(chosen, [event])[0] if event else "", _PAGE)
     webhooks = [find_webhook(chosen, webhook)] if webhook else list(chosen.webhooks())
     columns = _WITH_PAYLOAD if payload else COLUMNS
@@ -121,7 +131,7 @@ def deliveries(  # noqa: PLR0913 - one for each option
     if follow:
         follower = DeliveryFollower(chosen, webhooks, start or now, 1.0, filter_, say=out.say)
         for sent in follower.forever():
-            if code is None or _code(sent.delivery) == code:
+            if _is_shown(sent.delivery, code, retrying=retrying):
                 out.next(sent, columns)
         return
     every = heapq.merge(
@@ -129,7 +139,7 @@ def deliveries(  # noqa: PLR0913 - one for each option
         key=lambda sent: sent.delivery.created_at,
         reverse=True,
     )
-    fitting = (sent for sent in every if code is None or _code(sent.delivery) == code)
+    fitting = (sent for sent in every if _is_shown(sent.delivery, code, retrying=retrying))
     out.rows(list(islice(fitting, limit)), columns, empty="No deliveries.")
 
 
@@ -151,8 +161,11 @@ def _all(
             return
 
 
-def _code(delivery: InstanceDelivery) -> int | None:
-    return delivery.attempt.response_status if delivery.attempt else None
+def _is_shown(delivery: InstanceDelivery, code: int | None, *, retrying: bool) -> bool:
+    attempt = delivery.attempt
+    if retrying and attempt is None:
+        return False
+    return code is None or (attempt is not None and attempt.response_status == code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +190,14 @@ _RETRIED = (
     Column[Retried]("id", "ID", lambda retried: retried.id, short=True),
     *map(_of_retried, DELIVERIES[1:]),
     Column[Retried]("problem", "Problem", lambda retried: retried.problem or None, short=True),
+)
+_SENT_NOW = (Column[int]("count", "Sent now", lambda count: count, short=True),)
+_COUNTED = (
+    Column[ReplayResult]("failed", "Failed", lambda result: result.failed, short=True),
+    Column[ReplayResult]("missing", "Missing", lambda result: result.missing, short=True),
+    Column[ReplayResult](
+        "earlier", "From before its creation", lambda result: result.earlier, short=True
+    ),
 )
 _REPLAYED = (
     Column[ReplayResult]("failed", "Failed, resent", lambda result: result.failed, short=True),
@@ -252,22 +273,45 @@ def _retry(instance: Instance, delivery_id: str) -> Retried:
     is_flag=True,
     help="Only events the webhook never received, for example while it was disabled.",
 )
-def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
-    """Resend a webhook's failed deliveries and send the events it missed."""
+@click.option(
+    "--before-creation",
+    is_flag=True,
+    help="Also send events from before the webhook was created.",
+)
+@click.option("--preview", is_flag=True, help="Count what would be sent, and send nothing.")
+@yes_option
+def replay(
+    webhook: str,
+    since: str,
+    *,
+    failed: bool,
+    missing: bool,
+    before_creation: bool,
+    preview: bool,
+    yes: bool,
+) -> None:
+    """Resend a webhook's failed deliveries and send the events it missed.
+
+    Says how many it sends before it does, and asks on a terminal. Events from before the webhook
+    was created aren't sent, unless you pass --before-creation.
+    """
     start = read_moment(since, remote_access().clock.now())
     chosen = instance()
     target = find_webhook(chosen, webhook)
-    both = failed == missing
-    with progress("Scheduling deliveries") as report:
-        done = chosen.replay(
-            target.id,
-            start,
-            failed=failed or both,
-            missing=missing or both,
-            on_progress=report,
-        )
-        done, failure = _replay_rest(chosen, target.id, start, done, report)
+    scope = ReplayScope(failed or not missing, missing or not failed, before_creation)
     out = output()
+    counted = chosen.replay(target.id, start, scope, preview=True)
+    if preview:
+        out.one(counted, _COUNTED)
+        return
+    out.say(_announcement(counted, target.target_url))
+    if counted.failed or counted.missing:
+        # Scripts that can't be asked are told and go on: replaying takes nothing away.
+        confirm_action("Send these deliveries?", yes=yes or not may_ask())
+    with progress("Scheduling deliveries") as report:
+        done = chosen.replay(target.id, start, scope, on_progress=report)
+        rest = partial(chosen.replay, target.id, start, replace(scope, failed=False, missing=True))
+        done, failure = _replay_rest(rest, done, report)
     out.one(done, _REPLAYED)
     out.say(f"Deliveries scheduled to {target.target_url}: {done.failed + done.missing}.")
     if failure is not None:
@@ -278,21 +322,49 @@ def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
         click.get_current_context().exit(failure.exit)
 
 
+def _announcement(counted: ReplayResult, url: str) -> str:
+    """Say what a replay is about to send."""
+    more = " or more" if counted.has_more else ""
+    said = (
+        f"Failed deliveries to resend: {counted.failed:,}. Missed events to send: "
+        f"{counted.missing:,}{more}. To: {url}."
+    )
+    if counted.earlier:
+        said += (
+            f" Left out, from before the webhook was created: {counted.earlier:,}. "
+            "--before-creation sends them too."
+        )
+    return said
+
+
+@webhook_command(
+    "send-waiting",
+    examples=[("flask webhook send-waiting hook", "after its endpoint was repaired")],
+)
+@click.argument("webhook", shell_complete=complete_webhook)
+def send_waiting(webhook: str) -> None:
+    """Send a webhook's deliveries now that wait for a later attempt.
+
+    When an endpoint works again after 5 minutes or more, this happens by itself, with 20
+    deliveries a second.
+    """
+    chosen = instance()
+    target = find_webhook(chosen, webhook)
+    count = chosen.send_waiting(target.id)
+    out = output()
+    out.one(count, _SENT_NOW)
+    out.say(f"Deliveries that are sent to {target.target_url} now: {count:,}.")
+
+
 def _replay_rest(
-    instance: Instance, webhook_id: str, start: datetime, done: ReplayResult, report: OnProgress
+    run: Callable[..., ReplayResult], done: ReplayResult, report: OnProgress
 ) -> tuple[ReplayResult, Failure | None]:
     """Replay what one call left over; return the sum, and what ended it early."""
     while done.has_more:
         before = done.failed + done.missing
         note(f"{before:,} deliveries scheduled.")
         try:
-            rest = instance.replay(
-                webhook_id,
-                start,
-                failed=False,
-                missing=True,
-                on_progress=partial(_report_further, report, before),
-            )
+            rest = run(on_progress=partial(_report_further, report, before))
         except (Exception, KeyboardInterrupt) as error:
             failure = failure_of(error)
             if failure is None:

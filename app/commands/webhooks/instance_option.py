@@ -18,7 +18,13 @@ from app.commands.terminal.options import FilePath, read_file
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import Attempt, DeliveryStatus, EventDelivery, ReplayResult
+from app.domain.deliveries.deliveries import (
+    Attempt,
+    DeliveryStatus,
+    EventDelivery,
+    ReplayResult,
+    ReplayScope,
+)
 from app.domain.deliveries.redaction import REDACTED
 from app.domain.events import EVENTS, EventType
 from app.domain.sign_in.jws import make_jwk
@@ -47,7 +53,12 @@ from app.services.deliveries.lists import (
     attempts_of_deliveries,
     deliveries_of_webhooks,
 )
-from app.services.deliveries.replays import replay_deliveries, retry_delivery
+from app.services.deliveries.replays import (
+    preview_replay,
+    replay_deliveries,
+    retry_delivery,
+    send_waiting_deliveries,
+)
 from app.services.keys import published_keys
 from app.services.webhooks.changes import (
     WebhookInput,
@@ -140,21 +151,20 @@ class LocalInstance:
         self,
         webhook_id: str,
         since: datetime,
+        scope: ReplayScope,
         *,
-        failed: bool,
-        missing: bool,
+        preview: bool = False,
         on_progress: OnProgress = ignore_progress,
     ) -> ReplayResult:
         key = key_of(webhook_id, "Webhook")
+        if preview:
+            return preview_replay(self._ports, self._actor, key, since, scope)
         return replay_deliveries(
-            self._ports,
-            self._actor,
-            key,
-            since,
-            failed=failed,
-            missing=missing,
-            on_progress=on_progress,
+            self._ports, self._actor, key, since, scope, on_progress=on_progress
         )
+
+    def send_waiting(self, webhook_id: str) -> int:
+        return send_waiting_deliveries(self._ports, self._actor, key_of(webhook_id, "Webhook"))
 
     def key_set(self) -> bytes:
         published = published_keys(self._ports)

@@ -1,6 +1,8 @@
 """Deliveries: what was sent to apps, searched, shown and resent."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from flask import abort, flash, request
@@ -43,7 +45,7 @@ from app.console.lists.list_page import (
     ListPage,
     RowCount,
 )
-from app.domain.deliveries.deliveries import RETENTION, DeliveryStatus
+from app.domain.deliveries.deliveries import RETENTION, DeliveryStatus, ReplayScope
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
@@ -71,12 +73,15 @@ _STATUS_LABELS = {
     "failed": translatable("Failed"),
     "arrived": translatable("Delivered"),
     "waiting": translatable("Waiting"),
+    "retrying": translatable("Retrying"),
 }
 _STATUSES = {
-    "failed": DeliveryStatus.FAILED,
-    "arrived": DeliveryStatus.SUCCESS,
-    "waiting": DeliveryStatus.PENDING,
+    "failed": {"status": DeliveryStatus.FAILED},
+    "arrived": {"status": DeliveryStatus.SUCCESS},
+    "waiting": {"status": DeliveryStatus.PENDING},
+    "retrying": {"is_retrying": True},
 }
+"""The conditions of a search by the filter's value."""
 
 
 def _event_type(name: str) -> EventType:
@@ -89,9 +94,13 @@ def _response_code(code: str) -> int:
 
 
 def _search(
-    *, since: datetime | None = None, until: datetime | None = None, **values: Any
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    state: Mapping[str, Any] = MappingProxyType({}),
+    **values: Any,
 ) -> DeliverySearch:
-    return DeliverySearch(created=Range(since, until), **values)
+    return DeliverySearch(created=Range(since, until), **state, **values)
 
 
 def _read(request: PageRequest, **values: Any) -> Page[DeliveryLine]:
@@ -124,7 +133,7 @@ DELIVERIES = ListPage[DeliveryLine](
         ),
         choice("webhook", "Webhook", {}, row_key, argument="webhook_id"),
         choice("event", "Event", {event: event for event in EVENTS}, _event_type),
-        choice("status", "Status", _STATUS_LABELS, _STATUSES),
+        choice("status", "Status", _STATUS_LABELS, _STATUSES, argument="state"),
         Filter(
             "code",
             "Response code",
@@ -302,9 +311,8 @@ def replay() -> BaseResponse:
     missing = request.form.get("what") == "missing"
     since = now() - timedelta(hours=hours)
     try:
-        made = replay_deliveries(
-            ports(), actor(), hook, since, failed=not missing, missing=missing
-        )
+        scope = ReplayScope(failed=not missing, missing=missing)
+        made = replay_deliveries(ports(), actor(), hook, since, scope)
     except Refused as refused:
         if any(problem.code == "NOT_FOUND" for problem in refused.problems):
             raise

@@ -231,7 +231,8 @@ class ChosenEvent:
 class WebhookPage:
     """One webhook, and its dialog; ``sample`` are more fields of it.
 
-    With ``withheld``, nothing can be changed on the page.
+    With ``withheld``, nothing can be changed on the page. ``waiting`` is the label of the button
+    that sends what waits for another attempt.
     """
 
     id: int
@@ -253,6 +254,7 @@ class WebhookPage:
     question: Question | None
     sample: SampleForm | None
     withheld: WithheldNote | None = None
+    waiting: str = ""
 
 
 def webhook_health(hook: ListedWebhook) -> Pill:
@@ -300,6 +302,17 @@ def make_webhook_page(
         command=f"flask webhook edit {api_id}",
         question=_QUESTIONS[dialog.kind](hook) if dialog.kind in _QUESTIONS else None,
         sample=make_sample_form(hook.events, dialog) if dialog.kind == "test" else None,
+    )
+
+
+def waiting_words(count: int) -> str:
+    """Return the label of the button that sends what waits for another attempt; "" for nothing."""
+    if not count:
+        return ""
+    return text(
+        "Send {count:,} waiting delivery now",
+        "Send {count:,} waiting deliveries now",
+        count=count,
     )
 
 

@@ -22,6 +22,7 @@ from app.console.integrations.webhook_page import (
     make_webhook_charts,
     make_webhook_page,
     traffic_cell,
+    waiting_words,
     webhook_buttons,
     webhook_health,
     webhook_title,
@@ -49,8 +50,10 @@ from app.domain.values.text import translatable
 from app.domain.webhooks import Webhook
 from app.services.apps.app_changes import grant_events
 from app.services.authorization.register import may
+from app.services.deliveries.backlog import count_retrying
 from app.services.deliveries.details import name_objects
 from app.services.deliveries.lists import DeliverySearch, search_deliveries
+from app.services.deliveries.replays import send_waiting_deliveries
 from app.services.deliveries.statistics import chart_webhook
 from app.services.webhooks.changes import WebhookInput, delete_webhook, update_webhook
 from app.services.webhooks.lists import (
@@ -61,7 +64,7 @@ from app.services.webhooks.lists import (
     show_listed_webhook,
 )
 from app.web.converters import one_of, row_key
-from app.web.translation import problem_text, reason_text, text
+from app.web.translation import problem_text, reason_text, refused_text, text
 
 _STATES = {
     "failing": translatable("Failing"),
@@ -205,7 +208,9 @@ def _show(key: int, dialog: WebhookDialog) -> BaseResponse:
     charts = make_webhook_charts(spans, period)
     webhook = make_webhook_page(hook, latest.items, charts, now(), dialog, missing, names)
     withheld = withheld_note(ports(), actor(), hook.app_name, hook.lacking, now())
-    webhook = replace(webhook, withheld=withheld)
+    sends = hook.is_active and not withheld
+    waiting = waiting_words(count_retrying(ports(), actor(), key)) if sends else ""
+    webhook = replace(webhook, withheld=withheld, waiting=waiting)
     shown = refused_page if dialog.problem else page
     return shown("webhooks/show.html", webhook=webhook, sample_header=sample_header())
 
@@ -222,6 +227,22 @@ def resume(key: int) -> BaseResponse:
     """Enable the webhook."""
     hook = _change(key, WebhookInput(is_active=True))
     return redirect_with_success(_done_text("enabled", hook), "console.webhooks.show", key=key)
+
+
+@blueprint.post("/<key:key>/send-waiting")
+def send_waiting(key: int) -> BaseResponse:
+    """Send the deliveries now that wait for a later attempt."""
+    try:
+        count = send_waiting_deliveries(ports(), actor(), key)
+    except Refused as refused:
+        if any(problem.code == "NOT_FOUND" for problem in refused.problems):
+            raise
+        flash(refused_text(refused), "bad")
+        return redirect_to("console.webhooks.show", key=key)
+    sent = text(
+        "Sending {count:,} delivery now.", "Sending {count:,} deliveries now.", count=count
+    )
+    return redirect_with_success(sent, "console.webhooks.show", key=key)
 
 
 @blueprint.post("/<key:key>/grant")

@@ -114,6 +114,7 @@ _DID = {
     "webhook.delete": translatable("deleted the webhook"),
     "webhook.disable": translatable("disabled the webhook"),
     "webhook.replay": translatable("replayed deliveries of"),
+    "webhook.send_waiting": translatable("sent waiting deliveries of"),
     "webhook.trigger": translatable("triggered the webhook"),
     "webhook.update": translatable("edited the webhook"),
 }
@@ -134,6 +135,7 @@ _UNNAMED = {
     "tokens.deactivate_all": translatable("ended all sessions"),
     "user.sign_out": translatable("ended all sessions"),
     "webhook.replay": translatable("replayed deliveries"),
+    "webhook.send_waiting": translatable("sent waiting deliveries"),
 }
 """The words of actions whose entry doesn't name the subject."""
 

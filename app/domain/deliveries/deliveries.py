@@ -29,6 +29,15 @@ MAX_HEADERS_SIZE = 16 * 1024
 MAX_RETRY_AFTER = 86_400
 """Seconds that an endpoint may put us off with ``Retry-After``: no longer than we would wait."""
 
+RECOVERED_AFTER = timedelta(minutes=5)
+"""How long an endpoint must have failed before its backlog is sent when it works again.
+
+After a shorter failure, what it kept waiting is due soon in any case.
+"""
+
+CATCH_UP_RATE = 20
+"""Deliveries of such a backlog that become due in a second."""
+
 DISABLE_AFTER = timedelta(days=5)
 """How long an endpoint may have failed only, before it is disabled."""
 
@@ -97,15 +106,29 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplayScope:
+    """What a replay sends: failed deliveries, and events that the webhook never got.
+
+    Events from before the webhook was created only with ``before_creation``.
+    """
+
+    failed: bool = True
+    missing: bool = True
+    before_creation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ReplayResult:
     """How many deliveries had failed and are due again, and how many were missing.
 
-    ``has_more`` where more are missing than are made at once: ask again for the next.
+    ``has_more`` where more are missing than are made at once: ask again for the next. A preview
+    has the events ``earlier`` than the webhook too, which are left out.
     """
 
     failed: int
     missing: int
     has_more: bool = False
+    earlier: int = 0
 
 
 @dataclass(frozen=True, slots=True)

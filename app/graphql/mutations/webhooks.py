@@ -8,6 +8,7 @@ from typing import Any
 
 import graphene
 
+from app.domain.deliveries.deliveries import ReplayScope
 from app.domain.events import EventType, event_named
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import ABSENT
@@ -21,7 +22,12 @@ from app.graphql.mutations.payloads import (
     former_errors_of,
 )
 from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
-from app.services.deliveries.replays import replay_deliveries, retry_delivery
+from app.services.deliveries.replays import (
+    preview_replay,
+    replay_deliveries,
+    retry_delivery,
+    send_waiting_deliveries,
+)
 from app.services.webhooks.changes import (
     WebhookInput,
     create_webhook,
@@ -115,6 +121,17 @@ class WebhookReplay(WebhookPayload):
     has_more = graphene.Boolean(
         description="Whether more events are missing. Call again to send the next ones."
     )
+    earlier = graphene.Int(
+        description=(
+            "With `preview`: events from before the webhook was created, which aren't sent."
+        )
+    )
+
+
+class WebhookSendWaiting(WebhookPayload):
+    """The number of waiting deliveries that are sent now."""
+
+    count = graphene.Int(description="Number of deliveries that waited for a later attempt.")
 
 
 class WebhookMutations(graphene.ObjectType):
@@ -165,6 +182,19 @@ class WebhookMutations(graphene.ObjectType):
         missing=graphene.Boolean(
             description="Send events the webhook never received. By default, both kinds are sent."
         ),
+        before_creation=graphene.Boolean(
+            description="Also send events from before the webhook was created."
+        ),
+        preview=graphene.Boolean(description="Only count what would be sent."),
+    )
+    webhook_send_waiting = graphene.Field(
+        WebhookSendWaiting,
+        description=(
+            "Sends the deliveries now that wait for a later attempt, for example after the "
+            "endpoint was repaired. For staff with MANAGE_APPS and all permissions of the app, "
+            "not for apps."
+        ),
+        id=_ID,
     )
     webhook_delete = graphene.Field(
         WebhookDelete,
@@ -228,16 +258,27 @@ class WebhookMutations(graphene.ObjectType):
         *,
         failed: bool | None = None,
         missing: bool | None = None,
+        before_creation: bool | None = None,
+        preview: bool | None = None,
     ) -> WebhookReplay:
-        ran = replay_deliveries(
-            info.context.ports,
-            info.context.actor,
-            key_in(id, "Webhook"),
-            in_utc(since),
-            failed=failed is not False,
-            missing=missing is not False,
+        run = preview_replay if preview else replay_deliveries
+        scope = ReplayScope(failed is not False, missing is not False, bool(before_creation))
+        key = key_in(id, "Webhook")
+        ran = run(info.context.ports, info.context.actor, key, in_utc(since), scope)
+        return WebhookReplay(
+            failed=ran.failed,
+            missing=ran.missing,
+            has_more=ran.has_more,
+            earlier=ran.earlier if preview else None,
         )
-        return WebhookReplay(failed=ran.failed, missing=ran.missing, has_more=ran.has_more)
+
+    @staticmethod
+    @answers(WebhookSendWaiting)
+    def resolve_webhook_send_waiting(_root: object, info: Info, id: str) -> WebhookSendWaiting:
+        count = send_waiting_deliveries(
+            info.context.ports, info.context.actor, key_in(id, "Webhook")
+        )
+        return WebhookSendWaiting(count=count)
 
 
 def _webhook_input(fields: dict[str, Any]) -> WebhookInput:

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.deliveries.deliveries import (
     DISABLE_AFTER,
+    RECOVERED_AFTER,
     Batch,
     DeliveryStatus,
     NextStep,
@@ -19,6 +20,7 @@ from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.monitoring import ATTEMPT_SECONDS, ATTEMPTS, DELIVERIES
 from app.services.authorization.register import building_block
+from app.services.deliveries.backlog import release_gradually
 from app.services.webhooks.failing_webhooks import disable_webhook
 
 GONE_REASON = "The endpoint returned 410 Gone."
@@ -233,7 +235,10 @@ def _update_endpoint_health(
     results: Sequence[AttemptResult],
     next_steps: Sequence[NextStep],
 ) -> None:
-    """Store since when an endpoint has only failed; disable one that fails too long."""
+    """Store since when an endpoint has only failed; disable one that fails too long.
+
+    What waits for one that works again is sent soon.
+    """
     now = ports.clock.now()
     both = zip(results, next_steps, strict=True)
     judged = [(result, next_step) for result, next_step in both if result.fault is None]
@@ -248,7 +253,9 @@ def _update_endpoint_health(
     if any(next_step.gone for next_step in next_steps):
         disable_webhook(ports, session, webhook, GONE_REASON)
     elif len(failed) < len(judged):
-        webhook.failing_since = None
+        since, webhook.failing_since = webhook.failing_since, None
+        if since is not None and now - since >= RECOVERED_AFTER:
+            release_gradually(session, webhook.id, ports.shared_clock.now())
     elif webhook.failing_since is None:
         webhook.failing_since = now
     elif now - webhook.failing_since >= DISABLE_AFTER:

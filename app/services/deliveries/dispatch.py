@@ -1,11 +1,11 @@
 """Choose and lease the deliveries that are due."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import bindparam, or_, select, update
+from sqlalchemy import bindparam, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -80,6 +80,7 @@ _WAITING = (
     .order_by(_asked.c.since, _asked.c.id)
     .limit(MAX_ENDPOINTS)
 )
+_OLDEST = select(func.min(_asked.c.since))
 _oldest = (
     select(_delivery.id)
     .where(_delivery.webhook_id == bindparam("webhook"), *IS_DUE)
@@ -174,9 +175,7 @@ def _choose_endpoints(
     session: Session, capacity: _Capacity, at: Mapping[str, datetime]
 ) -> list[int]:
     """Return the endpoint of each batch that can begin, those that have waited longest first."""
-    waiting = session.scalars(_WAITING, {**at, "full": capacity.full}).all()
-    healthy = {*waiting, *capacity.running}.difference(capacity.failing)
-    capacity = replace(capacity, sharing=max(1, len(healthy)))
+    waiting, capacity = _shared(session, capacity, at)
     chosen = []
     failing_left = capacity.failing_left
     for webhook in waiting:
@@ -186,6 +185,27 @@ def _choose_endpoints(
             chosen.append(webhook)
             failing_left -= 1
     return chosen
+
+
+def _shared(
+    session: Session, capacity: _Capacity, at: Mapping[str, datetime]
+) -> tuple[Sequence[int], _Capacity]:
+    """Return the endpoints with something due, and what is left of the capacity for each."""
+    waiting = session.scalars(_WAITING, {**at, "full": capacity.full}).all()
+    healthy = {*waiting, *capacity.running}.difference(capacity.failing)
+    return waiting, replace(capacity, sharing=max(1, len(healthy)))
+
+
+@building_block
+def oldest_waiting_for_worker(session: Session, at: Mapping[str, datetime]) -> datetime | None:
+    """When the oldest delivery became due that only a worker is missing for.
+
+    Those of endpoints that fail, or are being sent as much as they get at once, wait for these.
+    """
+    _, capacity = _shared(session, _capacity(session, at), at)
+    held = capacity.full.union(capacity.failing)
+    since: datetime | None = session.scalar(_OLDEST, {**at, "full": held})
+    return since
 
 
 def _capacity(session: Session, at: Mapping[str, datetime]) -> _Capacity:

@@ -383,6 +383,7 @@ class DeliveryLine:
 class DeliverySearch:
     """Conditions on deliveries; an empty field matches all.
 
+    ``is_retrying`` if it failed so far and waits for another attempt.
     ``response_status`` is that of the last response, ``NO_ANSWER`` for none. ``object_id`` is a
     global id. ``text`` is a part of the payload or the reason, or a whole ``webhook-id``; only the
     newest ``MAX_SEARCHED`` deliveries that match the other conditions are searched for it.
@@ -392,6 +393,7 @@ class DeliverySearch:
     app_id: int | None = None
     event: EventType | None = None
     status: DeliveryStatus | None = None
+    is_retrying: bool = False
     response_status: int | None = None
     created: Range[datetime] = field(default_factory=Range)
     object_id: str = ""
@@ -485,11 +487,15 @@ def _conditions(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
         )
     if search.event is not None:
         # Few wait or have failed: what is left of those is the quickest to go through.
-        few = search.status in (DeliveryStatus.PENDING, DeliveryStatus.FAILED)
+        states = (DeliveryStatus.PENDING, DeliveryStatus.FAILED)
+        few = search.is_retrying or search.status in states
         event = without_index(DeliveryRecord.event) if few else DeliveryRecord.event
         yield event == search.event.value
     if search.status is not None:
         yield DeliveryRecord.status == search.status.value
+    if search.is_retrying:
+        yield DeliveryRecord.status == DeliveryStatus.PENDING.value
+        yield DeliveryRecord.attempts > literal_column("0")
     if search.response_status == NO_ANSWER:
         yield DeliveryRecord.response_status.is_(None)
         yield DeliveryRecord.attempts > literal_column("0")

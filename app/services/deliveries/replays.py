@@ -9,7 +9,12 @@ from sqlalchemy.orm import Session, aliased
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, ReplayResult
+from app.domain.deliveries.deliveries import (
+    DeliveryStatus,
+    EventDelivery,
+    ReplayResult,
+    ReplayScope,
+)
 from app.domain.events import EVENTS
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import Problem, Refused
@@ -21,6 +26,7 @@ from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookReco
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, requires_person, staff_and_apps
+from app.services.deliveries.backlog import release_all
 from app.services.deliveries.fanout import (
     insert_deliveries,
     make_missing_deliveries,
@@ -45,6 +51,9 @@ _AT_ONCE = 50
 _DUE_AT_ONCE = 1000
 """Rows changed in one transaction, so that other writers don't wait long."""
 
+
+EVERYTHING = ReplayScope()
+_NO_WEBHOOK = Problem("NOT_FOUND", "There is no such webhook.", "id")
 
 ACTIVE_WEBHOOKS = (
     select(WebhookRecord.id)
@@ -158,16 +167,16 @@ def replay_deliveries(
     actor: Actor,
     webhook_id: int,
     since: datetime,
+    scope: ReplayScope = EVERYTHING,
     *,
-    failed: bool = True,
-    missing: bool = True,
     on_progress: OnProgress | None = None,
 ) -> ReplayResult:
     """Replay a webhook's failed deliveries since ``since``, and those that it never got.
 
     Missing ones are of events to which it subscribes now and has no delivery of, because it was
-    disabled or not subscribed then; the oldest first, at most ``MAX_MISSING``. Delivered and
-    pending ones stay. Raises ``PermissionDenied`` to people who lack a permission of the app.
+    disabled or not subscribed then; the oldest first, at most ``MAX_MISSING``. Events from before
+    the webhook was created are left out unless the scope has them. Delivered and pending ones
+    stay. Raises ``PermissionDenied`` to people who lack a permission of the app.
     Refuses NOT_FOUND on ``id``, and INVALID on it if the webhook is disabled or its app inactive.
 
     The audit entry is written first. The work is done in steps, which can be repeated after a
@@ -179,16 +188,23 @@ def replay_deliveries(
     with ports.database.transaction() as session:
         webhook = session.get(WebhookRecord, webhook_id)
         if webhook is None:
-            raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
-        after = {"since": since.isoformat(), "with_failed": failed, "with_missing": missing}
+            raise Refused(_NO_WEBHOOK)
+        begin = since if scope.before_creation else max(since, webhook.created_at)
+        after = {
+            "since": since.isoformat(),
+            "with_failed": scope.failed,
+            "with_missing": scope.missing,
+        }
         name = webhook.name or masked_url(webhook.target_url)
         change = Change("webhook.replay", "Webhook", webhook_id, name, after=after)
         record(ports, actor, session, change)
     tally = _Tally(on_progress)
     if on_progress is not None:
-        tally.total = _count(ports, webhook_id, since, failed=failed, missing=missing)
-    retried = _replay_failed(ports, webhook_id, since, tally) if failed else 0
-    created = _replay_undelivered(ports, webhook_id, since, tally) if missing else 0
+        with ports.database.reading() as session:
+            tally.total = _count_failed(session, webhook_id, since) if scope.failed else 0
+            tally.total += _count_missing(session, webhook_id, begin) if scope.missing else 0
+    retried = _replay_failed(ports, webhook_id, since, tally) if scope.failed else 0
+    created = _replay_undelivered(ports, webhook_id, begin, tally) if scope.missing else 0
     ports.work_signal.send()
     return ReplayResult(retried, created, has_more=created >= MAX_MISSING)
 
@@ -208,19 +224,75 @@ def _refuse_disabled(ports: Ports, webhook_id: int) -> None:
         raise Refused(Problem("INVALID", "The webhook is disabled. Enable it to resend.", "id"))
 
 
-def _count(ports: Ports, webhook_id: int, since: datetime, *, failed: bool, missing: bool) -> int:
-    """Count the deliveries that a replay concerns."""
-    total = 0
+@requires_person(Permission.MANAGE_APPS)
+def preview_replay(
+    ports: Ports,
+    actor: Actor,
+    webhook_id: int,
+    since: datetime,
+    scope: ReplayScope = EVERYTHING,
+) -> ReplayResult:
+    """Count what ``replay_deliveries`` would send, and refuse as it does; nothing is sent.
+
+    Missing events are counted to ``MAX_MISSING``, and so are those ``earlier`` than the webhook.
+    """
     with ports.database.reading() as session:
-        if failed:
-            query = _failed(webhook_id, since).order_by(None).subquery()
-            total += session.scalar(select(func.count()).select_from(query)) or 0
-        if missing:
-            subscribed = _subscribed(session, webhook_id)
-            some = _missing(webhook_id, subscribed, since).with_only_columns(OutboxEventRecord.id)
-            query = some.limit(MAX_MISSING).subquery()
-            total += session.scalar(select(func.count()).select_from(query)) or 0
-    return total
+        require_webhook_within_reach(session, actor, webhook_id)
+    _refuse_disabled(ports, webhook_id)
+    with ports.database.reading() as session:
+        created_at = session.scalar(
+            select(WebhookRecord.created_at).where(WebhookRecord.id == webhook_id)
+        )
+        if created_at is None:
+            raise Refused(_NO_WEBHOOK)
+        begin = since if scope.before_creation else max(since, created_at)
+        count = _count_missing(session, webhook_id, begin) if scope.missing else 0
+        leaves_out = scope.missing and begin > since
+        return ReplayResult(
+            _count_failed(session, webhook_id, since) if scope.failed else 0,
+            count,
+            has_more=count >= MAX_MISSING,
+            earlier=_count_missing(session, webhook_id, since, until=begin) if leaves_out else 0,
+        )
+
+
+@requires_person(Permission.MANAGE_APPS)
+def send_waiting_deliveries(ports: Ports, actor: Actor, webhook_id: int) -> int:
+    """Send the deliveries of a webhook now that wait for a later attempt; return how many.
+
+    Raises ``PermissionDenied`` to people who lack a permission of the app. Refuses NOT_FOUND on
+    ``id``, and INVALID on it if the webhook is disabled or its app inactive.
+    """
+    with ports.database.reading() as session:
+        require_webhook_within_reach(session, actor, webhook_id)
+    _refuse_disabled(ports, webhook_id)
+    with ports.database.transaction() as session:
+        webhook = session.get(WebhookRecord, webhook_id)
+        if webhook is None:
+            raise Refused(_NO_WEBHOOK)
+        count = release_all(session, webhook_id, ports.shared_clock.now())
+        name = webhook.name or masked_url(webhook.target_url)
+        after = {"deliveries": count}
+        change = Change("webhook.send_waiting", "Webhook", webhook_id, name, after=after)
+        record(ports, actor, session, change)
+    ports.work_signal.send()
+    return count
+
+
+def _count_failed(session: Session, webhook_id: int, since: datetime) -> int:
+    query = _failed(webhook_id, since).order_by(None).subquery()
+    return session.scalar(select(func.count()).select_from(query)) or 0
+
+
+def _count_missing(
+    session: Session, webhook_id: int, since: datetime, *, until: datetime | None = None
+) -> int:
+    subscribed = _subscribed(session, webhook_id)
+    some = _missing(webhook_id, subscribed, since).with_only_columns(OutboxEventRecord.id)
+    if until is not None:
+        some = some.where(OutboxEventRecord.issued_at < until)
+    query = some.limit(MAX_MISSING).subquery()
+    return session.scalar(select(func.count()).select_from(query)) or 0
 
 
 def _replay_failed(ports: Ports, webhook_id: int, since: datetime, tally: _Tally) -> int:
@@ -452,6 +524,7 @@ def _conditions(search: DeliverySearch) -> dict[str, object]:
         "app_id": search.app_id,
         "event": search.event and search.event.value,
         "status": search.status and search.status.value,
+        "retrying": search.is_retrying or None,
         "response_status": search.response_status,
         "since": since and since.isoformat(),
         "until": until and until.isoformat(),

@@ -20,6 +20,12 @@ from app.models.record import UtcDateTime
 from app.ports import Ports
 from app.services.authorization.register import building_block, internal
 from app.services.deliveries import dispatch, fanout
+from app.services.deliveries.backlog import (
+    EndpointBacklog,
+    read_endpoint_backlogs,
+    read_waiting,
+)
+from app.services.deliveries.dispatch import oldest_waiting_for_worker
 from app.services.lists.filters import is_due
 
 
@@ -27,8 +33,8 @@ from app.services.lists.filters import is_due
 class WorkerStatus:
     """``beat_at`` is the last heartbeat of any worker, ``None`` if there was none.
 
-    The other fields are when the oldest due delivery, open event or mail became due; ``None`` if
-    none waits.
+    The other fields are when the oldest delivery that waits for a worker, open event or mail
+    became due; ``None`` if none waits.
     """
 
     beat_at: datetime | None
@@ -47,11 +53,8 @@ def record_heartbeat(ports: Ports, actor: Actor) -> int:
 
 @building_block
 def read_worker_status(ports: Ports) -> WorkerStatus:
-    """In one statement, by indexes that hold only what is still to be done."""
+    """Read by indexes that hold only what is still to be done."""
     now = ports.shared_clock.now()
-    delivery = select(func.min(DeliveryRecord.next_attempt_at)).where(
-        DeliveryRecord.next_attempt_at <= now, DeliveryRecord.lease_until.is_(None)
-    )
     event = (
         select(OutboxEventRecord.issued_at)
         .where(OutboxEventRecord.closed_at.is_(None))
@@ -63,12 +66,13 @@ def read_worker_status(ports: Ports) -> WorkerStatus:
     )
     query = select(
         HeartbeatRecord.beat_at,
-        delivery.scalar_subquery(),
         event.scalar_subquery(),
         mail.scalar_subquery(),
     )
     with ports.database.reading() as session:
-        return WorkerStatus(*session.execute(query).one())
+        beat_at, event_since, mail_since = session.execute(query).one()
+        delivery_since = oldest_waiting_for_worker(session, dispatch.moments(now))
+    return WorkerStatus(beat_at, delivery_since, event_since, mail_since)
 
 
 MAX_COUNTED = 100_000
@@ -85,9 +89,17 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What waits; ``heartbeat_age`` in seconds is ``None`` if no worker ever ran."""
+    """What waits; ``heartbeat_age`` in seconds is ``None`` if no worker ever ran.
+
+    ``deliveries`` are due. ``seconds_without_worker`` is how long the oldest of them waits that
+    doesn't wait for its endpoint. ``retrying`` have a later attempt. ``endpoints`` are those with
+    most waiting.
+    """
 
     deliveries: Waiting
+    seconds_without_worker: float
+    retrying: int
+    endpoints: tuple[EndpointBacklog, ...]
     events: Waiting
     mails: Waiting
     heartbeat_age: float | None
@@ -95,27 +107,26 @@ class Backlog:
 
 @internal
 def read_backlog(ports: Ports, actor: Actor) -> Backlog:
-    """Return what waits now, in two statements."""
+    """Return what waits now."""
     now = ports.shared_clock.now()
     status = read_worker_status(ports)
     one = select(literal(1).label("one"))
     query = select(
-        _count(
-            one.where(
-                is_due(DeliveryRecord.next_attempt_at, now), DeliveryRecord.lease_until.is_(None)
-            )
-        ),
         _count(one.where(OutboxEventRecord.closed_at.is_(None))),
         _count(one.where(is_due(OutboxMailRecord.next_attempt_at, now))),
     )
     with ports.database.reading() as session:
-        deliveries, events, mails = session.execute(query).one()
+        events, mails = session.execute(query).one()
+    waiting = read_waiting(ports, MAX_COUNTED)
 
     def age(since: datetime | None) -> float:
         return 0.0 if since is None else max(0.0, (now - since).total_seconds())
 
     return Backlog(
-        Waiting(deliveries, age(status.delivery_since)),
+        Waiting(waiting.due, age(waiting.due_since)),
+        age(waiting.held_up_since),
+        waiting.retrying,
+        read_endpoint_backlogs(ports, actor),
         Waiting(events, age(status.event_since)),
         Waiting(mails, age(status.mail_since)),
         None if status.beat_at is None else age(status.beat_at),

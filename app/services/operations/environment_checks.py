@@ -12,6 +12,7 @@ from sqlalchemy import select, text
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import sender_setting
 from app.domain.mails.mail_log import kind_label
+from app.domain.values.ids import to_global_id
 from app.domain.values.installation import (
     CheckResult,
     CheckState,
@@ -28,10 +29,11 @@ from app.ports.http import CallFailed, CallFault, HttpRequest
 from app.ports.mail import MailUndeliverable
 from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import building_block, internal
+from app.services.deliveries.backlog import read_endpoint_backlogs, read_waiting
 from app.services.identity.providers import known_providers
 from app.services.keys import ring
 from app.services.mails.mail_templates import broken_templates
-from app.services.operations.background_work import read_worker_status
+from app.services.operations.background_work import MAX_COUNTED, read_worker_status
 from app.services.single_sign_on.provider_checks import check_provider
 from app.services.webhooks.subscribers import mails_without_app
 
@@ -45,6 +47,7 @@ _SLOW = timedelta(minutes=1)
 _STUCK = timedelta(minutes=10)
 _LATELY = timedelta(days=1)
 _MAX_PEERS = 3
+_MAX_ENDPOINTS = 5
 _START = "Start one with flask serve (server and worker) or flask worker (worker only)."
 
 
@@ -175,12 +178,52 @@ def worker_findings(ports: Ports) -> Iterator[CheckResult]:
     elif delay:
         state = CheckState.FAILED if now - since > _STUCK else CheckState.WARNING
         remedy = (
-            "Check the worker's log. Additional workers, on other machines too, "
-            "increase throughput."
+            "These don't wait for their endpoints. Check the worker's log. Additional workers, on "
+            "other machines too, increase throughput."
         )
         yield CheckResult("worker", state, f"Running, but falling behind.{delay}", remedy)
     else:
-        yield CheckResult("worker", CheckState.FINE, "Running; the queue is empty.")
+        yield CheckResult("worker", CheckState.FINE, f"Running; {_waiting(ports)}.")
+
+
+def _waiting(ports: Ports) -> str:
+    """What is left in the queue while nothing waits for the worker."""
+    waiting = read_waiting(ports, MAX_COUNTED)
+    found = []
+    if waiting.due:
+        found.append(f"{_deliveries(waiting.due)} due at endpoints that are slow or fail")
+    if waiting.retrying:
+        found.append(f"{_deliveries(waiting.retrying)} waiting for another attempt")
+    return ", ".join(found) or "the queue is empty"
+
+
+def _deliveries(count: int) -> str:
+    return "1 delivery" if count == 1 else f"{count:,} deliveries"
+
+
+@building_block
+def endpoint_findings(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
+    """Report the webhooks whose deliveries wait for an endpoint that fails or is too slow."""
+    now = ports.shared_clock.now()
+    for backlog in read_endpoint_backlogs(ports, actor, limit=_MAX_ENDPOINTS):
+        since = backlog.failing_since
+        is_slow = backlog.oldest_due > _SLOW.total_seconds()
+        if since is None and not is_slow:
+            continue
+        waiting = f"{_deliveries(backlog.due)} due, {backlog.retrying:,} waiting for a retry"
+        subject = f"webhook {backlog.webhook_name}"
+        webhook = to_global_id("Webhook", backlog.webhook_id)
+        if since is None:
+            oldest = now - timedelta(seconds=backlog.oldest_due)
+            message = f"Responds too slowly: {waiting}, the oldest for {_span(now, oldest)}."
+            remedy = "Have the endpoint answer at once and work afterwards."
+        else:
+            message = f"Failing for {_span(now, since)}: {waiting}. Last: {backlog.last_failure}."
+            remedy = (
+                "Mend the endpoint. Its waiting deliveries are sent once it works again, or at "
+                f"once by `flask webhook send-waiting {webhook}`."
+            )
+        yield CheckResult(subject, CheckState.WARNING, message, remedy)
 
 
 @building_block

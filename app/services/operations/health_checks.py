@@ -31,6 +31,7 @@ from app.services.authorization.register import building_block, internal
 from app.services.identity.providers import has_sign_on
 from app.services.keys import ring
 from app.services.operations.environment_checks import (
+    endpoint_findings,
     forwarding_findings,
     mail_finding,
     provider_findings,
@@ -277,6 +278,7 @@ def _findings(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
     yield from throttle_findings(ports)
     yield from _clock(ports)
     yield from worker_findings(ports)
+    yield from endpoint_findings(ports, actor)
     yield mail_finding(ports)
     yield from template_findings(ports)
     yield from sender_finding(ports)

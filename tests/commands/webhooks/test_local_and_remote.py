@@ -74,6 +74,9 @@ CASES = {
     "deliveries-of-late": ("deliveries", "--since", "2h"),
     "retry": ("retry", DELIVERY),
     "retry-refused": ("retry", to_global_id("EventDelivery", 99)),
+    "replay-preview": ("replay", "asking", "--since", "2026-01-01", "--preview"),
+    "send-waiting": ("send-waiting", "asking"),
+    "deliveries-retrying": ("deliveries", "--status", "retrying"),
     "replay": ("replay", "asking", "--since", "2026-01-01", "--failed"),
 }
 FORMS = {"json": ("--json",), "short": ("--short",), "plain": ()}

@@ -6,11 +6,20 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
+from app.domain.values.ids import to_global_id
 from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries import replays
-from tests.builders.webhooks import make_missed_events
-from tests.commands.shell import run_json
+from tests.builders.apps import make_app
+from tests.builders.deliveries import store_attempt
+from tests.builders.webhooks import (
+    change_delivery,
+    change_webhook,
+    make_delivery,
+    make_missed_events,
+    make_webhook,
+)
+from tests.commands.shell import run, run_json
 from tests.fakes.clock import FakeClock
 from tests.fakes.payloads import FakePayloads
 
@@ -28,3 +37,31 @@ def test_all_that_is_missing_is_made_however_much_it_is(
     assert page == {"failed": 0, "missing": 120}
     with ports.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(DeliveryRecord)) == 120
+
+
+def test_replay_says_what_it_sends_before_it_does(ports: Ports, clock: FakeClock) -> None:
+    telling = replace(ports, payloads=FakePayloads(ports.database))
+    make_missed_events(telling, 2)
+    change_webhook(telling, 1, created_at=clock.now() + timedelta(seconds=1))
+    since = (clock.now() - timedelta(hours=1)).isoformat()
+    command = ("webhook", "replay", "hook", "--since", since)
+    assert run_json(telling, *command, "--preview") == {"failed": 0, "missing": 0, "earlier": 2}
+    first = run(telling, *command)
+    assert "Missed events to send: 0. " in first.stderr
+    assert "Left out, from before the webhook was created: 2." in first.stderr
+    sent = run(telling, *command, "--before-creation")
+    assert "Missed events to send: 2. To: https://app.example.com/hook." in sent.stderr
+    assert "Deliveries scheduled to https://app.example.com/hook: 2." in sent.stderr
+
+
+def test_retrying_deliveries_are_listed_and_sent_now(ports: Ports, clock: FakeClock) -> None:
+    app, _ = make_app(ports, "Feed")
+    webhook = make_webhook(ports, app)
+    make_delivery(ports, webhook)
+    later = make_delivery(ports, webhook)
+    change_delivery(ports, later, attempts=1, next_attempt_at=clock.now() + timedelta(hours=1))
+    store_attempt(ports, later, answered=503)
+    listed = run_json(ports, "webhook", "deliveries", "--status", "retrying")
+    assert [delivery["id"] for delivery in listed] == [to_global_id("EventDelivery", later)]
+    assert run_json(ports, "webhook", "send-waiting", "hook") == {"count": 1}
+    assert run_json(ports, "webhook", "send-waiting", "hook") == {"count": 0}

@@ -249,6 +249,7 @@ INTEGRATIONS = {
     "eventDeliveryRetry": Row(
         ANY_WEBHOOK, 'id: "$delivery"', APPS, beside=frozenset({Permission.MANAGE_PRODUCTS})
     ),
+    "webhookSendWaiting": Row(APP_MANAGERS, 'id: "$webhook"', APPS),
     "webhookReplay": Row(APP_MANAGERS, 'id: "$webhook", since: "2026-01-01T00:00:00Z"', APPS),
 }
 MUTATIONS = {

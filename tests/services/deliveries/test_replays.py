@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import ReplayResult
+from app.domain.deliveries.deliveries import ReplayResult, ReplayScope
 from app.domain.events import EventType, ProductUpdated
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
@@ -18,6 +18,7 @@ from app.services.deliveries import replays
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.replays import (
     Resent,
+    preview_replay,
     replay_deliveries,
     retry_deliveries,
     retry_delivery,
@@ -99,6 +100,35 @@ def test_missing_deliveries_are_replayed_in_limited_steps(
             select(AuditRecord).where(AuditRecord.action == "webhook.replay")
         ).all()
     assert [entry.subject_name for entry in audited] == ["hook"] * 3
+
+
+def test_events_from_before_the_webhook_are_replayed_only_on_demand(
+    telling: Ports, clock: FakeClock
+) -> None:
+    app, _ = make_app(telling, "warehouse", Permission.MANAGE_PRODUCTS)
+    since = clock.now()
+
+    def happen() -> None:
+        with telling.database.transaction() as session:
+            add_event(telling, OPERATOR, session, ProductUpdated(1))
+        while fan_out_events(telling, WORKER):
+            pass
+
+    happen()
+    happen()
+    clock.pass_(minutes=1)
+    webhook = make_webhook(telling, app, EventType.PRODUCT_UPDATED)
+    change_webhook(telling, webhook, is_active=False)
+    happen()
+    change_webhook(telling, webhook, is_active=True)
+    everything = ReplayScope(before_creation=True)
+
+    counted = preview_replay(telling, OPERATOR, webhook, since)
+    assert counted == ReplayResult(0, 1, earlier=2)
+    assert preview_replay(telling, OPERATOR, webhook, since, everything) == ReplayResult(0, 3)
+    assert _states(telling) == {}
+    assert replay_deliveries(telling, OPERATOR, webhook, since) == ReplayResult(0, 1)
+    assert replay_deliveries(telling, OPERATOR, webhook, since, everything) == ReplayResult(0, 2)
 
 
 @pytest.mark.parametrize("disables_app", [False, True])

@@ -1,0 +1,239 @@
+"""What waits for endpoints: in figures, and sent at once when an endpoint works again.
+
+A delivery waits for the worker, or for its endpoint: one that fails gets a single delivery at a
+time, and none gets more than its share. Workers don't help against the second.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, ScalarSelect, Select, case, func, select, update
+from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningUpdate
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import CATCH_UP_RATE, SCHEDULE
+from app.domain.urls.web_urls import masked_url
+from app.models import AppRecord, DeliveryRecord, WebhookRecord
+from app.ports import NamedRow, Ports
+from app.services.authorization.register import building_block, internal, requires_person
+from app.services.deliveries.dispatch import IS_DUE, moments, oldest_waiting_for_worker
+
+MAX_LISTED = 50
+"""Webhooks that figures are given of: those with most waiting."""
+
+MAX_COUNTED = 10_000
+"""Deliveries of a webhook that are counted, so that a long queue isn't made longer by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointBacklog:
+    """What waits for the endpoint of one webhook.
+
+    ``due`` deliveries can be sent now, ``retrying`` ones wait for their next attempt. Ages are in
+    seconds: of the oldest due one since it was due, of the oldest retrying one since its event.
+    ``failing_since`` is empty for an endpoint that works. Counts end at ``MAX_COUNTED``.
+    """
+
+    webhook_id: int
+    webhook_name: str
+    app_name: str
+    failing_since: datetime | None
+    last_failure: str
+    due: int
+    oldest_due: float
+    retrying: int
+    oldest_retrying: float
+
+
+@internal
+def read_endpoint_backlogs(
+    ports: Ports, actor: Actor, *, limit: int = MAX_LISTED
+) -> tuple[EndpointBacklog, ...]:
+    """Return the webhooks with most deliveries waiting; one statement by indexes of these."""
+    now = ports.shared_clock.now()
+    counted = select(
+        WebhookRecord.id,
+        WebhookRecord.app_id,
+        WebhookRecord.name,
+        WebhookRecord.target_url,
+        WebhookRecord.failing_since,
+        WebhookRecord.last_failure,
+        _count(DeliveryRecord.next_attempt_at <= now).label("due"),
+        _count(DeliveryRecord.next_attempt_at > now).label("retrying"),
+        _due_since(now).label("due_since"),
+        _first_retrying(now).label("retrying_since"),
+    ).where(_anything_waits())
+    some = counted.subquery()
+    query = (
+        select(some, AppRecord.name.label("app_name"))
+        .join(AppRecord, AppRecord.id == some.c.app_id)
+        .order_by((some.c.due + some.c.retrying).desc(), some.c.id)
+        .limit(limit)
+    )
+    with ports.database.reading() as session:
+        return tuple(_backlog(row, now) for row in session.execute(query))
+
+
+def _backlog(row: NamedRow, now: datetime) -> EndpointBacklog:
+    def age(since: datetime | None) -> float:
+        return 0.0 if since is None else max(0.0, (now - since).total_seconds())
+
+    return EndpointBacklog(
+        row.id,
+        row.name or masked_url(row.target_url),
+        row.app_name,
+        row.failing_since,
+        row.last_failure,
+        row.due,
+        age(row.due_since),
+        row.retrying,
+        age(row.retrying_since),
+    )
+
+
+def _of_webhook() -> ColumnElement[bool]:
+    return DeliveryRecord.webhook_id == WebhookRecord.id
+
+
+def _anything_waits() -> ColumnElement[bool]:
+    return (
+        select(DeliveryRecord.id)
+        .where(_of_webhook(), DeliveryRecord.next_attempt_at.is_not(None))
+        .correlate(WebhookRecord)
+        .exists()
+    )
+
+
+def _count(which: ColumnElement[bool]) -> ScalarSelect[int]:
+    some = _some(which).subquery()
+    return select(func.count()).select_from(some).scalar_subquery()
+
+
+def _some(which: ColumnElement[bool]) -> Select[Any]:
+    return (
+        select(DeliveryRecord.id)
+        .where(_of_webhook(), which)
+        .correlate(WebhookRecord)
+        .limit(MAX_COUNTED)
+    )
+
+
+def _due_since(now: datetime) -> ScalarSelect[datetime | None]:
+    return (
+        select(func.min(DeliveryRecord.next_attempt_at))
+        .where(_of_webhook(), DeliveryRecord.next_attempt_at <= now)
+        .correlate(WebhookRecord)
+        .scalar_subquery()
+    )
+
+
+def _first_retrying(now: datetime) -> ScalarSelect[datetime]:
+    some = _some(DeliveryRecord.next_attempt_at > now).subquery()
+    first = select(func.min(some.c.id)).scalar_subquery()
+    return (
+        select(DeliveryRecord.created_at)
+        .where(DeliveryRecord.id == first)
+        .correlate(WebhookRecord)
+        .scalar_subquery()
+    )
+
+
+@requires_person(Permission.MANAGE_APPS)
+def count_retrying(ports: Ports, actor: Actor, webhook_id: int) -> int:
+    """Count a webhook's deliveries that wait for a later attempt, to ``MAX_COUNTED``."""
+    later = DeliveryRecord.next_attempt_at > ports.shared_clock.now()
+    with ports.database.reading() as session:
+        counted = _all(MAX_COUNTED, DeliveryRecord.webhook_id == webhook_id, later)
+        return session.scalar(counted) or 0
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingDeliveries:
+    """All that wait: due, or retrying with a later attempt; when the oldest due one was due.
+
+    ``held_up_since`` is that of endpoints that could be sent more now: those wait for a worker.
+    """
+
+    due: int
+    retrying: int
+    due_since: datetime | None
+    held_up_since: datetime | None
+
+
+@building_block
+def read_waiting(ports: Ports, most: int) -> WaitingDeliveries:
+    """Count what waits, each to ``most``; four statements."""
+    now = ports.shared_clock.now()
+    at = moments(now)
+    with ports.database.reading() as session:
+        due = session.scalar(_all(most, *IS_DUE), at)
+        retrying = session.scalar(_all(most, DeliveryRecord.next_attempt_at > now))
+        since = session.scalar(select(func.min(DeliveryRecord.next_attempt_at)).where(*IS_DUE), at)
+        held_up = oldest_waiting_for_worker(session, at) if due else None
+    return WaitingDeliveries(due or 0, retrying or 0, since, held_up)
+
+
+def _all(most: int, *which: ColumnElement[bool]) -> Select[int]:
+    some = select(DeliveryRecord.id).where(*which).limit(most).subquery()
+    return select(func.count()).select_from(some)
+
+
+_STEP = timedelta(seconds=5)
+"""What is released together becomes due in such steps."""
+
+_MAX_RELEASED = 20_000
+"""Deliveries that are released at once, so that the transaction stays short."""
+
+_LAST_KEPT = 2
+"""Attempts that a released delivery has left at least.
+
+So an endpoint that works and fails in turn doesn't use up what its deliveries have.
+"""
+
+
+@building_block
+def release_all(session: Session, webhook_id: int, now: datetime) -> int:
+    """Make all deliveries of a webhook due that wait for a later attempt; return how many."""
+    return len(session.scalars(_release(now, webhook_id, now)).all())
+
+
+@building_block
+def release_gradually(session: Session, webhook_id: int, now: datetime) -> int:
+    """Bring the next attempts of a webhook's deliveries forward, the oldest events first.
+
+    ``CATCH_UP_RATE`` of them become due in a second, the newest beyond ``_MAX_RELEASED`` when they
+    would have been. Returns how many were brought forward at most.
+    """
+    waiting = session.scalars(
+        select(DeliveryRecord.id)
+        .where(DeliveryRecord.webhook_id == webhook_id, DeliveryRecord.next_attempt_at > now)
+        .order_by(DeliveryRecord.id)
+        .limit(_MAX_RELEASED)
+    ).all()
+    size = int(CATCH_UP_RATE * _STEP.total_seconds())
+    for number, start in enumerate(range(0, len(waiting), size)):
+        keys = waiting[start : start + size]
+        among = DeliveryRecord.id.between(keys[0], keys[-1])
+        session.execute(_release(now + number * _STEP, webhook_id, now + number * _STEP, among))
+    return len(waiting)
+
+
+def _release(
+    due: datetime, webhook_id: int, later_than: datetime, *among: ColumnElement[bool]
+) -> ReturningUpdate[int]:
+    most = len(SCHEDULE) - _LAST_KEPT
+    attempts = case((DeliveryRecord.attempts > most, most), else_=DeliveryRecord.attempts)
+    return (
+        update(DeliveryRecord)
+        .where(
+            DeliveryRecord.webhook_id == webhook_id,
+            DeliveryRecord.next_attempt_at > later_than,
+            *among,
+        )
+        .values(next_attempt_at=due, attempts=attempts)
+        .returning(DeliveryRecord.id)
+        .execution_options(synchronize_session=False)
+    )
