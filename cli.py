@@ -13,6 +13,7 @@ from typing import NoReturn
 import click
 from flask import Flask
 from flask.cli import FlaskGroup
+from flask.cli import cli as flask_command
 from typing_extensions import override
 
 import app as latchkey
@@ -82,7 +83,9 @@ SECTIONS = {
 _HELP = """Run and manage a Latchkey shop. `flask COMMAND --help` describes a command.
 
 Settings come from the environment, from .env in the current folder or the nearest folder above,
-and from .env in the folder of wsgi.py; the first that has a setting wins.
+and from .env in the folder of wsgi.py; the first that has a setting wins. `latchkey COMMAND` does
+the same for the installation of this machine, from any folder: its settings are in the file that
+LATCHKEY_SETTINGS names, or in /etc/latchkey/settings.env.
 """
 
 
@@ -142,6 +145,16 @@ def _write_section(
         formatter.write_dl([(f"{name:{width}}", summary) for name, summary in summaries.items()])
 
 
+def main() -> None:
+    """Run ``latchkey``: ``flask`` for the installation of this machine, from any folder.
+
+    LATCHKEY_SETTINGS names its settings file; the default is ``/etc/latchkey/settings.env``.
+    """
+    latchkey.choose_installation()
+    latchkey.load_application_from(Path(__file__).with_name("wsgi.py"))
+    flask_command.main(prog_name="latchkey")
+
+
 def register(app: Flask) -> None:
     """Give ``app`` the commands, what some of them run, and the ways to other instances."""
     app.cli = Commands()
@@ -158,7 +171,7 @@ def is_searched() -> bool:
     context = click.get_current_context(silent=True)
     if context is None:
         # Completing a name in the shell, it has no context.
-        return Path(sys.argv[0]).stem == "flask"
+        return Path(sys.argv[0]).stem in ("flask", "latchkey")
     return context.parent is None and isinstance(context.command, FlaskGroup)
 
 
@@ -189,7 +202,24 @@ def make_command_app() -> Flask:
 def _installation() -> object:
     name_settings_files()
     with without_collections():
-        return latchkey.connect_installation()
+        connected = latchkey.connect_installation()
+    _name_shop(connected.location)
+    return connected
+
+
+_READING = {
+    *("backup", "clients", "current", "deliveries", "discover", "doctor", "dry-run", "events"),
+    *("export", "list", "operations", "revision", "serve", "show", "test", "verify", "worker"),
+}
+"""The last words of commands that change nothing."""
+
+
+def _name_shop(location: str) -> None:
+    """Tell the person at a terminal which shop a command is about to change."""
+    context = click.get_current_context(silent=True)
+    is_change = context is not None and context.info_name not in _READING
+    if is_change and sys.stderr.isatty():
+        write(f"Shop: {location}", err=True)
 
 
 def name_settings_files() -> None:
@@ -243,3 +273,7 @@ def _serve_operations(
     stop: Event, *, port_is_required: bool, each_tick: Callable[[], None]
 ) -> None:
     latchkey.run_operations(stop, port_is_required=port_is_required, each_tick=each_tick)
+
+
+if __name__ == "__main__":
+    main()

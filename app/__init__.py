@@ -27,6 +27,8 @@ _MODULES = {
     "run_operations": "app.operations",
     "connect_installation": "app.wiring",
     "connect_remote_access": "app.wiring",
+    "choose_installation": "app.settings",
+    "load_application_from": "app.settings",
     "load_settings": "app.settings",
     "service_manager": "app.settings",
     "unexpected_settings_files": "app.settings",

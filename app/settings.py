@@ -32,6 +32,12 @@ _PROJECT = Path(__file__).parent.parent
 
 _INSTANCE = _PROJECT / "instance"
 _FILE_SHOWN = "LATCHKEY_SETTINGS_FILE_SHOWN"
+
+_SETTINGS_FILE = "LATCHKEY_SETTINGS"
+"""The variable that names the settings file of an installation, which then is the only one."""
+
+INSTALLED_SETTINGS = Path("/etc/latchkey/settings.env")
+"""Where the settings of this machine's installation are, if it has one."""
 PUBLISHED_SECRET = "latchkey-development-secret-never-for-production"  # noqa: S105
 """What ``secret_key`` was in development until each installation generated its own."""
 
@@ -241,6 +247,17 @@ def environment_names() -> tuple[str, ...]:
     return tuple(os.environ)
 
 
+def describe_location(settings: Settings) -> str:
+    """Return what tells an installation from others: its URL, and where its database is."""
+    parts = urlsplit(settings.database_url)
+    if settings.database_url.startswith("sqlite"):
+        database = settings.database_url.partition(":///")[2] or "in memory"
+    else:
+        host = f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname or "this machine"
+        database = f"{parts.path.strip('/')} on {host}"
+    return f"{settings.public_url or settings.app_env} (database {database})"
+
+
 def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """The settings of ``environment`` (default: the process's own, over ``settings_files``).
 
@@ -260,8 +277,12 @@ def settings_files() -> tuple[Path, ...]:
     """Return the ``.env`` files that exist; a setting in an earlier one wins.
 
     They are that of the current folder or the nearest folder above it, where Flask's command looks
-    too, and the one next to ``wsgi.py``. None are read if ``FLASK_SKIP_DOTENV`` is set.
+    too, and the one next to ``wsgi.py``. None are read if ``FLASK_SKIP_DOTENV`` is set, and only
+    the one that ``LATCHKEY_SETTINGS`` names, if it is set.
     """
+    chosen = os.environ.get(_SETTINGS_FILE)
+    if chosen:
+        return (Path(chosen),)
     if not get_load_dotenv():
         return ()
     nearest = find_dotenv(usecwd=True)
@@ -270,6 +291,31 @@ def settings_files() -> tuple[Path, ...]:
     if project_file.is_file() and not any(file.samefile(project_file) for file in files):
         files.append(project_file)
     return tuple(files)
+
+
+def choose_installation() -> None:
+    """Have this process work on the installation of this machine, if no other is named.
+
+    A ``.env`` file of the current folder then means nothing. Without an installation in ``/etc``,
+    settings are found as ``flask`` finds them.
+    """
+    if not os.environ.get(_SETTINGS_FILE) and _exists(INSTALLED_SETTINGS):
+        os.environ[_SETTINGS_FILE] = str(INSTALLED_SETTINGS)
+    if os.environ.get(_SETTINGS_FILE):
+        os.environ["FLASK_SKIP_DOTENV"] = "1"
+
+
+def load_application_from(file: Path) -> None:
+    """Have Flask's command load the application from ``file``."""
+    os.environ["FLASK_APP"] = str(file)
+
+
+def _exists(file: Path) -> bool:
+    """Return whether there is such a file, even in a folder that this account can't read."""
+    try:
+        return file.is_file()
+    except PermissionError:
+        return True
 
 
 def secret_files() -> tuple[Path, ...]:
@@ -286,6 +332,8 @@ def unexpected_settings_files() -> tuple[Path, ...]:
     if os.environ.get(_FILE_SHOWN):
         return ()
     os.environ[_FILE_SHOWN] = "1"
+    if os.environ.get(_SETTINGS_FILE):
+        return ()  # named, and so expected
     return tuple(file for file in settings_files() if not file.parent.samefile(_PROJECT))
 
 
@@ -325,21 +373,43 @@ def _environment(files: Iterable[Path]) -> dict[str, str]:
     written: dict[str, str] = {}
     for file in reversed(tuple(files)):
         try:
-            values = dotenv_values(file)
+            with file.open(encoding="utf-8") as text:  # a missing file isn't an empty one
+                values = dotenv_values(stream=text)
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it isn't UTF-8 text"
-            raise SettingsError((f"Can't read {file}: {reason}.",)) from error
+            hint = " Run this with sudo." if isinstance(error, PermissionError) else ""
+            raise SettingsError((f"Can't read {file}: {reason}.{hint}",)) from error
         written |= {name: value or "" for name, value in values.items()}
-    return {**written, **os.environ}
+    chosen = os.environ.get(_SETTINGS_FILE)
+    installed = _installed_defaults(Path(chosen)) if chosen else {}
+    return {**installed, **written, **os.environ}
 
 
-def _require_choice(files: Iterable[Path], environment: Mapping[str, str]) -> None:
+def _installed_defaults(file: Path) -> dict[str, str]:
+    """Return what holds for the installation of this settings file unless the file says otherwise.
+
+    It is for production, and secrets are in the folder ``secrets`` next to the file, where the
+    units of ``deploy/systemd`` have them from.
+    """
+    secret = [setting.name for setting in fields(Settings) if setting.metadata["secret"]]
+    files = {f"{name.upper()}_FILE": file.parent / "secrets" / name for name in secret}
+    found = {name: str(path) for name, path in files.items() if _exists(path)}
+    return {"APP_ENV": "production", **found}
+
+
+def _require_choice(files: tuple[Path, ...], environment: Mapping[str, str]) -> None:
     """Raise ``SettingsError`` where the defaults would be a surprise.
 
     That is outside the project's folder, without a settings file and without the settings that
     choose an installation.
     """
     is_chosen = any(environment.get(name, "").strip() for name in _CHOICES)
+    if not is_chosen and not files and _exists(INSTALLED_SETTINGS):
+        message = (
+            f"This machine has an installation in {INSTALLED_SETTINGS}. Run `latchkey` instead of "
+            "`flask` to use it, or set APP_ENV=development to use the development database."
+        )
+        raise SettingsError((message,))
     names = {setting.name.upper() for setting in fields(Settings)}
     if is_chosen or Path.cwd().resolve().is_relative_to(_PROJECT.resolve()):
         return

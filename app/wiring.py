@@ -45,6 +45,7 @@ from app.remote import instance, sign_in
 from app.settings import (
     Settings,
     SettingsError,
+    describe_location,
     load_client_settings,
     load_settings,
     secret_files,
@@ -223,6 +224,7 @@ def connect_installation() -> Installation:
         make_installation(ports, settings),
         settings_files=settings_files(),
         secret_files=secret_files(),
+        location=describe_location(settings),
     )
 
 

@@ -59,6 +59,7 @@ class Installation:
 
     ``settings_files`` are the ``.env`` files that were read for a command, the first above others,
     ``secret_files`` those that settings such as ``SECRET_KEY_FILE`` name.
+    ``location`` tells people which installation it is: its URL, and where its database is.
     ``factory`` makes it from the settings; ``.env.example`` explains each name.
     """
 
@@ -83,6 +84,7 @@ class Installation:
     operations_host: str = ""
     operations_port: int = 0
     secret_files: tuple[Path, ...] = ()
+    location: str = ""
 
 
 def install(app: Flask, installation: Installation) -> None:

@@ -62,7 +62,12 @@ class _Guided(click.Command):
         self.format_help_text(ctx, formatter)
         if self.examples:
             with formatter.section("Examples"):
-                formatter.write_dl([(line, what) for line, what in self.examples])
+                is_latchkey = ctx.find_root().info_name == "latchkey"
+                lines = [
+                    (line.replace("flask ", "latchkey ") if is_latchkey else line, what)
+                    for line, what in self.examples
+                ]
+                formatter.write_dl(lines)
         self.format_options(ctx, formatter)
         self.format_epilog(ctx, formatter)
 

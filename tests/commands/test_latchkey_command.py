@@ -1,0 +1,132 @@
+"""``latchkey``: the commands of a machine's installation, from any folder."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app import settings as settings_module
+from app.settings import SettingsError, choose_installation, load_settings, settings_files
+from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS, Installation
+from tests.commands.terminal import run_in_terminal
+from tests.fakes.keys import SECRET
+
+
+@pytest.fixture
+def settings_file(tmp_path: Path, sqlite_url: str) -> Path:
+    """A settings file as ``deploy/systemd`` has it, with its secrets next to it."""
+    folder = tmp_path / "etc"
+    secrets = folder / "secrets"
+    secrets.mkdir(parents=True)
+    for name, text in (
+        ("secret_key", SECRET),
+        ("database_url", sqlite_url),
+        ("mail_url", f"file:{tmp_path}/mails"),
+    ):
+        (secrets / name).write_text(text)
+    file = folder / "settings.env"
+    file.write_text("PUBLIC_URL=https://shop.example.com\n")
+    return file
+
+
+def latchkey(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, ROOT / "cli.py", *words],
+        cwd=folder,
+        env={"HOME": str(folder), **environment},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+
+
+def test_command_works_on_the_named_installation_whatever_the_folder_has(
+    settings_file: Path, tmp_path: Path, sqlite_url: str
+) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / ".env").write_text(f"DATABASE_URL=sqlite:///{folder}/wrong.sqlite3\nAPP_ENV=oops\n")
+    done = latchkey(
+        folder,
+        "user",
+        "create",
+        "ann@example.com",
+        "--superuser",
+        "--no-input",
+        LATCHKEY_SETTINGS=str(settings_file),
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (folder / "wrong.sqlite3").exists()
+    as_server = {
+        "DATABASE_URL": sqlite_url,
+        "SECRET_KEY": SECRET,
+        "PYTHONPATH": str(ROOT),
+    }
+    listed = Installation(folder, as_server | {"FLASK_SKIP_DOTENV": "1"}).run("user", "list")
+    assert "ann@example.com" in listed.stdout
+
+
+def test_missing_settings_file_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.env"
+    done = latchkey(tmp_path, "user", "list", LATCHKEY_SETTINGS=str(missing))
+    assert done.returncode == 1
+    assert f"Can't read {missing}: No such file or directory." in done.stderr
+
+
+def test_script_on_path_runs_the_command_of_its_project(tmp_path: Path) -> None:
+    if not (ROOT / ".venv").exists():
+        pytest.skip("the script needs the environment that `make run` creates")
+    link = tmp_path / "latchkey"
+    link.symlink_to(ROOT / "deploy" / "latchkey")
+    done = subprocess.run(
+        [link, "user", "create", "--help"],
+        cwd=tmp_path,
+        env={"PATH": os.defpath},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+    assert done.stdout.startswith("Usage: latchkey user create"), done.stderr
+    assert "latchkey user create ann@example.com --superuser" in done.stdout
+    assert "flask user" not in done.stdout
+
+
+def test_change_at_a_terminal_says_which_shop_it_is_about(
+    settings_file: Path, tmp_path: Path, sqlite_url: str
+) -> None:
+    shop = Installation(tmp_path, {"LATCHKEY_SETTINGS": str(settings_file), "TERM": "xterm"})
+    database = sqlite_url.removeprefix("sqlite:///")
+    named = f"Shop: https://shop.example.com (database {database})"
+    changed = run_in_terminal(shop, "group", "create", "Support", "--short", COLUMNS="500")
+    assert changed.startswith(named)
+    assert SECRET not in changed
+    assert "Shop:" not in run_in_terminal(shop, "group", "list", "--short")
+    assert "Shop:" not in shop.run("group", "create", "Warehouse").stderr
+
+
+def test_installation_of_the_machine_is_chosen_before_any_other(
+    settings_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings_module, "INSTALLED_SETTINGS", settings_file)
+    monkeypatch.setenv("LATCHKEY_SETTINGS", "")
+    monkeypatch.setenv("FLASK_SKIP_DOTENV", "")
+    for name in ("DATABASE_URL", "APP_ENV", "SECRET_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsError, match=r"Run `latchkey` instead of\s`flask`"):
+        load_settings()
+    (tmp_path / ".env").write_text("APP_ENV=development\nDATABASE_URL=sqlite:///other\n")
+    choose_installation()
+    assert settings_files() == (settings_file,)
+    chosen = load_settings()
+    assert (chosen.app_env, chosen.public_url) == ("production", "https://shop.example.com")
+    assert chosen.secret_key == SECRET
+    named = tmp_path / "named.env"
+    named.write_text("APP_ENV=development\n")
+    monkeypatch.setenv("LATCHKEY_SETTINGS", str(named))
+    choose_installation()
+    assert load_settings().app_env == "development"
