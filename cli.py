@@ -17,8 +17,8 @@ from flask.cli import cli as flask_command
 from typing_extensions import override
 
 import app as latchkey
+from app.commands.terminal.command import LazyGroup, without_collections
 from app.commands.terminal.exit_codes import MEANINGS, Exit, exit_at_once
-from app.commands.terminal.lazy_group import LazyGroup, without_collections
 from app.commands.terminal.output import write, write_errors
 from app.domain.values.installation import Misconfigured
 

@@ -10,8 +10,8 @@ from app import backchannel, media, wellknown
 from app.console.view import mount_console
 from app.demo_provider import make_demo_provider
 from app.forward_auth import make_forward_auth
+from app.graphql.schema import create_endpoint
 from app.graphql.server.endpoint import GraphqlEndpoint
-from app.graphql.view import create_endpoint
 from app.health import make_health
 from app.ports import Ports
 from app.settings import Settings, environment_names, load_settings

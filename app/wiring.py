@@ -41,7 +41,7 @@ from app.ports.database import Backups
 from app.ports.keys import DemoProviderKey
 from app.ports.monitoring import NO_METRICS, NO_SECURITY_LOG, NO_TRACES
 from app.ports.queue import NO_SIGNAL, WorkSignal
-from app.remote import instance, sign_in
+from app.remote import instance
 from app.settings import (
     Settings,
     SettingsError,
@@ -241,8 +241,8 @@ def connect_remote_access() -> RemoteAccess:
         profiles=profiles,
         connect_by_token=partial(instance.connect_by_token, calls),
         connect_by_profile=partial(instance.connect_by_profile, calls, profiles),
-        sign_in_person=partial(sign_in.sign_in_person, calls),
-        sign_in_app=partial(sign_in.sign_in_app, calls),
+        sign_in_person=partial(instance.sign_in_person, calls),
+        sign_in_app=partial(instance.sign_in_app, calls),
         token=client.token,
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from graphql import GraphQLField, OperationType, is_required_argument
 
-from app.graphql.schema import Mutation, Query, schema
+from app.graphql.schema import schema
 from docs.collection_samples import Operation, sample_value
 from docs.collection_selection import selection
 
@@ -17,15 +17,11 @@ FORMAT = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 _ID = "6c6b0f6e-0000-4000-8000-6c617463686b"
 _SUBJECTS = {
     "tokens": "Sign-in and tokens",
-    "second_factors": "Sign-in and tokens",
-    "external": "Single sign-on",
-    "plugins": "Single sign-on",
+    "single_sign_on": "Single sign-on",
     "passwords": "Passwords",
     "accounts": "Own account",
-    "avatars": "Own account",
     "users": "People",
     "customers": "People",
-    "staff": "People",
     "groups": "Permission groups",
     "addresses": "Addresses",
     "metadata": "Metadata",
@@ -36,8 +32,6 @@ _SUBJECTS = {
     "webhooks": "Webhooks",
     "channels": "Channels",
     "products": "Products",
-    "checkouts": "Checkouts and orders",
-    "orders": "Checkouts and orders",
     "sales": "Checkouts and orders",
     "sign_in_events": "Sign-in log",
     "mails": "Mail log",
@@ -125,20 +119,15 @@ def _collection() -> dict[str, Any]:
 def _operations() -> Iterator[tuple[str, OperationType, GraphQLField, str]]:
     """Yield the subject, kind, field and name of every operation, queries first."""
     parts = (
-        (OperationType.QUERY, schema.graphql_schema.query_type, Query),
-        (OperationType.MUTATION, schema.graphql_schema.mutation_type, Mutation),
+        (OperationType.QUERY, schema.graphql_schema.query_type),
+        (OperationType.MUTATION, schema.graphql_schema.mutation_type),
     )
-    for operation, root, code in parts:
+    for operation, root in parts:
         for name, field in root.fields.items() if root else ():
             if getattr(field.resolve, "constant", False):
                 continue
-            resolver = f"resolve_{_python_name(name)}"
-            [module] = {part.__module__ for part in code.__mro__ if resolver in vars(part)}
+            module = field.resolve.__module__
             yield _SUBJECTS[module.rpartition(".")[2]], operation, field, name
-
-
-def _python_name(name: str) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
 def _item(operation: OperationType, name: str, field: GraphQLField) -> dict[str, Any]:

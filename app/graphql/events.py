@@ -4,7 +4,6 @@ The types are made of the classes in ``domain.events.EVENTS``. Each has the fiel
 and one that shows the object which the event is about.
 """
 
-from datetime import datetime
 from typing import Any
 
 import graphene
@@ -22,9 +21,8 @@ from app.graphql.context import Info
 from app.graphql.types.addresses import Address
 from app.graphql.types.apps import App
 from app.graphql.types.channels import Channel
-from app.graphql.types.checkouts import Checkout
 from app.graphql.types.groups import Group
-from app.graphql.types.orders import Order
+from app.graphql.types.orders import Checkout, Order
 from app.graphql.types.products import Product
 from app.graphql.types.shop import Shop
 from app.graphql.types.users import User
@@ -73,10 +71,6 @@ class Event(graphene.Interface):
     @classmethod
     def resolve_type(cls, instance: Occurrence, _info: Info) -> Any:
         return EVENT_TYPES[type(instance.event).__name__]
-
-    @staticmethod
-    def resolve_issued_at(occurrence: Occurrence, _info: Info) -> datetime:
-        return occurrence.issued_at
 
     @staticmethod
     def resolve_version(_happened: Occurrence, _info: Info) -> str:

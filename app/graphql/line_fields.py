@@ -6,12 +6,10 @@ from typing import Any
 
 import graphene
 
-from app.domain.commerce import products as domain
-from app.domain.commerce.money import Money
 from app.domain.commerce.sales import OrderStatus
 from app.domain.values.pages import Range, moment_range
 from app.graphql.connections import chosen_in, where_in
-from app.graphql.context import Info
+from app.graphql.fields import attribute
 from app.services.commerce.orders import OrderFilter
 from app.services.lists.filters import Where
 
@@ -28,10 +26,7 @@ class Line:
     product_name = graphene.NonNull(graphene.String)
     quantity = graphene.NonNull(graphene.Int)
     unit_price = graphene.NonNull(_MONEY)
-    total_price = graphene.NonNull(_MONEY)
-
-    def resolve_total_price(self: domain.Line, _info: Info) -> Money:  # type: ignore[misc]
-        return self.total
+    total_price = graphene.NonNull(_MONEY, resolver=attribute("total"))
 
 
 def order_where(sent: Mapping[str, Any]) -> Where[OrderFilter]:

@@ -41,7 +41,7 @@ _BUILT_IN: dict[str, Any] = {
 _APP = "app.graphql."
 _OURS = {
     "Address": "types.addresses.Address",
-    "AddressInput": "mutations.addresses.AddressInput",
+    "AddressInput": "root_fields.addresses.AddressInput",
     "App": "types.apps.App",
     "Channel": "types.channels.Channel",
     "CountryDisplay": "types.addresses.CountryDisplay",
@@ -52,10 +52,10 @@ _OURS = {
     "MetadataItem": "metadata_fields.MetadataItem",
     "Money": "types.money.Money",
     "OrderCountableConnection": "types.orders.OrderCountableConnection",
-    "OrderSortingInput": "queries.sales.OrderSortingInput",
+    "OrderSortingInput": "root_fields.sales.OrderSortingInput",
     "Product": "types.products.Product",
-    "ProductCountableConnection": "queries.products.ProductCountableConnection",
-    "ProductOrder": "queries.products.ProductOrder",
+    "ProductCountableConnection": "root_fields.products.ProductCountableConnection",
+    "ProductOrder": "root_fields.products.ProductOrder",
     "TaxedMoney": "types.money.TaxedMoney",
     "ThumbnailFormatEnum": "types.users.ThumbnailFormatEnum",
     "User": "types.users.User",

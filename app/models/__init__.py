@@ -23,12 +23,10 @@ from app.models.commerce import (
 )
 from app.models.console import FormAnswerRecord, FormSubmissionRecord, SavedFilterRecord
 from app.models.imports import ImportedPasswordRecord, ImportedRowRecord, ImportRecord
-from app.models.keys import SigningKeyRecord
 from app.models.logs import AuditRecord, ForwardingRecord, SignInEventRecord, TrafficRecord
-from app.models.outbox import HeartbeatRecord, OutboxEventRecord, OutboxMailRecord
 from app.models.record import Record
 from app.models.search_words import AppWordRecord, UserWordRecord, WebhookWordRecord
-from app.models.shop import LogoRecord, MailTemplateRecord, ShopRecord
+from app.models.shop import LogoRecord, MailTemplateRecord, ShopRecord, SigningKeyRecord
 from app.models.sign_in import (
     AccountLinkRecord,
     AuthenticatorAppRecord,
@@ -61,6 +59,9 @@ from app.models.users import (
 from app.models.webhooks import (
     DeliveryAttemptRecord,
     DeliveryRecord,
+    HeartbeatRecord,
+    OutboxEventRecord,
+    OutboxMailRecord,
     WebhookEventRecord,
     WebhookRecord,
 )

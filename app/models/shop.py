@@ -1,4 +1,4 @@
-"""The shop's settings, which are one row, its logo, and its own email templates."""
+"""The shop's settings, which are one row, its logo, its own email templates, and signing keys."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.mails.design import DEFAULT_ACCENT
-from app.models.record import STATE_HERE, BigKey, HasMetadata, Record, UtcDateTime
+from app.models.record import STATE_HERE, BigKey, HasMetadata, Record, UtcDateTime, partial_index
 
 SHOP_ID = 1
 
@@ -124,3 +124,38 @@ class MailTemplateRecord(Record):
     saved_at: Mapped[datetime]
     saved_by: Mapped[str] = mapped_column(String(256), default="", server_default="")
     fault: Mapped[str] = mapped_column(String(512), default="", server_default="", info=STATE_HERE)
+
+
+class SigningKeyRecord(Record):
+    """One key of the ring: ``state`` is ``next``, ``active``, ``retired`` or ``withdrawn``.
+
+    A withdrawn key's row stays forever, without its private part, so that it can't come back.
+
+    The two partial indexes let the database itself refuse a second active or next key, however
+    many processes rotate at once.
+    """
+
+    __tablename__ = "signing_keys"
+    __table_args__ = (
+        partial_index(
+            "uq_signing_keys_one_active",
+            "state",
+            unique=True,
+            where="state = 'active'",
+        ),
+        partial_index(
+            "uq_signing_keys_one_next",
+            "state",
+            unique=True,
+            where="state = 'next'",
+        ),
+    )
+
+    kid: Mapped[str] = mapped_column(String(64), primary_key=True)
+    state: Mapped[str] = mapped_column(String(16))
+    private_key: Mapped[str] = mapped_column(Text)
+    modulus: Mapped[str] = mapped_column(Text)
+    exponent: Mapped[str] = mapped_column(String(16))
+    published_at: Mapped[datetime]
+    activated_at: Mapped[datetime | None]
+    retired_at: Mapped[datetime | None]

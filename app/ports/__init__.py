@@ -5,7 +5,6 @@ A Protocol's adapter and fake are in modules of the same name.
 
 from dataclasses import dataclass, replace
 
-from app.ports.activity import Activity, SignInLog
 from app.ports.configuration import Configuration
 from app.ports.database import (
     Backups,
@@ -27,8 +26,10 @@ from app.ports.monitoring import (
     NO_METRICS,
     NO_SECURITY_LOG,
     NO_TRACES,
+    Activity,
     Metrics,
     SecurityLog,
+    SignInLog,
     Traces,
 )
 from app.ports.passwords import PasswordHasher, PasswordStrength

@@ -1,4 +1,4 @@
-"""The port ``Instance`` on another installation's API, and its data as commands' values."""
+"""The port ``Instance`` on another installation's API, its documents, and saved logins."""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -23,8 +23,163 @@ from app.ports.instance import (
     Profiles,
     WebhookDraft,
 )
-from app.remote import documents
-from app.remote.api import Api, GivenToken, LoginEnded, SavedLogin, read_as, read_text
+from app.remote.api import (
+    Api,
+    GivenToken,
+    LoginEnded,
+    SavedLogin,
+    anonymous_api,
+    read_as,
+    read_text,
+)
+
+_WEBHOOK = """
+fragment Hook on Webhook {
+  id name targetUrl isActive subscriptionQuery customHeaders secretKey
+  asyncEvents { eventType }
+}
+"""
+_OWNED = """
+fragment Owned on Webhook { ...Hook app { id name isActive permissions { code } } }
+"""
+_DELIVERY = """
+fragment Sent on EventDelivery {
+  id createdAt status eventType payload
+  attempts(first: 1) {
+    edges { node { createdAt status duration responseStatusCode response requestHeaders } }
+  }
+}
+"""
+_APPS = """
+query Apps($after: String) {
+  apps(first: 100, after: $after, sortBy: {field: CREATION_DATE, direction: ASC}) {
+    edges { node { id name isActive } }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+"""
+_OWN_APP = "query OwnApp { app { id name isActive } }"
+_CALLER = "query Caller { me { userPermissions { code } } }"
+_CALLING_APP = "query CallingApp { app { id name isActive permissions { code } } }"
+_CREATE_APP = """
+mutation CreateApp($input: AppInput!) {
+  appCreate(input: $input) {
+    app { id name isActive permissions { code } } errors { field message code }
+  }
+}
+"""
+_DELETE_APP = """
+mutation DeleteApp($id: ID!) {
+  appDelete(id: $id) { errors { field message code } }
+}
+"""
+_WEBHOOKS = f"""
+query Webhooks($after: String) {{
+  apps(first: 100, after: $after, sortBy: {{field: CREATION_DATE, direction: ASC}}) {{
+    edges {{ node {{ id name isActive webhooks {{ ...Hook }} }} }}
+    pageInfo {{ hasNextPage endCursor }}
+  }}
+}}
+{_WEBHOOK}
+"""
+_OWN_WEBHOOKS = f"""
+query OwnWebhooks {{ app {{ id name isActive webhooks {{ ...Hook }} }} }}
+{_WEBHOOK}
+"""
+_EVENTS = """
+query Events {
+  __type(name: "WebhookEventTypeAsyncEnum") { enumValues { name description } }
+}
+"""
+_CREATE_WEBHOOK = f"""
+mutation Create($input: WebhookCreateInput!) {{
+  webhookCreate(input: $input) {{
+    webhook {{ ...Owned }} errors {{ field message code }}
+  }}
+}}
+{_OWNED}{_WEBHOOK}
+"""
+_UPDATE_WEBHOOK = f"""
+mutation Update($id: ID!, $input: WebhookUpdateInput!) {{
+  webhookUpdate(id: $id, input: $input) {{
+    webhook {{ ...Owned }} errors {{ field message code }}
+  }}
+}}
+{_OWNED}{_WEBHOOK}
+"""
+_DELETE_WEBHOOK = """
+mutation Delete($id: ID!) {
+  webhookDelete(id: $id) { errors { field message code } }
+}
+"""
+_DRY_RUN = """
+mutation DryRun($objectId: ID, $query: String, $app: ID) {
+  webhookDryRun(objectId: $objectId, query: $query, app: $app) {
+    payload errors { field message code }
+  }
+}
+"""
+_TRIGGER = f"""
+mutation Trigger($webhookId: ID!, $objectId: ID!) {{
+  webhookTrigger(webhookId: $webhookId, objectId: $objectId) {{
+    delivery {{ ...Sent }} errors {{ field message code }}
+  }}
+}}
+{_DELIVERY}
+"""
+_TRIGGER_NEWEST = f"""
+mutation Trigger($webhookId: ID!) {{
+  webhookTrigger(webhookId: $webhookId) {{
+    delivery {{ ...Sent }} errors {{ field message code }}
+  }}
+}}
+{_DELIVERY}
+"""
+_TRIGGER_EVENT = f"""
+mutation Trigger($webhookId: ID!, $objectId: ID, $event: WebhookEventTypeAsyncEnum) {{
+  webhookTrigger(webhookId: $webhookId, objectId: $objectId, event: $event) {{
+    delivery {{ ...Sent }} errors {{ field message code }}
+  }}
+}}
+{_DELIVERY}
+"""
+_DELIVERIES = f"""
+query Deliveries($id: ID!, $first: Int!, $after: String, $filter: EventDeliveryFilterInput) {{
+  webhook(id: $id) {{
+    eventDeliveries(first: $first, after: $after, filter: $filter) {{
+      edges {{ node {{ ...Sent }} }}
+      pageInfo {{ hasNextPage endCursor }}
+    }}
+  }}
+}}
+{_DELIVERY}
+"""
+_RETRY = f"""
+mutation Retry($id: ID!) {{
+  eventDeliveryRetry(id: $id) {{
+    delivery {{ ...Sent }} errors {{ field message code }}
+  }}
+}}
+{_DELIVERY}
+"""
+_REPLAY = """
+mutation Replay(
+  $id: ID!, $since: DateTime!, $failed: Boolean, $missing: Boolean, $beforeCreation: Boolean,
+  $preview: Boolean
+) {
+  webhookReplay(
+    id: $id, since: $since, failed: $failed, missing: $missing, beforeCreation: $beforeCreation,
+    preview: $preview
+  ) {
+    failed missing hasMore earlier errors { field message code }
+  }
+}
+"""
+_SEND_WAITING = """
+mutation SendWaiting($id: ID!) {
+  webhookSendWaiting(id: $id) { count errors { field message code } }
+}
+"""
 
 Node = Mapping[str, Any]
 
@@ -113,9 +268,7 @@ class RemoteInstance:
         self._api = api
 
     def apps(self) -> tuple[InstanceApp, ...]:
-        return self._read(
-            lambda: tuple(map(to_app, self._owners(documents.OWN_APP, documents.APPS)))
-        )
+        return self._read(lambda: tuple(map(to_app, self._owners(_OWN_APP, _APPS))))
 
     def own_app(self) -> InstanceApp | None:
         return None if self._held_by_person() is not None else self._calling_app()
@@ -126,15 +279,15 @@ class RemoteInstance:
 
     def create_app(self, name: str, permissions: Collection[str]) -> InstanceApp:
         new = {"name": name, "permissions": sorted(permissions)}
-        payload = self._api.change("appCreate", documents.CREATE_APP, input=new)
+        payload = self._api.change("appCreate", _CREATE_APP, input=new)
         return self._read(lambda: to_app(payload["app"]))
 
     def delete_app(self, app: InstanceApp) -> None:
-        self._api.change("appDelete", documents.DELETE_APP, id=app.id)
+        self._api.change("appDelete", _DELETE_APP, id=app.id)
 
     def webhooks(self) -> tuple[InstanceWebhook, ...]:
         def read() -> tuple[InstanceWebhook, ...]:
-            owners = self._owners(documents.OWN_WEBHOOKS, documents.WEBHOOKS)
+            owners = self._owners(_OWN_WEBHOOKS, _WEBHOOKS)
             return tuple(
                 to_webhook(node, to_app(owner)) for owner in owners for node in owner["webhooks"]
             )
@@ -142,7 +295,7 @@ class RemoteInstance:
         return self._read(read)
 
     def event_types(self) -> Mapping[str, str]:
-        data = self._api.ask(documents.EVENTS)
+        data = self._api.ask(_EVENTS)
         return self._read(
             lambda: {
                 enum_value["name"]: enum_value["description"] or ""
@@ -153,34 +306,34 @@ class RemoteInstance:
 
     def create(self, app_id: str, draft: WebhookDraft) -> InstanceWebhook:
         variables = {"app": app_id, **_input(draft)}
-        payload = self._api.change("webhookCreate", documents.CREATE, input=variables)
+        payload = self._api.change("webhookCreate", _CREATE_WEBHOOK, input=variables)
         return self._read(lambda: _owned(payload["webhook"]))
 
     def change(self, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
         payload = self._api.change(
-            "webhookUpdate", documents.UPDATE, id=webhook.id, input=_input(draft)
+            "webhookUpdate", _UPDATE_WEBHOOK, id=webhook.id, input=_input(draft)
         )
         return self._read(lambda: _owned(payload["webhook"]))
 
     def delete(self, webhook: InstanceWebhook) -> None:
-        self._api.change("webhookDelete", documents.DELETE, id=webhook.id)
+        self._api.change("webhookDelete", _DELETE_WEBHOOK, id=webhook.id)
 
     def dry_run(
         self, *, object_id: str | None = None, query: str | None = None, app_id: str | None = None
     ) -> str:
         payload = self._api.change(
-            "webhookDryRun", documents.DRY_RUN, objectId=object_id, query=query, app=app_id
+            "webhookDryRun", _DRY_RUN, objectId=object_id, query=query, app=app_id
         )
         return self._read(lambda: read_json(payload["payload"]))
 
     def trigger(self, webhook_id: str, object_id: str | None, event: str = "") -> InstanceDelivery:
         variables = {"webhookId": webhook_id}
         # Other versions require an object, and know no event.
-        document = documents.TRIGGER_NEWEST if object_id is None else documents.TRIGGER
+        document = _TRIGGER_NEWEST if object_id is None else _TRIGGER
         if object_id is not None:
             variables["objectId"] = object_id
         if event:
-            document = documents.TRIGGER_EVENT
+            document = _TRIGGER_EVENT
             variables["event"] = event
         payload = self._api.change("webhookTrigger", document, **variables)
         return self._read(lambda: to_delivery(payload["delivery"]))
@@ -188,7 +341,7 @@ class RemoteInstance:
     def deliveries(self, webhook_id: str, query: DeliveryQuery) -> DeliveryPage:
         names = {"status": query.status, "eventType": query.event}
         data = self._api.ask(
-            documents.DELIVERIES,
+            _DELIVERIES,
             id=webhook_id,
             first=query.size,
             after=query.after or None,
@@ -199,7 +352,7 @@ class RemoteInstance:
         return self._read(lambda: _page(data["webhook"]["eventDeliveries"], query.after))
 
     def retry(self, delivery_id: str) -> InstanceDelivery:
-        payload = self._api.change("eventDeliveryRetry", documents.RETRY, id=delivery_id)
+        payload = self._api.change("eventDeliveryRetry", _RETRY, id=delivery_id)
         return self._read(lambda: to_delivery(payload["delivery"]))
 
     def replay(
@@ -213,7 +366,7 @@ class RemoteInstance:
     ) -> ReplayResult:
         payload = self._api.change(
             "webhookReplay",
-            documents.REPLAY,
+            _REPLAY,
             id=webhook_id,
             since=since.isoformat(),
             failed=scope.failed,
@@ -231,7 +384,7 @@ class RemoteInstance:
         )
 
     def send_waiting(self, webhook_id: str) -> int:
-        payload = self._api.change("webhookSendWaiting", documents.SEND_WAITING, id=webhook_id)
+        payload = self._api.change("webhookSendWaiting", _SEND_WAITING, id=webhook_id)
         return self._read(lambda: int(payload["count"]))
 
     def key_set(self) -> bytes:
@@ -243,13 +396,13 @@ class RemoteInstance:
 
     def _held_by_person(self) -> frozenset[str] | None:
         """Return the permissions of the person who calls; ``None`` for an app."""
-        person = self._api.ask(documents.CALLER)["me"]
+        person = self._api.ask(_CALLER)["me"]
         if person is None:
             return None
         return self._read(lambda: frozenset(held["code"] for held in person["userPermissions"]))
 
     def _calling_app(self) -> InstanceApp:
-        data = self._api.ask(documents.CALLING_APP)
+        data = self._api.ask(_CALLING_APP)
         return self._read(lambda: to_app(data["app"]))
 
     def _owners(self, own: str, all_of_them: str) -> Iterator[Node]:
@@ -324,3 +477,72 @@ def _input(draft: WebhookDraft) -> dict[str, object]:
     if not isinstance(draft.custom_headers, Absent):
         changes["customHeaders"] = json.dumps(dict(draft.custom_headers))
     return changes
+
+
+_CREATE = """
+mutation SignIn($email: String!, $password: String!) {
+  tokenCreate(email: $email, password: $password) {
+    token refreshToken errors { field message code }
+  }
+}
+"""
+_CHALLENGE = """
+mutation AskForSecondFactor($email: String!, $password: String!) {
+  tokenCreate(email: $email, password: $password) {
+    secondFactorChallenge { challenge }
+  }
+}
+"""
+_VERIFY = """
+mutation AnswerSecondFactor($challenge: String!, $code: String!) {
+  secondFactorVerify(challenge: $challenge, code: $code) {
+    token refreshToken errors { field message code }
+  }
+}
+"""
+_APP = "query App { app { id name } }"
+
+
+def sign_in_person(
+    http: Http, url: str, email: str, password: str, read_code: Callable[[], str]
+) -> Profile:
+    """Open a session for that person; raises ``PermissionDenied`` with the instance's message.
+
+    ``read_code`` returns the code of an account with a second factor.
+    """
+    api = anonymous_api(http, url)
+    try:
+        payload = _open_session(api, email, password, read_code)
+    except Refused as refused:
+        raise PermissionDenied(message=str(refused)) from None
+    return read_as(
+        url,
+        lambda: Profile(
+            url, read_text(payload, "token"), read_text(payload, "refreshToken"), email
+        ),
+    )
+
+
+def _open_session(
+    api: Api, email: str, password: str, read_code: Callable[[], str]
+) -> Mapping[str, Any]:
+    try:
+        return api.change("tokenCreate", _CREATE, email=email, password=password)
+    except Refused as refused:
+        if refused.problems[0].code != "SECOND_FACTOR_REQUIRED":
+            raise
+    # Asked for only now: older versions don't have the field.
+    asked = api.ask(_CHALLENGE, email=email, password=password)
+    challenge = read_as(
+        api.url, lambda: read_text(asked["tokenCreate"]["secondFactorChallenge"], "challenge")
+    )
+    return api.change("secondFactorVerify", _VERIFY, challenge=challenge, code=read_code())
+
+
+def sign_in_app(http: Http, url: str, token: str) -> Profile:
+    """An app's token, after the instance knew it; raises what is wrong with it otherwise."""
+    api = Api(http, url, GivenToken(token))
+    data = api.ask(_APP)
+    if read_as(url, lambda: data["app"]) is None:
+        raise PermissionDenied(message=f"No app at {url} has this token.")
+    return Profile(url, token)

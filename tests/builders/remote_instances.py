@@ -7,8 +7,7 @@ from app.adapters.http.guarded_http import GuardedHttp
 from app.adapters.keys.signing_keys import DetachedSignatures
 from app.adapters.system import FileProfiles, SystemClock
 from app.ports import Clock, Http
-from app.remote.instance import connect_by_profile, connect_by_token
-from app.remote.sign_in import sign_in_app, sign_in_person
+from app.remote.instance import connect_by_profile, connect_by_token, sign_in_app, sign_in_person
 from app.web.installation import RemoteAccess
 from tests.fakes.strict_http import LOOPBACK
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from app.commands.terminal.lazy_group import LazyGroup
+from app.commands.terminal.command import LazyGroup
 
 _MODULE = """
 import gc

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from werkzeug.test import Client
 
-from app.graphql.view import create_endpoint
+from app.graphql.schema import create_endpoint
 from app.ports import Ports
 from app.settings import Settings
 from app.wiring import make_installation

@@ -3,8 +3,7 @@
 import pytest
 from graphql import GraphQLInputObjectType, GraphQLInterfaceType, GraphQLObjectType
 
-from app.graphql.descriptions import describables
-from app.graphql.schema import schema
+from app.graphql.schema import describables, schema
 
 SCHEMA = schema.graphql_schema
 

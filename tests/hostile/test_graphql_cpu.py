@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import insert, select
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from app.graphql.view import create_endpoint
+from app.graphql.schema import create_endpoint
 from app.models import ProductRecord
 from app.ports import Ports
 from app.settings import Settings

@@ -13,7 +13,7 @@ from app.factory import create_app
 from app.ports import Ports
 from app.services.accounts.password_resets import send_reset_link
 from app.services.accounts.registration import NewAccount, register_account
-from app.services.imports.person_export import export_person
+from app.services.imports.exports import export_person
 from app.services.mails.sending import send_due_mail
 from app.services.people.staff import NewStaff, create_staff
 from app.settings import Settings

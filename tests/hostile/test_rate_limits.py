@@ -13,8 +13,7 @@ from app.domain.sign_in.rate_limits import (
     CUSTOMER_MUTATIONS,
     STAFF_MUTATIONS,
 )
-from app.graphql.schema import schema
-from app.graphql.view import create_endpoint
+from app.graphql.schema import create_endpoint, schema
 from app.ports import Ports
 from app.settings import Settings
 from app.wiring import make_installation

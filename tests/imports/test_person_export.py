@@ -9,7 +9,7 @@ from sqlalchemy import select
 from app.domain.authorization.actor import OPERATOR
 from app.models import AccountLinkRecord, AuthenticatorAppRecord, RecoveryCodeRecord
 from app.ports import Ports
-from app.services.imports.person_export import export_person
+from app.services.imports.exports import export_person
 from tests.builders.audit import trail
 from tests.builders.people import make_user, user_as_stored
 from tests.builders.personal_data import EMAIL, LAST_NAME, make_person_with_traces, tables_with

@@ -89,7 +89,7 @@ OPERATIONS = (
     ),
     Mutant(
         "The number of webhooks decides for those who see them alone",
-        "app/graphql/view.py",
+        "app/graphql/schema.py",
         "if actor.is_account_owner and actor.is_staff else {}",
         "if actor else {}",
         "graphql/test_delivery_cost.py",

@@ -7,8 +7,7 @@ import pytest
 from app.adapters.system import FileProfiles
 from app.domain.values.errors import PermissionDenied, TokenRejected
 from app.ports.instance import Profile
-from app.remote.instance import connect_by_profile, connect_by_token
-from app.remote.sign_in import sign_in_app, sign_in_person
+from app.remote.instance import connect_by_profile, connect_by_token, sign_in_app, sign_in_person
 from tests.remote.fake_instance import URL, Instance, answering, failing
 
 EXPIRED = failing("ExpiredSignatureError")

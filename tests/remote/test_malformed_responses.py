@@ -9,8 +9,7 @@ from app.domain.values.errors import Refused
 from app.domain.values.installation import Fault
 from app.ports.instance import DeliveryQuery
 from app.ports.instance import Instance as Port
-from app.remote.instance import connect_by_token
-from app.remote.sign_in import sign_in_app, sign_in_person
+from app.remote.instance import connect_by_token, sign_in_app, sign_in_person
 from tests.remote.fake_instance import URL, Instance, answering
 
 SENT = {

@@ -2,7 +2,9 @@
 
 The subset is a list of what is allowed, so that later features of Jinja are refused: values by
 their documented names, ``if`` and ``for`` over a documented list, listed filters, comparisons and
-``and``, ``or``, ``not``. The sandbox is a second wall around it.
+``and``, ``or``, ``not``. The sandbox is a second wall around it. It can't be the only one: it
+refuses when an email is rendered, not when its template is saved, and neither the sandbox nor
+``jinja2.meta``, which names variables without their lines and attributes, reads the HTML.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

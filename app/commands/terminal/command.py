@@ -1,11 +1,17 @@
-"""What every command and group does alike: help, ``--json`` and ``--short``, ways to end."""
+"""What every command and group does alike: help, ``--json`` and ``--short``, ways to end.
 
+A group imports a subcommand when it is called or listed.
+"""
+
+import gc
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, NoReturn
 
 import click
-from flask.cli import with_appcontext
+from flask.cli import AppGroup, with_appcontext
 from typing_extensions import override
 
 from app.commands.terminal.exit_codes import (
@@ -15,7 +21,6 @@ from app.commands.terminal.exit_codes import (
     is_unwritable,
     raised_interruptions,
 )
-from app.commands.terminal.lazy_group import LazyGroup
 from app.commands.terminal.output import (
     Form,
     choose_form,
@@ -25,6 +30,61 @@ from app.commands.terminal.output import (
     write_errors,
 )
 from app.domain.values.installation import VERSION
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Collect no garbage meanwhile: there is next to none in modules that are being imported.
+
+    Later collections skip what was imported, which also keeps them from writing into memory that
+    forked processes share.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+class LazyGroup(AppGroup):
+    """A group by the pattern that Click documents as "Lazily Loading Subcommands".
+
+    ``lazy_subcommands`` says where each is declared, as ``module:name``.
+    """
+
+    def __init__(
+        self, *args: Any, lazy_subcommands: Mapping[str, str] | None = None, **settings: Any
+    ) -> None:
+        super().__init__(*args, **settings)
+        self.lazy_subcommands = dict(lazy_subcommands or {})
+
+    @override
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return self.names(ctx)
+
+    def names(self, ctx: click.Context) -> list[str]:
+        """Return the names of all subcommands, without importing any."""
+        return sorted({*super().list_commands(ctx), *self.lazy_subcommands})
+
+    @override
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.lazy_subcommands:
+            return self._import(cmd_name)
+        command = super().get_command(ctx, cmd_name)
+        if command is None and not ctx.resilient_parsing:
+            # Click would suggest names of commands that are imported already, and no others.
+            raise click.NoSuchCommand(cmd_name, possibilities=self.names(ctx), ctx=ctx)
+        return command
+
+    def _import(self, cmd_name: str) -> click.Command:
+        module, _, name = self.lazy_subcommands[cmd_name].partition(":")
+        with without_collections():
+            command = getattr(import_module(module), name)
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{self.lazy_subcommands[cmd_name]} is not a command.")
+        return command
+
 
 Function = Callable[..., None]
 Examples = Sequence[tuple[str, str]]

@@ -1,4 +1,4 @@
 """The GraphQL server behind ``/graphql/``: HTTP, batches, limits, validation and execution.
 
-It knows no particular schema; ``app.graphql.view`` gives it the shop's.
+It knows no particular schema; ``app.graphql.schema`` gives it the shop's.
 """

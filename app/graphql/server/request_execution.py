@@ -20,13 +20,12 @@ from app.domain.values.installation import DatabaseUnavailable
 from app.domain.values.unchanging import unchanging
 from app.graphql.context import RequestContext
 from app.graphql.errors import Description, describe_request_error
-from app.graphql.password_limit import LimitedHasher
 from app.graphql.server.bodies import BadRequest
 from app.graphql.server.cache import Cache
 from app.graphql.server.execution.executor import execute, refuse
 from app.graphql.server.execution.validation import Invalid, read_document
 from app.graphql.server.execution.variables import coerce_variables
-from app.graphql.server.limits import Allowance, Limits, Load, ReadingCost, exceeded
+from app.graphql.server.limits import Allowance, LimitedHasher, Limits, Load, ReadingCost, exceeded
 from app.graphql.server.operations import Document, Operation
 from app.graphql.server.request import Entry
 from app.graphql.server.responses import (

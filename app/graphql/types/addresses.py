@@ -7,6 +7,7 @@ from app.domain.values.ids import to_global_id
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node
 from app.graphql.context import Info
+from app.graphql.fields import text_or_null
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 _KINDS = {
@@ -56,7 +57,9 @@ class Address(graphene.ObjectType):
     postal_code = graphene.NonNull(graphene.String, description="The postal code.")
     country = graphene.NonNull(CountryDisplay, description="The country.")
     country_area = graphene.NonNull(graphene.String, description="The state or province.")
-    phone = graphene.String(description="The phone number in the form of E.164; null for none.")
+    phone = text_or_null(
+        "phone", description="The phone number in the form of E.164; null for none."
+    )
     is_default_shipping_address = graphene.Boolean(
         description="Whether it is its user's default for goods."
     )
@@ -69,9 +72,6 @@ class Address(graphene.ObjectType):
 
     def resolve_country(self: domain.Address, _info: Info) -> domain.Country:
         return domain.country_of(self.country)
-
-    def resolve_phone(self: domain.Address, _info: Info) -> str | None:
-        return self.phone or None
 
 
 class ChoiceValue(graphene.ObjectType):

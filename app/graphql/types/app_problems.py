@@ -8,10 +8,10 @@ from graphql import GraphQLError, IntValueNode, ValueNode
 from app.domain.accounts.users import User
 from app.domain.authorization.permissions import Caller
 from app.domain.values.errors import PermissionDenied
-from app.domain.values.ids import to_global_id
 from app.graphql.app_nodes import ProblemNode
 from app.graphql.connections import Node
 from app.graphql.context import Info
+from app.graphql.fields import own_id
 
 
 class _WholeNumber(graphene.Scalar):
@@ -91,7 +91,7 @@ class AppProblem(graphene.ObjectType):
     class Meta:
         interfaces = (Node,)
 
-    id = graphene.NonNull(graphene.ID)
+    id = own_id("AppProblem")
     key = graphene.NonNull(graphene.String, description="The app's name for this kind of problem.")
     message = graphene.NonNull(graphene.String, description="What the app said last.")
     count = graphene.NonNull(graphene.Int, description="How often it was reported.")
@@ -103,9 +103,6 @@ class AppProblem(graphene.ObjectType):
     dismissed = graphene.Field(
         AppProblemDismissed, description="Who dismissed it; null if it isn't dismissed."
     )
-
-    def resolve_id(self: ProblemNode, _info: Info) -> str:
-        return to_global_id("AppProblem", self.id)
 
     def resolve_dismissed(self: ProblemNode, _info: Info) -> ProblemNode | None:
         return None if self.dismissed_by is None else self

@@ -1,7 +1,5 @@
 """Apps, their tokens and installations, and what they add to the dashboard."""
 
-from collections.abc import Mapping
-from datetime import datetime
 from enum import StrEnum
 
 import graphene
@@ -22,6 +20,7 @@ from app.graphql.app_nodes import (
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node
 from app.graphql.context import Info
+from app.graphql.fields import attribute, own_id, text_or_null
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 AppTypeEnum = graphene.Enum.from_enum(domain.AppType, name="AppTypeEnum")
@@ -37,27 +36,20 @@ class AppToken(graphene.ObjectType):
     class Meta:
         interfaces = (Node,)
 
-    id = graphene.NonNull(graphene.ID)
+    id = own_id("AppToken")
     name = graphene.String()
-    auth_token = graphene.String(description="The last four characters of the token.")
+    auth_token = graphene.String(
+        description="The last four characters of the token.", resolver=attribute("last_four")
+    )
     created_at = graphene.NonNull(graphene.DateTime)
     expires_at = graphene.DateTime(description="Null if the token doesn't expire.")
     replaced_at = graphene.DateTime(description="When the token was replaced.")
     last_used_at = graphene.DateTime(description="Accurate to one minute.")
-    last_used_address = graphene.String()
+    last_used_address = text_or_null("last_used_address")
     permissions = graphene.List(
         graphene.NonNull("app.graphql.types.permissions.Permission"),
         description="The token's permissions; null for all permissions of its app.",
     )
-
-    def resolve_id(self: domain.AppToken, _info: Info) -> str:
-        return to_global_id("AppToken", self.id)
-
-    def resolve_auth_token(self: domain.AppToken, _info: Info) -> str:
-        return self.last_four
-
-    def resolve_last_used_address(self: domain.AppToken, _info: Info) -> str | None:
-        return self.last_used_address or None
 
     def resolve_permissions(self: domain.AppToken, _info: Info) -> tuple[Permission, ...] | None:
         return None if self.permissions is None else in_order(self.permissions)
@@ -120,12 +112,12 @@ class App(graphene.ObjectType):
     class Meta:
         interfaces = (Node, ObjectWithMetadata)
 
-    id = graphene.NonNull(graphene.ID)
+    id = own_id("App")
     identifier = graphene.String(
         description="The `id` in the app's manifest; the global ID of an app without one."
     )
     permissions = _PERMISSIONS
-    created = graphene.DateTime()
+    created = graphene.DateTime(resolver=attribute("created_at"))
     is_active = graphene.Boolean()
     name = graphene.String()
     type = graphene.Field(AppTypeEnum)
@@ -134,13 +126,13 @@ class App(graphene.ObjectType):
         graphene.NonNull("app.graphql.types.webhooks.Webhook"),
         description="Requires MANAGE_APPS; apps can see their own.",
     )
-    about_app = graphene.String()
-    data_privacy_url = graphene.String()
-    homepage_url = graphene.String()
-    support_url = graphene.String()
-    app_url = graphene.String(description="URL of the app's page in the dashboard.")
-    manifest_url = graphene.String()
-    version = graphene.String()
+    about_app = text_or_null("about")
+    data_privacy_url = text_or_null("data_privacy_url")
+    homepage_url = text_or_null("homepage_url")
+    support_url = text_or_null("support_url")
+    app_url = text_or_null("app_url", description="URL of the app's page in the dashboard.")
+    manifest_url = text_or_null("manifest_url")
+    version = text_or_null("version")
     access_token = graphene.String(
         description=(
             "For staff: a five-minute token that lets the app's dashboard page act on their "
@@ -148,7 +140,7 @@ class App(graphene.ObjectType):
             "without a dashboard page."
         )
     )
-    author = graphene.String()
+    author = text_or_null("author")
     brand = graphene.Field(
         "app.graphql.types.apps.AppBrand", description="The app's logo; null without one."
     )
@@ -163,10 +155,13 @@ class App(graphene.ObjectType):
             description="How many at most, from 1 to 100.",
         ),
     )
-    configuration_url = graphene.String(
-        description="The URL of the app's settings.", deprecation_reason="Use `appUrl`."
+    configuration_url = text_or_null(
+        "configuration_url",
+        description="The URL of the app's settings.",
+        deprecation_reason="Use `appUrl`.",
     )
-    data_privacy = graphene.String(
+    data_privacy = text_or_null(
+        "data_privacy",
         description="What the app says of data privacy.",
         deprecation_reason="Use `dataPrivacyUrl`.",
     )
@@ -178,17 +173,11 @@ class App(graphene.ObjectType):
         graphene.List(graphene.NonNull("app.graphql.types.apps.AppExtension"))
     )
 
-    def resolve_id(self: domain.App, _info: Info) -> str:
-        return to_global_id("App", self.id)
-
     def resolve_identifier(self: domain.App, _info: Info) -> str:
         return self.identifier or to_global_id("App", self.id)
 
     def resolve_permissions(self: domain.App, _info: Info) -> tuple[Permission, ...]:
         return in_order(self.permissions)
-
-    def resolve_created(self: domain.App, _info: Info) -> datetime:
-        return self.created_at
 
     def resolve_tokens(self: AppNode, _info: Info) -> tuple[domain.AppToken, ...]:
         return self.loader.tokens[self.id]
@@ -197,30 +186,6 @@ class App(graphene.ObjectType):
         shown = (one.id for webhooks in self.loader.webhooks.values() for one in webhooks)
         info.context.loaders(info).deliveries.add_webhooks(info, shown)
         return webhook_nodes(self)
-
-    def resolve_about_app(self: domain.App, _info: Info) -> str | None:
-        return self.about or None
-
-    def resolve_data_privacy_url(self: domain.App, _info: Info) -> str | None:
-        return self.data_privacy_url or None
-
-    def resolve_homepage_url(self: domain.App, _info: Info) -> str | None:
-        return self.homepage_url or None
-
-    def resolve_support_url(self: domain.App, _info: Info) -> str | None:
-        return self.support_url or None
-
-    def resolve_app_url(self: domain.App, _info: Info) -> str | None:
-        return self.app_url or None
-
-    def resolve_manifest_url(self: domain.App, _info: Info) -> str | None:
-        return self.manifest_url or None
-
-    def resolve_version(self: domain.App, _info: Info) -> str | None:
-        return self.version or None
-
-    def resolve_author(self: domain.App, _info: Info) -> str | None:
-        return self.author or None
 
     def resolve_brand(self: domain.App, info: Info) -> str | None:
         return self.logo if info.context.existing_key("App", self.id) and self.logo else None
@@ -232,12 +197,6 @@ class App(graphene.ObjectType):
             raise GraphQLError(f"`limit` must be from 1 to {domain.MAX_PROBLEMS}, got {limit}.")
         problems = self.loader.problems[self.id][:limit]
         return tuple(problem_node(problem, self) for problem in problems)
-
-    def resolve_configuration_url(self: domain.App, _info: Info) -> str | None:
-        return self.configuration_url or None
-
-    def resolve_data_privacy(self: domain.App, _info: Info) -> str | None:
-        return self.data_privacy or None
 
     def resolve_access_token(self: AppNode, _info: Info) -> str | None:
         return self.loader.access_token(self)
@@ -264,11 +223,13 @@ class AppInstallation(graphene.ObjectType):
     class Meta:
         interfaces = (Node, Job)
 
-    id = graphene.NonNull(graphene.ID)
+    id = own_id("AppInstallation")
     status = graphene.NonNull(JobStatusEnum)
     created_at = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
-    message = graphene.String(description="Why the installation failed, as reported by the app.")
+    message = text_or_null(
+        "message", description="Why the installation failed, as reported by the app."
+    )
     app_name = graphene.NonNull(graphene.String)
     manifest_url = graphene.NonNull(graphene.String)
     brand = graphene.Field(
@@ -279,12 +240,6 @@ class AppInstallation(graphene.ObjectType):
     def resolve_brand(self: domain.Installation, _info: Info) -> str | None:
         return self.logo or None
 
-    def resolve_id(self: domain.Installation, _info: Info) -> str:
-        return to_global_id("AppInstallation", self.id)
-
-    def resolve_message(self: domain.Installation, _info: Info) -> str | None:
-        return self.message or None
-
 
 class AppExtension(graphene.ObjectType):
     """An entry an app adds to the dashboard."""
@@ -292,17 +247,23 @@ class AppExtension(graphene.ObjectType):
     class Meta:
         interfaces = (Node,)
 
-    id = graphene.NonNull(graphene.ID)
+    id = own_id("AppExtension")
     permissions = graphene.NonNull(
         graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission")),
         description="Permissions required to see the extension.",
     )
     label = graphene.NonNull(graphene.String)
-    url = graphene.NonNull(graphene.String, description="The URL to open.")
-    mount_name = graphene.NonNull(graphene.String, description="Where the extension appears.")
-    target_name = graphene.NonNull(graphene.String, description="How the extension opens.")
+    url = graphene.NonNull(
+        graphene.String, description="The URL to open.", resolver=attribute("address")
+    )
+    mount_name = graphene.NonNull(
+        graphene.String, description="Where the extension appears.", resolver=attribute("mount")
+    )
+    target_name = graphene.NonNull(
+        graphene.String, description="How the extension opens.", resolver=attribute("target")
+    )
     settings = graphene.NonNull("app.graphql.types.scalars.JSON")
-    identifier = graphene.String()
+    identifier = text_or_null("identifier")
     app = graphene.NonNull("app.graphql.types.apps.App")
     access_token = graphene.String(
         description=(
@@ -310,26 +271,8 @@ class AppExtension(graphene.ObjectType):
         )
     )
 
-    def resolve_id(self: domain.Extension, _info: Info) -> str:
-        return to_global_id("AppExtension", self.id)
-
     def resolve_permissions(self: domain.Extension, _info: Info) -> tuple[Permission, ...]:
         return in_order(self.permissions)
-
-    def resolve_url(self: domain.Extension, _info: Info) -> str:
-        return self.address
-
-    def resolve_mount_name(self: domain.Extension, _info: Info) -> str:
-        return self.mount
-
-    def resolve_target_name(self: domain.Extension, _info: Info) -> str:
-        return self.target
-
-    def resolve_settings(self: domain.Extension, _info: Info) -> Mapping[str, object]:
-        return self.settings
-
-    def resolve_identifier(self: domain.Extension, _info: Info) -> str | None:
-        return self.identifier or None
 
     def resolve_access_token(self: ExtensionNode, info: Info) -> str | None:
         if not self.permissions <= info.context.actor.permissions:

@@ -4,9 +4,9 @@ import graphene
 
 from app.domain.accounts.addresses import Country, country_of
 from app.domain.commerce import channels as domain
-from app.domain.values.ids import to_global_id
 from app.graphql.connections import Node
 from app.graphql.context import Info
+from app.graphql.fields import own_id
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.unavailable import with_unavailable
 from app.services.commerce.channels import show_channel_details
@@ -37,7 +37,7 @@ class Channel(graphene.ObjectType):
     class Meta:
         interfaces = (Node, ObjectWithMetadata)
 
-    id = graphene.NonNull(graphene.ID)
+    id = own_id("Channel")
     slug = graphene.NonNull(graphene.String, description="The name that clients send.")
     name = graphene.NonNull(graphene.String, description=f"The name. {_FOR_STAFF}")
     is_active = graphene.NonNull(
@@ -56,9 +56,6 @@ class Channel(graphene.ObjectType):
     stock_settings = graphene.NonNull(
         StockSettings, description=f"How stock is allocated. {_FOR_STAFF}"
     )
-
-    def resolve_id(self: domain.Channel, _info: Info) -> str:
-        return to_global_id("Channel", self.id)
 
     def resolve_name(self: domain.Channel, info: Info) -> str:
         return _details(self, info).name

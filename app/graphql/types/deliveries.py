@@ -8,7 +8,6 @@ import graphene
 
 from app.domain.deliveries import deliveries as domain
 from app.domain.events import EventType
-from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.webhooks import app_permissions_denied
 from app.graphql.connections import (
@@ -19,6 +18,7 @@ from app.graphql.connections import (
     page_request,
 )
 from app.graphql.context import Info
+from app.graphql.fields import attribute, own_id
 
 _STATUSES = {
     domain.DeliveryStatus.PENDING: "Waiting for its first attempt or a retry.",
@@ -81,7 +81,7 @@ class EventDeliveryAttempt(graphene.ObjectType):
     class Meta:
         interfaces = (Node,)
 
-    id = graphene.NonNull(graphene.ID)
+    id = own_id("EventDeliveryAttempt")
     created_at = graphene.NonNull(graphene.DateTime)
     task_id = graphene.String(description="Always null.")
     duration = graphene.Float(description="Seconds.")
@@ -92,14 +92,11 @@ class EventDeliveryAttempt(graphene.ObjectType):
         )
     )
     response_headers = graphene.String(description="A JSON object.")
-    response_status_code = graphene.Int()
+    response_status_code = graphene.Int(resolver=attribute("response_status"))
     request_headers = graphene.String(
         description="A JSON object without the values of custom headers."
     )
     status = graphene.NonNull(EventDeliveryStatusEnum)
-
-    def resolve_id(self: domain.Attempt, _info: Info) -> str:
-        return to_global_id("EventDeliveryAttempt", self.id)
 
     def resolve_task_id(self: domain.Attempt, _info: Info) -> None:
         return None
@@ -116,9 +113,6 @@ class EventDeliveryAttempt(graphene.ObjectType):
         _require_seen(self)
         return json.dumps(dict(self.request_headers))
 
-    def resolve_response_status_code(self: domain.Attempt, _info: Info) -> int | None:
-        return self.response_status
-
 
 EventDeliveryAttemptCountableConnection = make_connection(
     "EventDeliveryAttempt", "app.graphql.types.deliveries.EventDeliveryAttempt"
@@ -131,7 +125,7 @@ class EventDelivery(graphene.ObjectType):
     class Meta:
         interfaces = (Node,)
 
-    id = graphene.NonNull(graphene.ID)
+    id = own_id("EventDelivery")
     created_at = graphene.NonNull(graphene.DateTime)
     status = graphene.NonNull(EventDeliveryStatusEnum)
     event_type = graphene.NonNull("app.graphql.types.webhooks.WebhookEventTypeEnum")
@@ -142,9 +136,6 @@ class EventDelivery(graphene.ObjectType):
         description="Newest first unless sorted otherwise.",
     )
     payload = graphene.String()
-
-    def resolve_id(self: domain.EventDelivery, _info: Info) -> str:
-        return to_global_id("EventDelivery", self.id)
 
     def resolve_event_type(self: domain.EventDelivery, _info: Info) -> EventType:
         return EventType(self.event)

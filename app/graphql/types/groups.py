@@ -6,9 +6,9 @@ from app.domain.accounts import users as domain
 from app.domain.authorization.actor import is_manageable, reaches_channels
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.commerce.channels import Channel
-from app.domain.values.ids import to_global_id
 from app.graphql.connections import Node
 from app.graphql.context import Info
+from app.graphql.fields import own_id
 
 
 class Group(graphene.ObjectType):
@@ -17,7 +17,7 @@ class Group(graphene.ObjectType):
     class Meta:
         interfaces = (Node,)
 
-    id = graphene.NonNull(graphene.ID)
+    id = own_id("Group")
     name = graphene.NonNull(graphene.String)
     users = graphene.List(
         graphene.NonNull("app.graphql.types.users.User"), description="Requires MANAGE_STAFF."
@@ -38,9 +38,6 @@ class Group(graphene.ObjectType):
         description="Whether its members have access to `accessibleChannels` alone, unless "
         "another group of theirs gives them access to all channels.",
     )
-
-    def resolve_id(self: domain.Group, _info: Info) -> str:
-        return to_global_id("Group", self.id)
 
     def resolve_users(self: domain.Group, info: Info) -> tuple[domain.User, ...]:
         return info.context.loaders(info).groups.members(

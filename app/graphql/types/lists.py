@@ -9,6 +9,7 @@ import graphene
 
 from app.domain.values.pages import Page, Range, day_range, make_cursor, moment_range
 from app.graphql.context import Info
+from app.graphql.fields import attribute
 
 
 class Direction(StrEnum):
@@ -86,16 +87,10 @@ def _price(amount: float | None) -> Decimal | None:
 class PageInfo(graphene.ObjectType):
     """Pagination info (Relay cursor connections)."""
 
-    has_next_page = graphene.NonNull(graphene.Boolean)
-    has_previous_page = graphene.NonNull(graphene.Boolean)
+    has_next_page = graphene.NonNull(graphene.Boolean, resolver=attribute("has_next"))
+    has_previous_page = graphene.NonNull(graphene.Boolean, resolver=attribute("has_previous"))
     start_cursor = graphene.String()
     end_cursor = graphene.String()
-
-    def resolve_has_next_page(self: Page[object], _info: Info) -> bool:
-        return self.has_next
-
-    def resolve_has_previous_page(self: Page[object], _info: Info) -> bool:
-        return self.has_previous
 
     def resolve_start_cursor(self: Page[object], _info: Info) -> str | None:
         return make_cursor(self.positions[0]) if self.positions else None

@@ -8,6 +8,7 @@ from app.domain.mails import mail_log as domain
 from app.domain.mails.mail import KIND_LABELS, MailKind
 from app.domain.values.ids import to_global_id
 from app.graphql.context import Info
+from app.graphql.fields import own_id, text_or_null
 from app.services.mails import mail_templates as service
 
 _STATUSES = {
@@ -44,38 +45,30 @@ class MailFilterInput(graphene.InputObjectType):
 class Mail(graphene.ObjectType):
     """An email in the mail log, without its content."""
 
-    id = graphene.NonNull(graphene.ID)
+    id = own_id("Mail")
     kind = graphene.NonNull(graphene.String, description="Such as `password_reset`.")
     recipient = graphene.NonNull(graphene.String, description="The email that it was sent to.")
     user_id = graphene.ID(description="The account that it is about.")
     status = graphene.NonNull(MailStatusEnum)
-    error = graphene.String(
+    error = text_or_null(
+        "error",
         description=(
             "Why the last attempt failed, with what the mail server answered. Emails and URLs in "
             "it are hidden."
-        )
+        ),
     )
     attempts = graphene.NonNull(graphene.Int, description="How often it was tried.")
     created_at = graphene.NonNull(graphene.DateTime, description="When it was queued.")
     attempted_at = graphene.DateTime(description="The time of the last attempt.")
     next_attempt_at = graphene.DateTime(description="Null if it isn't tried again.")
     sent_at = graphene.DateTime(description="When the mail server or the app accepted it.")
-    sent_by = graphene.String(description="The name of the app that sent it instead.")
+    sent_by = text_or_null("sent_by", description="The name of the app that sent it instead.")
     waits_for = graphene.String(
         description="The name of the app that it waits for; empty before one was found."
     )
 
-    def resolve_id(self: domain.MailEntry, _info: Info) -> str:
-        return to_global_id("Mail", self.id)
-
     def resolve_user_id(self: domain.MailEntry, _info: Info) -> str | None:
         return None if self.user_id is None else to_global_id("User", self.user_id)
-
-    def resolve_error(self: domain.MailEntry, _info: Info) -> str | None:
-        return self.error or None
-
-    def resolve_sent_by(self: domain.MailEntry, _info: Info) -> str | None:
-        return self.sent_by or None
 
 
 MailKindEnum = graphene.Enum.from_enum(
@@ -123,14 +116,11 @@ class MailTemplate(graphene.ObjectType):
     )
     version = graphene.NonNull(graphene.Int, description=_VERSION)
     saved_at = graphene.DateTime(description=_SAVED_AT)
-    saved_by = graphene.String(description=_SAVED_BY)
+    saved_by = text_or_null("saved_by", description=_SAVED_BY)
     fault = graphene.String(description=_FAULT)
 
     def resolve_language_code(self: service.TemplateEntry, _info: Info) -> str | None:
         return _language(self.language_code)
-
-    def resolve_saved_by(self: service.TemplateEntry, _info: Info) -> str | None:
-        return self.saved_by or None
 
     def resolve_fault(self: service.TemplateEntry, _info: Info) -> str | None:
         return _fault(self)

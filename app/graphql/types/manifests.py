@@ -10,9 +10,9 @@ from app.domain.apps import manifests as domain
 from app.domain.apps.apps import extension_address, nearest_logo_size
 from app.domain.apps.manifests import ManifestExtension, ManifestWebhook
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.events import EventType
 from app.domain.webhooks import SyncEvent
 from app.graphql.context import Info, RequestContext
+from app.graphql.fields import attribute, text_or_null
 
 _PERMISSION = "app.graphql.types.permissions.Permission"
 
@@ -23,25 +23,13 @@ class AppManifestExtension(graphene.ObjectType):
     permissions = graphene.NonNull(graphene.List(graphene.NonNull(_PERMISSION)))
     label = graphene.NonNull(graphene.String)
     url = graphene.NonNull(graphene.String, description="The URL to open.")
-    mount_name = graphene.NonNull(graphene.String)
-    target_name = graphene.NonNull(graphene.String)
+    mount_name = graphene.NonNull(graphene.String, resolver=attribute("mount"))
+    target_name = graphene.NonNull(graphene.String, resolver=attribute("target"))
     settings = graphene.NonNull("app.graphql.types.scalars.JSON")
-    identifier = graphene.String()
+    identifier = text_or_null("identifier")
 
     def resolve_permissions(self: ManifestExtension, _info: Info) -> tuple[Permission, ...]:
         return in_order(self.permissions)
-
-    def resolve_mount_name(self: ManifestExtension, _info: Info) -> str:
-        return self.mount
-
-    def resolve_target_name(self: ManifestExtension, _info: Info) -> str:
-        return self.target
-
-    def resolve_settings(self: ManifestExtension, _info: Info) -> Mapping[str, object]:
-        return self.settings
-
-    def resolve_identifier(self: ManifestExtension, _info: Info) -> str | None:
-        return self.identifier or None
 
 
 class AppManifestWebhook(graphene.ObjectType):
@@ -49,16 +37,14 @@ class AppManifestWebhook(graphene.ObjectType):
 
     name = graphene.NonNull(graphene.String)
     async_events = graphene.List(
-        graphene.NonNull("app.graphql.types.webhooks.WebhookEventTypeAsyncEnum")
+        graphene.NonNull("app.graphql.types.webhooks.WebhookEventTypeAsyncEnum"),
+        resolver=attribute("events"),
     )
     sync_events = graphene.List(
         graphene.NonNull("app.graphql.types.webhooks.WebhookEventTypeSyncEnum")
     )
     query = graphene.NonNull(graphene.String)
     target_url = graphene.NonNull(graphene.String)
-
-    def resolve_async_events(self: ManifestWebhook, _info: Info) -> tuple[EventType, ...]:
-        return self.events
 
     def resolve_sync_events(self: ManifestWebhook, _info: Info) -> tuple[SyncEvent, ...]:
         return ()
@@ -112,23 +98,28 @@ class Manifest(graphene.ObjectType):
     identifier = graphene.NonNull(graphene.String)
     version = graphene.NonNull(graphene.String)
     name = graphene.NonNull(graphene.String)
-    about = graphene.String()
+    about = text_or_null("about")
     permissions = graphene.List(
         graphene.NonNull(_PERMISSION), description="The requested permissions."
     )
-    app_url = graphene.String()
-    token_target_url = graphene.String(description="The URL that receives the app's token.")
-    data_privacy_url = graphene.String()
-    homepage_url = graphene.String()
-    support_url = graphene.String()
+    app_url = text_or_null("app_url")
+    token_target_url = text_or_null(
+        "token_target_url", description="The URL that receives the app's token."
+    )
+    data_privacy_url = text_or_null("data_privacy_url")
+    homepage_url = text_or_null("homepage_url")
+    support_url = text_or_null("support_url")
     extensions = graphene.NonNull(graphene.List(graphene.NonNull(AppManifestExtension)))
     webhooks = graphene.NonNull(graphene.List(graphene.NonNull(AppManifestWebhook)))
-    audience = graphene.String()
-    author = graphene.String()
-    configuration_url = graphene.String(
-        description="The URL of the app's settings.", deprecation_reason="Use `appUrl`."
+    audience = text_or_null("audience")
+    author = text_or_null("author")
+    configuration_url = text_or_null(
+        "configuration_url",
+        description="The URL of the app's settings.",
+        deprecation_reason="Use `appUrl`.",
     )
-    data_privacy = graphene.String(
+    data_privacy = text_or_null(
+        "data_privacy",
         description="What the app says of data privacy.",
         deprecation_reason="Use `dataPrivacyUrl`.",
     )
@@ -151,41 +142,11 @@ class Manifest(graphene.ObjectType):
         context: RequestContext = at.context
         return context.loaders(at).logos.of(self.logo_url) or None
 
-    def resolve_configuration_url(self: domain.Manifest, _info: Info) -> str | None:
-        return self.configuration_url or None
-
-    def resolve_data_privacy(self: domain.Manifest, _info: Info) -> str | None:
-        return self.data_privacy or None
-
     def resolve_extensions(self: domain.Manifest, _info: Info) -> list[ManifestExtension]:
         return [
             replace(one, url=extension_address(one.url, one.target, self.app_url))
             for one in self.extensions
         ]
 
-    def resolve_about(self: domain.Manifest, _info: Info) -> str | None:
-        return self.about or None
-
     def resolve_permissions(self: domain.Manifest, _info: Info) -> tuple[Permission, ...]:
         return in_order(self.permissions)
-
-    def resolve_app_url(self: domain.Manifest, _info: Info) -> str | None:
-        return self.app_url or None
-
-    def resolve_token_target_url(self: domain.Manifest, _info: Info) -> str | None:
-        return self.token_target_url or None
-
-    def resolve_data_privacy_url(self: domain.Manifest, _info: Info) -> str | None:
-        return self.data_privacy_url or None
-
-    def resolve_homepage_url(self: domain.Manifest, _info: Info) -> str | None:
-        return self.homepage_url or None
-
-    def resolve_support_url(self: domain.Manifest, _info: Info) -> str | None:
-        return self.support_url or None
-
-    def resolve_audience(self: domain.Manifest, _info: Info) -> str | None:
-        return self.audience or None
-
-    def resolve_author(self: domain.Manifest, _info: Info) -> str | None:
-        return self.author or None

@@ -1,4 +1,4 @@
-"""Orders and their lines."""
+"""Carts and orders, and their lines."""
 
 import graphene
 
@@ -11,6 +11,7 @@ from app.domain.values.ids import to_global_id
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node, make_connection
 from app.graphql.context import Info
+from app.graphql.fields import attribute, own_id, text_or_null
 from app.graphql.line_fields import Line
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.unavailable import with_unavailable
@@ -110,7 +111,7 @@ class Order(graphene.ObjectType):
     class Meta:
         interfaces = (Node, ObjectWithMetadata)
 
-    id = graphene.NonNull(graphene.ID)
+    id = own_id("Order")
     number = graphene.NonNull(graphene.String)
     status = graphene.NonNull(OrderStatus)
     is_paid = graphene.NonNull(graphene.Boolean)
@@ -122,7 +123,9 @@ class Order(graphene.ObjectType):
     user_email = graphene.NonNull(graphene.String, description="Kept if the account is deleted.")
     lines = graphene.NonNull(graphene.List(graphene.NonNull(OrderLine)))
     total = graphene.NonNull(_MONEY)
-    subtotal = graphene.NonNull(_MONEY, description="The price of all lines: the total.")
+    subtotal = graphene.NonNull(
+        _MONEY, description="The price of all lines: the total.", resolver=attribute("total")
+    )
     shipping_price = graphene.NonNull(
         _MONEY, description="Always 0: shipping isn't done here, and costs nothing."
     )
@@ -135,15 +138,12 @@ class Order(graphene.ObjectType):
     channel = graphene.NonNull(
         "app.graphql.types.channels.Channel", description="Where the order was placed."
     )
-    created = graphene.NonNull(graphene.DateTime)
+    created = graphene.NonNull(graphene.DateTime, resolver=attribute("created_at"))
     updated_at = graphene.NonNull(graphene.DateTime)
     invoices = constant(
         "Order.invoices",
         graphene.NonNull(graphene.List(graphene.NonNull("app.graphql.unavailable.Invoice"))),
     )
-
-    def resolve_id(self: domain.OrderSummary, _info: Info) -> str:
-        return to_global_id("Order", self.id)
 
     def resolve_user(self: domain.OrderSummary, info: Info) -> User | None:
         own = info.context.identity.user
@@ -161,9 +161,6 @@ class Order(graphene.ObjectType):
     def resolve_status(self: domain.OrderSummary, _info: Info) -> str:
         return self.status.value
 
-    def resolve_subtotal(self: domain.OrderSummary, _info: Info) -> Money:
-        return self.total
-
     def resolve_shipping_price(self: domain.OrderSummary, _info: Info) -> Money:
         return of_units(0, self.total.currency)
 
@@ -176,8 +173,45 @@ class Order(graphene.ObjectType):
     def resolve_channel(self: domain.OrderSummary, info: Info) -> Channel:
         return info.context.loaders(info).channels.of(self.channel_id)
 
-    def resolve_created(self: domain.OrderSummary, _info: Info) -> object:
-        return self.created_at
-
 
 OrderCountableConnection = make_connection("Order", "app.graphql.types.orders.Order")
+
+
+class CheckoutLine(Line, graphene.ObjectType):
+    """A product in a checkout, with its price when it was added."""
+
+    class Meta:
+        interfaces = (Node,)
+
+    def resolve_id(self: products.Line, _info: Info) -> str:
+        return to_global_id("CheckoutLine", self.id)
+
+
+class Checkout(graphene.ObjectType):
+    """A checkout. Anyone with the ID of an anonymous checkout can access it."""
+
+    class Meta:
+        interfaces = (Node,)
+
+    id = graphene.NonNull(
+        graphene.ID, description="Unguessable; gives access to an anonymous checkout."
+    )
+    token = graphene.NonNull(graphene.String, description="The token in the ID.")
+    email = text_or_null("email")
+    lines = graphene.NonNull(graphene.List(graphene.NonNull(CheckoutLine)))
+    quantity = graphene.NonNull(graphene.Int, description="Total quantity of all lines.")
+    total_price = graphene.NonNull(_MONEY, resolver=attribute("total"))
+    channel = graphene.NonNull(
+        "app.graphql.types.channels.Channel", description="Where it was created."
+    )
+    created = graphene.NonNull(graphene.DateTime, resolver=attribute("created_at"))
+    updated_at = graphene.NonNull(graphene.DateTime)
+
+    def resolve_id(self: domain.Checkout, _info: Info) -> str:
+        return to_global_id("Checkout", self.token)
+
+    def resolve_channel(self: domain.Checkout, info: Info) -> Channel:
+        return info.context.loaders(info).channels.of(self.channel_id)
+
+
+CheckoutCountableConnection = make_connection("Checkout", "app.graphql.types.orders.Checkout")

@@ -4,6 +4,7 @@ import graphene
 
 from app.domain.authorization import permissions as domain
 from app.graphql.context import Info
+from app.graphql.fields import attribute
 
 _ALL = "Permissions of people and apps."
 PermissionEnum = graphene.Enum.from_enum(
@@ -17,10 +18,7 @@ class Permission(graphene.ObjectType):
     """A permission: its code and its name."""
 
     code = graphene.NonNull(PermissionEnum)
-    name = graphene.NonNull(graphene.String)
+    name = graphene.NonNull(graphene.String, resolver=attribute("label"))
 
     def resolve_code(self: domain.Permission, _info: Info) -> domain.Permission:
         return self
-
-    def resolve_name(self: domain.Permission, _info: Info) -> str:
-        return self.label

@@ -5,6 +5,7 @@ import graphene
 from app.domain.single_sign_on import provider_settings as domain
 from app.graphql.compatibility import constant
 from app.graphql.context import Info
+from app.graphql.fields import attribute
 from app.services.single_sign_on.provider_settings import Plugin as PluginValue
 
 ConfigurationTypeFieldEnum = graphene.Enum.from_enum(
@@ -48,10 +49,8 @@ class PluginConfiguration(graphene.ObjectType):
             "staff, links no existing account, honors no earlier link, and grants at most what "
             "the person who made the change holds."
         ),
+        resolver=attribute("settings"),
     )
-
-    def resolve_configuration(self: PluginValue, _info: Info) -> tuple[domain.SettingValue, ...]:
-        return self.settings
 
 
 class Plugin(graphene.ObjectType):

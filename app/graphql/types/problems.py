@@ -2,8 +2,7 @@
 
 import graphene
 
-from app.graphql.context import Info
-from app.graphql.errors import PayloadProblem
+from app.graphql.fields import attribute
 
 _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))
 _IDS = graphene.List(graphene.NonNull(graphene.ID))
@@ -25,12 +24,11 @@ class AccountError(graphene.ObjectType):
 class CustomerBulkUpdateError(graphene.ObjectType):
     """An error of a change of one of several customers."""
 
-    path = graphene.String(description="The invalid input, such as `input.email`.")
+    path = graphene.String(
+        description="The invalid input, such as `input.email`.", resolver=attribute("field")
+    )
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.CustomerBulkUpdateErrorCode")
-
-    def resolve_path(self: PayloadProblem, _info: Info) -> str | None:
-        return self.field
 
 
 class SendConfirmationEmailError(graphene.ObjectType):

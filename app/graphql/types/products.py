@@ -7,9 +7,9 @@ from typing import Any
 import graphene
 
 from app.domain.commerce import products as domain
-from app.domain.values.ids import to_global_id
 from app.graphql.connections import Node
 from app.graphql.context import Info
+from app.graphql.fields import attribute, own_id
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.unavailable import with_unavailable
 
@@ -65,7 +65,7 @@ class Product(graphene.ObjectType):
     class Meta:
         interfaces = (Node, ObjectWithMetadata)
 
-    id = graphene.NonNull(graphene.ID)
+    id = own_id("Product")
     name = graphene.NonNull(graphene.String)
     slug = graphene.NonNull(graphene.String, description="Unique name for use in URLs.")
     description = graphene.String()
@@ -81,14 +81,8 @@ class Product(graphene.ObjectType):
     channel = graphene.String(
         description="The channel that the product was requested in; null for none."
     )
-    created = graphene.NonNull(graphene.DateTime)
+    created = graphene.NonNull(graphene.DateTime, resolver=attribute("created_at"))
     updated_at = graphene.NonNull(graphene.DateTime)
-
-    def resolve_id(self: domain.Product, _info: Info) -> str:
-        return to_global_id("Product", self.id)
 
     def resolve_channel(self: domain.Product, _info: Info) -> str | None:
         return self.channel if isinstance(self, ProductInChannel) else None
-
-    def resolve_created(self: domain.Product, _info: Info) -> object:
-        return self.created_at

@@ -5,6 +5,7 @@ import graphene
 from app.domain import second_factors
 from app.domain.values.ids import to_global_id
 from app.graphql.context import Info
+from app.graphql.fields import attribute
 from app.services.second_factors import stored_factors
 
 _TYPES = {
@@ -25,7 +26,9 @@ class SecondFactorChallenge(graphene.ObjectType):
     """A request for a second factor. It can be answered once, with at most 5 attempts."""
 
     challenge = graphene.NonNull(
-        graphene.String, description="The argument of `secondFactorVerify` and `passkeyVerify`."
+        graphene.String,
+        description="The argument of `secondFactorVerify` and `passkeyVerify`.",
+        resolver=attribute("token"),
     )
     expires_at = graphene.NonNull(
         graphene.DateTime, description="Until when it can be answered: 5 minutes."
@@ -34,9 +37,6 @@ class SecondFactorChallenge(graphene.ObjectType):
         graphene.List(graphene.NonNull(SecondFactorTypeEnum)),
         description="The ways to answer, for this account.",
     )
-
-    def resolve_challenge(self: second_factors.Challenge, _info: Info) -> str:
-        return self.token
 
 
 class SecondFactor(graphene.ObjectType):

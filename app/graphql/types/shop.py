@@ -245,7 +245,7 @@ class Shop(graphene.ObjectType):
         graphene.List(graphene.NonNull(f"{_UNAVAILABLE}ShippingMethod")),
         channel=graphene.Argument(graphene.String, required=True, description=_IGNORED),
         address=graphene.Argument(
-            "app.graphql.mutations.addresses.AddressInput", description=_IGNORED
+            "app.graphql.root_fields.addresses.AddressInput", description=_IGNORED
         ),
     )
     available_tax_apps = constant(

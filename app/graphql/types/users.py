@@ -176,7 +176,7 @@ class User(graphene.ObjectType):
         **connection_arguments(),
     )
     checkouts = graphene.Field(
-        "app.graphql.types.checkouts.CheckoutCountableConnection",
+        "app.graphql.types.orders.CheckoutCountableConnection",
         **connection_arguments(),
         description="Open checkouts. Checkouts of other users require MANAGE_CHECKOUTS.",
     )

@@ -8,7 +8,6 @@ import graphene
 from app.domain import webhooks as domain
 from app.domain.deliveries.deliveries import EventDelivery
 from app.domain.events import EVENTS, NEVER_SENT, EventType, UnsentEvent
-from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.graphql.app_nodes import AppNode, WebhookNode, app_node
 from app.graphql.connections import (
@@ -19,6 +18,7 @@ from app.graphql.connections import (
     page_request,
 )
 from app.graphql.context import Info
+from app.graphql.fields import attribute, own_id, text_or_null
 from app.services.apps.app_lists import show_app
 from app.services.deliveries.lists import DeliveryFilter
 
@@ -61,11 +61,8 @@ WebhookEventTypeSyncEnum = graphene.Enum.from_enum(
 class WebhookEvent(graphene.ObjectType):
     """An event a webhook subscribes to."""
 
-    name = graphene.NonNull(graphene.String)
+    name = graphene.NonNull(graphene.String, resolver=attribute("label"))
     event_type = graphene.NonNull(WebhookEventTypeEnum)
-
-    def resolve_name(self: EventType, _info: Info) -> str:
-        return self.label
 
     def resolve_event_type(self: EventType, _info: Info) -> EventType:
         return self
@@ -74,11 +71,8 @@ class WebhookEvent(graphene.ObjectType):
 class WebhookEventAsync(graphene.ObjectType):
     """An asynchronous event a webhook subscribes to."""
 
-    name = graphene.NonNull(graphene.String)
+    name = graphene.NonNull(graphene.String, resolver=attribute("label"))
     event_type = graphene.NonNull(WebhookEventTypeAsyncEnum)
-
-    def resolve_name(self: EventType, _info: Info) -> str:
-        return self.label
 
     def resolve_event_type(self: EventType, _info: Info) -> EventType:
         return self
@@ -97,15 +91,19 @@ class Webhook(graphene.ObjectType):
     class Meta:
         interfaces = (Node,)
 
-    id = graphene.NonNull(graphene.ID)
-    name = graphene.String()
-    identifier = graphene.String(description="The app's own identifier for the webhook.")
+    id = own_id("Webhook")
+    name = text_or_null("name")
+    identifier = text_or_null(
+        "identifier", description="The app's own identifier for the webhook."
+    )
     events = graphene.NonNull(
         graphene.List(graphene.NonNull(WebhookEvent)),
         deprecation_reason="Use `asyncEvents` or `syncEvents`.",
     )
     sync_events = graphene.NonNull(graphene.List(graphene.NonNull(WebhookEventSync)))
-    async_events = graphene.NonNull(graphene.List(graphene.NonNull(WebhookEventAsync)))
+    async_events = graphene.NonNull(
+        graphene.List(graphene.NonNull(WebhookEventAsync)), resolver=attribute("events")
+    )
     app = graphene.NonNull("app.graphql.types.apps.App")
     event_deliveries = graphene.Field(
         EventDeliveryCountableConnection,
@@ -116,29 +114,14 @@ class Webhook(graphene.ObjectType):
     )
     target_url = graphene.NonNull(graphene.String)
     is_active = graphene.NonNull(graphene.Boolean)
-    subscription_query = graphene.String(description="The subscription query, if any.")
+    subscription_query = text_or_null("query", description="The subscription query, if any.")
     custom_headers = graphene.JSONString()
     secret_key = graphene.String(
         description="Secret that signs deliveries instead of the shop's keys."
     )
 
-    def resolve_id(self: domain.Webhook, _info: Info) -> str:
-        return to_global_id("Webhook", self.id)
-
-    def resolve_name(self: domain.Webhook, _info: Info) -> str | None:
-        return self.name or None
-
-    def resolve_identifier(self: domain.Webhook, _info: Info) -> str | None:
-        return self.identifier or None
-
-    def resolve_events(self: domain.Webhook, _info: Info) -> tuple[EventType, ...]:
-        return self.events
-
     def resolve_sync_events(self: domain.Webhook, _info: Info) -> tuple[domain.SyncEvent, ...]:
         return ()
-
-    def resolve_async_events(self: domain.Webhook, _info: Info) -> tuple[EventType, ...]:
-        return self.events
 
     def resolve_app(self: domain.Webhook, info: Info) -> AppNode | None:
         if isinstance(self, WebhookNode):
@@ -158,9 +141,6 @@ class Webhook(graphene.ObjectType):
         return info.context.loaders(info).deliveries.deliveries(
             info, self.id, page, delivery_filter, oldest_first=is_ascending(arguments)
         )
-
-    def resolve_subscription_query(self: domain.Webhook, _info: Info) -> str | None:
-        return self.query or None
 
     def resolve_custom_headers(self: domain.Webhook, _info: Info) -> dict[str, str]:
         return dict(self.reveal_headers())

@@ -1,26 +1,79 @@
-"""Write people, groups, apps, webhooks and settings as JSON Lines."""
+"""Write people, groups, apps, webhooks and settings as JSON Lines.
+
+Also all that is stored about one person, for a request for access to personal data.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, Select, String, collate, func, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    String,
+    collate,
+    func,
+    inspect,
+    or_,
+    select,
+    tuple_,
+)
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
+from app.domain.events import EVENTS
 from app.domain.imports.exports import (
     END,
+    FORMAT,
     WITHHELD,
     ExportHeader,
     Section,
     line_of,
+    plain,
     without_secret_headers,
 )
+from app.domain.sign_in.sign_in_log import EMAIL_PURPOSE
+from app.domain.urls.web_urls import masked_url
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import to_global_id
 from app.domain.values.installation import VERSION, ExportFailed, OnProgress, ignore_progress
+from app.domain.values.text_rules import is_storable
+from app.models import (
+    AccountLinkRecord,
+    AddressRecord,
+    AuditRecord,
+    AuthenticatorAppRecord,
+    AvatarRecord,
+    CheckoutLineRecord,
+    CheckoutRecord,
+    DeliveryRecord,
+    ExternalIdentityRecord,
+    GroupMemberRecord,
+    GroupRecord,
+    ImportedPasswordRecord,
+    ImportRecord,
+    KnownDeviceRecord,
+    OrderLineRecord,
+    OrderRecord,
+    OutboxMailRecord,
+    PasskeyRecord,
+    Record,
+    RecoveryCodeRecord,
+    SavedFilterRecord,
+    SessionRecord,
+    SignInEventRecord,
+    UserPermissionRecord,
+    UserRecord,
+    WebhookRecord,
+)
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.services.audit.log import Change, record
 from app.services.authorization.register import internal
-from app.services.imports.export_tables import ExportedTable, ListOf, tables_of
+from app.services.identity.users import stored_email
+from app.services.imports.export_tables import TABLES, ExportedTable, ListOf, tables_of
+from app.services.outbox.publisher import holds_secret, redacted_payload
+from app.services.people.erasure import addresses_of_person, noted_of
 from app.services.webhooks.stored_webhooks import decrypted_headers
 
 _ALL = frozenset(Section)
@@ -170,3 +223,225 @@ def _without_secrets(
             kept[table.headers], names = {}, tuple(sorted(fields[table.headers]))
         withheld += [f"{table.headers}.{name}" for name in names]
     return kept | {WITHHELD: withheld} if withheld else kept
+
+
+Values = dict[str, object]
+
+_MISSING = Problem("NOT_FOUND", "There is no person with this email.", "email")
+_EXPORTED = {table.record: table for table in TABLES}
+_SESSION = (
+    "created_at",
+    "last_used_at",
+    "expires_at",
+    "origin",
+    "amr",
+    "address",
+    "user_agent",
+)
+_SIGN_IN = (
+    "at",
+    "first_at",
+    "attempts",
+    "method",
+    "reason",
+    "name",
+    "provider",
+    "address",
+    "device",
+    "in_console",
+    "detail",
+)
+_AUDIT = (
+    "at",
+    "actor_kind",
+    "actor_user_id",
+    "actor_name",
+    "address",
+    "action",
+    "subject_type",
+    "subject_id",
+    "subject_name",
+    "before",
+    "after",
+)
+_MAIL = (
+    "kind",
+    "recipient",
+    "created_at",
+    "attempts",
+    "attempted_at",
+    "sent_at",
+    "sent_by",
+    "last_error",
+)
+_ORDER = ("id", "status", "is_paid", "user_email", "total", "currency", "created_at", "updated_at")
+_CART = ("id", "email", "created_at", "updated_at", "completed_at")
+_PASSKEY = ("name", "device", "is_synced", "created_at", "last_used_at")
+_AUTHENTICATOR_APP = ("created_at", "confirmed_at", "last_used_at")
+_RECOVERY_CODE = ("created_at", "used_at")
+_DEVICE = ("device", "network", "first_used_at", "last_used_at")
+_LINK = ("purpose", "new_email", "notice", "created_at", "expires_at")
+_LINE = ("product_name", "quantity", "unit_price", "currency")
+
+
+@internal
+def export_person(ports: Ports, actor: Actor, email: str) -> Mapping[str, object]:
+    """Return everything that is stored about a person, by sections, without secrets.
+
+    Refuses NOT_FOUND on ``email``. The export is in the audit log, under the person's ID.
+    """
+    # No database can be asked for what it cannot hold.
+    with ports.snapshots.snapshot() as session:
+        wanted = stored_email(session, email) if is_storable(email) else ""
+        key = session.scalar(select(UserRecord.id).where(UserRecord.email == wanted))
+        if key is None:
+            raise Refused(_MISSING)
+        sections = {name: plain(value) for name, value in _sections(ports, session, key).items()}
+    with ports.database.transaction() as session:
+        record(ports, actor, session, Change("user.export", "User", key))
+    header = {"format": FORMAT, "version": VERSION, "created_at": plain(ports.clock.now())}
+    return {**header, **sections}
+
+
+def _sections(ports: Ports, session: Session, key: int) -> dict[str, object]:
+    account = _account(session, key)
+    orders = _with_lines(session, OrderRecord, _ORDER, OrderLineRecord, "order_id", key)
+    carts = _with_lines(session, CheckoutRecord, _CART, CheckoutLineRecord, "checkout_id", key)
+    return {
+        "account": account,
+        "groups": _texts(
+            session,
+            select(GroupRecord.name)
+            .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupRecord.id)
+            .where(GroupMemberRecord.user_id == key),
+        ),
+        "permissions": _texts(
+            session,
+            select(UserPermissionRecord.permission).where(UserPermissionRecord.user_id == key),
+        ),
+        "avatars": _own(session, AvatarRecord, ("size", "data"), key),
+        "addresses": _own(session, AddressRecord, _fields(AddressRecord), key),
+        "linked_accounts": _own(
+            session, ExternalIdentityRecord, _fields(ExternalIdentityRecord), key
+        ),
+        "sessions": _own(session, SessionRecord, _SESSION, key),
+        "links": _own(session, AccountLinkRecord, _LINK, key),
+        "passkeys": _own(session, PasskeyRecord, _PASSKEY, key),
+        "authenticator_apps": _own(session, AuthenticatorAppRecord, _AUTHENTICATOR_APP, key),
+        "recovery_codes": _own(session, RecoveryCodeRecord, _RECOVERY_CODE, key),
+        "known_devices": _own(session, KnownDeviceRecord, _DEVICE, key),
+        "imported_from": _imports(session, key),
+        "saved_filters": _own(session, SavedFilterRecord, ("list_name", "name", "query"), key),
+        "sign_ins": _sign_ins(ports, session, key, str(account["email"])),
+        "audit_log": _audit_entries(session, key),
+        "orders": orders,
+        "carts": carts,
+        "emails": _rows(
+            session,
+            OutboxMailRecord,
+            _MAIL,
+            or_(OutboxMailRecord.user_id == key, OutboxMailRecord.recipient == account["email"]),
+        ),
+        "deliveries": [*_deliveries(ports, session, key, orders, carts)],
+    }
+
+
+def _imports(session: Session, key: int) -> list[Values]:
+    """Return where the account came from, and whether its imported password was replaced."""
+    query = (
+        select(
+            ImportRecord.source,
+            ImportRecord.started_at,
+            ImportedPasswordRecord.state,
+            ImportedPasswordRecord.replaced_at,
+        )
+        .join(ImportRecord, ImportRecord.id == ImportedPasswordRecord.import_id)
+        .where(ImportedPasswordRecord.user_id == key)
+    )
+    names = ("source", "started_at", "password", "password_replaced_at")
+    return [dict(zip(names, row, strict=True)) for row in session.execute(query)]
+
+
+def _fields(of: type[Record]) -> tuple[str, ...]:
+    return _EXPORTED[of].fields
+
+
+def _account(session: Session, key: int) -> Values:
+    names = _fields(UserRecord)
+    [account] = _rows(session, UserRecord, names, UserRecord.id == key)
+    has_password = account.pop("password_hash") is not None
+    return {"global_id": to_global_id("User", key), **account, "has_password": has_password}
+
+
+def _rows(
+    session: Session, of: type[Record], names: Sequence[str], condition: ColumnElement[bool]
+) -> list[Values]:
+    columns = [getattr(of, name) for name in names]
+    query = select(*columns).where(condition).order_by(*inspect(of).primary_key)
+    return [dict(zip(names, row, strict=True)) for row in session.execute(query)]
+
+
+def _own(session: Session, of: Any, names: Sequence[str], key: int) -> list[Values]:
+    return _rows(session, of, names, of.user_id == key)
+
+
+def _texts(session: Session, query: Any) -> list[str]:
+    return sorted(session.scalars(query))
+
+
+def _sign_ins(ports: Ports, session: Session, key: int, email: str) -> list[Values]:
+    """Return their attempts, and those with their email before they had an account."""
+    digests = ports.encryption.known_fingerprints(EMAIL_PURPOSE, email)
+    is_theirs = or_(SignInEventRecord.user_id == key, SignInEventRecord.email_digest.in_(digests))
+    return _rows(session, SignInEventRecord, _SIGN_IN, is_theirs)
+
+
+def _audit_entries(session: Session, key: int) -> list[Values]:
+    about = (AuditRecord.subject_type == "User") & (AuditRecord.subject_id == str(key))
+    return _rows(session, AuditRecord, _AUDIT, about | (AuditRecord.actor_user_id == key))
+
+
+def _with_lines(
+    session: Session, of: Any, names: Sequence[str], lines: Any, owner: str, key: int
+) -> list[Values]:
+    found = _own(session, of, names, key)
+    in_order = getattr(lines, owner)
+    for one in found:
+        one["lines"] = _rows(session, lines, _LINE, in_order == one["id"])
+    return found
+
+
+def _deliveries(
+    ports: Ports,
+    session: Session,
+    key: int,
+    orders: Collection[Values],
+    carts: Collection[Values],
+) -> Iterator[Values]:
+    """Yield what apps were sent about them, and by which webhook; links without their secrets."""
+    stored = session.scalars(select(AddressRecord.id).where(AddressRecord.user_id == key)).all()
+    keys: dict[str, list[object]] = {
+        "User": [key],
+        "Order": [one["id"] for one in orders],
+        "Checkout": [one["id"] for one in carts],
+        "Address": [*addresses_of_person(stored, noted_of(session, key))],
+    }
+    for subject, subject_keys in keys.items():
+        events = [event.value for event, type_ in EVENTS.items() if type_.subject.type == subject]
+        query = (
+            select(DeliveryRecord, WebhookRecord.name, WebhookRecord.target_url)
+            .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
+            .where(DeliveryRecord.event.in_(events), DeliveryRecord.subject_id.in_(subject_keys))
+            .order_by(DeliveryRecord.id)
+        )
+        for delivery, name, url in session.execute(query):
+            yield {
+                "event": delivery.event,
+                "created_at": delivery.created_at,
+                "status": delivery.status,
+                "webhook": name,
+                "target_url": masked_url(url),
+                "payload": redacted_payload(
+                    ports, delivery.payload, "" if holds_secret(delivery.event) else None
+                ),
+            }

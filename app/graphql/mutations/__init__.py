@@ -1,1 +1,0 @@
-"""The fields of ``Mutation``, one file per noun, with their payloads; ``schema`` joins them."""

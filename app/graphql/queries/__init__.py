@@ -1,1 +1,0 @@
-"""The fields of ``Query``, one file per noun; ``schema`` joins them."""

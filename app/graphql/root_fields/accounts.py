@@ -1,0 +1,309 @@
+"""Accounts that people make, confirm, change, move and delete themselves; their avatars."""
+
+from typing import Any
+
+import graphene
+
+from app.domain.values.inputs import ABSENT, Absent, Upload
+from app.graphql.context import Info
+from app.graphql.root_fields.addresses import CUSTOMER_ID, AddressInput, sent_address
+from app.graphql.root_fields.metadata import MetadataInput, pairs
+from app.graphql.root_fields.payloads import AccountPayload, MutationPayload, errors_of, mutation
+from app.services.accounts.account_details import (
+    Details,
+    delete_account,
+    delete_avatar,
+    request_account_deletion,
+    update_account,
+    update_avatar,
+)
+from app.services.accounts.email_changes import (
+    confirm_account,
+    confirm_email_change,
+    request_email_change,
+)
+from app.services.accounts.registration import NewAccount, register_account, send_confirmation
+
+_USER = "app.graphql.types.users.User"
+_LANGUAGE = "app.graphql.types.languages.LanguageCodeEnum"
+_UNUSED = "Accepted but ignored."
+
+
+class AccountRegisterInput(graphene.InputObjectType):
+    """The customer account to register."""
+
+    first_name = graphene.String()
+    last_name = graphene.String()
+    language_code = graphene.InputField(
+        _LANGUAGE, description="The user's language; by default the shop's."
+    )
+    email = graphene.NonNull(graphene.String)
+    password = graphene.NonNull(graphene.String)
+    redirect_url = graphene.String(
+        description="URL of the confirmation page. Required if the shop confirms accounts "
+        "by email."
+    )
+    channel = graphene.String(description=_UNUSED)
+    metadata = graphene.List(
+        graphene.NonNull(MetadataInput), description="Public metadata of the new account."
+    )
+
+
+class AccountInput(graphene.InputObjectType):
+    """Details to update. Omitted details keep their values."""
+
+    first_name = graphene.String()
+    last_name = graphene.String()
+    language_code = graphene.InputField(_LANGUAGE, description="The user's language.")
+    default_shipping_address = graphene.InputField(
+        AddressInput, description="Changes the default shipping address, or adds it."
+    )
+    default_billing_address = graphene.InputField(
+        AddressInput, description="Changes the default billing address, or adds it."
+    )
+    metadata = graphene.List(
+        graphene.NonNull(MetadataInput), description="Keys of public metadata to set."
+    )
+
+
+class AccountRegister(AccountPayload):
+    """The result of a registration, the same for new and existing emails."""
+
+    user = graphene.Field(
+        _USER,
+        description="What was registered, the same if the email has an account.",
+        deprecation_reason="`user.id` is always empty: the response doesn't tell whether the "
+        "email had an account.",
+    )
+    requires_confirmation = graphene.Boolean(
+        description="Whether a confirmation link is sent by email."
+    )
+
+
+class ConfirmAccount(AccountPayload):
+    """The confirmed account. No session is started."""
+
+    user = graphene.Field(_USER)
+
+
+class SendConfirmationEmail(MutationPayload):
+    """The result. A link was emailed to the signed-in user."""
+
+    errors = errors_of("problems.SendConfirmationEmailError")
+
+
+class AccountUpdate(AccountPayload):
+    """The updated account."""
+
+    user = graphene.Field(_USER)
+
+
+class RequestEmailChange(AccountPayload):
+    """The unchanged account. A link was sent to the new email."""
+
+    user = graphene.Field(_USER)
+
+
+class ConfirmEmailChange(AccountPayload):
+    """The account with its new email."""
+
+    user = graphene.Field(_USER)
+
+
+class AccountRequestDeletion(AccountPayload):
+    """The result of a deletion request. A link was emailed to the customer."""
+
+
+class AccountDelete(AccountPayload):
+    """The deleted account."""
+
+    user = graphene.Field(_USER)
+
+
+class AccountMutations(graphene.ObjectType):
+    """What people do with their own accounts."""
+
+    @mutation(
+        "Registers a customer account. Anyone can call it. The response is the same if "
+        "the email already has an account. Doesn't start a session.",
+        input=graphene.NonNull(AccountRegisterInput),
+    )
+    def account_register(_root: object, info: Info, input: dict[str, Any]) -> AccountRegister:
+        new = NewAccount(
+            email=input["email"],
+            password=input["password"],
+            first_name=input.get("first_name") or "",
+            last_name=input.get("last_name") or "",
+            redirect_url=input.get("redirect_url") or "",
+            metadata=pairs(input.get("metadata")),
+            language_code=language(input),
+        )
+        registered = register_account(info.context.ports, info.context.actor, new)
+        info.context.loaders(info).accounts.keep_registered(registered.user, dict(new.metadata))
+        return AccountRegister(
+            user=registered.user, requires_confirmation=registered.needs_confirmation
+        )
+
+    @mutation(
+        "Confirms an account with the token of an emailed link. Anyone with "
+        "the token can call it.",
+        email=graphene.NonNull(graphene.String),
+        password=graphene.String(
+            description="Ignored, as in Saleor: the account keeps its password."
+        ),
+        token=graphene.NonNull(graphene.String),
+    )
+    def confirm_account(
+        _root: object,
+        info: Info,
+        email: str,
+        token: str,
+        password: str | None = None,
+    ) -> ConfirmAccount:
+        user = confirm_account(info.context.ports, info.context.actor, email=email, token=token)
+        return ConfirmAccount(user=info.context.proven(user))
+
+    @mutation(
+        "Emails the signed-in user, whose account isn't confirmed, another link to confirm "
+        "it. Not available to dashboard extensions.",
+        channel=graphene.NonNull(graphene.String, description=_UNUSED),
+        redirect_url=graphene.NonNull(
+            graphene.String,
+            description="URL of the link; `email` and `token` are added to its query.",
+        ),
+    )
+    def send_confirmation_email(
+        _root: object, info: Info, redirect_url: str, channel: str
+    ) -> SendConfirmationEmail:
+        send_confirmation(info.context.ports, info.context.actor, redirect_url)
+        return SendConfirmationEmail()
+
+    @mutation(
+        "Updates details of the signed-in user, or of the customer an app with "
+        "IMPERSONATE_USER acts for. Not available to dashboard extensions.",
+        customer_id=graphene.ID(description=CUSTOMER_ID),
+        input=graphene.NonNull(AccountInput),
+    )
+    def account_update(
+        _root: object,
+        info: Info,
+        input: dict[str, Any],
+        customer_id: str | None = None,
+    ) -> AccountUpdate:
+        details = Details(
+            _name(input, "first_name"),
+            _name(input, "last_name"),
+            sent_address(input, "default_shipping_address"),
+            sent_address(input, "default_billing_address"),
+            pairs(input.get("metadata")),
+            language(input),
+        )
+        user = update_account(info.context.ports, info.context.actor, details, customer_id)
+        return AccountUpdate(user=info.context.proven(user, is_owner=False))
+
+    @mutation(
+        "Sends a confirmation link to a new email. The email changes once "
+        "the link is used. For signed-in users, with their password. Not "
+        "available to dashboard extensions.",
+        channel=graphene.String(description=_UNUSED),
+        new_email=graphene.NonNull(graphene.String),
+        password=graphene.NonNull(graphene.String),
+        redirect_url=graphene.NonNull(
+            graphene.String, description="URL of the link; `token` is added to its query."
+        ),
+    )
+    def request_email_change(
+        _root: object,
+        info: Info,
+        new_email: str,
+        password: str,
+        redirect_url: str,
+        channel: str | None = None,
+    ) -> RequestEmailChange:
+        user = request_email_change(
+            info.context.ports,
+            info.context.actor,
+            new_email=new_email,
+            password=password,
+            redirect_url=redirect_url,
+        )
+        return RequestEmailChange(user=user)
+
+    @mutation(
+        "Changes the signed-in user's email with the token of the emailed "
+        "link. Not available to dashboard extensions.",
+        channel=graphene.String(description=_UNUSED),
+        token=graphene.NonNull(graphene.String),
+    )
+    def confirm_email_change(
+        _root: object, info: Info, token: str, channel: str | None = None
+    ) -> ConfirmEmailChange:
+        user = confirm_email_change(info.context.ports, info.context.actor, token=token)
+        return ConfirmEmailChange(user=user)
+
+    @mutation(
+        "Emails the signed-in customer a link that deletes their account. "
+        "The account is deleted once the link is used. Not available to "
+        "dashboard extensions.",
+        redirect_url=graphene.NonNull(
+            graphene.String, description="URL of the link; `token` is added to its query."
+        ),
+        channel=graphene.String(description=_UNUSED),
+    )
+    def account_request_deletion(
+        _root: object, info: Info, redirect_url: str, channel: str | None = None
+    ) -> AccountRequestDeletion:
+        request_account_deletion(info.context.ports, info.context.actor, redirect_url=redirect_url)
+        return AccountRequestDeletion()
+
+    @mutation(
+        "Deletes the signed-in customer's account immediately, with the "
+        "token of the emailed link. Not available to dashboard extensions.",
+        token=graphene.NonNull(graphene.String),
+    )
+    def account_delete(_root: object, info: Info, token: str) -> AccountDelete:
+        keep = info.context.loaders(info).accounts.keep
+        user = delete_account(info.context.ports, info.context.actor, token=token, before=keep)
+        return AccountDelete(user=user)
+
+
+def language(input: dict[str, Any]) -> str | Absent:
+    """A language that was sent; null leaves it as it is."""
+    code = input.get("language_code")
+    return ABSENT if code is None else code.value
+
+
+def _name(input: dict[str, Any], field: str) -> str | Absent:
+    """A name that was sent, null clearing it; or that it was left out."""
+    return input[field] or "" if field in input else ABSENT
+
+
+class UserAvatarUpdate(AccountPayload):
+    """The user with the new picture."""
+
+    user = graphene.Field(_USER)
+
+
+class UserAvatarDelete(AccountPayload):
+    """The user without a picture."""
+
+    user = graphene.Field(_USER)
+
+
+class AvatarMutations(graphene.ObjectType):
+    """Everybody's own picture."""
+
+    @mutation(
+        "Replaces the signed-in user's picture. Accepts PNG, JPEG, WebP and GIF; the "
+        "picture is cropped to a square and its metadata is removed. Not available to "
+        "dashboard extensions.",
+        image=graphene.Argument("app.graphql.types.scalars.Upload", required=True),
+    )
+    def user_avatar_update(_root: object, info: Info, image: Upload) -> UserAvatarUpdate:
+        return UserAvatarUpdate(user=update_avatar(info.context.ports, info.context.actor, image))
+
+    @mutation(
+        ("Removes the signed-in user's picture. Not available to dashboard extensions."),
+    )
+    def user_avatar_delete(_root: object, info: Info) -> UserAvatarDelete:
+        return UserAvatarDelete(user=delete_avatar(info.context.ports, info.context.actor))

@@ -1,0 +1,227 @@
+"""Find, make, change and delete products."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import graphene
+
+from app.domain.commerce.products import Product
+from app.domain.values.pages import Page, empty_page, with_items
+from app.graphql.connections import (
+    chosen_in,
+    connection_arguments,
+    make_connection,
+    page_request,
+    where_in,
+)
+from app.graphql.context import Info
+from app.graphql.root_fields.payloads import MutationPayload, errors_of, mutation
+from app.graphql.types.lists import (
+    DateTimeRangeInput,
+    Direction,
+    PriceRangeInput,
+    StringFilterInput,
+    moments_in,
+    prices_in,
+)
+from app.graphql.types.products import SORT_FIELDS, in_channel
+from app.services.commerce.products import (
+    ProductFilter,
+    create_product,
+    delete_product,
+    list_products,
+    show_product,
+    update_product,
+)
+from app.services.commerce.products import ProductInput as Said
+
+_PRODUCT = "app.graphql.types.products.Product"
+_ID = graphene.NonNull(graphene.ID)
+
+
+class ProductInput(graphene.InputObjectType):
+    """Fields to update. Omitted fields keep their values."""
+
+    name = graphene.String()
+    slug = graphene.String()
+    description = graphene.String()
+    price = graphene.InputField("app.graphql.types.money.PositiveDecimal")
+    currency = graphene.String(description="Must be the shop's currency, which is the default.")
+    is_published = graphene.Boolean()
+
+
+class ProductCreateInput(ProductInput):
+    """A new product. The slug is derived from the name. It isn't public until it's published."""
+
+    name = graphene.String(description="Required.")
+
+
+class _ProductPayload(MutationPayload):
+    class Meta:
+        abstract = True
+
+    product = graphene.Field(_PRODUCT)
+    errors = errors_of("problems.ProductError")
+
+
+class ProductCreate(_ProductPayload):
+    """The new product."""
+
+
+class ProductUpdate(_ProductPayload):
+    """The updated product."""
+
+
+class ProductDelete(_ProductPayload):
+    """The deleted product."""
+
+
+class ProductMutations(graphene.ObjectType):
+    """What the shop sells."""
+
+    @mutation(
+        "Creates a product, unpublished by default. Requires MANAGE_PRODUCTS.",
+        input=graphene.NonNull(ProductCreateInput),
+    )
+    def product_create(_root: object, info: Info, input: dict[str, Any]) -> ProductCreate:
+        product = create_product(info.context.ports, info.context.actor, Said(**input))
+        return ProductCreate(product=product)
+
+    @mutation(
+        "Updates a product. Omitted fields keep their values. Requires MANAGE_PRODUCTS.",
+        id=_ID,
+        input=graphene.NonNull(ProductInput),
+    )
+    def product_update(_root: object, info: Info, id: str, input: dict[str, Any]) -> ProductUpdate:
+        product = update_product(info.context.ports, info.context.actor, id, Said(**input))
+        return ProductUpdate(product=product)
+
+    @mutation(
+        "Deletes a product. Orders keep its details, and checkouts that contain it can "
+        "no longer be completed. Requires MANAGE_PRODUCTS.",
+        id=_ID,
+    )
+    def product_delete(_root: object, info: Info, id: str) -> ProductDelete:
+        return ProductDelete(product=delete_product(info.context.ports, info.context.actor, id))
+
+
+_UNUSED = "Returned as the products' `channel`, and otherwise ignored."
+
+
+class _Stock(StrEnum):
+    IN_STOCK = "IN_STOCK"
+    OUT_OF_STOCK = "OUT_OF_STOCK"
+
+
+StockAvailability = graphene.Enum.from_enum(
+    _Stock, name="StockAvailability", description="Whether a product can be bought."
+)
+
+
+class ProductFilterInput(graphene.InputObjectType):
+    """Filters for products."""
+
+    search = graphene.String(description="Matches part of the name, ignoring case and accents.")
+    ids = graphene.List(graphene.NonNull(graphene.ID))
+    slugs = graphene.List(graphene.NonNull(graphene.String))
+    is_published = graphene.Boolean()
+    price = PriceRangeInput()
+    updated_at = DateTimeRangeInput()
+    stock_availability = graphene.InputField(
+        StockAvailability, description="Stock isn't kept: all products are IN_STOCK."
+    )
+
+
+class ProductWhereInput(graphene.InputObjectType):
+    """Conditions on products, all of which must be met."""
+
+    ids = graphene.List(graphene.NonNull(graphene.ID))
+    slug = StringFilterInput()
+    is_published = graphene.Boolean()
+    AND = graphene.List(graphene.NonNull(lambda: ProductWhereInput), description="All of these.")
+    OR = graphene.List(graphene.NonNull(lambda: ProductWhereInput), description="One of these.")
+
+
+class ProductOrder(graphene.InputObjectType):
+    """Sort order of products."""
+
+    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
+    field = graphene.InputField("app.graphql.types.products.ProductOrderField", required=True)
+
+
+ProductCountableConnection = make_connection("Product", _PRODUCT)
+
+
+class ProductQueries(graphene.ObjectType):
+    """What the shop sells."""
+
+    product = graphene.Field(
+        _PRODUCT,
+        description=("A product by ID or slug. Unpublished products require MANAGE_PRODUCTS."),
+        id=graphene.ID(),
+        slug=graphene.String(),
+        channel=graphene.String(description=_UNUSED),
+    )
+    products = graphene.Field(
+        ProductCountableConnection,
+        filter=ProductFilterInput(),
+        where=ProductWhereInput(description="Return only products that match."),
+        sort_by=ProductOrder(),
+        search=graphene.String(description="Same as `search` in the filter."),
+        channel=graphene.String(description=_UNUSED),
+        **connection_arguments(),
+        description="Published products, and with MANAGE_PRODUCTS unpublished ones too.",
+    )
+
+    @staticmethod
+    def resolve_product(
+        _root: object,
+        info: Info,
+        id: str | None = None,
+        slug: str | None = None,
+        channel: str | None = None,
+    ) -> Product | None:
+        product = show_product(info.context.ports, info.context.actor, product_id=id, slug=slug)
+        return None if product is None else in_channel(product, channel)
+
+    @staticmethod
+    def resolve_products(_root: object, info: Info, **arguments: Any) -> Page[Product]:
+        page = page_request("products", arguments)
+        filter_ = arguments.get("filter") or {}
+        if filter_.get("stock_availability") is _Stock.OUT_OF_STOCK:
+            return empty_page()
+        sort, where = arguments.get("sort_by") or {}, arguments.get("where")
+        found = list_products(
+            info.context.ports,
+            info.context.actor,
+            page,
+            _product_filter(filter_, arguments.get("search")),
+            SORT_FIELDS[sort["field"].value] if sort else None,
+            where=None if where is None else where_in(where, _product_where),
+            descending=sort.get("direction") is Direction.DESC,
+        )
+        channel = arguments.get("channel")
+        return with_items(found, (in_channel(product, channel) for product in found.items))
+
+
+def _product_where(sent: Mapping[str, Any]) -> ProductFilter:
+    """Return the conditions of a ``ProductWhereInput`` but for its ``AND`` and ``OR``."""
+    ids = sent.get("ids")
+    return ProductFilter(
+        ids=None if ids is None else tuple(ids),
+        slugs=chosen_in(sent.get("slug")),
+        is_published=sent.get("is_published"),
+    )
+
+
+def _product_filter(filter_: dict[str, Any], search: str | None) -> ProductFilter:
+    ids, slugs = filter_.get("ids"), filter_.get("slugs")
+    return ProductFilter(
+        search=search or filter_.get("search") or "",
+        ids=None if ids is None else tuple(ids),
+        slugs=None if slugs is None else tuple(slugs),
+        is_published=filter_.get("is_published"),
+        price=prices_in(filter_.get("price")),
+        updated_at=moments_in(filter_.get("updated_at")),
+    )

@@ -1,0 +1,233 @@
+"""Show the shop, and change its settings."""
+
+from enum import Enum
+from typing import Any
+
+import graphene
+
+from app.domain.mails.mail import MailKind
+from app.domain.mails.own_templates import OwnTemplate, TemplatePart
+from app.domain.shop.setting_table import SETTINGS, SettingKind
+from app.domain.shop.settings import PublicShop, ShopUpdate
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.inputs import Upload
+from app.graphql.compatibility import constant_input, without_constants
+from app.graphql.context import Info
+from app.graphql.root_fields.addresses import AddressInput, address_change
+from app.graphql.root_fields.metadata import metadata_input, pairs
+from app.graphql.root_fields.payloads import MutationPayload, errors_of, former_errors_of, mutation
+from app.graphql.types.mails import template_arguments, template_language
+from app.services.mails.mail_templates import reset_template, save_template, show_template
+from app.services.shop.settings import (
+    delete_logo,
+    update_company_address,
+    update_logo,
+    update_shop,
+)
+
+_TYPES = {
+    SettingKind.SWITCH: graphene.Boolean,
+    SettingKind.MOMENT: graphene.DateTime,
+    SettingKind.LOGIN_MODE: "app.graphql.types.shop.PasswordLoginModeEnum",
+    SettingKind.SECOND_FACTOR: "app.graphql.types.shop.StaffSecondFactorEnum",
+    SettingKind.MAIL_SENDER: "app.graphql.types.shop.MailSenderEnum",
+    SettingKind.DAYS: graphene.Int,
+    SettingKind.LANGUAGE: "app.graphql.types.languages.LanguageCodeEnum",
+}
+
+_METADATA = ("metadata", "private_metadata")
+_UNAVAILABLE = "app.graphql.unavailable."
+_CONSTANTS = {
+    "account_confirm_merge_mode": f"{_UNAVAILABLE}AccountConfirmModeEnum",
+    "charge_taxes_on_shipping": graphene.Boolean,
+    "default_weight_unit": f"{_UNAVAILABLE}WeightUnitsEnum",
+    "display_gross_prices": graphene.Boolean,
+    "fulfillment_allow_unpaid": graphene.Boolean,
+    "fulfillment_auto_approve": graphene.Boolean,
+    "header_text": graphene.String,
+    "include_taxes_in_prices": graphene.Boolean,
+    "limit_quantity_per_checkout": graphene.Int,
+    "preserve_all_address_fields": graphene.Boolean,
+    "reserve_stock_duration_anonymous_user": graphene.Int,
+    "reserve_stock_duration_authenticated_user": graphene.Int,
+    "track_inventory_by_default": graphene.Boolean,
+    "use_legacy_shipping_zone_stock_availability": graphene.Boolean,
+    "use_legacy_update_webhook_emission": graphene.Boolean,
+}
+
+ShopSettingsInput: Any = type(
+    "ShopSettingsInput",
+    (graphene.InputObjectType,),
+    {
+        "__doc__": "Settings to change; omitted settings keep their values.",
+        **{
+            setting.name: graphene.InputField(
+                _TYPES.get(setting.kind, graphene.String), description=setting.help
+            )
+            for setting in SETTINGS
+        },
+        **{
+            name: constant_input(f"ShopSettingsInput.{name}", kind)
+            for name, kind in _CONSTANTS.items()
+        },
+        "metadata": metadata_input(),
+        "private_metadata": metadata_input("private"),
+    },
+)
+
+
+class ShopSettingsUpdate(MutationPayload):
+    """The shop after the change."""
+
+    shop = graphene.Field("app.graphql.types.shop.Shop")
+    errors = errors_of("problems.ShopError")
+    shop_errors = former_errors_of("problems.ShopError")
+
+
+class ShopAddressUpdate(MutationPayload):
+    """The shop with its new address."""
+
+    shop = graphene.Field("app.graphql.types.shop.Shop")
+    errors = errors_of("problems.ShopError")
+    shop_errors = former_errors_of("problems.ShopError")
+
+
+class ShopLogoUpdate(MutationPayload):
+    """The shop with the new logo."""
+
+    shop = graphene.Field("app.graphql.types.shop.Shop")
+    errors = errors_of("problems.ShopError")
+
+
+class ShopLogoDelete(MutationPayload):
+    """The shop without a logo."""
+
+    shop = graphene.Field("app.graphql.types.shop.Shop")
+    errors = errors_of("problems.ShopError")
+
+
+class MailTemplateSave(MutationPayload):
+    """The template with its new version."""
+
+    template = graphene.Field(
+        "app.graphql.types.mails.MailTemplateSources",
+        description="What is used now.",
+    )
+    errors = errors_of("mails.MailTemplateError")
+
+
+class MailTemplateReset(MutationPayload):
+    """The default."""
+
+    template = graphene.Field(
+        "app.graphql.types.mails.MailTemplateSources",
+        description="What is used now.",
+    )
+    errors = errors_of("mails.MailTemplateError")
+
+
+class ShopMutations(graphene.ObjectType):
+    """The shop's settings, its two switches, and its email templates."""
+
+    @mutation(
+        "Updates the shop's settings. If a setting is refused, none is changed. "
+        "Requires MANAGE_SETTINGS. Password login can't be restricted in a password "
+        "session.",
+        input=ShopSettingsInput(),
+    )
+    def shop_settings_update(
+        _root: object, info: Info, input: dict[str, Any] | None = None
+    ) -> ShopSettingsUpdate:
+        values = without_constants("ShopSettingsInput", input or {})
+        public, private = (pairs(values.pop(name, None)) for name in _METADATA)
+        shop = update_shop(
+            info.context.ports,
+            info.context.actor,
+            ShopUpdate(**values),
+            metadata=public,
+            private_metadata=private,
+        )
+        return ShopSettingsUpdate(shop=shop)
+
+    @mutation(
+        "Changes the address of the company behind the shop, which emails end with without a "
+        "legal line; null deletes it. Requires MANAGE_SETTINGS.",
+        input=AddressInput(description="The address; omitted fields keep their values."),
+    )
+    def shop_address_update(
+        _root: object, info: Info, input: dict[str, Any] | None = None
+    ) -> ShopAddressUpdate:
+        if input and input.get("metadata"):
+            message = "The company's address has no metadata. Set the shop's."
+            raise Refused(Problem("INVALID", message, "metadata"))
+        change = None if input is None else address_change(input)
+        shop = update_company_address(info.context.ports, info.context.actor, change)
+        return ShopAddressUpdate(shop=shop)
+
+    @mutation(
+        "Replaces the logo that emails show. Accepts PNG, JPEG, WebP and GIF; the image is "
+        "scaled down to 480 by 112 pixels and its metadata is removed. Requires "
+        "MANAGE_SETTINGS.",
+        image=graphene.Argument("app.graphql.types.scalars.Upload", required=True),
+    )
+    def shop_logo_update(_root: object, info: Info, image: Upload) -> ShopLogoUpdate:
+        return ShopLogoUpdate(shop=update_logo(info.context.ports, info.context.actor, image))
+
+    @mutation(
+        "Removes the logo from emails. Requires MANAGE_SETTINGS.",
+    )
+    def shop_logo_delete(_root: object, info: Info) -> ShopLogoDelete:
+        return ShopLogoDelete(shop=delete_logo(info.context.ports, info.context.actor))
+
+    @mutation(
+        "Checks an email template, saves it as a new version and uses it for new emails. "
+        "For staff with MANAGE_SETTINGS.",
+        input=graphene.Argument(
+            "app.graphql.types.mails.MailTemplateInput",
+            required=True,
+            description="The template.",
+        ),
+    )
+    def mail_template_save(_root: object, info: Info, input: dict[str, Any]) -> MailTemplateSave:
+        kind, language = input["kind"], template_language(input.get("language_code"))
+        template = OwnTemplate(*(_lines(input[part.value]) for part in TemplatePart))
+        based_on = input["based_on"]
+        save_template(
+            info.context.ports, info.context.actor, kind, language, template, based_on=based_on
+        )
+        details = show_template(info.context.ports, info.context.actor, kind, language)
+        return MailTemplateSave(template=details)
+
+    @mutation(
+        ("Uses the default email again. Versions are kept. For staff with MANAGE_SETTINGS."),
+        **template_arguments(),
+    )
+    def mail_template_reset(
+        _root: object,
+        info: Info,
+        kind: MailKind,
+        language_code: Enum | None = None,
+    ) -> MailTemplateReset:
+        language = template_language(language_code)
+        reset_template(info.context.ports, info.context.actor, kind, language)
+        details = show_template(info.context.ports, info.context.actor, kind, language)
+        return MailTemplateReset(template=details)
+
+
+def _lines(source: str) -> str:
+    return source.replace("\r\n", "\n")
+
+
+class ShopQueries(graphene.ObjectType):
+    """The shop."""
+
+    shop = graphene.NonNull(
+        "app.graphql.types.shop.Shop",
+        description=(
+            "The shop and its settings. Anyone can read it; some fields need a permission."
+        ),
+    )
+
+    @staticmethod
+    def resolve_shop(_root: object, info: Info) -> PublicShop:
+        return info.context.identity.shop

@@ -1,0 +1,306 @@
+"""Sign in, with a second factor too, refresh and verify tokens, sign out, end sessions."""
+
+import json
+
+import graphene
+from graphene.types.generic import GenericScalar
+from graphql import FieldNode
+
+from app.domain.values.errors import Refused
+from app.graphql.context import Info, RequestContext
+from app.graphql.errors import payload_problems
+from app.graphql.root_fields.payloads import (
+    AccountPayload,
+    TokenPayload,
+    challenge_values,
+    mutation,
+)
+from app.services.second_factors.challenges import SecondFactorRequired
+from app.services.sign_in import tokens
+from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
+from app.services.sign_in.password_login import create_token
+from app.services.sign_in.second_factor_sign_in import ask_for_proof, verify_second_factor
+from app.services.sign_in.sessions import deactivate_all_tokens, end_other_sessions, end_session
+from app.services.sign_in.tokens import TokenPair
+
+UNUSED_CSRF = "Accepted but ignored: refresh tokens are never read from cookies."
+_USER = "app.graphql.types.users.User"
+
+
+class CreateToken(TokenPayload):
+    """The tokens of the new session."""
+
+    token = graphene.String(description="An access token: a short-lived JWT.")
+    user = graphene.Field(_USER)
+    second_factor_challenge = graphene.Field(
+        "app.graphql.types.second_factors.SecondFactorChallenge",
+        description="What to answer after the error SECOND_FACTOR_REQUIRED.",
+    )
+
+
+class RefreshToken(AccountPayload):
+    """A new access token of the session."""
+
+    token = graphene.String()
+    refresh_token = graphene.String(
+        description="The next refresh token, if refresh tokens are single use."
+    )
+    user = graphene.Field(_USER)
+
+
+class VerifyToken(AccountPayload):
+    """Whether a token is valid, and its claims."""
+
+    user = graphene.Field(_USER)
+    is_valid = graphene.NonNull(graphene.Boolean)
+    payload = GenericScalar()
+
+
+class DeactivateAllUserTokens(AccountPayload):
+    """The result of ending all sessions."""
+
+
+class TokenMutations(graphene.ObjectType):
+    """Sessions by password, and the tokens that speak for them."""
+
+    @mutation(
+        "Starts a session with email and password, for customers and staff. Anyone can "
+        "call it. Failed attempts block the caller's IP address for a time. Refused "
+        "while the password login mode is DISABLED. For an account with a second factor, "
+        "returns the error SECOND_FACTOR_REQUIRED and `secondFactorChallenge`.",
+        audience=graphene.String(description="Audience of the tokens, as `custom:<audience>`."),
+        email=graphene.String(),
+        password=graphene.String(),
+    )
+    def token_create(
+        _root: object,
+        info: Info,
+        email: str | None = None,
+        password: str | None = None,
+        audience: str | None = None,
+    ) -> CreateToken:
+        try:
+            pair = create_token(
+                info.context.ports,
+                info.context.actor,
+                email=email,
+                password=password,
+                audience=f"custom:{audience}" if audience else "",
+            )
+        except SecondFactorRequired as required:
+            return CreateToken(**challenge_values(required))
+        return CreateToken(
+            token=pair.access, refresh_token=pair.refresh, user=info.context.proven(pair.user)
+        )
+
+    @mutation(
+        "Returns a new access token for a refresh token, which stays valid unless "
+        "refresh tokens are single use. Requires only the refresh token. Refused for "
+        "password sessions while the password login mode is DISABLED.",
+        refresh_token=graphene.String(),
+        csrf_token=graphene.String(description=UNUSED_CSRF),
+    )
+    def token_refresh(
+        _root: object,
+        info: Info,
+        refresh_token: str | None = None,
+        csrf_token: str | None = None,
+    ) -> RefreshToken:
+        refreshed = tokens.refresh_token(
+            info.context.ports, info.context.actor, token=refresh_token
+        )
+        return RefreshToken(
+            token=refreshed.access,
+            refresh_token=refreshed.refresh,
+            user=info.context.proven(refreshed.user),
+        )
+
+    token_verify = graphene.Field(
+        VerifyToken,
+        description=(
+            "Checks whether an access or refresh token is valid and returns its claims. "
+            "Anyone can call it, in every login mode."
+        ),
+        token=graphene.String(),
+    )
+
+    @mutation(
+        "Ends all sessions of the signed-in user and revokes all access and refresh "
+        "tokens immediately, including the current ones. Not available to dashboard "
+        "extensions.",
+    )
+    def tokens_deactivate_all(_root: object, info: Info) -> DeactivateAllUserTokens:
+        deactivate_all_tokens(info.context.ports, info.context.actor)
+        return DeactivateAllUserTokens()
+
+    @staticmethod
+    def resolve_token_verify(_root: object, info: Info, token: str | None = None) -> VerifyToken:
+        ports, actor = info.context.ports, info.context.actor
+        try:
+            if not _selects_user(info):
+                payload = tokens.check_token(ports, actor, token=token)
+                return VerifyToken(is_valid=True, payload=payload)
+            verified = tokens.verify_token(ports, actor, token=token)
+        except Refused as refused:
+            return VerifyToken(is_valid=False, errors=payload_problems(refused))
+        user = info.context.proven(verified.user, is_owner=verified.is_owner)
+        return VerifyToken(is_valid=True, user=user, payload=verified.payload)
+
+
+def _selects_user(info: Info) -> bool:
+    """Whether the user is selected, or may be by a fragment: what few ask for need not be read."""
+    return any(
+        not isinstance(chosen, FieldNode) or chosen.name.value == "user"
+        for node in info.field_nodes
+        if node.selection_set is not None
+        for chosen in node.selection_set.selections
+    )
+
+
+class SessionEnd(AccountPayload):
+    """The ended session."""
+
+
+class SessionsEndOthers(AccountPayload):
+    """The number of ended sessions."""
+
+    count = graphene.Int(description="Number of sessions that ended.")
+
+
+class SessionMutations(graphene.ObjectType):
+    """The caller's own sessions."""
+
+    @mutation(
+        "Ends a session of the signed-in user and revokes its tokens immediately. Not "
+        "available to dashboard extensions.",
+        id=graphene.NonNull(graphene.ID),
+    )
+    def session_end(_root: object, info: Info, id: str) -> SessionEnd:
+        end_session(info.context.ports, info.context.actor, id)
+        return SessionEnd()
+
+    @mutation(
+        "Ends all other sessions of the signed-in user and revokes their tokens "
+        "immediately. Not available to dashboard extensions.",
+    )
+    def sessions_end_others(_root: object, info: Info) -> SessionsEndOthers:
+        return SessionsEndOthers(count=end_other_sessions(info.context.ports, info.context.actor))
+
+
+_ACCESS = "An access token: a short-lived JWT with the claim `amr`."
+_REFRESH = (
+    "A token to get new access tokens with until it expires; null for an SSO session whose "
+    "provider issued no refresh token."
+)
+
+
+class SecondFactorVerify(AccountPayload):
+    """The tokens of the session."""
+
+    token = graphene.String(description=_ACCESS)
+    refresh_token = graphene.String(description=_REFRESH)
+    user = graphene.Field(_USER)
+
+
+class PasskeyVerify(AccountPayload):
+    """The tokens of the session."""
+
+    token = graphene.String(description=_ACCESS)
+    refresh_token = graphene.String(description=_REFRESH)
+    user = graphene.Field(_USER)
+
+
+class PasskeyChallengeCreate(AccountPayload):
+    """What a browser needs to answer with a passkey."""
+
+    challenge = graphene.String(description="The argument of `passkeyVerify`.")
+    options = graphene.JSONString(
+        description=(
+            "The options of `navigator.credentials.get`, for "
+            "`PublicKeyCredential.parseRequestOptionsFromJSON`."
+        )
+    )
+
+
+class SecondFactorChallengeCreate(AccountPayload):
+    """A challenge for the caller's session."""
+
+    second_factor_challenge = graphene.Field(
+        "app.graphql.types.second_factors.SecondFactorChallenge",
+        description="The challenge to answer.",
+    )
+
+
+class SecondFactorMutations(graphene.ObjectType):
+    """Second factors at sign-in; enrolling and removing them is for the console."""
+
+    @mutation(
+        "Finishes a sign-in that was refused with SECOND_FACTOR_REQUIRED, or answers "
+        "`secondFactorChallengeCreate`: returns the session's tokens. Anyone with the "
+        "challenge can call it. Incorrect codes block the caller's IP address for a time, "
+        "and five of them end the challenge.",
+        challenge=graphene.String(required=True),
+        code=graphene.String(required=True),
+    )
+    def second_factor_verify(
+        _root: object, info: Info, challenge: str, code: str
+    ) -> SecondFactorVerify:
+        pair = verify_second_factor(
+            info.context.ports, info.context.actor, challenge=challenge, code=code
+        )
+        return SecondFactorVerify(**_tokens(info.context, pair))
+
+    @mutation(
+        "Returns the options with which a browser asks for a passkey: to sign in with a "
+        "passkey alone, or to answer `challenge`. Anyone can call it. Refused while the "
+        "password login mode is DISABLED.",
+        challenge=graphene.String(),
+    )
+    def passkey_challenge_create(
+        _root: object, info: Info, challenge: str | None = None
+    ) -> PasskeyChallengeCreate:
+        made = challenge_passkey(info.context.ports, info.context.actor, challenge=challenge)
+        return PasskeyChallengeCreate(challenge=made.token, options=json.loads(made.options))
+
+    @mutation(
+        "Signs in with a browser's passkey, or answers a challenge with it: returns the "
+        "session's tokens. Anyone with the challenge can call it.",
+        challenge=graphene.String(required=True),
+        credential=graphene.JSONString(required=True),
+    )
+    def passkey_verify(
+        _root: object, info: Info, challenge: str, credential: object
+    ) -> PasskeyVerify:
+        pair = verify_passkey(
+            info.context.ports,
+            info.context.actor,
+            challenge=challenge,
+            credential=_written(credential),
+        )
+        return PasskeyVerify(**_tokens(info.context, pair))
+
+    @mutation(
+        "Asks for a second factor in the caller's current session, such as one that began "
+        "with SSO. The answer returns new tokens of the session, and the session has used "
+        "a second factor from then on. Not available to dashboard extensions.",
+    )
+    def second_factor_challenge_create(_root: object, info: Info) -> SecondFactorChallengeCreate:
+        token = info.context.visitor.credential or ""
+        challenge = ask_for_proof(info.context.ports, info.context.actor, token=token)
+        return SecondFactorChallengeCreate(second_factor_challenge=challenge)
+
+
+def _written(credential: object) -> str:
+    """Return ``credential`` as JSON; empty, which is no answer, if it is nested too deeply."""
+    try:
+        return json.dumps(credential)
+    except RecursionError:
+        return ""
+
+
+def _tokens(context: RequestContext, pair: TokenPair) -> dict[str, object]:
+    return {
+        "token": pair.access,
+        "refresh_token": pair.refresh or None,
+        "user": context.proven(pair.user),
+    }
