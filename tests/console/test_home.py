@@ -7,7 +7,7 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
-from sqlalchemy import Select
+from sqlalchemy import Select, update
 from typing_extensions import override
 
 from app.console.frame.formatting import milliseconds, percent
@@ -15,7 +15,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.installation import DatabaseUnavailable
 from app.factory import create_app
-from app.models import ForwardingRecord
+from app.models import ForwardingRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from app.settings import Settings
@@ -25,8 +25,9 @@ from tests.builders.people import make_staff, make_user, sessions_of
 from tests.builders.provider_records import ISSUER_THERE, link_identity, make_provider
 from tests.builders.second_factor_rule import require_second_factor, set_methods
 from tests.builders.shop import close_storefront
-from tests.builders.webhooks import change_webhook, make_webhook
+from tests.builders.webhooks import change_webhook, make_many_deliveries, make_webhook
 from tests.console.conftest import StaffConsole, Statements
+from tests.console.list_cells import active_filters
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.no_database import NoDatabase
 
@@ -85,7 +86,7 @@ def test_attention_items_are_sorted_by_severity(
         "1 unknown proxy forwards requests.",
         "1 IP address is blocked.",
         "Storefront traffic",
-        "Last 24 hours",
+        "Deliveries by hour",
         "Recent activity",
     ]
     assert sorted(order, key=page.index) == order
@@ -124,8 +125,7 @@ def test_view_staff_lists_the_people_who_were_counted(admin: ConsoleClient, shop
     page = admin.open(unescape(link[1]))
     assert "2 of 4 people" in page.text
     assert "waiting@example.com" in page.text
-    assert "Status: Active , remove filter" in page.text
-    assert "Signs in with: No SSO identity , remove filter" in page.text
+    assert active_filters(page.html) == ["Status: Active", "Signs in with: No SSO identity"]
 
 
 def make_failures(shop: Ports) -> str:
@@ -234,3 +234,32 @@ def test_staff_without_the_required_second_factor_need_attention(
     set_methods(shop, sessions_of(shop, 1)[0].id)
     require_second_factor(shop)
     assert "They have customer-level access until they add one." in console.open("/console/").text
+
+
+def test_activity_names_people_and_folds_repeats(admin: ConsoleClient, shop: Ports) -> None:
+    with shop.database.transaction() as session:
+        session.execute(update(UserRecord).values(first_name="Sun-hi", last_name="Park"))
+    for name in ("Labels", "Till", "Stock"):
+        admin.send("/console/apps/connect", {"name": name})
+    page = admin.open("/console/")
+    activity = page.html.partition('id="changes"')[2]
+    assert activity.count("Sun-hi Park created the app") == 3
+    assert "2 earlier ones like it" in activity
+    (newest, *others) = re.findall(r'href="(/console/audit/\d+)">(\w+)</a>', activity)
+    assert newest[1] == "Stock"
+    assert [name for _, name in others][:2] == ["Till", "Labels"]
+    assert admin.open(newest[0]).status == 200
+
+
+def test_column_of_the_chart_leads_to_the_deliveries_of_its_hour(
+    admin: ConsoleClient, shop: Ports
+) -> None:
+    hook = make_webhook(shop, make_app(shop, "Labels")[0])
+    make_many_deliveries(shop, hook, 3, status="FAILED", attempts=1)
+    home = admin.open("/console/").html
+    (url,) = set(re.findall(r'href="(/console/deliveries/\?from=[^"]*)"', home))
+    listed = admin.open(unescape(url))
+    assert "isn't valid" not in listed.text
+    assert "3 deliveries" in listed.text
+    earlier = unescape(url).replace("2026", "2025")
+    assert "0 of 3" in admin.open(earlier).text or "No matching" in admin.open(earlier).text

@@ -52,7 +52,8 @@ WEBHOOK = FailingWebhook(
 def test_calm_shop_needs_no_attention() -> None:
     page = make_home_page(CALM)
     assert page.summary == "All clear."
-    assert (page.attention, page.statistics, page.chart, page.changes) == ((), (), None, None)
+    assert (page.attention, page.delivery_statistics, page.request_statistics) == ((), (), ())
+    assert (page.deliveries, page.requests, page.changes) == (None, None, None)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ LISTS = {
         apps.save_permissions deliveries.export deliveries.index deliveries.redeliver
         deliveries.redeliver_chosen deliveries.redeliver_matching deliveries.replay
         deliveries.show metadata.delete_of_app metadata.save_of_app
-        webhooks.export webhook_editing.edit webhook_editing.new
+        webhooks.export webhook_editing.edit webhook_editing.new webhook_editing.preview
         webhooks.delete events.send
         webhooks.grant webhooks.index webhooks.pause webhooks.resume webhooks.send_waiting
         webhooks.show""",

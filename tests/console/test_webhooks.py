@@ -249,7 +249,7 @@ def test_events_are_grouped_and_groups_with_selected_events_are_open(
     console = staff_console(*MAY)
     page = console.open("/console/webhooks/1/edit")
     nouns = re.findall(
-        r'<details class="lk-fold"( open)?>\s*<summary>\s*<span>(.*?)</span>', page.html
+        r"<details( open)?>\s*<summary>\s*<svg.*?</svg>\s*([^<]*?)\s*<span", page.html, re.DOTALL
     )
     assert [noun for is_open, noun in nouns if is_open] == ["Products"]
     assert {noun for _, noun in nouns} == {subject.heading for subject in SUBJECTS}
@@ -387,3 +387,26 @@ def test_page_charts_deliveries_by_day_or_hour(
     hourly = console.open("/console/webhooks/1?chart=24h")
     assert "Deliveries by hour: 2 delivered." in hourly.html
     assert "Health by day" in console.open("/console/webhooks/1?chart=never").text
+
+
+def test_payload_of_the_form_is_shown_as_its_app_reads_it(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    make_product(shop, "Kettle")
+    console = staff_console(*MAY, Permission.MANAGE_ORDERS)
+    preview, form = "/console/webhooks/preview", "/console/webhooks/new"
+    entered = {"app": str(app_id), "events": ["PRODUCT_CREATED", "PRODUCT_UPDATED", "ORDER_PAID"]}
+    shown = console.send(preview, {**entered, "shown": "PRODUCT_UPDATED"}, seen_at=form)
+    assert "Kettle" in shown.text
+    assert '<option value="PRODUCT_UPDATED" selected>' in shown.html
+    lacking = console.send(preview, {**entered, "shown": "ORDER_PAID"}, seen_at=form)
+    assert "Kettle" not in lacking.text
+    assert "The app Labels needs MANAGE_ORDERS to receive this event." in lacking.text
+    query = "subscription { event { ... on ProductDeleted { product { slug } } } }"
+    assert "slug" in console.send(preview, {**entered, "query": query}, seen_at=form).text
+    wrong = console.send(preview, {**entered, "query": "subscription { x }"}, seen_at=form)
+    assert "x" in wrong.text
+    assert "No event selected" in console.send(preview, {"app": str(app_id)}, seen_at=form).text
+    without = staff_console(Permission.MANAGE_ORDERS, email="other@example.com")
+    assert without.send(preview, entered, seen_at="/console/").status == 403

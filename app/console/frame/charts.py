@@ -1,7 +1,7 @@
 """Charts as numbers for SVG, which the template draws with attributes and classes alone."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import ceil, log10
 
@@ -9,9 +9,7 @@ from app.console.frame.formatting import amount, local, written
 from app.domain.values.text import translatable
 from app.web.translation import text
 
-_WIDTH = 240.0
 _HEIGHT = 100.0
-_GAP = 1.0
 _STACK_WIDTH, _STACK_GAP = 20.0, 2.0
 _DASH = 4.0
 _SPARK_WIDTH = 120.0
@@ -32,19 +30,15 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
-    """Stacked columns of two kinds; ``top`` is the value of the highest grid line."""
-
-    bars: tuple[Bar, ...]
-    top: int
-
-
-@dataclass(frozen=True, slots=True)
 class Stack:
-    """One column: its parts, from below, and what it says as a tooltip."""
+    """One column: its parts, from below, what it says as a tooltip, and the list of its items.
+
+    ``url`` is empty if there is no such list.
+    """
 
     title: str
     bars: tuple[Bar, ...]
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +56,6 @@ class Spark:
 
     line: str
     area: str
-
-
-def stacked(columns: Sequence[tuple[int, int]]) -> Bars:
-    """Columns of what went well, with what did not on top of it."""
-    top = round_up(max((good + bad for good, bad in columns), default=0))
-    each = _WIDTH / max(len(columns), 1)
-    bars = []
-    for place, (good, bad) in enumerate(columns):
-        x, width = place * each + _GAP, each - 2 * _GAP
-        good_height, bad_height = (_HEIGHT * value / top for value in (good, bad))
-        if good:
-            bars.append(_bar("ok", x, good_height, width, 0))
-        if bad:
-            bars.append(_bar("bad", x, bad_height, width, good_height))
-    return Bars(tuple(bars), top)
 
 
 def stacked_by_kind(
@@ -197,10 +176,11 @@ class Legend:
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """A span of the chart as a row of its table."""
+    """A span of the chart as a row of its table; ``url`` lists its items, if any."""
 
     label: str
     figures: tuple[tuple[str, str], ...]
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,12 +201,17 @@ class StackChart:
 
 
 def make_stack_chart(
-    title: str, nothing: str, kinds: Sequence[Kind], spans: Sequence[Span], step: timedelta
+    title: str,
+    nothing: str,
+    kinds: Sequence[Kind],
+    spans: Sequence[Span],
+    step: timedelta,
+    url_of: Callable[[Span], str] = lambda _span: "",
 ) -> StackChart:
     """Return the chart of ``spans``, the oldest first, each as long as ``step``.
 
     ``nothing`` is the tooltip of an empty column, with ``{label}``. The legend leaves out kinds
-    whose sum is 0, except the first.
+    whose sum is 0, except the first. ``url_of`` returns where the items of a span are listed.
     """
     numbers = [span.numbers for span in spans]
     titles = [_tooltip(span, kinds, nothing, step) for span in spans]
@@ -240,7 +225,7 @@ def make_stack_chart(
     return StackChart(
         title=title,
         legend=legend,
-        stacks=stacks.stacks if any(sums) else (),
+        stacks=_linked(stacks.stacks, spans, url_of) if any(sums) else (),
         width=stacks.width,
         top=text(_TOPS.get(step, _TOP), number=stacks.top),
         summary=text(
@@ -250,7 +235,16 @@ def make_stack_chart(
         is_by_day=step == _DAY,
         first_column=first_column(step),
         columns=tuple(text(kind.label) for kind in kinds),
-        table=tuple(_rows(kinds, spans, step)),
+        table=tuple(_rows(kinds, spans, step, url_of)),
+    )
+
+
+def _linked(
+    stacks: Sequence[Stack], spans: Sequence[Span], url_of: Callable[[Span], str]
+) -> tuple[Stack, ...]:
+    return tuple(
+        replace(stack, url=url_of(span) if stack.bars else "")
+        for stack, span in zip(stacks, spans, strict=True)
     )
 
 
@@ -277,12 +271,15 @@ def axis_labels(begins: Sequence[datetime], step: timedelta) -> tuple[tuple[str,
     return tuple((span_label(began, step), "") for began in begins[::_LABELLED_WEEKS])
 
 
-def _rows(kinds: Sequence[Kind], spans: Sequence[Span], step: timedelta) -> Iterable[FigureRow]:
+def _rows(
+    kinds: Sequence[Kind], spans: Sequence[Span], step: timedelta, url_of: Callable[[Span], str]
+) -> Iterable[FigureRow]:
     for span in reversed(spans):
         figures = zip(kinds, span.numbers, strict=True)
         yield FigureRow(
             span_label(span.began, step),
             tuple((text(kind.label), amount(number)) for kind, number in figures),
+            url_of(span) if any(span.numbers) else "",
         )
 
 

@@ -460,6 +460,40 @@ def _apps() -> tuple[App, ...]:
     return tuple(app for app in apps if not lacking_of_app(actor(), app.permissions))
 
 
+@dataclass(frozen=True, slots=True)
+class LivePayload:
+    """The payload of a webhook's form as it is entered; ``events`` are those to choose from."""
+
+    events: tuple[Option, ...] = ()
+    payload: Payload | None = None
+    problems: tuple[ProblemLine, ...] = ()
+
+
+def live_payload(entered: Entered) -> LivePayload:
+    """Return the payload of the event ``shown``, or of the first, as the form's app reads it."""
+    form = DryRunForm(entered)
+    query = (form.query.data or "").strip()
+    if query:
+        checked = check_query(ports(), actor(), query)
+        if checked.problem is not None:
+            return LivePayload(problems=(_problem(checked.problem),))
+        events: Sequence[EventType] = checked.events
+    else:
+        ticked = entered.getlist("events")
+        is_any = EventType.ANY_EVENTS.value in ticked
+        events = [event for event in EVENTS if is_any or event.value in ticked]
+    if not events:
+        return LivePayload()
+    shown = next((one for one in events if one.value == entered.get("shown")), events[0])
+    form.event.data = shown.value
+    outcome = _outcome(form, entered)
+    return LivePayload(
+        tuple(Option(one.value, text(one.label), one is shown) for one in events),
+        _payload(outcome.ran) if outcome.ran else None,
+        tuple(map(_problem, outcome.problems)),
+    )
+
+
 def _first_event(form: DryRunForm, entered: Entered) -> EventType:
     """Return the first event of a webhook's form: of its query, or of those selected."""
     query = (form.query.data or "").strip()

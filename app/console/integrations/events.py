@@ -28,12 +28,12 @@ from app.web.translation import problem_text, reason_text, text
 
 @dataclass(frozen=True, slots=True)
 class EventEntry:
-    """An event: when it happens, and its default query; ``id`` is its checkbox's."""
+    """An event, and when it happens; ``id`` is its checkbox's."""
 
     id: str
     name: str
+    label: str
     description: str
-    query: str
     is_chosen: bool
 
 
@@ -94,8 +94,8 @@ def _entry(name: EventType, kind: type[Event], chosen: Collection[str]) -> Event
     return EventEntry(
         id=f"event-{name.value.lower().replace('_', '-')}",
         name=name.value,
+        label=text(name.label),
         description=text(kind.description),
-        query=default_query(kind),
         is_chosen=name.value in chosen,
     )
 

@@ -31,7 +31,7 @@ from app.console.frame.submissions import (
     entered_before,
     go_with_entered,
 )
-from app.console.integrations.dry_run import difference_of, draft_of, uses_query
+from app.console.integrations.dry_run import difference_of, draft_of, live_payload, uses_query
 from app.console.integrations.events import Group, catalogue
 from app.console.integrations.missing_permissions import (
     MissingPermissions,
@@ -75,6 +75,7 @@ class WebhookFormPage:
     owner: str
     apps: tuple[AppOption, ...]
     chooses_any_event: bool
+    selected: str
     groups: list[Group]
     has_secret: bool
     secret_hint: str
@@ -105,6 +106,7 @@ def make_webhook_form_page(
         owner="" if owner is None else owner.name,
         apps=tuple(_option(app, owner) for app in apps),
         chooses_any_event=EventType.ANY_EVENTS.value in chosen,
+        selected=text("{count} selected", count=len(chosen)),
         groups=catalogue(owner, chosen),
         has_secret=has_secret,
         secret_hint=_secret_hint(has_secret=has_secret),
@@ -257,6 +259,13 @@ def _opened(hook: Webhook) -> EditWebhookForm:
     if not draft.loaded.data:
         draft.load(EditWebhookForm.showing(_shown(hook)), _shown(hook))
     return draft
+
+
+@blueprint.post("/preview")
+def preview() -> Response:
+    """Show the payload of the form as it is, beside it."""
+    require(Permission.MANAGE_APPS)
+    return page("webhooks/preview.html", live=live_payload(request.form))
 
 
 @blueprint.post("/check")

@@ -23,6 +23,8 @@ from app.web.converters import day, one_of
 from app.web.translation import text
 
 _MAX_SEARCH = 256
+MOMENT = "%Y-%m-%dT%H:%M:%S"
+"""How a moment is written where a day can be: that of a chart's column, in the person's zone."""
 
 
 def query_params(*names: str) -> dict[str, str]:
@@ -125,11 +127,24 @@ def day_filters(since: str = "since", until: str = "until") -> tuple[Filter, Fil
 
 
 def _first_moment(value: str) -> datetime | None:
-    return day_range(day(value), None, time_zone()).gte
+    return _moment(value) or day_range(day(value), None, time_zone()).gte
 
 
 def _last_moment(value: str) -> datetime | None:
+    moment = _moment(value)
+    if moment is not None:
+        return moment + timedelta(seconds=1) - timedelta(microseconds=1)
     return day_range(None, day(value), time_zone()).lte
+
+
+def _moment(value: str) -> datetime | None:
+    """Return the moment that a chart leads to; ``None`` for what is a day."""
+    if "T" not in value:
+        return None
+    moment = datetime.strptime(value, MOMENT).replace(tzinfo=time_zone())
+    if not _YEARS[0] <= moment.year <= _YEARS[1]:
+        raise ValueError(value)
+    return moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,8 +324,13 @@ _RANGES = (
 """Ranges of days until today, and how many days before it they begin."""
 
 
+_YEARS = (2000, 2999)
+_TO_MINUTES = len("2026-11-20 12:00")
+
+
 def _day_words(since: str, until: str) -> str:
-    """Return a range of days; empty without any."""
+    """Return a range of days, or of minutes; empty without any."""
+    since, until = (one.replace("T", " ")[:_TO_MINUTES] for one in (since, until))
     if since and until:
         return text("{first} to {last}", first=since, last=until)
     if since:

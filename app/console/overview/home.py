@@ -3,19 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import groupby
 
+from flask import url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.charts import (
-    Bars,
     Kind,
     Span,
-    Spark,
     StackChart,
     make_stack_chart,
-    spark,
-    stacked,
 )
 from app.console.frame.formatting import (
     amount,
@@ -24,11 +22,12 @@ from app.console.frame.formatting import (
     milliseconds,
     percent,
     time_element,
-    written,
 )
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_with_success
+from app.console.frame.parts import link
 from app.console.frame.session import actor, ports
+from app.console.lists.filters import MOMENT
 from app.console.overview.attention import AttentionItem, Checklist, make_checklist, people_items
 from app.console.security.audit_sentences import done_to, what_was_done, who_did
 from app.console.shop.access_positions import closing_text, rejected_requests
@@ -77,7 +76,6 @@ def make_requests_chart(hours: Iterable[TrafficHour]) -> StackChart:
     )
 
 
-_LABELLED_HOURS = (0, 6, 12, 18)
 _NO_NUMBER = "\N{EN DASH}"
 _UNNAMED = translatable("Unnamed webhook")
 _ANYONE = translatable("Anyone can reach the API.")
@@ -103,28 +101,16 @@ class Statistic:
     title: str
     number: str
     comparison: str
-    spark: Spark | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """Deliveries by hour; ``bars`` is ``None`` when there were none."""
-
-    arrived: str
-    failed: str
-    summary: str
-    top: str
-    bars: Bars | None
-    hours: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An entry of the audit log in words."""
+    """An entry of the audit log in words; ``others`` are the earlier ones that repeat its act."""
 
     actor: str
     sentence: str
     at: datetime
+    others: tuple["Change", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +124,9 @@ class HomePage:
     password_login: StatusCard
     storefront: StatusCard
     single_sign_on: StatusCard
-    statistics: tuple[Statistic, ...]
-    chart: Chart | None
+    delivery_statistics: tuple[Statistic, ...]
+    request_statistics: tuple[Statistic, ...]
+    deliveries: StackChart | None
     requests: StackChart | None
     changes: tuple[Change, ...] | None
 
@@ -164,8 +151,9 @@ def make_home_page(seen: Overview) -> HomePage:
         password_login=_password_login(seen.switches.password_login_mode, seen.people),
         storefront=_storefront(seen),
         single_sign_on=_single_sign_on(active, seen.at),
-        statistics=(*_delivery_statistics(seen.deliveries), *_traffic_statistics(seen.traffic)),
-        chart=None if seen.deliveries is None else _chart(seen.deliveries),
+        delivery_statistics=tuple(_delivery_statistics(seen.deliveries)),
+        request_statistics=tuple(_traffic_statistics(seen.traffic)),
+        deliveries=None if seen.deliveries is None else _deliveries_chart(seen.deliveries),
         requests=None if seen.traffic is None else make_requests_chart(seen.traffic.hours),
         changes=None if seen.last_changes is None else _changes(seen.last_changes),
     )
@@ -377,8 +365,7 @@ def _provider_answer(provider: ProviderStatus, now: datetime) -> Markup:
 def _delivery_statistics(day: DeliveryDay | None) -> Iterable[Statistic]:
     if day is None:
         return
-    line = spark([float(hour.made) for hour in day.hours])
-    yield Statistic(text("Deliveries"), amount(day.made), _growth(day), line)
+    yield Statistic(text("Deliveries"), amount(day.made), _growth(day))
     share, before = day.first_try_share, day.first_try_share_before
     yield Statistic(
         text("Delivered on first attempt"),
@@ -417,33 +404,48 @@ def _traffic_statistics(traffic: TrafficCounts | None) -> Iterable[Statistic]:
     yield Statistic(text("API requests"), amount(traffic.requests), refused)
 
 
-def _chart(day: DeliveryDay) -> Chart:
-    bars = stacked([(hour.arrived, hour.not_arrived) for hour in day.hours])
-    made, failed = amount(day.made), amount(day.not_arrived)
-    return Chart(
-        arrived=html_text("{number:,} delivered", number=day.arrived),
-        failed=html_text("{number} failed", number=failed),
-        summary=html_text(
-            "Deliveries by hour: {made} in total, {failed} failed.", made=made, failed=failed
-        ),
-        top=html_text("{number:,} per hour", number=bars.top),
-        bars=bars if day.made else None,
-        hours=tuple(
-            written(local(day.hours[place].began), text("HH:mm" if place else "EEE HH:mm"))
-            for place in _LABELLED_HOURS
-        ),
+_OUTCOMES = (
+    Kind("ok", translatable("Delivered"), translatable("{number:,} delivered")),
+    Kind("bad", translatable("Not delivered"), translatable("{number:,} not delivered")),
+)
+
+
+def _deliveries_chart(day: DeliveryDay) -> StackChart:
+    return make_stack_chart(
+        text("Deliveries by hour"),
+        translatable("{label}: no deliveries"),
+        _OUTCOMES,
+        [Span(hour.began, (hour.arrived, hour.not_arrived)) for hour in day.hours],
+        timedelta(hours=1),
+        _deliveries_url,
     )
 
 
+def _deliveries_url(hour: Span) -> str:
+    """Return the list of an hour's deliveries."""
+    began = local(hour.began)
+    last = began + timedelta(hours=1)
+    values = {"from": began.strftime(MOMENT), "to": last.strftime(MOMENT)}
+    return url_for("console.deliveries.index", **values)  # type: ignore[arg-type]
+
+
 def _changes(entries: Iterable[AuditEntry]) -> tuple[Change, ...]:
-    return tuple(Change(who_did(entry), _sentence(entry), entry.at) for entry in entries)
+    """Return the entries in words; those of one person that repeat an act are folded."""
+    groups = groupby(entries, lambda entry: (who_did(entry), entry.action))
+    folded = []
+    for _, group in groups:
+        newest, *others = (Change(who_did(one), _sentence(one), one.at) for one in group)
+        folded.append(replace(newest, others=tuple(others)))
+    return tuple(folded)
 
 
 def _sentence(entry: AuditEntry) -> Markup:
-    values = {"actor": who_did(entry), "action": what_was_done(entry), "subject": done_to(entry)}
-    if not values["subject"]:
+    values = {"actor": who_did(entry), "action": what_was_done(entry)}
+    subject = done_to(entry)
+    if not subject:
         return html_text("{actor} {action}", **values)
-    return html_text(Markup("{actor} {action} <b>{subject}</b>"), **values)
+    shown = link(subject, "console.audit.show", key=entry.id)
+    return html_text(Markup("{actor} {action} {subject}"), subject=shown, **values)
 
 
 blueprint = PageGroup(

@@ -1,11 +1,12 @@
 """The console's first page: the shop's state, the last day, and the setup checklist."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, exists, func, select, true, update
+from sqlalchemy.orm import Session
 
 from app.domain.audit import AuditEntry
 from app.domain.authorization.actor import Actor
@@ -201,7 +202,7 @@ class Overview:
 
 @staff_only
 def show_overview(ports: Ports, actor: Actor) -> Overview:
-    """Return the installation's current state, in at most four statements.
+    """Return the installation's current state, in at most five statements.
 
     One more if apps are to send emails.
     """
@@ -212,7 +213,7 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
     with ports.database.reading() as session:
         rows = session.execute(_numbers(ports, actor, now)).all()
         deliveries = read_day(session, now, rows) if manages_apps else None
-        changes = last_entries(session, _CHANGES) if manages_staff else None
+        changes = _with_names(session, last_entries(session, _CHANGES)) if manages_staff else None
     found = rows[0]
     webhooks = list_failing_webhooks(ports, actor) if manages_apps else None
     providers = known_providers(ports, found.providers_version)
@@ -232,6 +233,20 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
         else 0,
         mails_without_app=mails_without_app(ports, found) if manages_settings else (),
         manages_plugins=actor.holds(Permission.MANAGE_PLUGINS),
+    )
+
+
+def _with_names(session: Session, entries: tuple[AuditEntry, ...]) -> tuple[AuditEntry, ...]:
+    """Return the entries with the names of people who have one, instead of their emails."""
+    keys = {entry.actor_user_id for entry in entries if entry.actor_user_id is not None}
+    if not keys:
+        return entries
+    columns = (UserRecord.id, UserRecord.first_name, UserRecord.last_name)
+    rows = session.execute(select(*columns).where(UserRecord.id.in_(keys)))
+    names = {key: f"{first} {last}".strip() for key, first, last in rows}
+    return tuple(
+        replace(entry, actor_name=names.get(entry.actor_user_id or 0) or entry.actor_name)
+        for entry in entries
     )
 
 

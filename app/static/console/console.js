@@ -379,6 +379,48 @@ for (const choice of document.querySelectorAll("select[data-queries]")) {
   });
 }
 
+// ---- events of a webhook: found as one types -----------------------------------------------------
+for (const picker of document.querySelectorAll("[data-picker]")) {
+  const opened = new Set([...picker.querySelectorAll("details[open]")]);
+  picker.querySelector("input[type=search]").addEventListener("input", ({ target }) => {
+    const wanted = target.value.trim().toLowerCase();
+    for (const group of picker.querySelectorAll("details")) {
+      const lines = [...group.querySelectorAll("label")];
+      for (const line of lines) line.hidden = !`${line.textContent} ${line.title}`.toLowerCase().includes(wanted);
+      group.hidden = lines.every((line) => line.hidden);
+      group.open = wanted ? !group.hidden : opened.has(group) || group.querySelector(":checked") !== null;
+    }
+  });
+  picker.querySelector("input[type=search]").addEventListener("keydown", (event) => {
+    if (event.key === "Enter") event.preventDefault();
+  });
+}
+
+// ---- the payload beside a webhook's form, as the form is -------------------------------------------
+for (const form of document.querySelectorAll("form[data-preview]")) {
+  let latest = 0;
+  let waiting;
+  const look = async (shown) => {
+    const turn = ++latest;
+    const values = new URLSearchParams(new FormData(form));
+    for (const name of ["secret_key", "custom_headers"]) values.delete(name);
+    if (shown) values.set("shown", shown);
+    document.getElementById("live").setAttribute("aria-busy", "true");
+    const { answer, element } = await part(form.dataset.preview, "#live", { method: "POST", body: values });
+    if (turn === latest && answer.ok && element) document.getElementById("live").replaceWith(element);
+  };
+  form.addEventListener("change", ({ target }) => {
+    if (target.name === "events") look(target.checked ? target.value : "");
+    else if (["app", "shown"].includes(target.name)) look("");
+  });
+  form.addEventListener("input", ({ target }) => {
+    if (target.name !== "query") return;
+    clearTimeout(waiting);
+    waiting = setTimeout(look, 400, "");
+  });
+  if (form.querySelector("[name=events]:checked") || form.elements.query.value) look("");
+}
+
 // ---- panes whose result is shown without leaving the page --------------------------------------
 document.addEventListener("submit", async (event) => {
   const form = event.target.closest("form[data-pane]");
