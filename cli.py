@@ -149,10 +149,21 @@ def main() -> None:
     """Run ``latchkey``: ``flask`` for the installation of this machine, from any folder.
 
     LATCHKEY_SETTINGS names its settings file; the default is ``/etc/latchkey/settings.env``.
+    ``latchkey demo`` in a folder without any settings makes a trial shop there and serves it.
     """
     latchkey.choose_installation()
     latchkey.load_application_from(Path(__file__).with_name("wsgi.py"))
+    if sys.argv[1:2] == ["demo"] and latchkey.is_trial(Path.cwd()):
+        _serve_trial(sys.argv[2:])
     flask_command.main(prog_name="latchkey")
+
+
+def _serve_trial(options: list[str]) -> NoReturn:
+    """Fill the trial shop of this folder the first time, and serve it with ``options``."""
+    for words in (["db", "upgrade"], ["demo", "--once"]):
+        flask_command.main(words, prog_name="latchkey", standalone_mode=False)
+    flask_command.main(["serve", *options], prog_name="latchkey")
+    sys.exit(Exit.DONE)
 
 
 def register(app: Flask) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from dotenv import dotenv_values, find_dotenv
 from flask.helpers import get_load_dotenv
@@ -30,7 +30,12 @@ Value = TypeVar("Value")
 _PROJECT = Path(__file__).parent.parent
 """The folder of ``wsgi.py``."""
 
-_INSTANCE = _PROJECT / "instance"
+_IS_CHECKOUT = __name__ == "app.settings"
+"""Whether this is the repository, not the package ``latchkey`` (``release/distribution.py``)."""
+
+_INSTANCE = (_PROJECT if _IS_CHECKOUT else Path.home() / ".local/state/latchkey") / "instance"
+_OWNER_READS_AND_WRITES = 0o600
+_TRIAL = "# A trial shop of this folder, which `latchkey demo` serves.\n"
 _FILE_SHOWN = "LATCHKEY_SETTINGS_FILE_SHOWN"
 
 _SETTINGS_FILE = "LATCHKEY_SETTINGS"
@@ -56,7 +61,7 @@ _CONNECTION_SETTINGS = ("OUTGOING_CA_FILE", "SSL_CERT_FILE", "OUTGOING_PROXY")
 """What applies to connections to other instances as well."""
 
 DEFAULT_DATABASE_URL = f"sqlite:///{_INSTANCE / 'latchkey.sqlite3'}"
-"""SQLite in the folder ``instance`` next to ``wsgi.py``."""
+"""SQLite in the folder ``instance`` next to ``wsgi.py``, of a package in the home folder."""
 
 _RULES = Configuration()
 
@@ -303,6 +308,37 @@ def choose_installation() -> None:
         os.environ[_SETTINGS_FILE] = str(INSTALLED_SETTINGS)
     if os.environ.get(_SETTINGS_FILE):
         os.environ["FLASK_SKIP_DOTENV"] = "1"
+
+
+def is_trial(folder: Path) -> bool:
+    """Return whether ``folder`` has a trial shop. A folder without any settings is given one.
+
+    Its ``.env`` puts database, key and emails into the folder. Nothing is made in the repository,
+    nor where an installation is chosen.
+    """
+    is_chosen = any(os.environ.get(name, "").strip() for name in (*_CHOICES, _SETTINGS_FILE))
+    if is_chosen or folder.resolve().is_relative_to(_PROJECT.resolve()):
+        return False
+    file = folder / ".env"
+    found = settings_files()
+    if found:
+        return file.is_file() and found[0].samefile(file) and _has_trial_mark(file)
+    in_folder = {
+        "APP_ENV": "development",
+        "DATABASE_URL": f"sqlite:///{quote(str(folder / 'latchkey.sqlite3'))}",
+        "SECRET_KEY": secrets.token_urlsafe(48),
+        "MAIL_URL": f"file:{quote(str(folder / 'mails.txt'))}",
+    }
+    lines = "".join(f"{name}={text}\n" for name, text in in_folder.items())
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(file, flags, _OWNER_READS_AND_WRITES), "w") as opened:
+        opened.write(_TRIAL + lines)
+    return True
+
+
+def _has_trial_mark(file: Path) -> bool:
+    with file.open(encoding="utf-8", errors="replace") as text:
+        return text.readline() == _TRIAL
 
 
 def load_application_from(file: Path) -> None:

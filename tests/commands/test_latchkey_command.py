@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from app import settings as settings_module
-from app.settings import SettingsError, choose_installation, load_settings, settings_files
+from app.settings import (
+    SettingsError,
+    choose_installation,
+    is_trial,
+    load_settings,
+    settings_files,
+)
 from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS, Installation
 from tests.commands.terminal import run_in_terminal
 from tests.fakes.keys import SECRET
@@ -130,3 +136,36 @@ def test_installation_of_the_machine_is_chosen_before_any_other(
     monkeypatch.setenv("LATCHKEY_SETTINGS", str(named))
     choose_installation()
     assert load_settings().app_env == "development"
+
+
+def test_folder_without_settings_becomes_a_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert is_trial(tmp_path)
+    file = tmp_path / ".env"
+    assert file.stat().st_mode & 0o777 == 0o600
+    settings = load_settings()
+    assert settings.database_url == f"sqlite:///{tmp_path}/latchkey.sqlite3"
+    assert settings.mail_file == tmp_path / "mails.txt"
+    made = file.read_text()
+    assert is_trial(tmp_path)
+    assert file.read_text() == made
+
+
+def test_demo_changes_no_folder_that_has_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("APP_ENV=production\n")
+    assert not is_trial(tmp_path)
+    assert (tmp_path / ".env").read_text() == "APP_ENV=production\n"
+    below = tmp_path / "below"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    assert not is_trial(below)
+    assert not is_trial(ROOT)
+    (tmp_path / ".env").unlink()
+    monkeypatch.setenv("DATABASE_URL", "sqlite:///elsewhere.sqlite3")
+    assert not is_trial(below)
+    assert not (below / ".env").exists()
