@@ -276,12 +276,14 @@ def _check_settings() -> None:
     latchkey.load_settings()
 
 
-def _work(stop: Event, *, serves_operations: bool, each_tick: Callable[[], None]) -> None:
+def _work(
+    stop: Event, *, serves_operations: bool, each_tick: Callable[[], None] = lambda: None
+) -> None:
     latchkey.run_worker(stop, serves_operations=serves_operations, each_tick=each_tick)
 
 
 def _serve_operations(
-    stop: Event, *, port_is_required: bool, each_tick: Callable[[], None]
+    stop: Event, *, port_is_required: bool, each_tick: Callable[[], None] = lambda: None
 ) -> None:
     latchkey.run_operations(stop, port_is_required=port_is_required, each_tick=each_tick)
 

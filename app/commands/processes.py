@@ -75,15 +75,22 @@ class Program:
     """One of the processes, with the processes that it starts."""
 
     def __init__(
-        self, name: str, run: Callable[[], object], *, reload_signal: int = signal.SIGTERM
+        self,
+        name: str,
+        run: Callable[[], object],
+        *,
+        reload_signal: int = signal.SIGTERM,
+        is_essential: bool = True,
     ) -> None:
         """Call ``run`` in the new process.
 
-        ``reload_signal`` has it take new settings: SIGTERM ends it, and it is started again.
+        ``reload_signal`` has it take new settings: SIGTERM ends it, and it is started again. The
+        others end with one that is essential and keeps falling.
         """
         self.name = name
         self._run = run
         self._reload_signal = reload_signal
+        self._is_essential = is_essential
         self._is_reloading = False
         self._process: ForkProcess | None = None
         self._started = 0.0
@@ -92,8 +99,8 @@ class Program:
 
     @property
     def keeps_failing(self) -> bool:
-        """Whether it has fallen several times in a row, each time soon after its start."""
-        return self._falls >= _FALLS
+        """Whether it is essential and has fallen several times, each time soon after its start."""
+        return self._is_essential and self._falls >= _FALLS
 
     def supervise(self, say: Say) -> None:
         """Start it when it is due, and take note when it has ended."""
@@ -112,7 +119,7 @@ class Program:
             self._start(now)
             return
         self._falls = self._falls + 1 if now - self._started < _QUICK else 1
-        self._due = now + min(2.0 ** (self._falls - 2), _MAX_RESTART_SECONDS)
+        self._due = now + min(2.0 ** min(self._falls - 2, 10), _MAX_RESTART_SECONDS)
         outcome = (
             f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
         )

@@ -144,7 +144,8 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool, drain
         programs.append(Program("worker", partial(run_until_stopped, work)))
     if installation().operations_port:
         listen = partial(current_app.extensions[OPERATIONS], port_is_required=False)
-        programs.append(Program("operations listener", partial(run_until_stopped, listen)))
+        run = partial(run_until_stopped, listen)
+        programs.append(Program("operations listener", run, is_essential=False))
     grace = drain + _GRACE_SECONDS
     if not run_programs(programs, out.say, watch.look, service=service, grace=grace):
         click.get_current_context().exit(Exit.FAILED)
