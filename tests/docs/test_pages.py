@@ -23,7 +23,10 @@ _VENDOR = Settings().vendor
 
 
 def _commands(page: str) -> bool:
-    return any(block.language == SHELL and not block.not_run for block in blocks_of(page))
+    """Whether the page has commands to run; parsing all pages took a fifth of the collection."""
+    return f"```{SHELL}" in (ROOT / page).read_text() and any(
+        block.language == SHELL and not block.not_run for block in blocks_of(page)
+    )
 
 
 @pytest.fixture(scope="module")

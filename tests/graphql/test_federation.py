@@ -24,7 +24,6 @@ from tests.builders.shop import set_mode
 from tests.fixtures.statements import recorded_statements, selects
 from tests.graphql.shop_client import ApiClient
 
-SDL = subgraph_sdl(schema.graphql_schema)
 SHOWN = """
 __typename ... on User { email isStaff } ... on App { app: name } ... on Group { name }
 ... on Order { number } ... on Product { slug channel } ... on Address { city }"""
@@ -86,10 +85,15 @@ def entities(api: ApiClient, token: str | None, *wanted: object) -> Any:
 
 
 @cache
+def subgraph() -> str:
+    return subgraph_sdl(schema.graphql_schema)
+
+
+@cache
 def definitions() -> dict[str, ObjectTypeDefinitionNode]:
     return {
         node.name.value: node
-        for node in parse(SDL).definitions
+        for node in parse(subgraph()).definitions
         if isinstance(node, ObjectTypeDefinitionNode)
     }
 
@@ -100,7 +104,7 @@ def directives(name: str) -> list[str]:
 
 def test_schema_links_the_specification_of_federation(api: ApiClient) -> None:
     sdl = api.run("{ _service { sdl } }")["sdl"]
-    assert sdl == SDL
+    assert sdl == subgraph()
     assert sdl.startswith(f'extend schema @link(url: "{SPECIFICATION}", import: ')
 
 
@@ -121,7 +125,7 @@ def test_values_that_other_subgraphs_define_too_are_shareable() -> None:
 
 
 def test_schema_has_everything_but_subscriptions_and_the_fields_of_federation() -> None:
-    known = f"directive @link(url: String, import: [String]) on SCHEMA {SDL}"
+    known = f"directive @link(url: String, import: [String]) on SCHEMA {subgraph()}"
     for directive in ("key(fields: String) repeatable", "shareable"):
         known += f" directive @{directive} on OBJECT"
     shown = set(build_schema(known).type_map)
@@ -132,7 +136,7 @@ def test_schema_has_everything_but_subscriptions_and_the_fields_of_federation() 
     edges = {name for name in missing if name.endswith("CountableEdge")}
     unavailable = {*TYPES, *edges}
     assert missing - events - unavailable == {"Event", "IssuingPrincipal", "Subscription"}
-    assert "_entities" not in SDL
+    assert "_entities" not in subgraph()
 
 
 def test_other_services_can_define_what_is_not_here() -> None:

@@ -87,7 +87,6 @@ def go_on(shop: MailingShop, clock: FakeClock, other: Ports) -> None:
         clock.pass_(minutes=6)
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("committed", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("status", [200, 500])
 def test_person_gets_an_email_wherever_a_worker_is_killed(
