@@ -1,6 +1,6 @@
 """Latchkey, the front door of a commerce platform.
 
-The layers, top to bottom; each may use those below it and none above or beside it:
+The layers, top to bottom; each may use those below it and none above it or next to it:
 
 - ``factory``   builds the Flask application out of ports and settings; ``operations`` runs the
   worker and the listener for health and metrics
@@ -11,7 +11,7 @@ The layers, top to bottom; each may use those below it and none above or beside 
   the result; and ``adapters``: the outside world
 - ``web``       what the HTTP edges share: who calls, from where, and the headers of an answer
 - ``services``  the use cases, one function each: ``(ports, actor, input) -> value``
-- ``models``    the records (SQLAlchemy) beside ``ports``, what may be asked of the outside
+- ``models``    the records (SQLAlchemy), next to ``ports``, what may be asked of the outside
 - ``domain``    the rules: plain values and pure functions
 
 ``lint-imports`` holds them to it. ARCHITECTURE.md walks one request through them.

@@ -47,7 +47,7 @@ class _Demand:
 
 
 class _BadCheck(Exception):
-    """The check's own parameters are wrong, whoever the caller is."""
+    """The check's own parameters are wrong, for any caller."""
 
 
 def make_forward_auth(headers: Mapping[IdentityFact, str]) -> Blueprint:

@@ -161,7 +161,7 @@ class Settings:
 
     @property
     def former_secrets(self) -> tuple[str, ...]:
-        """Keys that can have encrypted what is stored, besides ``secret``."""
+        """Keys that can have encrypted what is stored, in addition to ``secret``."""
         former = self.secret_key_fallbacks
         return (*former, PUBLISHED_SECRET) if self.development else former
 

@@ -196,12 +196,12 @@ def make_console() -> Blueprint:
     for group in PAGES:
         console.register_blueprint(group)
     # Last, so that an address which is none gets its answer in the frame.
-    console.add_url_rule("/<path:address>", "nowhere", nowhere)
+    console.add_url_rule("/<path:address>", "unknown_page", unknown_page)
     return console
 
 
-def nowhere(address: str) -> BaseResponse:
-    """No page has that address."""
+def unknown_page(address: str) -> BaseResponse:
+    """Raise 404 for a path without a page."""
     raise NotFound
 
 

@@ -80,7 +80,7 @@ EXTENSIONS: Mapping[str, tuple[FieldDefinitionNode, ...]] = {
     name: tuple(field for each in _EXTENSIONS if each.name.value == name for field in each.fields)
     for name in (each.name.value for each in _EXTENSIONS)
 }
-"""The fields that the document gives to types of ours."""
+"""The fields that the document gives to Latchkey's own types."""
 
 
 def always(field: FieldDefinitionNode) -> Constant | None:

@@ -1,4 +1,4 @@
-"""The types of ``unavailable.graphql``, and the fields that it gives to types of ours.
+"""The types of ``unavailable.graphql``, and the fields that it gives to Latchkey's own types.
 
 Only ``with_unavailable`` leads to these types, or ``compatibility.constant``.
 """

@@ -177,7 +177,7 @@ def webhook_word_rows(webhook_id: int, name: str, target_url: str) -> list[dict[
     return [{"webhook_id": webhook_id, "word": word} for word in words]
 
 
-# Whoever changes a name need not know that there is an index of words.
+# Code that changes a name need not know that there is an index of words.
 
 
 @event.listens_for(AppRecord, "after_insert")

@@ -43,7 +43,7 @@ from app.ports.throttle import RateLimiter, Throttle
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Everything a use case can use besides its input.
+    """Everything a use case can use in addition to its input.
 
     ``lagging_database`` is where use cases declared with ``lists_from_replica`` find the items of
     a page, and those with ``counts_on_replica`` count. It is set only in requests whose lists may

@@ -17,7 +17,7 @@ class Configuration:
     ``public_url`` is the base address of the installation, empty in development, where the
     issuer follows the request. ``sends_mail`` is false while mail is written to a file.
     ``vendor`` is the word that our header names, scopes and plugin ID begin with;
-    ``platform_headers`` sends Saleor's names besides them. ``token_owner`` is the ``owner`` claim
+    ``platform_headers`` sends Saleor's names in addition. ``token_owner`` is the ``owner`` claim
     of tokens: existing clients refresh only those with the value they know.
     ``database_connections`` is how many a process opens to PostgreSQL at most;
     ``database_transaction_pooling`` says that a pooler in front shares them per transaction.

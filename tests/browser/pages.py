@@ -18,7 +18,7 @@ SAMPLES = {
 """What stands in an address where it is no number; numbers are keys, and everything has a 1."""
 
 LEAD_AWAY = (
-    *("console.sign_in.begin", "console.sign_in.finish", "console.nowhere"),
+    *("console.sign_in.begin", "console.sign_in.finish", "console.unknown_page"),
     "console.not_me.confirm",
     *("console.mail_preview.framed", "console.mail_templates.framed"),
 )

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import venv
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -31,6 +30,7 @@ from app.adapters.system import SystemClock
 from tests.clients import fastapi_service, flask_service, verified_user
 from tests.clients.api_session import ApiSession
 from tests.clients.conftest import ADMIN, CUSTOMER, PASSWORD, Shop, running_shop, watched
+from tests.servers.event_loops import run_in_thread
 from tests.servers.free_ports import free_port
 from tests.servers.http import HttpServer, Reply, http_server
 from tests.servers.run import ROOT
@@ -501,9 +501,7 @@ def _asgi_status(service: Any, authorization: str) -> int:
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    # In a thread of its own: a worker that has a browser open runs another loop in this one.
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(asyncio.run, service(scope, receive, send)).result(PATIENCE)
+    run_in_thread(asyncio.run, service(scope, receive, send))
     status: int = sent[0]["status"]
     return status
 

@@ -72,7 +72,7 @@ LISTS = {
     EACH: """
         dry_run.index dry_run.run events.index home.index inspector.index webhook_editing.check
         app_installation.index app_tokens.make apps.connect apps.export apps.index apps.show
-        nowhere saved_filters.delete saved_filters.rename saved_filters.save webhooks.test""",
+        saved_filters.delete saved_filters.rename saved_filters.save unknown_page webhooks.test""",
 }
 """What opens which routes; people are staff here.
 

@@ -3,7 +3,6 @@
 import asyncio
 import selectors
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
@@ -14,7 +13,7 @@ import pytest
 from typing_extensions import override
 
 from app.web.bodies import Deadlines, Exchange, Incoming, Quota, Refused
-from tests.servers.sandbox import PATIENCE
+from tests.servers.event_loops import run_in_thread
 
 SILENCE, WHOLE = 5.0, 30.0
 SIZE = 100
@@ -76,10 +75,7 @@ def receive(*pauses: float) -> tuple[bytes | HTTPStatus, float]:
         return body.getvalue()
 
     try:
-        # In a thread of its own: a worker that has a browser open runs another loop in this one.
-        with ThreadPoolExecutor(1) as pool:
-            received = pool.submit(loop.run_until_complete, read()).result(PATIENCE)
-        return received, loop.time()
+        return run_in_thread(loop.run_until_complete, read()), loop.time()
     finally:
         loop.close()
 

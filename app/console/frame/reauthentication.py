@@ -61,8 +61,8 @@ class ProofForm(ConsoleForm):
     proof_credential = HiddenField(default="", render_kw={"id": False})
 
 
-def is_proved_by(form: ProofForm) -> bool:
-    """Whether the answer in ``form`` is the caller's; notes the proof, or puts what is wrong."""
+def accept_proof(form: ProofForm) -> bool:
+    """Check the answer in ``form``; record the proof, or add the form's errors."""
     if not form.validate():
         return False
     try:
@@ -108,7 +108,7 @@ def answer_proof() -> BaseResponse | None:
     if not any(name in request.form for name in _ANSWERS):
         return None
     form = ProofForm()
-    if is_proved_by(form):
+    if accept_proof(form):
         return None
     act = request.form.get(_ACT) or request.args.get("act", "")
     return ask_for_form(act, form, HTTPStatus.UNPROCESSABLE_ENTITY)

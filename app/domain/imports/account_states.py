@@ -162,7 +162,7 @@ def field_key(name: str) -> str:
 
 
 def is_place(key: str, keys: set[str]) -> bool:
-    """Whether ``state`` is a part of a country: beside a city or a postal code."""
+    """Whether ``state`` is a part of a country: next to a city or a postal code."""
     return key == "state" and bool(keys & _PLACES)
 
 

@@ -16,7 +16,7 @@ from app.domain.values.text import translatable
 
 
 class MailKind(StrEnum):
-    """Each mail, and the ``values`` of its template besides ``shop`` and ``recipient``.
+    """Each mail, and the ``values`` of its template in addition to ``shop`` and ``recipient``.
 
     All are texts. ``link`` is a URL, ``lifetime`` how long it works ("1 hour"), ``when`` a time in
     UTC, ``address`` the IP address that the change came from ("" if unknown). Security notices

@@ -43,7 +43,7 @@ TAGS: Mapping[str, frozenset[str]] = {
     "meta": frozenset(("charset", "name", "content")),
     "style": frozenset(("type", "media")),
 }
-"""The tags, each with the attributes that it can have besides those of every tag."""
+"""The tags, each with the attributes that it can have in addition to those of every tag."""
 
 PAGE_TAGS = frozenset(("html", "head", "body", "title", "meta"))
 """Tags of a whole page, which the shop's layout has already."""

@@ -26,7 +26,7 @@ contained in the password as they are.
 """
 
 _MAX_REST = 4
-"""A password with no more letters and digits besides the account's words is too similar."""
+"""A password with no more letters and digits apart from the account's words is too similar."""
 
 _LOOKALIKES = (
     str.maketrans("@4301!|$57", "aaeoiiisst"),

@@ -1,7 +1,7 @@
 """An installation: its version, how it identifies itself to receivers, its errors and checks.
 
-Receivers get Saleor's header names beside Latchkey's, so that existing apps find theirs (contract,
-part 3). Errors that keep an installation from working have advice for the operator.
+Receivers get Saleor's header names as well as Latchkey's, so that existing apps find theirs
+(contract, part 3). Errors that keep an installation from working have advice for the operator.
 """
 
 from collections.abc import Callable, Mapping

@@ -114,7 +114,7 @@ def request_email_change(
         record(ports, actor, session, change)
         caller = load_caller(ports, session, actor, user.id)
     # On its own: two people who want each other's address must not wait for one another. Where
-    # nobody has it, the same work is done for the caller, and undone.
+    # no one has it, the same work is done for the caller, and undone.
     _notify(ports, account.id if owner is None else owner, keep=owner is not None)
     return caller
 

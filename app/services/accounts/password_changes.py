@@ -133,7 +133,7 @@ def change_password(
         user = session.get(UserRecord, account.id, with_for_update=True)
         if user is None or user.password_hash != account.password_hash:
             raise Refused(_CHANGED_MEANWHILE)
-        # A provider's token belongs to no session of ours: then every one of ours is another.
+        # A provider's token belongs to no session here: then every session here is another.
         replace_password(ports, actor, session, user, hashed, but=actor.session_id or 0)
         return load_caller(ports, session, actor, user.id)
 

@@ -133,7 +133,7 @@ def extension_token_signer(ports: Ports, actor: Actor) -> Callable[[App], str | 
     """Return what creates a five-minute token for an app to act for the caller (`accessToken`).
 
     It belongs to the caller's session, ends with it, and has the permissions that both hold. None
-    for apps and extensions, for staff without a session of ours, for an inactive app, and for a
+    for apps and extensions, for staff without a session here, for an inactive app, and for a
     local app without a page. Two statements, whatever the number of apps.
     """
     if not actor.is_account_owner or actor.user_id is None:

@@ -289,7 +289,7 @@ OF_KEY = and_(
 def session_query(
     condition: ColumnElement[bool], *columns: ColumnElement[Any]
 ) -> Select[*tuple[object, ...]]:
-    """Return the query of a session with the shop's state, and of ``columns`` besides."""
+    """Return the query of a session with the shop's state, and of ``columns``."""
     return (
         select(*SHOP_STATE_COLUMNS, *SESSION_COLUMNS, *columns)
         .select_from(ShopRecord)
@@ -362,7 +362,7 @@ def with_effective_rights(
 ) -> User:
     """``user`` with the rights, and the role, that count in a session of ``origin`` and ``amr``.
 
-    ``grant`` holds those that a provider gave, where it rules: they count instead of ours.
+    ``grant`` holds those that a provider gave, where it rules: they count instead of Latchkey's.
     """
     mode = switches.password_login_mode
     missing = lacks_second_factor(amr, required=switches.second_factor_required)

@@ -77,8 +77,8 @@ class TracedDelivery(Delivery):
 class AttemptResult:
     """The result of one attempt; ``duration`` and ``retry_after`` in seconds.
 
-    ``response`` is the response's body, or why there was none. ``fault`` is set for an error of
-    ours, which doesn't count against the endpoint.
+    ``response`` is the response's body, or why there was none. ``fault`` is set for an internal
+    error, which doesn't count against the endpoint.
     """
 
     delivery: Delivery

@@ -250,7 +250,7 @@ def _parts(subject: str, keys: list[str]) -> Iterator[Select[str, str, str, bool
         stored.name.label("name"),
         literal(value=False, type_=Boolean).label("is_deleted"),
     ).where(is_listed)
-    if stored.deletions:
+    if stored.deletion is not None:
         yield select(
             literal(subject),
             AuditRecord.subject_id,
@@ -259,5 +259,5 @@ def _parts(subject: str, keys: list[str]) -> Iterator[Select[str, str, str, bool
         ).where(
             AuditRecord.subject_type == subject,
             AuditRecord.subject_id.in_(keys),
-            AuditRecord.action.in_(stored.deletions),
+            AuditRecord.action.in_(stored.deletion.actions),
         )

@@ -176,14 +176,14 @@ def _run(
 
 def _permitted(actor: Actor, reader: Actor, kinds: Kinds) -> Kinds:
     """Return the events that caller and app are permitted; refuses MISSING_PERMISSION."""
-    for whoever in (actor, reader):
+    for viewer in (actor, reader):
         needed = dict.fromkeys(kind.permission.value for kind in kinds)
-        kinds = [kind for kind in kinds if whoever.holds(kind.permission)]
+        kinds = [kind for kind in kinds if viewer.holds(kind.permission)]
         if not kinds:
             message = "You need {needed} to preview this event."
-            if whoever.is_app:
+            if viewer.is_app:
                 message = "The app {app} needs {needed} to receive this event."
-            values = {"app": whoever.name, "needed": ", ".join(needed)}
+            values = {"app": viewer.name, "needed": ", ".join(needed)}
             raise Refused(Problem("MISSING_PERMISSION", message, values=values))
     return kinds
 

@@ -186,9 +186,9 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
     one. A crash repeats harmlessly: event and webhook have at most one delivery. Only open events
     are read, so the cost doesn't grow with history.
 
-    A fault of ours (an unreachable store, a defect) doesn't delay other payloads. It is raised at
-    the end, for the log, and retried by ``FAULT_DELAYS``; meanwhile the delivery is stored without
-    a payload, with the id of the log entry, and then it fails.
+    An internal fault (an unreachable store, a defect) doesn't delay other payloads. It is raised
+    at the end, for the log, and retried by ``FAULT_DELAYS``; meanwhile the delivery is stored
+    without a payload, with the id of the log entry, and then it fails.
     """
     entries, subscribers = _claim(ports)
     if not entries:
@@ -248,7 +248,7 @@ def make_missing_deliveries(
 ) -> Sequence[NewDelivery]:
     """Make the deliveries of outbox ``entries`` that one webhook lacks; never in a transaction.
 
-    Raises what kept a payload from being made, if that was a fault of ours.
+    Raises what kept a payload from being made, if that was an internal fault.
     """
     results = [_make_payloads(ports, entry, [subscriber]) for entry in entries]
     faults = [fault for result in results for fault in result.faults]
@@ -376,7 +376,7 @@ def rebuild_payloads(ports: Ports, deliveries: Sequence[int]) -> int:
 
     Each is read with the webhook and app of now. Deliveries stay failed, with an updated reason,
     if the payload still can't be made, the webhook no longer subscribes to the event, or the
-    outbox event is gone (sent by hand, or older than 14 days). Raises faults of ours.
+    outbox event is gone (sent by hand, or older than 14 days). Raises internal faults.
     """
     return sum(_rebuild(ports, key) for key in deliveries)
 

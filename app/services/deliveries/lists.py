@@ -351,9 +351,9 @@ class DeliveryLine:
 
     ``attempts`` counts those since it was last resent; ``response_status`` is the last response's,
     ``last_response`` the beginning of its body, or the network error. ``next_attempt_at`` is empty
-    when nothing more is tried; ``given_up`` is then the reason besides the response, if any.
-    ``object_id`` is the global ID of the event's object, empty for a deleted cart. ``lacking`` are
-    permissions without which its reader doesn't see what was sent and answered:
+    when nothing more is tried; ``given_up`` is then the reason in addition to the response, if
+    any. ``object_id`` is the global ID of the event's object, empty for a deleted cart.
+    ``lacking`` are permissions without which its reader doesn't see what was sent and answered:
     ``last_response`` is empty then, except for a network error, and so is a cart's ``object_id``.
     ``target_url`` has no keys in a list.
     """

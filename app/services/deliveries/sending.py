@@ -334,8 +334,8 @@ def send_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     """Send the deliveries of ``batch`` while its lease lasts; return how many were tried.
 
     Requests are sent outside transactions and results written afterwards: a crash in between
-    repeats with the same ``webhook-id``. A fault of ours counts as a failed attempt, and is raised
-    at the end, for the log.
+    repeats with the same ``webhook-id``. An internal fault counts as a failed attempt, and is
+    raised at the end, for the log.
     """
     rows = _leased_rows(ports, batch)
     if not rows:

@@ -45,7 +45,7 @@ class Identity:
 
     ``user`` when it is a person; ``app_token_id`` when it is an app, by which of its tokens.
     ``expires`` is when the credential ends (Unix seconds), ``None`` for one that doesn't end, and
-    ``session`` names the session of a token of ours, as its claim ``token`` does.
+    ``session`` names the session of one of Latchkey's tokens, as its claim ``token`` does.
     """
 
     actor: Actor

@@ -39,7 +39,7 @@ _NEXT_SECONDS = 1
 def identify_foreign_token(
     ports: Ports, token: str, digest: bytes, address: str | None
 ) -> ForeignTokenLookup | None:
-    """Find the app of a token that has another form than ours; ``None`` if no app can have it.
+    """Find the app of a token that isn't of Latchkey's form; ``None`` if no app can have it.
 
     ``digest`` is the token's SHA-256, ``address`` the client's. One statement for a token that was
     used here before. Raises ``TooManyRequests`` if an imported token can't be compared right now.

@@ -3,7 +3,7 @@
 An existing account is linked by email only if both sides have verified it: someone may have
 registered with another person's email here, or entered one at the provider (contract, "Single
 sign-on"; the attack is known as pre-hijacking). An account without a password, as staff create
-them, is linked unconfirmed: nobody chose a password for it, and linking confirms it.
+them, is linked unconfirmed: no one chose a password for it, and linking confirms it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -36,8 +36,8 @@ def verify_own_token(
     """Verify a token of Latchkey of any type; return its claims and session.
 
     ``issuer`` is that of the request, ``digest`` the token's SHA-256. Raises ``TokenRejected`` for
-    a token that isn't ours, of another issuer, expired or not yet valid. One statement when the
-    token was seen before: its signature is cached, and the ring's version is read with the
+    a token that isn't Latchkey's, of another issuer, expired or not yet valid. One statement when
+    the token was seen before: its signature is cached, and the ring's version is read with the
     session.
     """
     return _verify_session(ports, token, issuer, digest, _find)

@@ -68,7 +68,7 @@ def client_secret_of(ports: Ports, provider: Provider) -> str:
 def secret_for_token_url(ports: Ports, provider: Provider) -> str:
     """The client secret as the token URL gets it: not if the URL waits for confirmation.
 
-    Otherwise whoever can change the URL could read a secret that is never shown.
+    Otherwise people who can change the URL could read a secret that is never shown.
     """
     return client_secret_of(ports, provider) if sends_secret(provider) else ""
 

@@ -364,7 +364,7 @@ def _read_counts(
 
 
 def _count(ports: Ports, query: Select[*tuple[object, ...]]) -> int:
-    # The columns are left out: some are subqueries, which nobody wants run for every row.
+    # The columns are left out: some are subqueries, which needn't run for every row.
     counted = query.with_only_columns(func.count(), maintain_column_froms=True).order_by(None)
     with ports.database.reading() as session:
         return session.scalar(counted) or 0

@@ -1,7 +1,7 @@
 """The shop's own email templates: list, preview, save and try them, and go back to the default.
 
-A template of the console replaces one of the folder ``MAIL_TEMPLATES``, which replaces ours. One
-for a language replaces one for all languages.
+A template of the console replaces one of the folder ``MAIL_TEMPLATES``, which replaces Latchkey's.
+One for a language replaces one for all languages.
 """
 
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ class TemplateVersion:
 class TemplateEntry:
     """A template in use for ``kind`` and a language, "" for all; ``version`` 0 if in the folder.
 
-    ``fault`` is why ours is sent instead, ``None`` if it isn't.
+    ``fault`` is why Latchkey's is sent instead, ``None`` if it isn't.
     """
 
     kind: MailKind
@@ -102,8 +102,8 @@ def show_template(
 ) -> TemplateDetails | None:
     """Return a template's sources and versions; ``version`` 0 is the one in use.
 
-    Without one in use, the sources are those of the folder or ours. ``None`` if there is no such
-    version.
+    Without one in use, the sources are those of the folder or Latchkey's. ``None`` if there is no
+    such version.
     """
     with ports.database.reading() as session:
         rows = session.scalars(_versions(kind, language)).all()
@@ -211,7 +211,7 @@ def reset_template(ports: Ports, actor: Actor, kind: MailKind, language: str) ->
 def render_mail(ports: Ports, mail: Mail) -> RenderedMail:
     """Return ``mail`` by the shop's template for it, else by the one that comes with Latchkey.
 
-    A template that can't be rendered is left alone: ours is sent, and the fault is noted.
+    A template that can't be rendered is left alone: Latchkey's is sent, and the fault is noted.
     """
     language = mail.language_code.partition("_")[0] or "EN"
     with ports.database.reading() as session:

@@ -58,9 +58,9 @@ _WAITS = (
 def settle_app_mail(ports: Ports, actor: Actor) -> int:
     """Settle waiting mail: sent by the app, replaced by a newer link, or due now; return how many.
 
-    Ours is due when no active webhook can get the link, or will be tried before the wait ends; and
-    when the app isn't to send that kind of mail anymore.
-    Safe to repeat, and to run in several processes at once.
+    Latchkey's is due when no active webhook can get the link, or will be tried before the wait
+    ends; and when the app isn't to send that kind of mail anymore. Safe to repeat, and to run in
+    several processes at once.
     """
     with ports.database.reading() as session:
         if session.scalar(select(_mail.id).where(*_WAITS).limit(1)) is None:
@@ -163,7 +163,7 @@ def send_due_mail(ports: Ports, actor: Actor) -> int:
     A mail is claimed before it is sent and marked afterwards: a crash in between sends it again
     with the same Message-ID. An unreachable server delays mail and loses none. Requested links are
     created first: their mails are due immediately. Mail that waited for an app follows. A fault of
-    ours delays only the link or mail concerned, and is raised after the others.
+    Latchkey's delays only the link or mail concerned, and is raised after the others.
     """
     faults: list[Exception] = []
     for prepare in (answer_reset_requests, settle_app_mail):

@@ -50,6 +50,16 @@ _MAX_PEERS = 3
 _MAX_ENDPOINTS = 5
 _START = "Start one with flask serve (server and worker) or flask worker (worker only)."
 
+_REVISION = text("SELECT version_num FROM alembic_version")
+_UPGRADE = "Run `flask db upgrade`."
+
+_EVENTS_READ = 100
+_MIN_EVENTS = 3
+_MAX_SHOWN = 3
+_SMALLEST_QUERY = b'{"query": "{ __typename }"}'
+_TOO_LARGE = 413
+_PROXIES = "proxies"
+
 
 @building_block
 def replica_findings(ports: Ports) -> Iterator[CheckResult]:
@@ -256,10 +266,6 @@ def _span(now: datetime, moment: datetime) -> str:
     return f"{seconds} seconds"
 
 
-_REVISION = text("SELECT version_num FROM alembic_version")
-_UPGRADE = "Run `flask db upgrade`."
-
-
 @internal
 def check_readiness(ports: Ports, actor: Actor) -> tuple[CheckResult, ...]:
     """Check database, tables, signing keys and Redis, each only if those before it haven't failed.
@@ -322,14 +328,6 @@ def _throttle(ports: Ports) -> CheckResult:
     return CheckResult(subject, CheckState.FINE, "Responding.")
 
 
-_EVENTS = 100
-_MIN_EVENTS = 3
-_MAX_SHOWN = 3
-_QUERY = b'{"query": "{ __typename }"}'
-_TOO_LARGE = 413
-_SUBJECT = "proxies"
-
-
 @dataclass(frozen=True, slots=True)
 class ProxySettings:
     """Networks of TRUSTED_PROXIES, the largest request that the server reads, in bytes.
@@ -354,9 +352,9 @@ def check_proxies(ports: Ports, actor: Actor, settings: ProxySettings) -> tuple[
 
 def _untrusted(ports: Ports) -> CheckResult:
     if ports.configuration.development:
-        return CheckResult(_SUBJECT, CheckState.FINE, "X-Forwarded-For is ignored.")
+        return CheckResult(_PROXIES, CheckState.FINE, "X-Forwarded-For is ignored.")
     return CheckResult(
-        _SUBJECT,
+        _PROXIES,
         CheckState.WARNING,
         "X-Forwarded-For is ignored. Behind a proxy, all clients share one IP address.",
         "If there is a proxy, add its network to TRUSTED_PROXIES.",
@@ -367,7 +365,7 @@ def _buffering(settings: ProxySettings) -> Iterator[CheckResult]:
     """Check that a proxy is in front where slow clients would each hold a thread."""
     if settings.requests_are_buffered and not settings.trusted:
         yield CheckResult(
-            _SUBJECT,
+            _PROXIES,
             CheckState.WARNING,
             "REQUESTS_ARE_BUFFERED is on without TRUSTED_PROXIES. Each slow client that reaches "
             "the port holds a thread, so a few of them stop the server.",
@@ -382,7 +380,7 @@ def _forwarding(ports: Ports, trusted: Sequence[Network]) -> CheckResult:
     if len(addresses) >= _MIN_EVENTS and len(proxies) == len(addresses):
         shown = ", ".join(sorted(set(proxies))[:_MAX_SHOWN])
         return CheckResult(
-            _SUBJECT,
+            _PROXIES,
             CheckState.WARNING,
             f"The last {len(addresses)} sign-ins all came from the IP address of a trusted proxy "
             f"({shown}), as if it sent no X-Forwarded-For. Then all clients share one IP address.",
@@ -390,7 +388,7 @@ def _forwarding(ports: Ports, trusted: Sequence[Network]) -> CheckResult:
             "proxy_set_header X-Forwarded-For $remote_addr;",
         )
     networks = ", ".join(str(network) for network in trusted)
-    return CheckResult(_SUBJECT, CheckState.FINE, f"X-Forwarded-For is trusted from {networks}.")
+    return CheckResult(_PROXIES, CheckState.FINE, f"X-Forwarded-For is trusted from {networks}.")
 
 
 def _recent_addresses(ports: Ports) -> list[str]:
@@ -399,7 +397,7 @@ def _recent_addresses(ports: Ports) -> list[str]:
         .where(SignInEventRecord.at > ports.clock.now() - _LATELY)
         .where(SignInEventRecord.address != "")
         .order_by(SignInEventRecord.at.desc(), SignInEventRecord.id.desc())
-        .limit(_EVENTS)
+        .limit(_EVENTS_READ)
     )
     with ports.database.reading() as session:
         return list(session.scalars(lately))
@@ -419,7 +417,7 @@ def _body_limits(ports: Ports, body_max: int) -> Iterator[CheckResult]:
         f"{url}/graphql/",
         method="POST",
         headers={"Content-Type": "application/json"},
-        body=_QUERY.ljust(body_max),
+        body=_SMALLEST_QUERY.ljust(body_max),
         status_suffices=True,
     )
     subject = "request size"

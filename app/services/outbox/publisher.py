@@ -23,7 +23,7 @@ from app.ports.keys import DecryptionError
 from app.services.authorization.register import building_block
 
 TRACEPARENT = "traceparent"
-"""Where an event has the trace that it belongs to, beside its own fields."""
+"""Where an event has the trace that it belongs to, next to its own fields."""
 
 _SECRET = "token"  # noqa: S105
 
@@ -85,7 +85,7 @@ def add_link_mail(
 ) -> None:
     """Note that ``actor`` requested a link, and promise the mail to its user that has it.
 
-    If an app sends this kind of mail, ours waits for it: ``app.services.mails.sending``.
+    If an app sends this kind of mail, Latchkey's waits for it: ``app.services.mails.sending``.
     """
     shop = session.get_one(ShopRecord, SHOP_ID)
     sender = MailSender(getattr(shop, sender_setting(mail.kind)))

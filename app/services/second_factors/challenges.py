@@ -170,7 +170,7 @@ def note_method(stored: SessionRecord, method: AuthenticationMethod) -> tuple[st
 
 @building_block
 def count_other_sessions(ports: Ports, session: Session, actor: Actor, user_id: int) -> int:
-    """Return how many sessions of the user there are besides the caller's."""
+    """Return how many sessions of the user there are in addition to the caller's."""
     record = SessionRecord
     others = select(func.count(record.id)).where(
         record.user_id == user_id,

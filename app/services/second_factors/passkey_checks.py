@@ -155,11 +155,11 @@ def check_passkey(
 ) -> UsedPasskey | None:
     """Return the passkey that gave ``answer`` (JSON), ``None`` if it isn't a right one.
 
-    Right are the answers to this question's options alone, from a page of ours, with the person
-    verified, by a passkey of the question's account. One whose counter hasn't grown is refused
-    too: it was cloned (WebAuthn, section 6.1.1). Stores the counter and time of use. Never inside
-    a transaction. Of concurrent calls with one answer the first counts, the others are refused
-    CHALLENGE_ENDED.
+    Right are the answers to this question's options alone, from one of Latchkey's pages, with the
+    person verified, by a passkey of the question's account. One whose counter hasn't grown is
+    refused too: it was cloned (WebAuthn, section 6.1.1). Stores the counter and time of use. Never
+    inside a transaction. Of concurrent calls with one answer the first counts, the others are
+    refused CHALLENGE_ENDED.
     """
     party = party_of(ports, actor)
     if party is None or not question.challenge:

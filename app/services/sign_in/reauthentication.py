@@ -57,8 +57,8 @@ def imported_seconds(ports: Ports) -> float:
 def renew_hash(ports: Ports, user_id: int, stored: str, password: str, match: Match) -> None:
     """Replace ``stored``, which matches ``password``, unless a new hash would be like it.
 
-    A new one is ours, at today's cost, of the password's NFC form. The next sign-in does it if the
-    hasher is busy. Never inside a transaction.
+    A new one is Latchkey's, at today's cost, of the password's NFC form. The next sign-in does it
+    if the hasher is busy. Never inside a transaction.
     """
     if not ports.passwords.needs_rehash(stored, match):
         return

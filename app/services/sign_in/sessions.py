@@ -351,7 +351,7 @@ def end_other_sessions(ports: Ports, actor: Actor) -> int:
     """End every session of the caller but the present one; how many there were."""
     user_id = own_id(actor)
     with ports.database.transaction() as session:
-        # A provider's token belongs to no session of ours: then every one of ours is another.
+        # A provider's token belongs to no session here: then every session here is another.
         ended = end_sessions(ports, session, user_id, but=actor.session_id or 0)
         before = {"sessions": ended}
         change = Change("session.end_others", "User", user_id, actor.name, before=before)

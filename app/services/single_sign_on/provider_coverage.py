@@ -56,7 +56,7 @@ class ProviderDisableImpact:
 
     ``people`` have signed in with it. ``losing_access`` counts the active ones (among the first
     ``MAX_COUNTED``) who have no other provider and no password that the login mode accepts; it is
-    0 while the provider lacks a setting, because nobody can sign in with it then.
+    0 while the provider lacks a setting, because no one can sign in with it then.
     ``staff_losing_access`` counts staff among all of them; ``named`` are some of their emails.
     ``sessions`` are the open ones that began there.
     """

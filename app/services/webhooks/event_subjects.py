@@ -127,31 +127,36 @@ def _is_shown_to_all(_actor: Actor, _snapshot: Snapshot) -> bool:
     return False
 
 
-def _never_deleted(*_: object) -> Any:
-    raise NotImplementedError("No event tells of such a deletion.")
+@dataclass(frozen=True, slots=True)
+class StoredDeletion:
+    """How deleted objects of a type are told of.
+
+    ``snapshot`` is what the event carries, ``read`` makes an object of that again. ``actions`` are
+    those of the audit log, which keeps the names. ``is_hidden`` says whether the caller may not
+    see the object in a snapshot.
+    """
+
+    snapshot: Callable[[Session, int], Snapshot]
+    read: Callable[[Snapshot, datetime], Subject]
+    actions: tuple[str, ...]
+    is_hidden: Callable[[Actor, Snapshot], bool] = _is_shown_to_all
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSubject:
     """How objects of a type are stored, for events about them.
 
-    ``read`` returns one as the caller may see it. ``snapshot`` is what its deletion would carry,
-    ``read_snapshot`` makes an object of that again; other types have no event of a deletion.
-    ``name`` is what deliveries call it, its key if ``None``; ``deletions`` are the actions of the
-    audit log, which keeps the names of deleted ones. ``token`` is in its global ID instead of the
-    key. ``sampled`` says which of them samples are made of. ``is_hidden`` says whether the caller
-    may not see the object in the snapshot of a deletion.
+    ``read`` returns one as the caller may see it. ``deletion`` is there if events tell of its
+    deletion. ``name`` is what deliveries call it, its key if ``None``. ``token`` is in its global
+    ID instead of the key. ``sampled`` says which of them samples are made of.
     """
 
     key: SQLColumnExpression[int]
     read: Callable[[Session, Actor, int], Subject | None]
     name: SQLColumnExpression[str] | None = None
-    snapshot: Callable[[Session, int], Snapshot] = _never_deleted
-    read_snapshot: Callable[[Snapshot, datetime], Subject] = _never_deleted
-    deletions: tuple[str, ...] = ()
+    deletion: StoredDeletion | None = None
     token: SQLColumnExpression[str] | None = None
     sampled: tuple[ColumnElement[bool], ...] = ()
-    is_hidden: Callable[[Actor, Snapshot], bool] = _is_shown_to_all
 
 
 @staff_and_apps
@@ -163,13 +168,19 @@ def subject_of(ports: Ports, actor: Actor, occurrence: Occurrence) -> Subject | 
     event = occurrence.event
     if not actor.holds(event.permission):
         raise PermissionDenied(event.permission)
-    stored = SUBJECTS[event.subject.type]
     if isinstance(event, Deletion):
-        if stored.is_hidden(actor, event.snapshot):
+        deletion = _deletion_of(event.subject.type)
+        if deletion.is_hidden(actor, event.snapshot):
             return None
-        return stored.read_snapshot(event.snapshot, occurrence.issued_at)
+        return deletion.read(event.snapshot, occurrence.issued_at)
     with ports.database.reading() as session:
-        return stored.read(session, actor, event.subject_id)
+        return SUBJECTS[event.subject.type].read(session, actor, event.subject_id)
+
+
+def _deletion_of(type_name: str) -> StoredDeletion:
+    deletion = SUBJECTS[type_name].deletion
+    assert deletion is not None  # noqa: S101 - a test compares this table with the events
+    return deletion
 
 
 @staff_and_apps
@@ -215,7 +226,7 @@ def sample_event(
         if key is None:
             return None
         if issubclass(kind, Deletion):
-            return kind(key, snapshot=SUBJECTS[kind.subject.type].snapshot(session, key))
+            return kind(key, snapshot=_deletion_of(kind.subject.type).snapshot(session, key))
     return kind(key)
 
 
@@ -333,34 +344,36 @@ SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
             key=UserRecord.id,
             read=lambda session, _actor, key: _user(session, key),
             name=UserRecord.email,
-            snapshot=_user_snapshot,
-            read_snapshot=partial(read_snapshot, User),
-            deletions=("account.delete", "customer.delete", "staff.delete"),
+            deletion=StoredDeletion(
+                _user_snapshot,
+                partial(read_snapshot, User),
+                ("account.delete", "customer.delete", "staff.delete"),
+            ),
         ),
         "Group": StoredSubject(
             key=GroupRecord.id,
             read=lambda session, _actor, key: _group(session, key),
             name=GroupRecord.name,
-            snapshot=_group_snapshot,
-            read_snapshot=partial(read_snapshot, Group),
-            deletions=("group.delete",),
+            deletion=StoredDeletion(
+                _group_snapshot, partial(read_snapshot, Group), ("group.delete",)
+            ),
         ),
         "App": StoredSubject(
             key=AppRecord.id,
             read=lambda session, _actor, key: _app(session, key),
             name=AppRecord.name,
-            snapshot=lambda session, key: app_snapshot(stored_app(session, key, "objectId")),
-            read_snapshot=partial(read_snapshot, App),
-            deletions=("app.delete",),
+            deletion=StoredDeletion(
+                lambda session, key: app_snapshot(stored_app(session, key, "objectId")),
+                partial(read_snapshot, App),
+                ("app.delete",),
+            ),
             sampled=(AppRecord.is_installed.is_(True),),
         ),
         "Product": StoredSubject(
             key=ProductRecord.id,
             read=_product,
             name=ProductRecord.name,
-            snapshot=_product_snapshot,
-            read_snapshot=read_product_snapshot,
-            deletions=("product.delete",),
+            deletion=StoredDeletion(_product_snapshot, read_product_snapshot, ("product.delete",)),
         ),
         "Checkout": StoredSubject(
             key=CheckoutRecord.id,
@@ -372,18 +385,20 @@ SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
         "Address": StoredSubject(
             key=AddressRecord.id,
             read=_address,
-            snapshot=_address_snapshot,
-            read_snapshot=partial(read_snapshot, Address),
-            deletions=("address.delete",),
-            is_hidden=_is_of_hidden_staff,
+            deletion=StoredDeletion(
+                _address_snapshot,
+                partial(read_snapshot, Address),
+                ("address.delete",),
+                _is_of_hidden_staff,
+            ),
         ),
         "Channel": StoredSubject(
             key=ChannelRecord.id,
             read=lambda session, _actor, key: _channel(session, key),
             name=ChannelRecord.name,
-            snapshot=_channel_snapshot,
-            read_snapshot=partial(read_snapshot, Channel),
-            deletions=("channel.delete",),
+            deletion=StoredDeletion(
+                _channel_snapshot, partial(read_snapshot, Channel), ("channel.delete",)
+            ),
         ),
         "Shop": StoredSubject(
             key=ShopRecord.id,

@@ -15,7 +15,7 @@ _REQUEST_ID_LENGTH = 16
 class Payload:
     """The JSON text, or the ``problem`` that prevented it.
 
-    ``fault`` is set for an error of ours, which may pass and belongs in the log.
+    ``fault`` is set for an internal error, which may pass and belongs in the log.
     """
 
     text: str = field(default="", repr=False)
