@@ -22,13 +22,14 @@ from app.console.frame.assets import state_icon
 from app.console.frame.errors import register_console_errors, run_again_if_stale, to_sign_in
 from app.console.frame.formatting import FILTERS, html_text, use_time_zone
 from app.console.frame.forms import field_attributes
-from app.console.frame.page_layout import HEADERS, frame_values, page, redirect_to
+from app.console.frame.page_layout import HEADERS, frame_values, own_path, page, redirect_to
 from app.console.frame.permissions import by_area, dashed_note
 from app.console.frame.reauthentication import answer_proof
 from app.console.frame.session import (
     actor,
     anonymous_actor,
     caller,
+    is_by_passkey,
     is_signed_in,
     note_change,
     note_use,
@@ -68,6 +69,7 @@ from app.services.console.console_sessions import (
     show_default_language,
     show_sign_in_options,
 )
+from app.services.console.sign_in_methods import show_own_sign_in_methods
 from app.web.translation import browser_language, person_language, use_language
 
 OPEN = frozenset(
@@ -218,6 +220,9 @@ def guard() -> BaseResponse | None:
             "session_restricted.html",
             HTTPStatus.FORBIDDEN,
             sign_in_options=show_sign_in_options(ports(), actor()),
+            linked=show_own_sign_in_methods(ports(), actor()).providers,
+            is_by_passkey=is_by_passkey(),
+            next_path=own_path(request.full_path.rstrip("?")),
         )
     else:
         note_use()

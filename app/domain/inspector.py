@@ -133,12 +133,13 @@ class TokenApp:
 
 @dataclass(frozen=True, slots=True)
 class TokenSession:
-    """The session that a token belongs to."""
+    """The session that a token belongs to; ``by_passkey``: it began with one, not a password."""
 
     id: int
     origin: SessionOrigin
     created_at: datetime
     expires_at: datetime
+    by_passkey: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ letters that look like digits.
 import base64
 import hashlib
 import hmac
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -40,6 +40,11 @@ MAX_STORED_LENGTH = 255
 def used_second_factor(amr: Iterable[str]) -> bool:
     """Whether a session with these authentication methods began with more than one factor."""
     return AuthenticationMethod.MULTIPLE_FACTORS in amr
+
+
+def began_with_passkey(amr: Collection[str]) -> bool:
+    """Whether a session that no provider opened began with a passkey alone, without a password."""
+    return bool(amr) and AuthenticationMethod.PASSWORD not in amr
 
 
 def methods_of_sign_in(used: AuthenticationMethod) -> tuple[str, ...]:

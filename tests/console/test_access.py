@@ -17,12 +17,15 @@ from app.ports import Ports
 from app.services.shop.settings import show_settings, update_shop
 from app.settings import Settings
 from tests.builders.people import change_user, make_staff, make_user, sign_in
+from tests.builders.provider_records import link_identity, make_provider
+from tests.builders.shop import set_mode
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 
 MAY = Permission.MANAGE_SETTINGS
 CLOSING = "/console/access/?ask=storefront&open=false"
+SIGN_IN_THERE = "/console/sign-in/with/latchkey.authentication.openidconnect"
 DISABLE_LOGIN = "/console/access/?ask=mode&mode=DISABLED"
 
 
@@ -44,6 +47,45 @@ def test_page_needs_manage_settings_and_says_so(staff_console: StaffConsole) -> 
     assert page.status == 403
     assert "Manage settings ( MANAGE_SETTINGS )" in page.text
     assert "Ask your server administrator" in page.text
+
+
+def test_page_gives_the_viewer_the_way_to_a_session_that_can_restrict(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY, Permission.MANAGE_PLUGINS)
+    access = "/console/access/"
+
+    def own_session() -> tuple[str, str]:
+        page = console.open(access)
+        text = page.text.split("Your session")[1].split("Staff without an SSO identity")[0]
+        card = page.html.split('id="you"')[1].split("</section>")[0]
+        return text.strip(), " ".join(re.findall(r'href="([^"]+)"', card))
+
+    text, links = own_session()
+    assert text.startswith("You signed in with a password . Only a session that began with SSO")
+    assert (text.endswith("Set up SSO"), links) == (True, "/console/single-sign-on/")
+    make_provider(
+        shop,
+        client_id="shop",
+        oauth_authorization_url="https://login.invalid/in",
+        oauth_token_url="https://login.invalid/token",
+    )
+    text, links = own_session()
+    assert "Your account has no SSO identity. Link an SSO identity" in text
+    assert links == "/console/account/security/#sso"
+    link_identity(shop, 1)
+    text, links = own_session()
+    assert text.endswith("Sign in with default")
+    assert links == f"{SIGN_IN_THERE}?next={access}"
+    come_by_sign_on(shop)
+    with console.client.session_transaction("/console/") as kept:
+        kept["origin"], kept["provider"] = "oidc", "Northlight ID"
+    assert "can't restrict it." in own_session()[0]
+    set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
+    assert own_session()[0] == (
+        "You signed in with Northlight ID (SSO), so you can restrict password login. "
+        "Until it's set back to Everyone, staff need SSO to open this page."
+    )
 
 
 def test_numbers_are_counted_when_they_are_shown(staff_console: StaffConsole, shop: Ports) -> None:
@@ -262,10 +304,10 @@ def test_question_about_nothing_shows_the_page(staff_console: StaffConsole, quer
     assert '<dialog class="lk-dialog" open' not in question.html
 
 
-def test_the_page_costs_six_statements_at_most(
+def test_the_page_costs_seven_statements_at_most(
     staff_console: StaffConsole, statements: Statements
 ) -> None:
     console = staff_console(MAY)
     with statements() as seen:
         console.open("/console/access/")
-    assert len(seen) <= 6
+    assert len(seen) <= 7

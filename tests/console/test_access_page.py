@@ -117,7 +117,8 @@ def test_mode_for_customers_counts_staff_and_sessions() -> None:
         ),
         Consequence(
             "warn",
-            "<b>2 staff sessions</b> started with a password and will lose staff access.",
+            "<b>2 staff sessions</b> started with a password or passkey and will lose staff "
+            "access.",
         ),
     )
 
@@ -126,12 +127,12 @@ def test_current_mode_describes_the_present() -> None:
     limited = make_access_page(with_mode(replace(CUSTOMERS_ONLY, is_current=True)), VIEWER)
     assert [one.sentence for one in limited.modes[1].consequences] == [
         "<b>1 of 3 staff</b> has no SSO identity and no staff access.",
-        "<b>2 staff sessions</b> started with a password and have no staff access.",
+        "<b>2 staff sessions</b> started with a password or passkey and have no staff access.",
     ]
     off = make_access_page(with_mode(replace(DISABLED, is_current=True)), VIEWER)
     assert [one.sentence.partition("</b>")[2] for one in off.modes[2].consequences] == [
-        " can't sign in: they have only a password.",
-        " can't sign in: they have only a password.",
+        " can't sign in: they have no SSO identity.",
+        " can't sign in: they have no SSO identity.",
         " doesn't work until you turn passwords back on.",
     ]
 
@@ -186,7 +187,7 @@ def test_disabled_mode_tells_how_far_was_counted() -> None:
         (CUSTOMERS_ONLY, ""),
         (
             replace(CUSTOMERS_ONLY, refusal=Problem("DENIED", "No.")),
-            "You signed in with a password. Sign in with SSO to restrict password login.",
+            "Only someone who signed in with SSO can choose this.",
         ),
         (
             replace(CUSTOMERS_ONLY, lockout=Lockout(0, 0, LockoutReason.NO_PROVIDER)),

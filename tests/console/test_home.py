@@ -62,7 +62,7 @@ def test_who_may_see_everything_sees_it_with_six_statements(
     with statements() as seen:
         page = admin.open("/console/")
     assert "Deliveries by hour" in page.text
-    assert "1 staff session started with a password." in page.text
+    assert "1 staff session started with a password or passkey." in page.text
     assert len(seen) <= 6
 
 

@@ -157,7 +157,7 @@ def test_closed_storefront_and_disabled_passwords_need_attention(
 @pytest.mark.parametrize(
     ("mode", "detail"),
     [
-        (PasswordLoginMode.ENABLED, "They sign in with a password only."),
+        (PasswordLoginMode.ENABLED, "They sign in with a password or passkey."),
         (PasswordLoginMode.CUSTOMERS_ONLY, "They have no staff access while"),
         (PasswordLoginMode.DISABLED, "They can't sign in while"),
     ],
@@ -227,7 +227,7 @@ def test_password_login_card_shows_the_mode(mode: PasswordLoginMode, state: str)
     people = replace(PEOPLE, staff_sessions=1)
     card = make_home_page(replace(CALM, switches=switches, people=people)).password_login
     assert card.state == state
-    assert card.sentences[1] == "1 staff session started with a password."
+    assert card.sentences[1] == "1 staff session started with a password or passkey."
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -173,3 +174,25 @@ def test_host_of_a_request_chooses_no_relying_party_in_production(shop: Ports) -
         )
         rp_ids.append(json.loads(answer.get_json()["options"])["rpId"])
     assert rp_ids == ["localhost", "evil.example"]
+
+
+def test_session_by_passkey_is_called_so_and_cut_off_with_passwords(
+    anonymous_console: ConsoleClient, shop: Ports
+) -> None:
+    user_id = make_user(shop, "staff@example.com", is_superuser=True)
+    sign_in(anonymous_console, make_authenticator(shop, user_id))
+    assert re.search(r"Current Passkey 127", anonymous_console.open("/console/account/").text)
+    access = anonymous_console.open("/console/access/").text
+    assert "You signed in with a passkey ." in access
+    assert access.count("password or passkey") >= 3
+    staff = anonymous_console.open("/console/staff/").text
+    assert "Password or passkey" in staff
+    for mode, says in (
+        (PasswordLoginMode.CUSTOMERS_ONLY, "Staff who sign in with a password or passkey have no"),
+        (PasswordLoginMode.DISABLED, "off for everyone, and passkeys with it"),
+    ):
+        set_mode(shop, mode)
+        refused = anonymous_console.open("/console/access/")
+        assert refused.status == 403
+        assert "You signed in with a passkey. " in refused.text
+        assert says in refused.text

@@ -7,11 +7,13 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import PasswordLoginMode
 from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import PASSWORD, make_staff, sessions_of
 from tests.builders.providers import set_up
+from tests.builders.shop import set_mode
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import OwnProvider, own_provider
@@ -132,6 +134,46 @@ def test_identity_is_linked_on_the_security_page_and_unlinked_there(
     unlinked = anonymous_console.send(f"{security}sso/1/unlink", seen_at=security)
     assert "SSO identity unlinked." in anonymous_console.follow(unlinked).text
     assert browser.open(INSIDE).status == 303
+
+
+@pytest.mark.parametrize("mode", [PasswordLoginMode.CUSTOMERS_ONLY, PasswordLoginMode.DISABLED])
+def test_restricted_session_becomes_one_of_the_provider(
+    anonymous_console: ConsoleClient,
+    shop: Ports,
+    alice: int,
+    provider: OwnProvider,
+    mode: PasswordLoginMode,
+) -> None:
+    anonymous_console.sign_in("alice@sso.example")
+    access = "/console/access/"
+    for is_linked, says in ((False, "Your account isn't linked there."), (True, "You get your")):
+        if is_linked:
+            browser = another_browser(shop)
+            browser.open(leave(browser, provider))
+        set_mode(shop, mode)
+        refused = anonymous_console.open(access)
+        assert (refused.status, says in refused.text) == (403, True)
+        set_mode(shop, PasswordLoginMode.ENABLED)
+    set_mode(shop, mode)
+    assert f'href="{WITH}?next={access}"' in refused.html
+    assert (
+        anonymous_console.open(leave(anonymous_console, provider, next_path=access)).leads_to
+        == access
+    )
+    assert anonymous_console.open(access).status == 200
+    assert [one.origin for one in sessions_of(shop, alice)].count("password") == 0
+
+
+@pytest.mark.parametrize("mode", PasswordLoginMode)
+def test_password_session_signs_out_in_every_mode(
+    anonymous_console: ConsoleClient, shop: Ports, alice: int, mode: PasswordLoginMode
+) -> None:
+    anonymous_console.sign_in("alice@sso.example")
+    set_mode(shop, mode)
+    left = anonymous_console.send("/console/sign-out", seen_at=INSIDE)
+    assert left.leads_to == "/console/sign-in"
+    assert sessions_of(shop, alice) == []
+    assert anonymous_console.follow(left).status == 200
 
 
 def test_identity_of_somebody_else_is_refused_in_words(

@@ -72,7 +72,7 @@ def test_list_is_narrowed_by_group_and_by_the_way_in(
     assert "2 of 3 people" in page.text
     assert "staff@example.com You" not in page.text
     narrowed = console.open(f"{LIST}?group={support}&by=sso")
-    assert active_filters(narrowed.html)[1:] == ["Signs in with: SSO only"]
+    assert active_filters(narrowed.html)[1:] == ["Signs in with: SSO, no password"]
     assert "sofia@example.com" in narrowed.text
     assert "tom@example.com" not in narrowed.text
     assert f'href="{LIST}?group={support}"' in narrowed.html

@@ -11,6 +11,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.permissions import Permission
 from app.services.console.sign_in_methods import SignInMethods
 from app.services.people.user_sessions import Person
+from app.services.second_factors.stored_factors import FactorCounts
 from tests.console.example_people import ADA, APPS, NOW, ORDERS, STAFF, SUPPORT, viewer
 from tests.console.list_cells import cell_text
 
@@ -21,6 +22,7 @@ BOTH = SignInMethods(
     has_password=True, providers=("Northlight ID", "Kiln"), sessions=1240, last_used_at=NOW
 )
 SSO = SignInMethods(has_password=False, providers=("Northlight ID",), sessions=1, last_used_at=NOW)
+PASSKEYS = FactorCounts(passkeys=1)
 NEITHER = SignInMethods(has_password=False, providers=(), sessions=0, last_used_at=None)
 
 
@@ -36,6 +38,27 @@ NEITHER = SignInMethods(has_password=False, providers=(), sessions=0, last_used_
             "Northlight ID, Kiln or password",
         ),
         (STAFF_ADA, SSO, Pill("ok", "Northlight ID"), "", "Northlight ID"),
+        (
+            STAFF_ADA,
+            replace(PASSWORD, factors=PASSKEYS),
+            Pill("", "Password or passkey"),
+            "",
+            "Password or passkey",
+        ),
+        (
+            STAFF_ADA,
+            replace(SSO, factors=PASSKEYS),
+            Pill("ok", "Northlight ID"),
+            "and passkey",
+            "Northlight ID or passkey",
+        ),
+        (
+            STAFF_ADA,
+            replace(NEITHER, factors=PASSKEYS),
+            Pill("", "Passkey only"),
+            "",
+            "Passkey only",
+        ),
         (STAFF_ADA, NEITHER, Pill("info", "Invited"), "", "Invited"),
         (STAFF_ADA, None, Pill("info", "Invited"), "", "Invited"),
         (

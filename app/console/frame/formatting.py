@@ -13,6 +13,7 @@ from babel.dates import format_datetime
 from babel.numbers import format_decimal
 from markupsafe import Markup, escape
 
+from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.devices import UNKNOWN
 from app.domain.values.ids import to_global_id
@@ -218,6 +219,18 @@ def device_words(device: str) -> str:
         return text("Unknown device")
     browser, on, system = device.partition(" on ")
     return text("{browser} on {system}", browser=browser, system=system) if on else device
+
+
+_METHODS = {
+    SessionOrigin.PASSWORD: translatable("Password"),
+    SessionOrigin.OIDC: translatable("SSO"),
+    SessionOrigin.NONE: translatable("Unknown"),
+}
+
+
+def method_words(origin: SessionOrigin, *, by_passkey: bool) -> str:
+    """Return how a session began."""
+    return text("Passkey") if by_passkey else text(_METHODS[origin])
 
 
 def global_id(key: int, type_name: str) -> str:

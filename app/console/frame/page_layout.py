@@ -1,6 +1,6 @@
 """The layout of every page: navigation, signed-in user, messages, and choosing the theme."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -23,20 +23,27 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.assets import asset_url, has_font
-from app.console.frame.formatting import clock_element, exact, html_text, relative, time_element
+from app.console.frame.formatting import (
+    clock_element,
+    exact,
+    html_text,
+    method_words,
+    relative,
+    time_element,
+)
 from app.console.frame.navigation import Entry, PageGroup, Place, can_open, list_of, place_groups
 from app.console.frame.saved_filters import FilterChips, make_filter_chips
 from app.console.frame.session import (
     IDLE,
     SignedInBy,
     caller,
+    is_by_passkey,
     is_refresh,
     is_signed_in,
     now,
     ports,
     signed_in_by,
 )
-from app.domain.second_factors import AuthenticationMethod
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.urls.web_urls import parse_web_url, resolved_path
 from app.domain.values.errors import Refused
@@ -160,8 +167,8 @@ def frame_values() -> dict[str, Any]:
         values |= {
             "me": caller(),
             "signed_in_by": by,
-            "sign_in_method": by.provider or _method(caller().actor.amr),
-            "session_summary": _session_summary(user.email, by, caller().actor.amr),
+            "sign_in_method": by.provider or method_words(by.origin, by_passkey=is_by_passkey()),
+            "session_summary": _session_summary(user.email, by),
             "session_end": text(
                 "The session ends after {count} minute of inactivity.",
                 "The session ends after {count} minutes of inactivity.",
@@ -182,13 +189,7 @@ def frame_values() -> dict[str, Any]:
     return values
 
 
-def _method(amr: Collection[str]) -> str:
-    """Return how a session of ours began: only a sign-in with a passkey has no password."""
-    has_passkey = bool(amr) and AuthenticationMethod.PASSWORD not in amr
-    return text("Passkey") if has_passkey else text("Password")
-
-
-def _session_summary(email: str, by: SignedInBy, amr: Collection[str]) -> str:
+def _session_summary(email: str, by: SignedInBy) -> str:
     """Return who is signed in, how and since when."""
     values = {
         "email": Markup("<b>{}</b>").format(email),
@@ -197,7 +198,7 @@ def _session_summary(email: str, by: SignedInBy, amr: Collection[str]) -> str:
     }
     if by.provider:
         return html_text("Signed in as {email} with {provider} (SSO), {since}.", **values)
-    if _method(amr) == text("Passkey"):
+    if is_by_passkey():
         return html_text("Signed in as {email} with a passkey, {since}.", **values)
     return html_text("Signed in as {email} with a password, {since}.", **values)
 

@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response
 
 from app.domain.authorization.actor import Actor, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
+from app.domain.second_factors import began_with_passkey
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
 from app.ports.database import MAX_AGE
@@ -225,6 +226,12 @@ def why_signed_out() -> str:
 def signed_in_by() -> SignedInBy:
     """How the present session began."""
     return cast("ConsoleUser", current_user).by
+
+
+def is_by_passkey() -> bool:
+    """Whether the present session began with a passkey, not with a password or a provider."""
+    is_local = signed_in_by().origin is SessionOrigin.PASSWORD
+    return is_local and began_with_passkey(actor().amr)
 
 
 def anonymous_actor() -> Actor:

@@ -12,7 +12,7 @@ from app.web.translation import text
 
 _WITHOUT_SIGN_ON = {
     PasswordLoginMode.ENABLED: translatable(
-        "They sign in with a password only. Identities of disabled providers don't count."
+        "They sign in with a password or passkey. Identities of disabled providers don't count."
     ),
     PasswordLoginMode.CUSTOMERS_ONLY: translatable(
         "They have no staff access while password login is limited to customers. Identities of "

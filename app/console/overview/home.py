@@ -81,7 +81,8 @@ _UNNAMED = translatable("Unnamed webhook")
 _ANYONE = translatable("Anyone can reach the API.")
 _ONLY_STAFF = translatable("Only staff and apps can reach the API.")
 _OFF_MEANS = translatable(
-    "Signing in, refreshing, and changing or resetting a password are disabled."
+    "Signing in with a password or passkey, refreshing, and changing or resetting a password are "
+    "disabled."
 )
 
 
@@ -299,12 +300,14 @@ _PASSWORD_LOGIN = {
     PasswordLoginMode.ENABLED: (
         "ok",
         translatable("Everyone"),
-        translatable("Customers and staff can sign in with a password."),
+        translatable("Customers and staff can sign in with a password or passkey."),
     ),
     PasswordLoginMode.CUSTOMERS_ONLY: (
         "warn",
         translatable("Customers only"),
-        translatable("Staff sign in with SSO. Passwords give customer-level access only."),
+        translatable(
+            "Staff sign in with SSO. Passwords and passkeys give customer-level access only."
+        ),
     ),
     PasswordLoginMode.DISABLED: (
         "bad",
@@ -320,8 +323,8 @@ def _password_login(mode: PasswordLoginMode, people: PeopleCounts | None) -> Sta
     if people is None or not people.staff_sessions:
         return StatusCard(state, label, (sentence,))
     sessions = html_text(
-        "{count:,} staff session started with a password.",
-        "{count:,} staff sessions started with a password.",
+        "{count:,} staff session started with a password or passkey.",
+        "{count:,} staff sessions started with a password or passkey.",
         count=people.staff_sessions,
     )
     return StatusCard(state, label, (sentence, sessions))

@@ -8,7 +8,7 @@ from flask import url_for
 from markupsafe import Markup
 from wtforms import EmailField, Field, StringField, TextAreaField
 
-from app.console.frame.formatting import breakable, device_words, html_text
+from app.console.frame.formatting import breakable, device_words, html_text, method_words
 from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
 from app.console.frame.parts import Consequence, Pill, Question, named, pill, small
@@ -20,7 +20,6 @@ from app.console.lists.filters import (
 )
 from app.domain.accounts.search import UserSort
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import SessionOrigin
 from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.inputs import ABSENT, Absent
@@ -80,11 +79,6 @@ class OriginFacts:
     replaced_at: datetime | None
 
 
-_METHODS = {
-    SessionOrigin.PASSWORD: translatable("Password"),
-    SessionOrigin.OIDC: translatable("SSO"),
-    SessionOrigin.NONE: translatable("Unknown"),
-}
 _IMPORTED_PASSWORDS = {
     ImportedPasswordState.IMPORTED: translatable("Works. The next sign-in replaces its hash."),
     ImportedPasswordState.REPLACED: translatable("Replaced at sign-in"),
@@ -154,7 +148,7 @@ def session_rows(sessions: Sequence[SignedIn]) -> tuple[SessionRow, ...]:
             device=device_words(session.device),
             is_current=session.is_current,
             address=session.address or text("Unknown"),
-            method=text(_METHODS[session.origin]),
+            method=method_words(session.origin, by_passkey=session.by_passkey),
             last_active_at=session.last_used_at or session.created_at,
             started_at=session.created_at,
             end_label=_end_label(session),

@@ -28,19 +28,48 @@ from app.domain.accounts.search import SignInMethod
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, is_manageable
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.values.text import translatable
+from app.domain.values.text import Sentence, translatable
 from app.services.console.sign_in_methods import SignInMethods
 from app.services.people.user_sessions import Person
 from app.web.translation import text
 
 SIGN_IN_METHODS: Mapping[str, str] = {
-    SignInMethod.PASSWORD: translatable("Password only"),
-    SignInMethod.SINGLE_SIGN_ON: translatable("SSO only"),
+    SignInMethod.PASSWORD: translatable("Password, no SSO"),
+    SignInMethod.SINGLE_SIGN_ON: translatable("SSO, no password"),
     SignInMethod.BOTH: translatable("Password and SSO"),
-    SignInMethod.NEITHER: translatable("No sign-in method"),
+    SignInMethod.NEITHER: translatable("No password and no SSO"),
     SignInMethod.NO_SIGN_ON: translatable("No SSO identity"),
 }
 """Sign-in methods, as the list is filtered by them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _LocalWords:
+    """A person's password and passkeys: without a provider, below its name, and in one line."""
+
+    alone: Sentence
+    beside: Sentence
+    either: Sentence
+
+
+_LOCAL = {
+    (True, False): _LocalWords(
+        translatable("Password only"),
+        translatable("and password"),
+        translatable("{providers} or password"),
+    ),
+    (True, True): _LocalWords(
+        translatable("Password or passkey"),
+        translatable("and password or passkey"),
+        translatable("{providers}, password or passkey"),
+    ),
+    (False, True): _LocalWords(
+        translatable("Passkey only"),
+        translatable("and passkey"),
+        translatable("{providers} or passkey"),
+    ),
+}
+"""By whether the person has a password, and a passkey."""
 
 _NOT_ONESELF = ("deactivate", "remove", "reset-factors")
 _BOLD = Markup("<b>{}</b>")
@@ -170,7 +199,7 @@ def make_staff_page(
 
 
 def _is_invited(user: User, methods: SignInMethods | None) -> bool:
-    has_method = methods is not None and (methods.has_password or bool(methods.providers))
+    has_method = methods is not None and (any(_local_methods(methods)) or bool(methods.providers))
     return not has_method and user.last_login is None
 
 
@@ -184,27 +213,30 @@ def _method_cell(user: User, methods: SignInMethods | None) -> Markup:
     return lines(pill(shown), also)
 
 
+def _local_methods(methods: SignInMethods) -> tuple[bool, bool]:
+    return methods.has_password, methods.factors.passkeys > 0
+
+
 def _method_pill(user: User, methods: SignInMethods | None) -> tuple[Pill, str]:
     if not user.is_active:
         return Pill("off", text("Deactivated")), ""
+    local = None if methods is None else _LOCAL.get(_local_methods(methods))
     if methods and methods.providers:
-        also = text("and password") if methods.has_password else ""
-        return Pill("ok", ", ".join(methods.providers)), also
-    if methods and methods.has_password:
-        return Pill("", text("Password only")), ""
+        return Pill("ok", ", ".join(methods.providers)), text(local.beside) if local else ""
+    if local:
+        return Pill("", text(local.alone)), ""
     if user.last_login:
         return Pill("warn", text("No sign-in method")), ""
     return Pill("info", text("Invited")), ""
 
 
 def _method(user: User, methods: SignInMethods | None) -> str:
+    local = None if methods is None else _LOCAL.get(_local_methods(methods))
     if methods and methods.providers:
         providers = ", ".join(methods.providers)
-        if methods.has_password:
-            return text("{providers} or password", providers=providers)
-        return providers
-    if methods and methods.has_password:
-        return text("Password only")
+        return text(local.either, providers=providers) if local else providers
+    if local:
+        return text(local.alone)
     return text("No sign-in method") if user.last_login else text("Invited")
 
 

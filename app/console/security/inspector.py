@@ -90,6 +90,8 @@ def _session_words(found: Inspection) -> str:
         return ""
     if found.session.origin is SessionOrigin.OIDC:
         return text("active session, started with SSO")
+    if found.session.by_passkey:
+        return text("active session, started with a passkey")
     return text("active session, started with a password")
 
 
@@ -285,6 +287,8 @@ def _session(session: TokenSession, now: datetime) -> TokenFact:
     moment = time_element(session.created_at, now)
     if session.origin is SessionOrigin.OIDC:
         started = html_text("Started with SSO {moment}", moment=moment)
+    elif session.by_passkey:
+        started = html_text("Started with a passkey {moment}", moment=moment)
     else:
         started = html_text("Started with a password {moment}", moment=moment)
     return TokenFact(text("Session"), started, text("expires {at}", at=exact(session.expires_at)))

@@ -11,17 +11,19 @@ from wtforms import StringField
 
 from app.console.frame.formatting import exact, html_text, tally, time_element, time_zone_name
 from app.console.frame.forms import ConsoleForm, MomentField
-from app.console.frame.navigation import Entry, Heading, PageGroup
+from app.console.frame.navigation import Entry, Heading, PageGroup, can_open
 from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
 from app.console.frame.parts import Consequence
 from app.console.frame.reauthentication import ask_before_dialog
-from app.console.frame.session import actor, caller, ports, signed_in_by
+from app.console.frame.session import actor, caller, is_by_passkey, ports, signed_in_by
 from app.console.shop.access_positions import (
     MODES,
+    OwnSession,
     Position,
     lockout_text,
     mode_consequences,
     mode_position,
+    own_session,
     storefront_position,
 )
 from app.domain.authorization.actor import SessionOrigin
@@ -42,6 +44,7 @@ from app.services.shop.impact import (
 )
 from app.services.shop.lockout_guard import lockout
 from app.services.shop.settings import show_settings, update_shop
+from app.services.single_sign_on.own_identities import list_own_providers
 from app.web.translation import lazy_text, problem_text, text
 
 
@@ -492,6 +495,7 @@ def _refuse(
     return refused_page(
         "access/index.html",
         access=_page_of(found, proposal, messages),
+        own_session=_own_session(found),
         closing=closing or ClosingForm.of(found),
         time_hint=_time_hint(),
     )
@@ -506,6 +510,7 @@ def _show(found: Impact, proposal: Proposal | None) -> BaseResponse:
     return page(
         "access/index.html",
         access=_page_of(found, proposal),
+        own_session=_own_session(found),
         closing=ClosingForm.of(found),
         time_hint=_time_hint(),
     )
@@ -515,6 +520,16 @@ def _time_hint() -> str:
     return text(
         "24-hour time in {zone}. Leave it empty to open the storefront yourself.",
         zone=time_zone_name(),
+    )
+
+
+def _own_session(found: Impact) -> OwnSession:
+    return own_session(
+        signed_in_by(),
+        found.switches.password_login_mode,
+        list_own_providers(ports(), actor()),
+        by_passkey=is_by_passkey(),
+        sets_up=can_open(actor(), "console.single_sign_on.index"),
     )
 
 

@@ -1,18 +1,22 @@
-"""The positions of both switches in words, each with its consequences."""
+"""The positions of both switches in words, each with its consequences; and the own session."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from flask import url_for
 from markupsafe import Markup
 
 from app.console.frame.formatting import clock_element, html_text, tally, time_element
 from app.console.frame.parts import Consequence
+from app.console.frame.session import SignedInBy
+from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.lockouts import Lockout
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.text import forms, translatable
 from app.services.shop.impact import Impact, LoginModeImpact, SignInCounts, StorefrontImpact
 from app.services.shop.settings import Closing
+from app.services.single_sign_on.own_identities import OwnProvider
 from app.web.translation import text
 
 
@@ -44,7 +48,7 @@ class ModeWords:
 MODES = {
     PasswordLoginMode.ENABLED: ModeWords(
         translatable("Everyone"),
-        translatable("Customers and staff sign in with email and password, or with SSO."),
+        translatable("Customers and staff sign in with a password or passkey, or with SSO."),
         translatable("Let everyone sign in with a password?"),
         translatable("Let everyone sign in"),
         translatable(
@@ -53,7 +57,10 @@ MODES = {
     ),
     PasswordLoginMode.CUSTOMERS_ONLY: ModeWords(
         translatable("Customers only"),
-        translatable("Staff must use SSO. Password sign-ins get customer-level access only."),
+        translatable(
+            "Staff must use SSO. Staff who sign in with a password or passkey get customer-level "
+            "access only."
+        ),
         translatable("Limit password login to customers?"),
         translatable("Limit to customers"),
         translatable(
@@ -63,8 +70,8 @@ MODES = {
     PasswordLoginMode.DISABLED: ModeWords(
         translatable("Off"),
         translatable(
-            "Signing in, refreshing, and changing or resetting a password are disabled. SSO and "
-            "apps keep working."
+            "Signing in with a password or passkey, refreshing, and changing or resetting a "
+            "password are disabled. SSO and apps keep working."
         ),
         translatable("Turn off password login?"),
         translatable("Turn off password login"),
@@ -92,7 +99,7 @@ def mode_position(
 
 def _obstacle(impact: LoginModeImpact) -> str:
     if impact.refusal:
-        return text("You signed in with a password. Sign in with SSO to restrict password login.")
+        return text("Only someone who signed in with SSO can choose this.")
     return lockout_text(impact.lockout)
 
 
@@ -133,12 +140,24 @@ _STAFF_LIMITED = forms(
     Markup("<b>{count:,} of {all:,} staff</b> have no SSO identity and no staff access."),
 )
 _SESSIONS_WILL_BE_LIMITED = forms(
-    Markup("<b>{count:,} staff session</b> started with a password and will lose staff access."),
-    Markup("<b>{count:,} staff sessions</b> started with a password and will lose staff access."),
+    Markup(
+        "<b>{count:,} staff session</b> started with a password or passkey and will lose "
+        "staff access."
+    ),
+    Markup(
+        "<b>{count:,} staff sessions</b> started with a password or passkey and will lose "
+        "staff access."
+    ),
 )
 _SESSIONS_LIMITED = forms(
-    Markup("<b>{count:,} staff session</b> started with a password and has no staff access."),
-    Markup("<b>{count:,} staff sessions</b> started with a password and have no staff access."),
+    Markup(
+        "<b>{count:,} staff session</b> started with a password or passkey and has no staff "
+        "access."
+    ),
+    Markup(
+        "<b>{count:,} staff sessions</b> started with a password or passkey and have no staff "
+        "access."
+    ),
 )
 
 
@@ -173,16 +192,16 @@ _CUSTOMERS_WILL_BE_REJECTED = forms(
     Markup("<b>{some} of {all} customers</b> have no other way to sign in."),
 )
 _CUSTOMERS_REJECTED = forms(
-    Markup("<b>{some} of {all} customers</b> can't sign in: they have only a password."),
-    Markup("<b>{some} of {all} customers</b> can't sign in: they have only a password."),
+    Markup("<b>{some} of {all} customers</b> can't sign in: they have no SSO identity."),
+    Markup("<b>{some} of {all} customers</b> can't sign in: they have no SSO identity."),
 )
 _STAFF_WILL_BE_REJECTED = forms(
     Markup("<b>{count:,} of {all:,} staff</b> has no other way to sign in."),
     Markup("<b>{count:,} of {all:,} staff</b> have no other way to sign in."),
 )
 _STAFF_REJECTED = forms(
-    Markup("<b>{count:,} of {all:,} staff</b> can't sign in: they have only a password."),
-    Markup("<b>{count:,} of {all:,} staff</b> can't sign in: they have only a password."),
+    Markup("<b>{count:,} of {all:,} staff</b> can't sign in: they have no SSO identity."),
+    Markup("<b>{count:,} of {all:,} staff</b> can't sign in: they have no SSO identity."),
 )
 _SESSIONS_WILL_BE_REJECTED = forms(
     Markup("<b>{tally} session</b> will stop working until you turn passwords back on."),
@@ -275,4 +294,74 @@ def rejected_requests(rejected: int) -> Markup:
         Markup("<b>{count:,} request</b> from customers and visitors rejected since it closed."),
         Markup("<b>{count:,} requests</b> from customers and visitors rejected since it closed."),
         count=rejected,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A page from which the viewer gets a session that can restrict password login."""
+
+    label: str
+    endpoint: str
+    arguments: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSession:
+    """What the viewer's session can do to password login, and the ways to one that can do more."""
+
+    sentence: str
+    rule: str
+    ways: tuple[Way, ...] = ()
+
+
+_BY = {
+    False: translatable(Markup("You signed in with a <b>password</b>.")),
+    True: translatable(Markup("You signed in with a <b>passkey</b>.")),
+}
+_NOT_BY_SSO = translatable("Only a session that began with SSO can restrict password login.")
+_BY_SSO = {
+    True: translatable("Staff who sign in with a password or passkey can't restrict it."),
+    False: translatable("Until it's set back to Everyone, staff need SSO to open this page."),
+}
+
+
+def own_session(
+    by: SignedInBy,
+    mode: PasswordLoginMode,
+    providers: Sequence[OwnProvider],
+    *,
+    by_passkey: bool,
+    sets_up: bool,
+) -> OwnSession:
+    """Return what is true for the viewer; ``sets_up``: they can add identity providers."""
+    if by.origin is SessionOrigin.OIDC:
+        sentence = html_text(
+            Markup(
+                "You signed in with <b>{provider}</b> (SSO), so you can restrict password login."
+            ),
+            provider=by.provider,
+        )
+        return OwnSession(sentence, text(_BY_SSO[mode is PasswordLoginMode.ENABLED]))
+    sentence = Markup(" ").join((html_text(_BY[by_passkey]), html_text(_NOT_BY_SSO)))
+    linked = [provider for provider in providers if provider.identities]
+    if linked:
+        return OwnSession(sentence, text("You stay on this page."), tuple(map(_sign_in, linked)))
+    if providers:
+        link = Way(
+            text("Link an SSO identity"), "console.second_factors.index", {"_anchor": "sso"}
+        )
+        return OwnSession(sentence, text("Your account has no SSO identity."), (link,))
+    if sets_up:
+        set_up = Way(text("Set up SSO"), "console.single_sign_on.index", {})
+        return OwnSession(sentence, text("No identity provider is set up."), (set_up,))
+    missing = text("No identity provider is set up. Ask someone who can manage plugins.")
+    return OwnSession(sentence, missing)
+
+
+def _sign_in(provider: OwnProvider) -> Way:
+    return Way(
+        text("Sign in with {provider}", provider=provider.name),
+        "console.sign_in.begin",
+        {"plugin_id": provider.plugin_id, "next": url_for("console.access.index")},
     )

@@ -40,7 +40,8 @@ _PROGRAM = re.compile(r"([A-Za-z][A-Za-z0-9._+-]{0,39})(?:/([0-9]+(?:\.[0-9]+)?)
 class SignedIn:
     """A user's session; ``device`` in plain words, ``is_current`` for the one in use.
 
-    ``last_used_at`` may be a minute late: it is collected in memory first.
+    ``last_used_at`` may be a minute late: it is collected in memory first. ``by_passkey``: it
+    began with a passkey, not with a password.
     """
 
     id: int
@@ -50,6 +51,7 @@ class SignedIn:
     last_used_at: datetime | None
     origin: SessionOrigin
     is_current: bool
+    by_passkey: bool = False
 
 
 @lru_cache(maxsize=1024)

@@ -99,8 +99,7 @@ class Provider:
         return bool(self.json_web_key_set_url) and all(needed)
 
     def plugin_id(self, vendor: str) -> str:
-        word = vendor.lower() if self.slug == DEFAULT_SLUG else self.slug
-        return f"{word}.authentication.openidconnect"
+        return plugin_id_of(self.slug, vendor)
 
     def issuer_here(self, issuer: str) -> str:
         """Return the issuer under which identities are stored.
@@ -140,6 +139,12 @@ def serves_any_client(provider: Provider) -> bool:
     """Whether access tokens have staff rights regardless of the client they were issued to."""
     is_open = not (provider.audience or provider.accepted_clients)
     return provider.takes_tokens and is_open and provider.serves_staff_of_any_client
+
+
+def plugin_id_of(slug: str, vendor: str) -> str:
+    """Return the plugin ID of the provider with that slug."""
+    word = vendor.lower() if slug == DEFAULT_SLUG else slug
+    return f"{word}.authentication.openidconnect"
 
 
 def slug_in(plugin_id: str) -> str | None:

@@ -23,7 +23,6 @@ from app.domain.shop.settings import (
 from app.domain.sign_in.sign_in_log import SignInMethod
 from app.domain.single_sign_on.providers import ProviderError
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.ids import to_global_id
 from app.models import ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.password_changes import sign_in_with_link
@@ -66,7 +65,7 @@ from app.services.sign_in.second_factor_sign_in import (
     prove,
     use_code,
 )
-from app.services.sign_in.sessions import SESSION, OpenedSession, end_session
+from app.services.sign_in.sessions import OpenedSession, end_own_session
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 from app.services.single_sign_on.sign_in import (
     SignInTerms,
@@ -281,11 +280,14 @@ def confirm_password_again(ports: Ports, actor: Actor, *, password: str | None) 
     prove_password(ports, actor, account, password, "password")
 
 
-@account_owner_only
+@input_decides
 def sign_out_of_console(ports: Ports, actor: Actor) -> None:
-    """End the caller's session; every copy of its cookie stops working."""
+    """End the caller's session; every copy of its cookie stops working.
+
+    In every login mode, also in one that rejects the session.
+    """
     if actor.session_id is not None:
-        end_session(ports, actor, to_global_id(SESSION, actor.session_id))
+        end_own_session(ports, actor, actor.session_id)
 
 
 @building_block

@@ -114,6 +114,12 @@ def works(without: str | None = None) -> ColumnElement[bool]:
 
 
 @building_block
+def signs_people_in() -> ColumnElement[bool]:
+    """Whether a provider is active and has a login page, as ``Provider.signs_in`` has it."""
+    return and_(_provider.active, _provider.json_web_key_set_url != "", _SIGNS_IN)
+
+
+@building_block
 def refreshes() -> ColumnElement[bool]:
     """Whether a provider can refresh sessions, as `externalRefresh` requires."""
     return and_(_provider.active, _provider.enable_refresh_token, _provider.oauth_token_url != "")

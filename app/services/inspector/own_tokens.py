@@ -26,7 +26,7 @@ from app.domain.inspector import (
     person_rights,
 )
 from app.domain.keys import KeyState
-from app.domain.second_factors import read_methods
+from app.domain.second_factors import began_with_passkey, read_methods
 from app.domain.shop.settings import (
     PasswordLoginMode,
     lacks_second_factor,
@@ -136,11 +136,14 @@ def bearer_of(user: User) -> Bearer:
 
 
 def _session_in(row: NamedRow) -> TokenSession:
+    origin = SessionOrigin(row.session_origin)
+    amr = read_methods(row.session_amr or "")
     return TokenSession(
         id=row.session_id,
-        origin=SessionOrigin(row.session_origin),
+        origin=origin,
         created_at=row.session_created_at,
         expires_at=row.session_expires_at,
+        by_passkey=origin is SessionOrigin.PASSWORD and began_with_passkey(amr),
     )
 
 

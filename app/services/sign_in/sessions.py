@@ -15,6 +15,8 @@ from app.domain.second_factors import (
     Challenge,
     ChallengePurpose,
     SecondFactorType,
+    began_with_passkey,
+    read_methods,
     used_second_factor,
     write_methods,
 )
@@ -332,18 +334,24 @@ def end_session(ports: Ports, actor: Actor, session_id: str) -> None:
     Its tokens stop working immediately in every process. Refuses NOT_FOUND on ``id`` for an ended
     session or another user's.
     """
+    if not end_own_session(ports, actor, key_of(session_id, SESSION)):
+        raise Refused(Problem("NOT_FOUND", "You have no such session.", "id"))
+
+
+@building_block
+def end_own_session(ports: Ports, actor: Actor, key: int | None) -> bool:
+    """End the caller's session with that key; return whether there was one."""
     user_id = own_id(actor)
-    key = key_of(session_id, SESSION)
     with ports.database.transaction() as session:
         ended = session.scalar(
             delete(SessionRecord)
             .where(SessionRecord.id == key, SessionRecord.user_id == user_id)
             .returning(SessionRecord.id)
         )
-        if ended is None:
-            raise Refused(Problem("NOT_FOUND", "You have no such session.", "id"))
-        change = Change("session.end", "User", user_id, actor.name, before={"session": key})
-        record(ports, actor, session, change)
+        if ended is not None:
+            change = Change("session.end", "User", user_id, actor.name, before={"session": key})
+            record(ports, actor, session, change)
+        return ended is not None
 
 
 @account_owner_only
@@ -370,7 +378,15 @@ def signed_in(actor: Actor, stored: SessionRecord) -> SignedIn:
         last_used_at=stored.last_used_at,
         origin=SessionOrigin(stored.origin),
         is_current=stored.id == actor.session_id,
+        by_passkey=is_by_passkey(stored),
     )
+
+
+@building_block
+def is_by_passkey(stored: SessionRecord) -> bool:
+    """Whether a session began with a passkey, not with a password or a provider."""
+    is_local = stored.origin == SessionOrigin.PASSWORD.value
+    return is_local and began_with_passkey(read_methods(stored.amr))
 
 
 @building_block

@@ -6,13 +6,13 @@ For staff: customers link by an email that both sides have verified (``linked_ac
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.mails.mail import MailKind
-from app.domain.single_sign_on.providers import ProviderError
+from app.domain.single_sign_on.providers import ProviderError, plugin_id_of
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import (
     ExternalIdentityRecord,
@@ -26,7 +26,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, staff_only
 from app.services.identity.linked_accounts import link_to_account
 from app.services.identity.provider_assertions import ProviderPerson, require_codes_allowed
-from app.services.identity.providers import KNOWN_BY, known_providers
+from app.services.identity.providers import KNOWN_BY, signs_people_in
 from app.services.outbox.security_notices import notify
 from app.services.sign_in.reauthentication import own_id
 from app.services.single_sign_on.sign_in import (
@@ -73,30 +73,30 @@ def list_own_providers(ports: Ports, actor: Actor) -> tuple[OwnProvider, ...]:
     query = (
         select(
             provider.slug,
+            provider.name,
             identity.id,
             identity.created_at,
             identity.by_owner,
             (identity.id == of_session.scalar_subquery()).label("is_current"),
         )
-        .join(provider, KNOWN_BY)
-        .where(identity.user_id == own_id(actor))
-        .order_by(identity.id)
+        .outerjoin(identity, and_(KNOWN_BY, identity.user_id == own_id(actor)))
+        .where(signs_people_in())
+        .order_by(provider.id, identity.id)
     )
     with ports.database.reading() as session:
         rows = session.execute(query).all()
     vendor = ports.configuration.vendor
     return tuple(
         OwnProvider(
-            known.plugin_id(vendor),
-            known.name,
+            plugin_id_of(slug, vendor),
+            name,
             tuple(
                 OwnIdentity(row.id, row.created_at, row.by_owner, bool(row.is_current))
                 for row in rows
-                if row.slug == known.slug
+                if row.slug == slug and row.id is not None
             ),
         )
-        for known in known_providers(ports)
-        if known.active and known.signs_in
+        for slug, name in dict.fromkeys((row.slug, row.name) for row in rows)
     )
 
 
