@@ -233,7 +233,11 @@ def test_password_login_card_shows_the_mode(mode: PasswordLoginMode, state: str)
 @pytest.mark.parametrize(
     ("providers", "state", "sentence"),
     [
-        ((), "off", "No identity provider is active. Everyone signs in with a password."),
+        (
+            (),
+            "off",
+            "No identity provider is active. Everyone signs in with a password or passkey.",
+        ),
         ((replace(PROVIDER, is_active=False),), "off", "No identity provider is active"),
         ((PROVIDER,), "ok", "Harbour ID responded <time "),
         ((replace(PROVIDER, is_paused=True),), "bad", "Harbour ID responded"),
@@ -260,6 +264,17 @@ def test_checklist_says_which_steps_are_done() -> None:
     assert checklist.steps[0].detail == "Mail is sent by your mail server."
     (mail, *_) = make_home_page(replace(CALM, setup=NEW)).checklist.steps  # type: ignore[union-attr]
     assert mail.detail.startswith("Mail is written to a file and not sent")
+    # No page of the console sets it up.
+    assert (mail.endpoint, mail.command.partition("=")[0]) == ("", "MAIL_URL")
+
+
+def test_open_setup_steps_are_in_the_summary_unless_something_needs_attention() -> None:
+    assert make_home_page(replace(CALM, setup=NEW)).summary == "5 setup steps are open."
+    almost = replace(NEW, has_staff=True, has_app=True, has_sign_on=True, has_webhook=True)
+    assert make_home_page(replace(CALM, setup=almost)).summary == "1 setup step is open."
+    people = replace(PEOPLE, untrusted_peers=3)
+    page = make_home_page(replace(CALM, setup=NEW, people=people))
+    assert page.summary == "1 item needs attention."
 
 
 @pytest.mark.parametrize("setup", [None, Setup(*[True] * 5)])

@@ -19,6 +19,7 @@ from tests.builders.products import make_product
 from tests.builders.webhooks import change_webhook, make_many_deliveries, make_webhook
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.list_cells import active_filters
+from tests.console.staff_client import ConsoleClient
 
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
 QUERY = "subscription {\r\n  event { ... on ProductUpdated { product { name } } }\r\n}"
@@ -410,3 +411,18 @@ def test_payload_of_the_form_is_shown_as_its_app_reads_it(
     assert "No event selected" in console.send(preview, {"app": str(app_id)}, seen_at=form).text
     without = staff_console(Permission.MANAGE_ORDERS, email="other@example.com")
     assert without.send(preview, entered, seen_at="/console/").status == 403
+
+
+def test_webhook_without_an_app_leads_to_making_one(
+    admin: ConsoleClient, staff_console: StaffConsole, shop: Ports
+) -> None:
+    new = "/console/webhooks/new"
+    page = admin.open(new)
+    assert "Create the app first." in page.text
+    assert 'href="/console/apps/connect"' in page.html
+    assert 'href="/console/apps/install/"' in page.html
+    assert "Endpoint URL" not in page.text
+    make_app(shop, "Labels", Permission.MANAGE_ORDERS)
+    # An app beyond one's reach is none to make webhooks for.
+    assert "they have permissions you don" in staff_console(Permission.MANAGE_APPS).open(new).text
+    assert "Endpoint URL" in admin.open(new).text

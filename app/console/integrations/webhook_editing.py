@@ -207,6 +207,8 @@ def new() -> BaseResponse:
     apps = list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
     if _is_from_dry_run():
         return go_with_entered(_entered_fields(), "console.webhook_editing.new")
+    if all(lacking_of_app(actor(), app.permissions) for app in apps):
+        return page("webhooks/no_app.html", has_apps=bool(apps))
     entered = entered_before()
     if entered is not None:
         _tell_of_query(entered, None)

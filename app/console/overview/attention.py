@@ -114,14 +114,14 @@ def _second_factor_item(count: int, begins: datetime, now: datetime) -> Attentio
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of the setup checklist; ``endpoint`` is where an open step is done."""
+    """A step of the setup checklist; an open one is done at ``endpoint``, or with ``command``."""
 
     title: str
     detail: str
     is_done: bool
-    endpoint: str
-    action: str
-    arguments: Mapping[str, object] = field(default_factory=dict)
+    endpoint: str = ""
+    action: str = ""
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +136,13 @@ class Checklist:
 _MAIL = {
     True: translatable("Mail is sent by your mail server."),
     False: translatable(
-        "Mail is written to a file and not sent until a server administrator connects a mail "
-        "server (MAIL_URL)."
+        "Mail is written to a file and not sent. A server administrator connects a mail server by "
+        "this setting, and restarts Latchkey:"
     ),
 }
+
+
+_MAIL_SETTING = "MAIL_URL=smtp://user:password@mail.example.com:587"
 
 
 def make_checklist(setup: Setup | None) -> Checklist | None:
@@ -148,12 +151,10 @@ def make_checklist(setup: Setup | None) -> Checklist | None:
         return None
     steps = (
         Step(
-            text("Set up mail"),
+            text("Connect a mail server"),
             text(_MAIL[setup.sends_mail]),
             setup.sends_mail,
-            "console.shop_settings.index",
-            text("View mail settings"),
-            {"_anchor": "mail"},
+            command=_MAIL_SETTING,
         ),
         Step(
             text("Invite your first staff member"),

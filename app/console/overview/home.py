@@ -135,6 +135,7 @@ class HomePage:
 def make_home_page(seen: Overview) -> HomePage:
     """Return the page that shows ``seen``."""
     active = [provider for provider in seen.providers if provider.is_active]
+    checklist = make_checklist(seen.setup)
     attention = (
         *(_webhook_item(webhook, seen.at) for webhook in seen.webhooks or ()),
         *_switch_items(seen, can_change=seen.traffic is not None),
@@ -146,8 +147,8 @@ def make_home_page(seen: Overview) -> HomePage:
     )
     return HomePage(
         at=seen.at,
-        summary=_summary(len(attention)),
-        checklist=make_checklist(seen.setup),
+        summary=_summary(len(attention), checklist),
+        checklist=checklist,
         attention=attention,
         password_login=_password_login(seen.switches.password_login_mode, seen.people),
         storefront=_storefront(seen),
@@ -160,7 +161,13 @@ def make_home_page(seen: Overview) -> HomePage:
     )
 
 
-def _summary(items: int) -> str:
+def _summary(items: int, checklist: Checklist | None) -> str:
+    if not items and checklist is not None:
+        return text(
+            "{count} setup step is open.",
+            "{count} setup steps are open.",
+            count=len(checklist.steps) - checklist.number_done,
+        )
     if not items:
         return text("All clear.")
     return html_text("{count} item needs attention.", "{count} items need attention.", count=items)
@@ -350,7 +357,9 @@ def _storefront(seen: Overview) -> StatusCard:
 
 def _single_sign_on(active: list[ProviderStatus], now: datetime) -> StatusCard:
     if not active:
-        sentence = text("No identity provider is active. Everyone signs in with a password.")
+        sentence = text(
+            "No identity provider is active. Everyone signs in with a password or passkey."
+        )
         return StatusCard("off", text("Not set up"), (sentence,))
     answers = tuple(_provider_answer(provider, now) for provider in active)
     if any(provider.is_paused for provider in active):
