@@ -54,6 +54,9 @@ from app.services.shop.settings import Closing, update_shop
 from app.web.caller import base_url
 from app.web.translation import page_direction, page_language, problem_text, text
 
+BEGUN = "begun"
+"""The state of a message about something that goes on."""
+
 THEMES = ("auto", "light", "dark")
 _YEAR = 365 * 24 * 3600
 _PAGE_POLICY = (
@@ -82,6 +85,12 @@ def refused_page(template: str, /, **values: object) -> Response:
 def redirect_with_success(message: str, endpoint: str, /, **values: Any) -> BaseResponse:
     """Redirect after a change, and show ``message`` on the page that follows."""
     flash(message, "ok")
+    return redirect_to(endpoint, **values)
+
+
+def redirect_with_progress(message: str, endpoint: str, /, **values: Any) -> BaseResponse:
+    """Redirect after something began; a refresh of the page replaces ``message`` once it ends."""
+    flash(message, BEGUN)
     return redirect_to(endpoint, **values)
 
 
@@ -117,6 +126,11 @@ class Message:
     @property
     def role(self) -> str:
         return "alert" if self.state == "bad" else "status"
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it tells of something that goes on, so that a refresh says how it ended."""
+        return self.state == BEGUN
 
 
 def flashed_messages() -> Sequence[Message]:

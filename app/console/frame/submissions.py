@@ -36,7 +36,7 @@ from wtforms.validators import StopValidation
 
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import PageGroup
-from app.console.frame.page_layout import page, redirect_to
+from app.console.frame.page_layout import BEGUN, page, redirect_to
 from app.console.frame.session import actor, anonymous_actor, ports
 from app.domain.values.errors import TooManyRequests
 from app.domain.values.installation import DatabaseUnavailable
@@ -353,13 +353,15 @@ class CreatingForm(ConsoleForm):
 class Created:
     """What was created: what to say, and the page that shows it.
 
-    ``secret`` is shown on that page once.
+    ``secret`` is shown on that page once. ``goes_on``: the message is about something that has
+    only begun.
     """
 
     message: str
     endpoint: str
     arguments: Mapping[str, object] = field(default_factory=dict)
     secret: str = field(default="", repr=False)
+    goes_on: bool = False
 
 
 def create_once(form: CreatingForm, create: Callable[[], Created]) -> BaseResponse:
@@ -387,7 +389,7 @@ def create_once(form: CreatingForm, create: Callable[[], Created]) -> BaseRespon
     reveal = {_CREATED_PARAMETER: key} if created.secret else {}
     location = url_for(created.endpoint, **created.arguments, **reveal)  # type: ignore[arg-type]
     finish_submission(ports(), actor(), key, location, created.secret)
-    flash(created.message, "ok")
+    flash(created.message, BEGUN if created.goes_on else "ok")
     return redirect(location, HTTPStatus.SEE_OTHER)
 
 

@@ -10,7 +10,12 @@ from wtforms.validators import InputRequired
 
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import Entry, PageGroup
-from app.console.frame.page_layout import page, redirect_with_success, refused_page
+from app.console.frame.page_layout import (
+    page,
+    redirect_with_progress,
+    redirect_with_success,
+    refused_page,
+)
 from app.console.frame.permissions import Chip, PermissionsField, chips
 from app.console.frame.session import actor, now, ports
 from app.console.frame.submissions import Created, CreatingForm, create_once
@@ -94,7 +99,7 @@ def retry(key: int) -> BaseResponse:
     """Try a failed installation again."""
     installation = retry_installation(ports(), actor(), key)
     started = text("Installing {app} again.", app=installation.app_name)
-    return redirect_with_success(started, "console.apps.index")
+    return redirect_with_progress(started, "console.apps.index")
 
 
 @blueprint.post("/<key:key>/dismiss")
@@ -125,7 +130,7 @@ def _install(form: InstallForm) -> Created:
     )
     install_app(ports(), actor(), installation_request)
     started = text("Installing {app}. It appears in the list when it's done.", app=manifest.name)
-    return Created(started, "console.apps.index")
+    return Created(started, "console.apps.index", goes_on=True)
 
 
 def _agree(manifest: Manifest, form: InstallForm) -> BaseResponse:

@@ -206,6 +206,13 @@ def installing_words(notices: Sequence[InstallationNotice]) -> str:
     return " ".join(notice.title for notice in notices if not notice.is_failed)
 
 
+def ended_words(notices: Sequence[InstallationNotice]) -> str:
+    """Return what is said once no installation is in progress."""
+    if any(notice.is_failed for notice in notices):
+        return text("Installation failed.")
+    return text("Installation finished.")
+
+
 def _read(
     request: PageRequest,
     *,
@@ -329,6 +336,7 @@ def index() -> BaseResponse:
         can_manage=can_manage,
         installations=notices,
         installing=installing_words(notices),
+        ended=ended_words(notices),
     )
 
 

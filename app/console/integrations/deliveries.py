@@ -9,7 +9,12 @@ from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import page, redirect_to, redirect_with_success
+from app.console.frame.page_layout import (
+    page,
+    redirect_to,
+    redirect_with_progress,
+    redirect_with_success,
+)
 from app.console.frame.parts import Question
 from app.console.frame.session import actor, now, ports
 from app.console.integrations.deliveries_page import (
@@ -265,7 +270,7 @@ def redeliver(key: int) -> BaseResponse:
     except Refused as refused:
         flash(refused_text(refused), "bad")
         return redirect_to("console.deliveries.show", key=key)
-    return redirect_with_success(text("Resending now."), "console.deliveries.show", key=key)
+    return redirect_with_progress(text("Resending now."), "console.deliveries.show", key=key)
 
 
 @blueprint.post("/redeliver")

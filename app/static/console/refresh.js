@@ -1,4 +1,5 @@
 // Keeps parts of a page current: elements with an id and data-refresh, the seconds between two requests.
+// Elements with an id and data-follows change along: what counts rows. A message with data-begun says how it ended.
 // Rows with data-key keep their place, focus and selection. Without script, reloading the page does the same.
 "use strict";
 
@@ -64,12 +65,21 @@
       const fresh = page.getElementById(region.id);
       if (!fresh) continue;
       const { announcement = "", ended = "" } = region.dataset;
-      const now = fresh.dataset.announcement || (announcement && ended);
+      const now = fresh.dataset.announcement || (announcement && (fresh.dataset.ended ?? ended));
       const isFixed = region.querySelector("[data-key] input[type=checkbox]:checked") !== null;
       if (morph(region, fresh, isFixed)) isChanged = true;
-      if (now && now !== announcement) announcer.textContent = now;
+      if (now && now !== announcement) say(now);
+    }
+    for (const follower of document.querySelectorAll("[id][data-follows]")) {
+      const fresh = page.getElementById(follower.id);
+      if (fresh && morph(follower, fresh, false)) isChanged = true;
     }
     return isChanged;
+  }
+
+  function say(words) {
+    announcer.textContent = words;
+    for (const message of document.querySelectorAll("[data-begun] > div")) message.textContent = words;
   }
 
   const keyOf = (node) => node.dataset?.key || "";
