@@ -1,16 +1,20 @@
 """What the console says after an act is in view, read out, and true at that moment."""
 
+import re
+
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from app.domain.authorization.actor import WORKER
 from app.services.apps.installation_worker import install_next_app
 from tests.browser.console import RunningShop
 from tests.builders.apps import make_app
+from tests.builders.provider_records import make_provider
 from tests.servers.apps import app_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
+RUN = re.compile("^Run")
 COVERED = """heading => {
   const box = heading.getBoundingClientRect();
   return !heading.contains(document.elementFromPoint(box.left + 2, box.top + box.height / 2));
@@ -54,3 +58,27 @@ def test_finished_installation_brings_count_and_message_along(
         expect(message).to_have_text("Installation finished.")
     expect(admin.get_by_text("2 apps", exact=True)).to_be_visible()
     expect(admin.locator("#app-list tbody tr")).to_have_count(2)
+
+
+def test_pressed_button_is_busy_until_the_answer_is_there(
+    admin: Page, small_shop: RunningShop
+) -> None:
+    make_app(small_shop.ports, "Labels")
+    held: list[Route] = []
+    make_provider(small_shop.ports)
+    for path, address, name in (
+        ("dry-run/", "**/dry-run/", RUN),
+        ("single-sign-on/default/", "**/default/test", "Test connection"),
+    ):
+        admin.goto(f"{small_shop.url}/console/{path}")
+        admin.route(address, lambda route: held.append(route))  # noqa: PLW0108 - playwright wraps it
+        button = admin.get_by_role("button", name=name)
+        button.click(no_wait_after=True)
+        expect(button).to_have_attribute("aria-busy", "true")
+        expect(admin.get_by_role("status").filter(has_text="Working …")).to_have_count(1)
+        button.click(no_wait_after=True)
+        assert len(held) == 1, "it was sent twice"
+        held.pop().continue_()
+        admin.unroute(address)
+        expect(button).not_to_have_attribute("aria-busy", "true")
+        expect(admin.get_by_role("status").filter(has_text="Working …")).to_have_count(0)

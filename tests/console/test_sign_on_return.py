@@ -153,9 +153,9 @@ def test_restricted_session_becomes_one_of_the_provider(
         set_mode(shop, mode)
         refused = anonymous_console.open(access)
         assert (refused.status, says in refused.text) == (403, True)
+        assert f'href="{WITH}?next={access}"' in refused.html
         set_mode(shop, PasswordLoginMode.ENABLED)
     set_mode(shop, mode)
-    assert f'href="{WITH}?next={access}"' in refused.html
     assert (
         anonymous_console.open(leave(anonymous_console, provider, next_path=access)).leads_to
         == access

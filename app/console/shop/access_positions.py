@@ -298,7 +298,7 @@ def rejected_requests(rejected: int) -> Markup:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class OwnLink:
     """A page from which the viewer gets a session that can restrict password login."""
 
     label: str
@@ -308,11 +308,11 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class OwnSession:
-    """What the viewer's session can do to password login, and the ways to one that can do more."""
+    """What the viewer's session can do to password login, and links to one that can do more."""
 
     sentence: str
     rule: str
-    ways: tuple[Way, ...] = ()
+    links: tuple[OwnLink, ...] = ()
 
 
 _BY = {
@@ -348,19 +348,19 @@ def own_session(
     if linked:
         return OwnSession(sentence, text("You stay on this page."), tuple(map(_sign_in, linked)))
     if providers:
-        link = Way(
+        link = OwnLink(
             text("Link an SSO identity"), "console.second_factors.index", {"_anchor": "sso"}
         )
         return OwnSession(sentence, text("Your account has no SSO identity."), (link,))
     if sets_up:
-        set_up = Way(text("Set up SSO"), "console.single_sign_on.index", {})
+        set_up = OwnLink(text("Set up SSO"), "console.single_sign_on.index", {})
         return OwnSession(sentence, text("No identity provider is set up."), (set_up,))
     missing = text("No identity provider is set up. Ask someone who can manage plugins.")
     return OwnSession(sentence, missing)
 
 
-def _sign_in(provider: OwnProvider) -> Way:
-    return Way(
+def _sign_in(provider: OwnProvider) -> OwnLink:
+    return OwnLink(
         text("Sign in with {provider}", provider=provider.name),
         "console.sign_in.begin",
         {"plugin_id": provider.plugin_id, "next": url_for("console.access.index")},

@@ -69,7 +69,7 @@ from app.services.sign_in.sessions import OpenedSession, end_own_session
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 from app.services.single_sign_on.sign_in import (
     SignInTerms,
-    find_way_in,
+    find_login_provider,
     provider_login_url,
     sign_in_with_provider,
     store_sign_in,
@@ -214,7 +214,7 @@ def begin_console_sign_in(
     ``again`` asks the provider to authenticate them anew. Refuses NOT_FOUND for a provider that is
     unknown, inactive, or can't sign people in.
     """
-    provider = find_way_in(ports, plugin_id)
+    provider = find_login_provider(ports, plugin_id)
     started = store_sign_in(ports, provider, redirect_uri)
     return StartedConsoleSignIn(
         provider_login_url(ports, provider, started, "login" if again else ""), started.state
@@ -236,7 +236,7 @@ def finish_console_sign_in(
     Refuses INVALID to everyone but staff, without creating an account. If ``actor`` is signed in,
     it must be the same person, who has then reauthenticated.
     """
-    provider = find_way_in(ports, plugin_id)
+    provider = find_login_provider(ports, plugin_id)
     terms = SignInTerms(staff_only=True, user_id=actor.user_id, lifetime=LIFETIME)
     entered = sign_in_with_provider(
         ports, actor, provider, code=code, state=state, error=error, terms=terms

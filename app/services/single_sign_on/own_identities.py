@@ -30,7 +30,7 @@ from app.services.identity.providers import KNOWN_BY, signs_people_in
 from app.services.outbox.security_notices import notify
 from app.services.sign_in.reauthentication import own_id
 from app.services.single_sign_on.sign_in import (
-    find_way_in,
+    find_login_provider,
     provider_login_url,
     store_sign_in,
     take_sign_in,
@@ -119,7 +119,7 @@ def begin_own_link(
     The provider asks them to sign in again. Refuses NOT_FOUND for a provider that is unknown,
     inactive, or can't sign people in.
     """
-    session_id, provider = _own_session(actor), find_way_in(ports, plugin_id)
+    session_id, provider = _own_session(actor), find_login_provider(ports, plugin_id)
     started = store_sign_in(ports, provider, redirect_uri, links_in=session_id)
     url = provider_login_url(ports, provider, started, "login")
     return StartedLink(provider.name, url, started.state)
@@ -141,7 +141,7 @@ def finish_own_link(
     session, within ten minutes. Refuses as ``finish_sign_in`` and ``link_to_account`` do. The
     owner gets an email.
     """
-    session_id, provider = _own_session(actor), find_way_in(ports, plugin_id)
+    session_id, provider = _own_session(actor), find_login_provider(ports, plugin_id)
     started = take_sign_in(ports, provider, state or "", links_in=session_id)
     if error is not None:
         raise Refused(error.problem(provider.name))

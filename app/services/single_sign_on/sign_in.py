@@ -281,7 +281,7 @@ class VerifiedSignIn:
 
 
 @building_block
-def find_way_in(ports: Ports, plugin_id: str) -> Provider:
+def find_login_provider(ports: Ports, plugin_id: str) -> Provider:
     """Return the provider.
 
     Refuses NOT_FOUND for one that is unknown, inactive, or can't sign people in.

@@ -179,12 +179,28 @@ addEventListener("submit", (event) => {
   const form = event.target;
   if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
   if (form.dataset.sent) event.preventDefault();
+  else begin(form, event.submitter);
+  setTimeout(() => end(form), RESENT_AFTER);
+});
+addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach(end));
+
+// Until its answer is there, the button that was pressed is busy, and a screen reader hears it.
+function begin(form, button) {
   form.dataset.sent = "yes";
-  setTimeout(() => delete form.dataset.sent, RESENT_AFTER);
-});
-addEventListener("pageshow", () => {
-  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
-});
+  button?.setAttribute("aria-busy", "true");
+  if (!toasts) return;
+  const status = document.createElement("div");
+  status.className = "visually-hidden";
+  status.dataset.working = "";
+  status.textContent = document.body.dataset.working;
+  toasts.append(status);
+}
+
+function end(form) {
+  delete form.dataset.sent;
+  for (const button of document.querySelectorAll("button[aria-busy]")) button.removeAttribute("aria-busy");
+  for (const status of document.querySelectorAll("div[data-working]")) status.remove();
+}
 
 // ---- permissions: found as one types, counted as one ticks ------------------------------------
 for (const block of document.querySelectorAll("[data-permissions]")) {
@@ -428,13 +444,14 @@ document.addEventListener("submit", async (event) => {
   const pane = document.getElementById(form.dataset.pane);
   if (!pane) return;
   event.preventDefault();
+  if (form.dataset.sent) return;
+  begin(form, event.submitter);
   pane.setAttribute("aria-busy", "true");
   const values = new URLSearchParams(new FormData(form, event.submitter));
-  const { answer, element } = await part(form.action || location.href, `#${pane.id}`, {
-    method: "POST",
-    body: values,
-  });
-  if (answer.redirected || !element) {
+  const asked = part(form.action || location.href, `#${pane.id}`, { method: "POST", body: values });
+  const { answer, element } = await asked.catch(() => ({}));
+  end(form);
+  if (!element || answer.redirected) {
     form.removeAttribute("data-pane");
     form.requestSubmit(event.submitter);
     return;
