@@ -44,9 +44,12 @@ print(json.dumps({"refused": refused, "read": read, "pages": pages}))
 
 @pytest.fixture
 def project(tmp_path: Path) -> Installation:
-    """A copy of the project with the lines of the example, and a database of its own."""
+    """A copy of the project with the lines of the example, and a database of its own.
+
+    With its bytecode, so that only the files with these lines are compiled.
+    """
     copy = tmp_path / "project"
-    without = shutil.ignore_patterns("__pycache__", "vendor")
+    without = shutil.ignore_patterns("vendor")
     for name in COPIED:
         shutil.copytree(ROOT / name, copy / name, ignore=without)
     (copy / "app/static/vendor").symlink_to(ROOT / "app/static/vendor")

@@ -1,6 +1,7 @@
 """The comparison with the floor sees what would break a client, and only that."""
 
 import re
+from functools import cache
 
 import pytest
 from graphql import build_schema, print_schema
@@ -11,6 +12,7 @@ from tests.spec.floor import floor, incompatible, missing
 _DESCRIPTION = re.compile(r'"""(.*?)"""', re.DOTALL)
 
 
+@cache
 def without_descriptions() -> str:
     """The printed schema, with the arguments of a field on its line."""
     return print_schema(build_schema(_DESCRIPTION.sub("", printed_schema())))
