@@ -129,8 +129,10 @@ def test_staff_choose_the_language_of_their_account(visitor: Visitor) -> None:
     visitor.shop.sign_in(visitor.page.context, ADMIN)
     visitor.page.goto(f"{visitor.shop.url}/console/account/")
     visitor.page.get_by_role("combobox", name="Language").select_option("PL")
-    visitor.page.get_by_role("button", name="Save language").click()
-    expect(visitor.page.get_by_role("status").first).to_have_text(visitor.say("Language saved."))
+    visitor.page.get_by_role("button", name="Save preferences").click()
+    expect(visitor.page.get_by_role("status").first).to_have_text(
+        visitor.say("Preferences saved.")
+    )
     visitor.look()
 
 

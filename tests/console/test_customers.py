@@ -162,10 +162,11 @@ def test_details_are_saved_and_errors_are_shown_at_their_fields(
     here = f"{LIST}{key}"
     console = staff_console(USERS)
     given = {"first_name": "Ada", "last_name": "Okafor", "email": "taken@example.com"}
-    refused = console.send(f"{here}/details", given, seen_at=here)
+    edited = f"{here}?edit=details"
+    refused = console.send(f"{here}/details", given, seen_at=edited)
     assert refused.status == 422
     assert "Email:" in refused.text
-    saved = console.send(f"{here}/details", {**given, "email": "ada@example.com"}, seen_at=here)
+    saved = console.send(f"{here}/details", {**given, "email": "ada@example.com"}, seen_at=edited)
     assert "Saved the details of Ada Okafor." in console.follow(saved).text
     assert user_as_stored(shop, key).email == "ada@example.com"
 
@@ -174,16 +175,18 @@ def test_note_and_reference_are_saved_and_kept_from_those_who_see_orders(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     here = f"{LIST}{make_user(shop)}"
+    edited = f"{here}?edit=details"
     console = staff_console(USERS)
     email = {"email": "customer@example.com"}
     given = {**email, "note": "Tea,\r\nno milk", "external_reference": "e1"}
-    console.send(f"{here}/details", given, seen_at=here)
-    page = console.open(here).html
+    console.send(f"{here}/details", given, seen_at=edited)
+    assert "Tea,\nno milk" in console.open(here).html.replace("\r", "")
+    page = console.open(edited).html
     assert "Tea,\nno milk</textarea>" in page.replace("\r", "")
     assert 'value="e1"' in page
-    console.send(f"{here}/details", email, seen_at=here)
+    console.send(f"{here}/details", email, seen_at=edited)
     assert "no milk" in console.open(here).html
-    console.send(f"{here}/details", given, seen_at=here)
+    console.send(f"{here}/details", given, seen_at=edited)
     (entry,) = trail(shop, "customer.update")
     assert entry.after == {"has_note": True, "external_reference": "e1"}
     orders = staff_console(Permission.MANAGE_ORDERS, email="orders@example.com")

@@ -153,8 +153,8 @@ def test_permissions_name_every_source(direct: set[Permission], of_orders: str) 
     person = Person(user, direct_permissions=frozenset(direct))
     page = make_staff_page(person, viewer(*direct, ORDERS), NO_GROUPS, None)
     assert set(page.permissions) == {
-        HeldPermission("MANAGE_APPS", "Manage apps", "Granted directly"),
-        HeldPermission("MANAGE_ORDERS", "Manage orders", of_orders),
+        HeldPermission("MANAGE_APPS", "Manage apps", APPS.allows, "Granted directly"),
+        HeldPermission("MANAGE_ORDERS", "Manage orders", ORDERS.allows, of_orders),
     }
     assert {one.name for one in page.direct_permissions} == direct
 

@@ -58,24 +58,24 @@ def test_person_chooses_a_time_zone_for_every_page(
     other = staff_console(email="other@example.com")
     assert "12:00:00 UTC" in console.open("/console/").text
     saved = console.send(
-        "/console/account/time-zone", {"time_zone": "Asia/Tokyo"}, seen_at="/console/account/"
+        "/console/account/preferences", {"time_zone": " asia/tokyo "}, seen_at="/console/account/"
     )
     account = console.follow(saved)
-    assert "Time zone saved." in account.text
-    assert '<option selected value="Asia/Tokyo">Asia/Tokyo</option>' in account.html
+    assert "Preferences saved." in account.text
+    assert 'value="Asia/Tokyo"' in account.html.partition('name="time_zone"')[2][:400]
     assert "1 Mar 2026, 21:00:00 JST" in console.open("/console/").text
     assert "12:00:00 UTC" in other.open("/console/").text
     (change,) = trail(shop, "account.update")
     assert (change.before, change.after) == ({"time_zone": None}, {"time_zone": "Asia/Tokyo"})
-    console.send("/console/account/time-zone", {"time_zone": ""}, seen_at="/console/account/")
+    console.send("/console/account/preferences", {"time_zone": ""}, seen_at="/console/account/")
     assert "12:00:00 UTC" in console.open("/console/").text
 
 
-@pytest.mark.parametrize("name", ["Europe/Atlantis", "UTC", "../etc/passwd", "x" * 300])
+@pytest.mark.parametrize("name", ["Europe/Atlantis", "../etc/passwd", "x" * 300])
 def test_unknown_time_zone_is_refused_at_its_field(staff_console: StaffConsole, name: str) -> None:
     console = staff_console()
     refused = console.send(
-        "/console/account/time-zone", {"time_zone": name}, seen_at="/console/account/"
+        "/console/account/preferences", {"time_zone": name}, seen_at="/console/account/"
     )
     assert refused.status == 422
     assert "Choose a time zone from the list." in refused.text
@@ -87,7 +87,7 @@ def test_entered_moments_and_days_are_in_the_time_zone(
 ) -> None:
     console = staff_console(Permission.MANAGE_SETTINGS, Permission.MANAGE_STAFF)
     console.send(
-        "/console/account/time-zone", {"time_zone": "Asia/Tokyo"}, seen_at="/console/account/"
+        "/console/account/preferences", {"time_zone": " asia/tokyo "}, seen_at="/console/account/"
     )
     closing = "/console/access/?ask=storefront&open=false"
     assert "24-hour time in Asia/Tokyo." in console.open(closing).text

@@ -5,18 +5,22 @@ from dataclasses import dataclass
 
 from flask import flash, request, session
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import EmailField, PasswordField, SelectField, StringField
+from wtforms import EmailField, PasswordField, RadioField, SelectField, StringField
+from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
 from app.console.frame.forms import ConsoleForm, uploaded_image
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import (
+    THEMES,
     full_url,
+    keep_theme,
     mail_message,
     page,
     redirect_to,
     redirect_with_success,
     refused_page,
+    theme,
 )
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, caller, ports
@@ -27,7 +31,13 @@ from app.domain.accounts.languages import (
     SHIPPED_LANGUAGES,
     shipped_tag,
 )
-from app.domain.accounts.users import MAX_AVATAR_SIZE, User, avatar_path, time_zones
+from app.domain.accounts.users import (
+    MAX_AVATAR_SIZE,
+    User,
+    avatar_path,
+    time_zone_problem,
+    time_zones,
+)
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
@@ -156,11 +166,11 @@ blueprint = PageGroup(
 )
 
 
-def _zone_choices() -> list[tuple[str, str]]:
-    return [
-        ("", text("UTC (default)")),
-        *((name, name.replace("_", " ")) for name in time_zones()),
-    ]
+_THEMES = {
+    "auto": lazy_text("System"),
+    "light": lazy_text("Light"),
+    "dark": lazy_text("Dark"),
+}
 
 
 class NameForm(ConsoleForm):
@@ -170,17 +180,20 @@ class NameForm(ConsoleForm):
     last_name = StringField(lazy_text("Last name"))
 
 
-class TimeZoneForm(ConsoleForm):
-    """The time zone in which the console shows times."""
+class PreferencesForm(ConsoleForm):
+    """The look, language and time zone of the caller's console; emails have its language, too.
 
-    time_zone = SelectField(lazy_text("Time zone"), choices=_zone_choices, validate_choice=False)
+    A time zone can be written in any case, and with spaces: ``europe/new york`` is found.
+    """
 
-
-class LanguageForm(ConsoleForm):
-    """The language of the caller's emails, and of the console where it is translated."""
-
-    names = {"languageCode": "language"}  # noqa: RUF012
+    names = {"languageCode": "language", "timeZone": "time_zone"}  # noqa: RUF012
+    theme = RadioField(
+        lazy_text("Theme"),
+        choices=[SelectChoice(*one) for one in _THEMES.items()],
+        validate_choice=False,
+    )
     language = SelectField(lazy_text("Language"), validate_choice=False)
+    time_zone = StringField(lazy_text("Time zone"))
 
 
 class PasswordChangeForm(ConsoleForm):
@@ -226,29 +239,35 @@ def save_name() -> BaseResponse:
     return redirect_with_success(text("Name saved."), "console.account.index")
 
 
-@blueprint.post("/time-zone")
-def save_time_zone() -> BaseResponse:
-    """Choose the time zone of the console's times."""
-    form = TimeZoneForm()
-    try:
-        set_time_zone(ports(), actor(), form.time_zone.data or None)
-    except Refused as refused:
-        form.refuse(refused)
-        return refused_page("account/index.html", **_values(time_zone_form=form))
-    return redirect_with_success(text("Time zone saved."), "console.account.index")
+@blueprint.post("/preferences")
+def save_preferences() -> BaseResponse:
+    """Choose look, language and time zone; a field that isn't sent stays as it is."""
+    user = caller().user
+    form = PreferencesForm()
+    language = form.language.data or user.language_code
+    zone = user.time_zone if form.time_zone.data is None else _zone_called(form.time_zone.data)
+    problem = _NO_LANGUAGE if language not in LANGUAGE_NAMES else time_zone_problem(zone)
+    if problem is not None:
+        form.language.choices = _languages(user.language_code)
+        form.refuse(Refused(problem))
+        return refused_page("account/index.html", **_values(preferences_form=form))
+    if zone != user.time_zone:
+        set_time_zone(ports(), actor(), zone)
+    if language != user.language_code:
+        update_account(ports(), actor(), Details(language_code=language))
+        use_language(person_language(language))
+    answer = redirect_with_success(text("Preferences saved."), "console.account.index")
+    if form.theme.data in THEMES:
+        keep_theme(answer, form.theme.data)
+    return answer
 
 
-@blueprint.post("/language")
-def save_language() -> BaseResponse:
-    """Choose the language of the caller's console and emails."""
-    chosen = str(LanguageForm().language.data)
-    if chosen not in LANGUAGE_NAMES:
-        form = _language_form(caller().user.language_code)
-        form.refuse(Refused(_NO_LANGUAGE))
-        return refused_page("account/index.html", **_values(language_form=form))
-    update_account(ports(), actor(), Details(language_code=chosen))
-    use_language(person_language(chosen))
-    return redirect_with_success(text("Language saved."), "console.account.index")
+def _zone_called(entered: str) -> str | None:
+    """Return the time zone that is meant; what is none as it is, and ``None`` for UTC."""
+    name = "_".join(entered.split()).casefold()
+    if name in ("", "utc"):
+        return None
+    return next((zone for zone in time_zones() if zone.casefold() == name), entered)
 
 
 @blueprint.post("/picture")
@@ -368,19 +387,28 @@ def end_others() -> BaseResponse:
     return redirect_with_success(message, "console.account.index")
 
 
-def _language_form(chosen: str) -> LanguageForm:
-    """Return the form with the languages that are shipped, and the caller's if it is another."""
-    form = LanguageForm(formdata=None, language=chosen)
-    others = {} if chosen in SHIPPED_LANGUAGES else {chosen: language_name(chosen)}
-    form.language.choices = [*SHIPPED_LANGUAGES.items(), *others.items()]
+def _preferences(user: User) -> PreferencesForm:
+    """Return the form with what is chosen; an unset time zone is empty."""
+    form = PreferencesForm(
+        formdata=None,
+        theme=theme(),
+        language=user.language_code,
+        time_zone=user.time_zone or "",
+    )
+    form.language.choices = _languages(user.language_code)
     return form
+
+
+def _languages(chosen: str) -> list[tuple[str, str]]:
+    """Return the languages that are shipped, and the caller's if it is another."""
+    others = {} if chosen in SHIPPED_LANGUAGES else {chosen: language_name(chosen)}
+    return [*SHIPPED_LANGUAGES.items(), *others.items()]
 
 
 def _values(
     *,
-    language_form: LanguageForm | None = None,
+    preferences_form: PreferencesForm | None = None,
     name_form: NameForm | None = None,
-    time_zone_form: TimeZoneForm | None = None,
     password_form: PasswordChangeForm | None = None,
     email_form: EmailChangeForm | None = None,
     picture_error: str = "",
@@ -394,9 +422,8 @@ def _values(
         "picture_error": picture_error,
         "name_form": name_form
         or NameForm(formdata=None, first_name=user.first_name, last_name=user.last_name),
-        "language_form": language_form or _language_form(user.language_code),
-        "time_zone_form": time_zone_form
-        or TimeZoneForm(formdata=None, time_zone=user.time_zone or ""),
+        "preferences_form": preferences_form or _preferences(user),
+        "time_zones": time_zones(),
         "password_form": password_form or PasswordChangeForm(formdata=None),
         "email_form": email_form or EmailChangeForm(formdata=None),
     }

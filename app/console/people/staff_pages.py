@@ -77,10 +77,11 @@ _BOLD = Markup("<b>{}</b>")
 
 @dataclass(frozen=True, slots=True)
 class HeldPermission:
-    """A permission, and where it comes from: groups, a direct grant or both."""
+    """A permission, what it allows, and where it is from: groups, a direct grant or both."""
 
     name: str
     label: str
+    allows: str
     granted_by: str
 
 
@@ -265,7 +266,7 @@ def _beyond(user: User, actor: Actor) -> str:
 
 def _held(person: Person) -> tuple[HeldPermission, ...]:
     return tuple(
-        HeldPermission(held.value, text(held.label), _granted_by(person, held))
+        HeldPermission(held.value, text(held.label), text(held.allows), _granted_by(person, held))
         for held in in_order(person.user.permissions)
     )
 
