@@ -263,6 +263,9 @@ def pem(text: str) -> str:
 
 
 SUFFIX = "_FILE"
+_CAN_BE_EMPTY = ("SECRET_KEY_FALLBACKS",)
+"""Lists of secrets, which deployments always have a file for."""
+
 _OWNER_READS_AND_WRITES = 0o600
 _OWNER_ENTERS = 0o700
 
@@ -283,7 +286,7 @@ def read_secret(environment: Mapping[str, str], name: str) -> str:
         text = Path(path).read_bytes().decode("utf-8", "surrogateescape").strip()
     except OSError as error:
         raise ValueError(f"{name}{SUFFIX}: can't read {path}: {error.strerror}") from error
-    if not text:
+    if not text and name not in _CAN_BE_EMPTY:
         raise ValueError(f"{name}{SUFFIX}: {path} is empty")
     return text
 

@@ -425,11 +425,17 @@ def _installed_defaults(file: Path) -> dict[str, str]:
     """Return what holds for the installation of this settings file unless the file says otherwise.
 
     It is for production, and secrets are in the folder ``secrets`` next to the file, where the
-    units of ``deploy/systemd`` have them from.
+    units of ``deploy/systemd`` have them from. Raises ``SettingsError`` if they can't be read and
+    this process wasn't given them.
     """
+    folder = file.parent / "secrets"
     secret = [setting.name for setting in fields(Settings) if setting.metadata["secret"]]
-    files = {f"{name.upper()}_FILE": file.parent / "secrets" / name for name in secret}
-    found = {name: str(path) for name, path in files.items() if _exists(path)}
+    if any(os.environ.get(f"{name.upper()}_FILE") for name in secret):
+        return {"APP_ENV": "production"}  # as systemd does
+    if folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK):
+        raise SettingsError((f"Can't read {folder}: Permission denied. Run this with sudo.",))
+    files = {f"{name.upper()}_FILE": folder / name for name in secret}
+    found = {name: str(path) for name, path in files.items() if path.is_file()}
     return {"APP_ENV": "production", **found}
 
 

@@ -33,6 +33,7 @@ write database_url $LATCHKEY "postgresql://latchkey:$database_password@database/
 write redis_url $LATCHKEY "redis://:$valkey_password@valkey:6379/0"
 write valkey_acl $VALKEY "user default on >$valkey_password ~* &* +@all"
 write secret_key $LATCHKEY "$(random)"
+write secret_key_fallbacks $LATCHKEY ""
 
 for name in mail_url certificate.pem certificate-key.pem; do
     if [ ! -e "$folder/$name" ]; then

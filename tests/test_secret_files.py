@@ -101,6 +101,8 @@ def test_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     assert "Is a directory" in problem({"MAIL_URL_FILE": str(tmp_path)})
     missing.write_text("\n")
     assert problem({"MAIL_URL_FILE": str(missing)}) == f"MAIL_URL_FILE: {missing} is empty"
+    # A deployment has this file before there is a former key.
+    assert load_settings({"SECRET_KEY_FALLBACKS_FILE": str(missing)}).secret_key_fallbacks == ()
 
 
 def test_readable_file_is_a_warning(sqlite_url: str, tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ _REFRESHES = 5
 """Every fifth request is a mutation, which a proxy can't send twice."""
 
 _ME = "{ me { email } }"
-_REFRESH = (
-    "mutation ($token: String!) { tokenRefresh(refreshToken: $token) { token errors { code } } }"
-)
+_REFRESH = """
+mutation ($token: String!) { tokenRefresh(refreshToken: $token) { token errors { code message } } }
+"""
 
 
 CLIENT = "127.0.0.2"
@@ -105,8 +105,10 @@ def _send(api: Api, session: requests.Session, number: int) -> str:
     try:
         if number % _REFRESHES:
             api.post(session, _ME)
-        elif not api.post(session, _REFRESH, token=api.refresh_token)["tokenRefresh"]["token"]:
-            return "tokenRefresh without a token"
+        else:
+            refreshed = api.post(session, _REFRESH, token=api.refresh_token)["tokenRefresh"]
+            if not refreshed["token"]:
+                return f"tokenRefresh: {refreshed['errors']}"
     except (requests.RequestException, RuntimeError) as error:
         return str(error)
     return ""

@@ -18,6 +18,7 @@ import psycopg
 from sqlalchemy import make_url
 
 from benchmarks.deployment.compose import DEPLOY, Service, read_services
+from benchmarks.deployment.load import CLIENT
 from tests.servers.certificates import certificate_for
 from tests.servers.run import ROOT, server_url
 from tests.servers.smtp import smtp_server
@@ -188,6 +189,7 @@ def _settings(service: Service, authority: Path) -> dict[str, str]:
         "PATH": path,
         "FLASK_APP": str(ROOT / "wsgi.py"),
         "TRUSTED_PROXIES": f"{_LOOPBACK}/32",
+        "RATE_LIMIT_TRUSTED_CLIENTS": f"{CLIENT}/32",  # of the load
         "OPERATIONS_HOST": _LOOPBACK,
         "OPERATIONS_PORT": "",
         "OUTGOING_ALLOWED_NETWORKS": f"{_LOOPBACK}/32",

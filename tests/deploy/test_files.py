@@ -36,7 +36,7 @@ _MAX_EXPOSURE = "15"
 
 _NAME = re.compile(r"^[A-Z][A-Z_]+$")
 _IN_UNIT = re.compile(r"\b([A-Z][A-Z_]+)=")
-_OURS_IN_UNITS = {"FLASK_APP"}
+_OURS_IN_UNITS = {"LATCHKEY_SETTINGS"}
 
 
 def run(*command: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -59,17 +59,58 @@ def settings_names() -> set[str]:
 
 
 def test_compose_file_matches_the_compose_specification() -> None:
-    check(BIN / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", COMPOSE)
+    files = (COMPOSE, DEPLOY / "trial.yaml")
+    check(BIN / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", *files)
 
 
 @pytest.mark.parametrize("file", KUBERNETES, ids=lambda file: file.stem)
 def test_kubernetes_objects_match_their_schemas(file: Path) -> None:
     if file.stem == "kustomization":
         listed = yaml.safe_load(file.read_text())["resources"]
-        others = {other.name for other in KUBERNETES} - {file.name, "secret.example.yaml"}
+        others = {other.name for other in KUBERNETES} - {file.name, *_APPLIED_BY_HAND}
         assert set(listed) == others
         return
+    if file.stem == "podmonitor":  # of the Prometheus operator, whose schema isn't Kubernetes's
+        _check_monitor(yaml.safe_load(file.read_text()))
+        return
     check(BIN / "kubernetes-validate", "--strict", file)
+
+
+_APPLIED_BY_HAND = {"secret.example.yaml", "podmonitor.yaml"}
+
+
+def _check_monitor(monitor: dict[str, Any]) -> None:
+    """Assert that it selects the pods that have the port that it names."""
+    [endpoint] = monitor["spec"]["podMetricsEndpoints"]
+    [expression] = monitor["spec"]["selector"]["matchExpressions"]
+    for part in expression["values"]:
+        described = next(yaml.safe_load_all((DEPLOY / "kubernetes" / f"{part}.yaml").read_text()))
+        template = described["spec"]["template"]
+        labels = monitor["spec"]["selector"]["matchLabels"] | {expression["key"]: part}
+        assert template["metadata"]["labels"] == labels
+        [container] = template["spec"]["containers"]
+        assert endpoint["port"] in [port["name"] for port in container["ports"]]
+
+
+def test_pods_wait_for_the_migration_and_follow_their_settings() -> None:
+    kustomization = yaml.safe_load((DEPLOY / "kubernetes" / "kustomization.yaml").read_text())
+    [generated] = kustomization["configMapGenerator"]
+    for part in ("web", "worker"):
+        described = next(yaml.safe_load_all((DEPLOY / "kubernetes" / f"{part}.yaml").read_text()))
+        spec = described["spec"]["template"]["spec"]
+        [waiting] = spec["initContainers"]
+        assert "latchkey db current" in waiting["command"][-1]
+        for container in (waiting, *spec["containers"]):
+            [source] = container["envFrom"]
+            assert source["configMapRef"]["name"] == generated["name"]
+
+
+def test_services_start_although_the_migration_failed_at_boot() -> None:
+    for unit in UNITS:
+        text = unit.read_text()
+        assert "Requires=" not in text
+        assert "RemainAfterExit" not in text.replace("# Not RemainAfterExit", "")
+        assert "StartLimitIntervalSec=0" in text
 
 
 def test_dockerfile_follows_the_linter() -> None:
@@ -91,9 +132,9 @@ def test_image_is_built_from_files_that_exist_and_are_admitted() -> None:
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
 @pytest.mark.skipif(not SYSTEMD_ANALYZE, reason="systemd-analyze isn't installed")
 def test_units_are_valid_and_hardened(unit: Path, tmp_path: Path) -> None:
-    command = BIN / "flask"
+    command = DEPLOY / "latchkey"
     for other in UNITS:
-        text = other.read_text().replace("/opt/latchkey/.venv/bin/flask", str(command))
+        text = other.read_text().replace("/opt/latchkey/deploy/latchkey", str(command))
         # An instance, as `systemctl enable latchkey-web@8000` makes it of the template.
         (tmp_path / other.name.replace("@", "@8000")).write_text(text)
     file = tmp_path / unit.name.replace("@", "@8000")
@@ -130,8 +171,9 @@ def environments() -> Iterator[tuple[str, str]]:
     """Yield each file that sets environment variables of ours, and the variable's name."""
     compose = yaml.safe_load(COMPOSE.read_text())
     yield from ((COMPOSE.name, name) for name in compose["x-latchkey"]["environment"])
-    configuration = yaml.safe_load((DEPLOY / "kubernetes" / "configuration.yaml").read_text())
-    yield from (("configuration.yaml", name) for name in configuration["data"])
+    configuration = (DEPLOY / "kubernetes" / "configuration.env").read_text()
+    names = re.findall(r"^(\w+)=", configuration, re.MULTILINE)
+    yield from (("configuration.env", name) for name in names)
     for unit in UNITS:
         lines = re.findall(r"^Environment=(.*)$", unit.read_text(), re.MULTILINE)
         yield from ((unit.name, name) for line in lines for name in _IN_UNIT.findall(f" {line}"))
