@@ -6,8 +6,8 @@ The layers, top to bottom; each may use those below it and none above it or next
   worker and the listener for health and metrics
 - ``wiring``    the one place that chooses which adapter stands behind each port
 - ``settings``  the only reader of the environment; ``setting_values`` says what its texts mean
-- edges         ``graphql``, ``console``, ``wellknown``, ``forward_auth``, ``media``,
-  ``backchannel``, ``remote``, ``worker``, ``commands``: read the input, call one use case, show
+- edges         ``graphql``, ``console``, ``endpoints``, ``forward_auth``, ``remote``,
+  ``worker``, ``commands``: read the input, call one use case, show
   the result; and ``adapters``: the outside world
 - ``web``       what the HTTP edges share: who calls, from where, and the headers of an answer
 - ``services``  the use cases, one function each: ``(ports, actor, input) -> value``

@@ -6,13 +6,12 @@ from functools import partial
 from flask import Flask, Response, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app import backchannel, media, wellknown
 from app.console.view import mount_console
 from app.demo_provider import make_demo_provider
+from app.endpoints import backchannel, make_health, media, well_known
 from app.forward_auth import make_forward_auth
 from app.graphql.schema import create_endpoint
 from app.graphql.server.endpoint import GraphqlEndpoint
-from app.health import make_health
 from app.ports import Ports
 from app.settings import Settings, environment_names, load_settings
 from app.web.bodies import FormRequest, refuse_encoded_body
@@ -88,9 +87,9 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     _add_headers(app, installation)
     app.before_request(refuse_encoded_body)
     app.register_blueprint(make_health(Readiness(installation.ports)))
-    app.register_blueprint(wellknown.blueprint)
-    app.register_blueprint(backchannel.blueprint)
-    app.register_blueprint(media.blueprint)
+    app.register_blueprint(well_known)
+    app.register_blueprint(backchannel)
+    app.register_blueprint(media)
     if chosen.forward_auth:
         app.register_blueprint(make_forward_auth(chosen.forward_auth_headers))
     if chosen.development:
