@@ -16,7 +16,7 @@ class OwnTemplates(Protocol):
         """Return what is wrong, each with the part as field and its line."""
 
     def find(self, kind: MailKind, language_code: str) -> OwnTemplate | None:
-        """Return the folder's template for the language, else for all; ``None`` without one.
+        """Return the folder's template for the language, "" for all; ``None`` without one.
 
         Raises ``OwnTemplateBroken`` for a file that can't be read or isn't allowed.
         """

@@ -70,8 +70,8 @@ def test_template_is_corrected_previewed_saved_and_reset(
     expect(admin.get_by_text("Saved version 1 of “Password reset”.")).to_be_visible()
     look(admin, "saved")
     assert "Hannah from the studio" in render_mail(small_shop.ports, MAIL).html
-    admin.get_by_role("button", name="Use default").click()
-    expect(admin.get_by_text("The default is used for “Password reset” again.")).to_be_visible()
+    admin.get_by_role("button", name="Stop using this template").click()
+    expect(admin.get_by_text("Your template “Password reset” isn't used anymore.")).to_be_visible()
     assert "Hannah from the studio" not in render_mail(small_shop.ports, MAIL).html
     admin.get_by_role("link", name="Version 1").click()
     expect(admin.get_by_label("Subject")).to_have_value("A new password for {{ shop.name }}")

@@ -147,11 +147,30 @@ def test_line_ends_of_browsers_are_stored_as_one_character(
     assert "\r" not in render_mail(shop, MAIL).text
 
 
+def test_each_tab_says_which_email_its_readers_get(console: ConsoleClient, shop: Ports) -> None:
+    german = f"{EDITOR}?language=DE"
+    assert "Readers of Deutsch get the default email in their language." in (
+        console.open(german).text
+    )
+    assert "No template for all languages. If you save one, readers of English, Deutsch" in (
+        console.open(EDITOR).text
+    )
+    send(console, "save")
+    page = console.open(german)
+    assert "Readers of Deutsch get the template for all languages, in English." in page.text
+    assert "Password reset All languages" in page.text
+    assert "The default is used" not in page.text
+    assert "Readers of English, Deutsch, Français" in console.open(EDITOR).text
+    save_template(shop, OPERATOR, KIND, "DE", TEMPLATE, based_on=0)
+    assert "Readers of Deutsch get this template." in console.open(german).text
+    assert "Readers of English, Français" in console.open(EDITOR).text
+
+
 def test_default_is_used_again_on_request(console: ConsoleClient, shop: Ports) -> None:
     ours = render_mail(shop, MAIL)
     send(console, "save")
     page = console.follow(send(console, "reset"))
-    assert "The default is used for “Password reset” again." in page.text
+    assert "“Password reset” isn't used anymore. Readers get the default email" in page.text
     assert "Version 1" in page.text
     assert render_mail(shop, MAIL) == ours
 

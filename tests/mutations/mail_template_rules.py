@@ -127,4 +127,11 @@ MAIL_TEMPLATES = (
         "if sender == MailSender.APP and not apps and apps[kind]",
         "services/console/test_home.py",
     ),
+    Mutant(
+        "A template for all languages has values in the shop's default language",
+        "app/services/mails/mail_templates.py",
+        "    return replace(mail, language_code=default)",
+        "    return mail",
+        "services/mails/test_mail_templates.py",
+    ),
 )

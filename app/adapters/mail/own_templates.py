@@ -387,12 +387,10 @@ class JinjaOwnTemplates:
     def find(self, kind: MailKind, language_code: str) -> OwnTemplate | None:
         if self._folder is None:
             return None
-        for language in (language_code, ""):
-            template = _read_pair(self._place(language), kind)
-            if template is not None:
-                _require_good(kind, template)
-                return template
-        return None
+        template = _read_pair(self._place(language_code), kind)
+        if template is not None:
+            _require_good(kind, template)
+        return template
 
     def listed(self) -> tuple[tuple[MailKind, str], ...]:
         if self._folder is None:

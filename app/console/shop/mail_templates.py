@@ -16,7 +16,7 @@ from app.console.frame.parts import Pill
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Entered, entered_before, go_with_entered
 from app.console.shop.mail_preview import framed_email, sent_test_message, with_frame
-from app.domain.accounts.languages import SHIPPED_LANGUAGES
+from app.domain.accounts.languages import ENGLISH, SHIPPED_LANGUAGES, shipped_tag
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import KIND_LABELS, MailKind, RenderedMail
 from app.domain.mails.own_templates import (
@@ -33,6 +33,7 @@ from app.domain.mails.own_templates import (
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
 from app.domain.values.text import translatable
+from app.services.console.console_sessions import show_default_language
 from app.services.console.home import sends_mail
 from app.services.mails.mail_templates import (
     TemplateDetails,
@@ -44,8 +45,9 @@ from app.services.mails.mail_templates import (
     save_template,
     send_test_template,
     show_template,
+    template_for,
 )
-from app.web.translation import lazy_text, problem_text, text, texts
+from app.web.translation import enumeration, lazy_text, problem_text, text, texts
 
 _ALL_LANGUAGES = translatable("All languages")
 _DEFAULT = Pill("off", translatable("Default"))
@@ -103,12 +105,16 @@ class DocumentedValue:
 
 @dataclass(frozen=True, slots=True)
 class TemplatePage:
-    """The editor. ``shown_version`` is the one in the editor, 0 for the default."""
+    """The editor. ``shown_version`` is the one in the editor, 0 for the default.
+
+    ``readers`` says who gets which template.
+    """
 
     kind: str
     label: str
     language: str
     state: Pill
+    readers: str
     fault: str
     languages: tuple[LanguageChoice, ...]
     values: tuple[DocumentedValue, ...]
@@ -144,12 +150,14 @@ def make_template_page(
     kind: MailKind,
     language: str,
     details: TemplateDetails,
-    entries: Iterable[TemplateEntry],
+    entries: Sequence[TemplateEntry],
     address: Callable[..., str],
+    default_language: str,
 ) -> TemplatePage:
     """Return the editor of the template for ``kind`` and ``language``.
 
-    ``address`` returns the editor's URL for a language and, if given, a version.
+    ``default_language`` is the shop's, a code. ``address`` returns the editor's URL for a language
+    and, if given, a version.
     """
     in_use = {entry.language_code: entry for entry in entries if entry.kind is kind}
     current = in_use.get(language)
@@ -159,7 +167,8 @@ def make_template_page(
         kind=kind.value,
         label=text(KIND_LABELS[kind]),
         language=language,
-        state=_shown(_DEFAULT) if current is None else _use(current).state,
+        state=_state(current, template_for(entries, kind, language)),
+        readers=readers_sentence(kind, language, entries, default_language),
         fault=_described(fault),
         languages=tuple(
             LanguageChoice(label, address(code), code == language, code in in_use)
@@ -184,6 +193,57 @@ def make_template_page(
         is_old_version=bool(details.version)
         and not any(one.is_current and one.version == details.version for one in details.versions),
     )
+
+
+def _state(current: TemplateEntry | None, used: TemplateEntry | None) -> Pill:
+    """Return the state of the tab: what is saved for it, else what its readers get."""
+    if current is not None:
+        return _use(current).state
+    return _shown(_DEFAULT) if used is None else Pill("info", text(_ALL_LANGUAGES))
+
+
+def readers_sentence(
+    kind: MailKind, language: str, entries: Iterable[TemplateEntry], default_language: str
+) -> str:
+    """Return which email readers of ``language`` get, "" for all of them."""
+    listed = tuple(entries)
+    tag = shipped_tag(default_language) or ENGLISH
+    names = {"default": SHIPPED_LANGUAGES[tag.upper()]}
+    if language:
+        used = template_for(listed, kind, language)
+        sentence = _READERS[None if used is None else used.language_code != ""]
+        return text(sentence, language=SHIPPED_LANGUAGES[language], **names)
+    used_for = {code: template_for(listed, kind, code) for code in SHIPPED_LANGUAGES}
+    of_all = [entry for entry in listed if entry.kind is kind and not entry.language_code]
+    if any(entry.fault for entry in of_all):
+        return ""
+    wanted = "" if of_all else None
+    readers = [
+        SHIPPED_LANGUAGES[code]
+        for code, used in used_for.items()
+        if (None if used is None else used.language_code) == wanted
+    ]
+    return text(_READERS_OF_ALL[bool(of_all)], languages=enumeration(readers), **names)
+
+
+_READERS = {
+    None: translatable("Readers of {language} get the default email in their language."),
+    True: translatable("Readers of {language} get this template."),
+    False: translatable("Readers of {language} get the template for all languages, in {default}."),
+}
+"""By whether the template that they get is for their language; ``None`` for the default."""
+
+_READERS_OF_ALL = {
+    True: translatable(
+        "Readers of {languages} get this template. Dates and other values in it are in {default}, "
+        "the shop's default language: write it in that language."
+    ),
+    False: translatable(
+        "No template for all languages. If you save one, readers of {languages} get it instead of "
+        "an email in their language: write it in {default}, the shop's default language."
+    ),
+}
+"""By whether there is a template for all languages."""
 
 
 def template_title(kind: MailKind, language: str) -> str:
@@ -378,12 +438,18 @@ def save(kind: str) -> BaseResponse:
 
 @blueprint.post("/<slug:kind>/reset")
 def reset(kind: str) -> BaseResponse:
-    """Go back to the default; the versions stay."""
+    """Stop using a template; the versions stay."""
     of, language = _kind(kind), _known(request.form.get("language", ""))
     reset_template(ports(), actor(), of, language)
+    readers = text("Readers get the default email in their language.")
+    if language:
+        entries = list_templates(ports(), actor())
+        default = show_default_language(ports(), actor())
+        readers = readers_sentence(of, language, entries, default)
     message = text(
-        "The default is used for “{name}” again. Your versions are kept.",
+        "Your template “{name}” isn't used anymore. {readers} Your versions are kept.",
         name=template_title(of, language),
+        readers=readers,
     )
     return redirect_with_success(
         message, "console.mail_templates.edit", kind=kind, language=language or None
@@ -447,7 +513,14 @@ def _editor(
     entries = list_templates(ports(), actor())
     frame = url_for("console.mail_templates.framed", kind=kind.value, entered=key) if key else ""
     values = {
-        "template": make_template_page(kind, language, found, entries, partial(_address, kind)),
+        "template": make_template_page(
+            kind,
+            language,
+            found,
+            entries,
+            partial(_address, kind),
+            show_default_language(ports(), actor()),
+        ),
         "form": form,
         "marks": marks or {},
         "preview": preview,

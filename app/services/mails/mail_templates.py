@@ -1,10 +1,11 @@
 """The shop's own email templates: list, preview, save and try them, and go back to the default.
 
 A template of the console replaces one of the folder ``MAIL_TEMPLATES``, which replaces Latchkey's.
-One for a language replaces one for all languages.
+One for a language replaces one for all languages, which is in the shop's default language: so are
+the values in it, whatever language its reader has.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -12,7 +13,7 @@ from functools import partial
 from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.languages import SHIPPED_LANGUAGES
+from app.domain.accounts.languages import SHIPPED_LANGUAGES, shipped_tag
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
@@ -23,6 +24,7 @@ from app.domain.mails.own_templates import (
     UrlRule,
 )
 from app.domain.mails.values import sample_mail
+from app.domain.shop.settings import ShopSettings
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.models import MailTemplateRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -106,6 +108,7 @@ def show_template(
     such version.
     """
     with ports.database.reading() as session:
+        default_language = session.get_one(ShopRecord, SHOP_ID).default_language
         rows = session.scalars(_versions(kind, language)).all()
         versions = tuple(
             TemplateVersion(row.version, row.is_current, row.saved_at, row.saved_by)
@@ -119,11 +122,11 @@ def show_template(
         return None
     fault = None
     try:
-        template = _default(ports, kind, language)
+        _, template = _in_folder(ports, kind, language)
     except OwnTemplateBroken as broken:
         template, fault = None, broken.problem
     if template is None:
-        template = ports.email_templates.starter(kind, language)
+        template = ports.email_templates.starter(kind, language or default_language)
     return TemplateDetails(0, template, versions, fault)
 
 
@@ -228,9 +231,14 @@ def render_mail(ports: Ports, mail: Mail) -> RenderedMail:
             .limit(1)
         ).one_or_none()
         own = None if stored is None else (stored.id, _sources(stored), stored.fault)
+        written_in = "" if stored is None else stored.language_code
     try:
-        template = _default(ports, mail.kind, language) if own is None else own[1]
-        rendered = ports.email_templates.render(mail, shop, logo, template)
+        if own is None:
+            written_in, template = _in_folder(ports, mail.kind, language)
+        else:
+            template = own[1]
+        by = mail if template is None else _in_language_of(mail, written_in, shop)
+        rendered = ports.email_templates.render(by, shop, logo, template)
     except OwnTemplateBroken as broken:
         if own is not None and not own[2]:
             _note(ports, own[0], described(broken.problem))
@@ -273,9 +281,39 @@ def template_name(kind: MailKind, language: str) -> str:
     return f"{label} ({SHIPPED_LANGUAGES.get(language, language)})" if language else label
 
 
-def _default(ports: Ports, kind: MailKind, language: str) -> OwnTemplate | None:
-    """Return the folder's template. Raises ``OwnTemplateBroken`` for one that can't be read."""
-    return ports.own_templates.find(kind, language)
+def _in_folder(ports: Ports, kind: MailKind, language: str) -> tuple[str, OwnTemplate | None]:
+    """Return the folder's template and its language, "" for all; ``None`` without one.
+
+    Raises ``OwnTemplateBroken`` for one that can't be read.
+    """
+    for code in dict.fromkeys((language, "")):
+        template = ports.own_templates.find(kind, code)
+        if template is not None:
+            return code, template
+    return "", None
+
+
+def _in_language_of(mail: Mail, written_in: str, shop: ShopSettings) -> Mail:
+    """Return ``mail`` with its values in the language of a template, "" for all languages.
+
+    A template for a language keeps its reader's country, by which dates are written.
+    """
+    if written_in:
+        return mail
+    default = shop.default_language if shipped_tag(shop.default_language) else ""
+    return replace(mail, language_code=default)
+
+
+@building_block
+def template_for(
+    entries: Iterable[TemplateEntry], kind: MailKind, language: str
+) -> TemplateEntry | None:
+    """Return the one of ``entries`` that readers of ``language`` get; ``None`` for the default."""
+    of_kind = [entry for entry in entries if entry.kind is kind]
+    found = {(entry.version > 0, entry.language_code): entry for entry in of_kind}
+    places = ((True, language), (True, ""), (False, language), (False, ""))
+    entry = next((found[place] for place in places if place in found), None)
+    return None if entry is None or entry.fault else entry
 
 
 @building_block
@@ -317,7 +355,7 @@ def render_sample(
     with ports.database.reading() as session:
         shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
         logo = read_logo(session, shop.logo)
-    mail = sample_of(ports, actor, kind, language)
+    mail = _in_language_of(sample_of(ports, actor, kind, language), language, shop)
     try:
         return ports.email_templates.render(mail, shop, logo, template)
     except OwnTemplateBroken as broken:

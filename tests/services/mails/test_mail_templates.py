@@ -8,10 +8,13 @@ import pytest
 from sqlalchemy import select, update
 
 from app.adapters.mail.own_templates import JinjaOwnTemplates
+from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.domain.mails.own_templates import KEPT_VERSIONS, OwnTemplate
+from app.domain.mails.values import lifetime_values
+from app.domain.shop.settings import ShopUpdate
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
 from app.models import MailTemplateRecord
 from app.ports import Ports
@@ -27,7 +30,9 @@ from app.services.mails.mail_templates import (
     save_template,
     send_test_template,
     show_template,
+    template_for,
 )
+from app.services.shop.settings import update_shop
 from tests.builders.app_mail import MailServer
 from tests.builders.apps import make_app
 from tests.builders.audit import trail
@@ -75,6 +80,68 @@ def test_saved_template_replaces_ours_until_the_default_is_restored(ports: Ports
     assert reset_template(ports, OPERATOR, KIND, "")
     assert sent(ports) == ours
     assert not reset_template(ports, OPERATOR, KIND, "")
+
+
+def _first_line(mail: RenderedMail) -> str:
+    return mail.text.splitlines()[0].replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_email_is_in_one_language(ports: Ports) -> None:
+    """Values are in the language of the template: for all languages, the shop's default."""
+    body = "<p>{{ lifetime }} {{ link }}</p>"
+    template = OwnTemplate("A password", body, "{{ lifetime }}\n{{ link }}")
+    lifetime = lifetime_values(LinkPurpose.SET_PASSWORD)
+    mails = {
+        code: Mail(KIND, "ann@example.com", {"link": LINK, **lifetime}, code)
+        for code in ("", "EN", "DE", "DE_AT", "FR")
+    }
+
+    def lifetimes() -> dict[str, str]:
+        for code, mail in mails.items():
+            tag = re.search(r'<html[^>]* lang="([a-z]+)"', sent(ports, mail).html)
+            assert tag is not None, code
+            expected = {"1 hour": "en", "1 Stunde": "de", "1 heure": "fr"}
+            assert expected[_first_line(sent(ports, mail))] == tag[1], code
+        return {code: _first_line(sent(ports, mail)) for code, mail in mails.items()}
+
+    save(ports, template)
+    assert set(lifetimes().values()) == {"1 hour"}
+    update_shop(ports, OPERATOR, ShopUpdate(default_language="FR"))
+    assert set(lifetimes().values()) == {"1 heure"}
+    save(ports, template, "DE")
+    hours = {"DE": "1 Stunde", "DE_AT": "1 Stunde"}
+    assert lifetimes() == {"": "1 heure", "EN": "1 heure", "FR": "1 heure", **hours}
+    # The preview shows the same, and the editor begins in the language in which it's sent.
+    assert _first_line(preview_template(ports, OPERATOR, KIND, "", template)) == "1 heure"
+    assert _first_line(preview_template(ports, OPERATOR, KIND, "DE", template)) == "1 Stunde"
+    begun = show_template(ports, OPERATOR, MailKind.PASSWORD_CHANGED, "")
+    assert begun is not None
+    assert "mot de passe" in begun.template.text
+
+
+def test_list_tells_which_template_readers_get(ports: Ports, tmp_path: Path) -> None:
+    (tmp_path / "de").mkdir()
+    for folder in (tmp_path, tmp_path / "de"):
+        for suffix, source in (("html", GOOD.html), ("txt", f"{GOOD.subject}\n\n{GOOD.text}")):
+            (folder / f"{KIND.value}.{suffix}").write_text(source)
+    own = replace(ports, own_templates=JinjaOwnTemplates(str(tmp_path)))
+
+    def used(code: str) -> tuple[int, str] | None:
+        entry = template_for(list_templates(own, OPERATOR), KIND, code)
+        # The rule is the one that emails are sent by.
+        is_own = "Bonjour" in render_mail(own, replace(MAIL, language_code=code)).text
+        assert is_own is (entry is not None), code
+        return None if entry is None else (entry.version, entry.language_code)
+
+    assert (used("DE"), used("FR")) == ((0, "DE"), (0, ""))
+    save(own)
+    assert (used("DE"), used("FR")) == ((1, ""), (1, ""))
+    save(own, language="DE")
+    assert (used("DE"), used("FR")) == ((1, "DE"), (1, ""))
+    spoil(own, "<script>alert(1)</script>")
+    render_mail(own, replace(MAIL, language_code="DE"))  # the fault is noted
+    render_mail(own, MAIL)
+    assert (used("DE"), used("FR")) == (None, None)
 
 
 def test_other_kinds_stay_ours(ports: Ports) -> None:
@@ -242,7 +309,7 @@ def test_test_is_sent_by_the_edited_template_to_the_caller_alone(ports: Ports) -
 
 def test_preview_is_in_the_language_of_the_template(ports: Ports) -> None:
     template = replace(GOOD, text="{{ lifetime }}\n\n{{ link }}\n")
-    assert preview_template(ports, OPERATOR, KIND, "DE", template).text.startswith("1 Stunde")
+    assert _first_line(preview_template(ports, OPERATOR, KIND, "DE", template)) == "1 Stunde"
     assert preview_template(ports, OPERATOR, KIND, "", template).text.startswith("1 hour")
 
 
