@@ -155,7 +155,7 @@ def make_security_page(
         codes_last_used=factors.codes.last_used_at,
         has_factor=counts.is_active,
         can_turn_off=not factors.is_last_kept,
-        methods=tuple(_methods(user, factors, methods)),
+        methods=tuple(_methods(factors, methods)),
         policy=_policy(factors, now),
         dialog=_dialog(factors, question, submission),
     )
@@ -174,11 +174,11 @@ def make_shown_codes(secret: str, user: User, shop_name: str, now: datetime) -> 
     return ShownCodes(codes, lines, f"{head}\n\n{lines}\n")
 
 
-def _methods(user: User, factors: OwnSecondFactors, methods: SignInMethods) -> Iterator[Method]:
+def _methods(factors: OwnSecondFactors, methods: SignInMethods) -> Iterator[Method]:
     counts = factors.counts
     for provider in methods.providers:
         label = text("{provider} (SSO)", provider=provider)
-        yield Method("ok", "check-circle-fill", label, user.email)
+        yield Method("ok", "check-circle-fill", label)
     if counts.passkeys:
         label = text("{count} passkey", "{count} passkeys", count=counts.passkeys)
         yield Method("ok", "check-circle-fill", label)

@@ -346,7 +346,9 @@ def own_session(
     sentence = Markup(" ").join((html_text(_BY[by_passkey]), html_text(_NOT_BY_SSO)))
     linked = [provider for provider in providers if provider.identities]
     if linked:
-        return OwnSession(sentence, text("You stay on this page."), tuple(map(_sign_in, linked)))
+        return OwnSession(
+            sentence, text("You come back to this page."), tuple(map(_sign_in, linked))
+        )
     if providers:
         link = OwnLink(
             text("Link an SSO identity"), "console.second_factors.index", {"_anchor": "sso"}
