@@ -48,8 +48,10 @@ test: ## what the tests need, the static checks, then the tests, each on one dat
 	@echo "==> tests on $(WORKERS) workers"
 	@$(TESTS)
 
-quick: dev-packages compiled check ## the static checks, and the tests that start no server or browser
-	@$(TESTS) $(SERVED:%=--ignore=tests/%)
+quick: ## the static checks, and on SQLite the tests that start no server or browser and don't take long
+	@$(MAKE) --no-print-directory dev-packages
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target compiled check bytecode
+	@$(TESTS) --sqlite -m "not first" $(SERVED:%=--ignore=tests/%)
 
 coverage: ## run the tests with coverage, and fail below the minimum
 	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=term $(ARGS)"
