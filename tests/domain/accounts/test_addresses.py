@@ -94,9 +94,9 @@ def test_change_keeps_what_it_leaves_out() -> None:
     assert change.applied_to(POLISH) == replace(POLISH, city="Łódź", first_name="")
 
 
-@pytest.mark.parametrize("country", COUNTRY_NAMES)
-def test_every_country_has_rules(country: str) -> None:
-    assert ("country", "INVALID") not in _codes(country)
+def test_every_country_has_rules() -> None:
+    refused = [name for name in COUNTRY_NAMES if ("country", "INVALID") in _codes(name)]
+    assert refused == []
 
 
 def _codes(country: str) -> list[tuple[str | None, str]]:
