@@ -144,6 +144,13 @@ def origin(text: str) -> str:
     raise ValueError(f"{text!r} must be * or look like https://shop.example.com")
 
 
+def page_origin(text: str) -> str:
+    found = origin(text)
+    if found == "*":
+        raise ValueError("must be one origin, such as https://dashboard.example.com")
+    return found
+
+
 def web_origins(text: str) -> tuple[str, ...]:
     return tuple(web_origin(word) for word in words(text))
 

@@ -104,6 +104,7 @@ class Settings:
     mail_log_days: int = _setting(_RULES.mail_log_days, values.days)
     allowed_client_hosts: tuple[str, ...] = _setting(_RULES.allowed_client_hosts, values.hosts)
     allowed_graphql_origins: tuple[str, ...] = _setting(("*",), values.origins)
+    dashboard_origin: str = _setting("", values.page_origin)
     passkey_rp_id: str = _setting(_RULES.passkey_rp_id, values.domain)
     passkey_origins: tuple[str, ...] = _setting(_RULES.passkey_origins, values.web_origins)
     trusted_proxies: tuple[Network, ...] = _setting((), values.networks)

@@ -186,6 +186,7 @@ def make_installation(ports: Ports, settings: Settings) -> Installation:
         ports=ports,
         trusted_proxies=settings.trusted_proxies,
         allowed_graphql_origins=settings.allowed_graphql_origins,
+        dashboard_origin=settings.dashboard_origin,
         playground_enabled=settings.playground_enabled,
         graphql_batch_max=settings.graphql_batch_max,
         graphql_mutations_max=settings.graphql_mutations_max,

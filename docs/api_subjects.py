@@ -123,6 +123,8 @@ SUBJECTS: Mapping[str, Subject] = {
         "Subscribe to events, look at deliveries, and try subscription queries.",
         (
             "webhook",
+            "webhookEvents",
+            "webhookSamplePayload",
             "webhookCreate",
             "webhookUpdate",
             "webhookDelete",

@@ -12,7 +12,11 @@ from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import CheckResult, CheckState, Misconfigured
-from app.services.operations.environment_checks import ProxySettings, check_proxies
+from app.services.operations.environment_checks import (
+    ProxySettings,
+    check_dashboard,
+    check_proxies,
+)
 from app.services.operations.health_checks import run_checks
 from app.web.installation import installation
 
@@ -58,6 +62,8 @@ def _checks() -> Iterator[CheckResult]:
     yield from _secret_files()
     yield from run_checks(ports, OPERATOR)
     yield from check_proxies(ports, OPERATOR, _proxy_settings())
+    web = installation()
+    yield from check_dashboard(ports, OPERATOR, web.dashboard_origin, web.allowed_graphql_origins)
 
 
 def _secret_files() -> Iterator[CheckResult]:

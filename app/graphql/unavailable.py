@@ -38,27 +38,26 @@ _BUILT_IN: dict[str, Any] = {
     "JSONString": graphene.JSONString,
     "String": graphene.String,
 }
-_APP = "app.graphql."
 _OURS = {
-    "Address": "types.addresses.Address",
-    "AddressInput": "root_fields.addresses.AddressInput",
-    "App": "types.apps.App",
-    "Channel": "types.channels.Channel",
-    "CountryDisplay": "types.addresses.CountryDisplay",
-    "Image": "types.users.Image",
-    "JobStatusEnum": "types.apps.JobStatusEnum",
-    "LanguageDisplay": "types.languages.LanguageDisplay",
-    "Metadata": "metadata_fields.Metadata",
-    "MetadataItem": "metadata_fields.MetadataItem",
-    "Money": "types.money.Money",
-    "OrderCountableConnection": "types.orders.OrderCountableConnection",
-    "OrderSortingInput": "root_fields.sales.OrderSortingInput",
-    "Product": "types.products.Product",
-    "ProductCountableConnection": "root_fields.products.ProductCountableConnection",
-    "ProductOrder": "root_fields.products.ProductOrder",
-    "TaxedMoney": "types.money.TaxedMoney",
-    "ThumbnailFormatEnum": "types.users.ThumbnailFormatEnum",
-    "User": "types.users.User",
+    "Address": "app.graphql.types.addresses.Address",
+    "AddressInput": "app.graphql.root_fields.addresses.AddressInput",
+    "App": "app.graphql.types.apps.App",
+    "Channel": "app.graphql.types.channels.Channel",
+    "CountryDisplay": "app.graphql.types.addresses.CountryDisplay",
+    "Image": "app.graphql.types.users.Image",
+    "JobStatusEnum": "app.graphql.types.apps.JobStatusEnum",
+    "LanguageDisplay": "app.graphql.types.languages.LanguageDisplay",
+    "Metadata": "app.graphql.metadata_fields.Metadata",
+    "MetadataItem": "app.graphql.metadata_fields.MetadataItem",
+    "Money": "app.graphql.types.money.Money",
+    "OrderCountableConnection": "app.graphql.types.orders.OrderCountableConnection",
+    "OrderSortingInput": "app.graphql.root_fields.sales.OrderSortingInput",
+    "Product": "app.graphql.types.products.Product",
+    "ProductCountableConnection": "app.graphql.root_fields.products.ProductCountableConnection",
+    "ProductOrder": "app.graphql.root_fields.products.ProductOrder",
+    "TaxedMoney": "app.graphql.types.money.TaxedMoney",
+    "ThumbnailFormatEnum": "app.graphql.types.users.ThumbnailFormatEnum",
+    "User": "app.graphql.types.users.User",
 }
 """Where the other types are declared."""
 
@@ -116,7 +115,7 @@ def _named(name: str) -> Any:
     if name in _BUILT_IN:
         return _BUILT_IN[name]
     if name in _OURS:
-        return f"{_APP}{_OURS[name]}"
+        return _OURS[name]
     if name not in TYPES and name.endswith(_CONNECTION):
         node = name.removesuffix(_CONNECTION)
         TYPES[name] = make_connection(node, f"{__name__}.{node}")

@@ -66,6 +66,7 @@ class Installation:
     ports: Ports
     trusted_proxies: tuple[Network, ...]
     allowed_graphql_origins: tuple[str, ...]
+    dashboard_origin: str
     playground_enabled: bool
     graphql_batch_max: int
     graphql_mutations_max: int

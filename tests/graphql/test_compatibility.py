@@ -19,8 +19,9 @@ from app.graphql.compatibility import FIELDS, INPUTS, Constant
 from app.graphql.schema import schema
 from app.ports import Ports
 from app.settings import Settings
+from tests.builders.orders import make_order
 from tests.builders.people import make_staff, sign_in
-from tests.builders.products import make_product
+from tests.builders.products import make_product, product_id
 from tests.graphql.shop_client import ApiClient
 
 SCHEMA = schema.graphql_schema
@@ -177,6 +178,32 @@ def test_lists_and_lookups_at_the_root_are_empty(api: ApiClient) -> None:
             assert found in (None, []), name
     settings = api.run("{ giftCardSettings { expiryType expiryPeriod { type amount } } }")
     assert settings == {"expiryType": "NEVER_EXPIRE", "expiryPeriod": None}
+
+
+def test_products_and_orders_are_found_by_conditions(ports: Ports, api: ApiClient) -> None:
+    """These lists are real, so their conditions count."""
+    keys = [make_product(ports, name) for name in ("Cup", "Bowl")]
+    document = "query ($w: ProductWhereInput) { products(first: 5, where: $w) { totalCount } }"
+    cases: list[tuple[dict[str, object], int]] = [
+        ({}, 2),
+        ({"ids": [product_id(keys[0])]}, 1),
+        ({"slug": {"eq": "cup"}, "isPublished": True}, 1),
+        ({"OR": [{"slug": {"eq": "cup"}}, {"slug": {"oneOf": ["bowl", "\x00"]}}]}, 2),
+        ({"AND": [{"slug": {"eq": "cup"}}, {"isPublished": False}]}, 0),
+    ]
+    for where, count in cases:
+        assert api.run(document, w=where) == {"totalCount": count}, where
+    order = make_order(ports)
+    manager = make_staff(ports, "o@example.com", Permission.MANAGE_ORDERS)
+    token = sign_in(ports, manager).access
+    orders = """query ($w: OrderWhereInput, $s: String) {
+      orders(first: 5, where: $w, search: $s) { totalCount } }"""
+    for found, variables in (
+        (1, {"w": {"status": {"eq": "UNCONFIRMED"}}, "s": str(order.id)}),
+        (0, {"w": {"status": {"eq": "FULFILLED"}}}),
+        (0, {"s": str(order.id + 1)}),
+    ):
+        assert api.run(orders, token, **variables) == {"totalCount": found}
 
 
 def test_objects_have_the_values_that_the_document_declares(ports: Ports, api: ApiClient) -> None:

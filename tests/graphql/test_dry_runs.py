@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from sqlalchemy import delete, func, select
 
-from app.domain.authorization.actor import OPERATOR, WORKER, Actor
+from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import (
     EVENTS,
@@ -23,14 +23,15 @@ from app.domain.events import (
     ProductDeleted,
     StaffSetPasswordRequested,
     StaffUpdated,
+    UnsentEvent,
     default_kinds,
     default_query,
 )
-from app.domain.values.errors import Refused
+from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
-from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
+from app.services.deliveries.dry_runs import dry_run_webhook, sample_payload, trigger_webhook
 from app.services.deliveries.fanout import fan_out_events
 from app.services.outbox.publisher import add_event, decrypted_payload
 from tests.builders.apps import make_app
@@ -210,6 +211,37 @@ def test_dry_run_of_a_link_event_has_no_token(ports: Ports, manager: Actor) -> N
         ports, manager, query=default_query(StaffSetPasswordRequested), object_id=sample.id
     )
     assert json.loads(ran.payload)["token"] == ""
+
+
+def test_sample_payload_is_about_the_newest_object(ports: Ports) -> None:
+    key, _ = make_app(ports, "shelves", Permission.MANAGE_PRODUCTS, Permission.MANAGE_USERS)
+    app = Actor(
+        ActorKind.APP,
+        app_id=key,
+        permissions=frozenset({Permission.MANAGE_PRODUCTS, Permission.MANAGE_USERS}),
+    )
+    assert sample_payload(ports, app, EventType.PRODUCT_CREATED) is None
+    make_product(ports, "Cup")
+    make_product(ports, "Bowl")
+    for event in (EventType.PRODUCT_CREATED, EventType.PRODUCT_DELETED):
+        shown = sample_payload(ports, app, event)
+        assert shown is not None
+        assert json.loads(shown)["product"]["name"] == "Bowl"
+    assert sample_payload(ports, app, UnsentEvent.GIFT_CARD_CREATED) is None
+    with pytest.raises(PermissionDenied):
+        sample_payload(ports, app, EventType.ORDER_CREATED)
+
+
+def test_sample_payload_shows_no_link_and_nobody_beyond_the_caller(ports: Ports) -> None:
+    make_user(ports, "ann@example.com")
+    make_staff(ports, "boss@example.com")
+    key, _ = make_app(ports, "letters", Permission.MANAGE_USERS)
+    app = Actor(ActorKind.APP, app_id=key, permissions=frozenset({Permission.MANAGE_USERS}))
+    shown = sample_payload(ports, app, EventType.ACCOUNT_SET_PASSWORD_REQUESTED)
+    assert shown is not None
+    assert "ann@example.com" in shown
+    assert "boss@example.com" not in shown
+    assert json.loads(shown)["token"] == ""
 
 
 def test_dry_run_of_a_person_needs_the_permission(ports: Ports) -> None:

@@ -87,11 +87,6 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "CustomerEvent",
         "User.events",
     ),
-    "`webhookDryRun` shows the payload of every event, for a real object.": (
-        "Query.webhookSamplePayload",
-        "WebhookSampleEventTypeEnum",
-    ),
-    "Saleor says of it itself: the enums of events list them.": ("Query.webhookEvents",),
     "Synchronous webhooks aren't sent, so none is ever stopped.": (
         "Mutation.appReenableSyncWebhooks",
     ),

@@ -26,6 +26,7 @@ from app.services.apps.app_tokens import create_app_token
 from app.services.apps.installation_requests import InstallationRequest, install_app
 from app.services.commerce.channels import create_channel
 from app.services.console.search import HitKind, search_everything
+from app.services.deliveries.dry_runs import sample_payload
 from app.services.deliveries.lists import DeliverySearch, search_deliveries
 from app.services.lists.filters import Where
 from app.services.lists.paging import _statements
@@ -180,6 +181,14 @@ def test_customers_are_found_by_the_orders_that_the_caller_sees_alone(
             assert found(filter_, UserFilter()) == expected[place]
             assert found(UserFilter(), filter_) == expected[place]
         assert found(by_count, UserFilter()) == ("ab", "ba")[place]
+
+
+def test_sample_payload_shows_no_order_of_another_channel(
+    ports: Ports, limited: Actor, free: Actor
+) -> None:
+    make_order(ports)
+    assert sample_payload(ports, limited, EventType.ORDER_CREATED) is None
+    assert sample_payload(ports, free, EventType.ORDER_CREATED)
 
 
 def test_order_of_customers_by_orders_keeps_no_statement(ports: Ports, limited: Actor) -> None:

@@ -11,6 +11,7 @@ from tests.house.sources import ROOT
 EXAMPLE = ROOT / ".env.example"
 SAMPLES = {
     "ALLOWED_CLIENT_HOSTS",
+    "DASHBOARD_ORIGIN",
     "DATABASE_URL",  # the default is the same file, wherever the process is started
     "MAIL_TEMPLATES",
     "MAIL_URL",

@@ -22,7 +22,7 @@ from app.graphql.root_fields.payloads import (
     former_errors_of,
     mutation,
 )
-from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
+from app.services.deliveries.dry_runs import dry_run_webhook, sample_payload, trigger_webhook
 from app.services.deliveries.replays import (
     preview_replay,
     replay_deliveries,
@@ -35,7 +35,7 @@ from app.services.webhooks.changes import (
     delete_webhook,
     update_webhook,
 )
-from app.services.webhooks.lists import show_webhook
+from app.services.webhooks.lists import list_webhook_events, show_webhook
 
 _TYPES = "app.graphql.types.webhooks"
 _WEBHOOK = f"{_TYPES}.Webhook"
@@ -373,6 +373,34 @@ class WebhookQueries(graphene.ObjectType):
         id=graphene.ID(required=True),
         description="A webhook by ID. Visible to its app and to staff with MANAGE_APPS.",
     )
+    webhook_events = graphene.Field(
+        graphene.List(graphene.NonNull(f"{_TYPES}.WebhookEvent")),
+        description="The events that webhooks can subscribe to. Requires MANAGE_APPS.",
+        deprecation_reason="The enums of events list them.",
+    )
+    webhook_sample_payload = graphene.Field(
+        graphene.JSONString,
+        event_type=graphene.Argument(
+            graphene.NonNull(f"{_TYPES}.WebhookSampleEventTypeEnum"),
+            description="The event.",
+        ),
+        description=(
+            "The payload of an event's default query for the newest object that the caller can "
+            "see; null without one. For staff and apps with the event's permission."
+        ),
+    )
+
+    @staticmethod
+    def resolve_webhook_events(_root: object, info: Info) -> tuple[EventType, ...]:
+        return list_webhook_events(info.context.ports, info.context.actor)
+
+    @staticmethod
+    def resolve_webhook_sample_payload(
+        _root: object, info: Info, event_type: StrEnum
+    ) -> object | None:
+        event = event_named(event_type.value)
+        payload = sample_payload(info.context.ports, info.context.actor, event)
+        return None if payload is None else json.loads(payload)
 
     @staticmethod
     def resolve_webhook(_root: object, info: Info, id: str) -> Webhook | None:

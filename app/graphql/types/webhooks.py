@@ -37,9 +37,9 @@ def _description(event: StrEnum | None) -> str:
     return EVENTS[EventType(event.value)].description
 
 
-def _enum(name: str, *kinds: type[StrEnum]) -> Any:
+def _enum(name: str, *kinds: type[StrEnum], left_out: str = "") -> Any:
     """Return the enum of all names of ``kinds``; a resolver gets its members, which are texts."""
-    names = {event.name: event.value for kind in kinds for event in kind}
+    names = {event.name: event.value for kind in kinds for event in kind if event.name != left_out}
     return graphene.Enum.from_enum(
         StrEnum(name, names),
         name=name,
@@ -49,6 +49,9 @@ def _enum(name: str, *kinds: type[StrEnum]) -> Any:
 
 WebhookEventTypeAsyncEnum = _enum("WebhookEventTypeAsyncEnum", EventType, UnsentEvent)
 WebhookEventTypeEnum = _enum("WebhookEventTypeEnum", EventType, UnsentEvent, domain.SyncEvent)
+WebhookSampleEventTypeEnum = _enum(
+    "WebhookSampleEventTypeEnum", EventType, UnsentEvent, left_out=EventType.ANY_EVENTS.name
+)
 WebhookEventTypeSyncEnum = graphene.Enum.from_enum(
     domain.SyncEvent,
     name="WebhookEventTypeSyncEnum",

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.deliveries.deliveries import EventDelivery
 from app.domain.events import (
+    EVENTS,
     Event,
     EventType,
     NamedObject,
@@ -25,7 +26,7 @@ from app.domain.webhooks import UNKNOWN_SAVER, Saver, Webhook, require_all_of_ap
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import staff_only
+from app.services.authorization.register import staff_and_apps, staff_only
 from app.services.deliveries.fanout import NewDelivery, store_delivery
 from app.services.deliveries.lists import DELIVERY_COLUMNS, to_delivery
 from app.services.identity.stored_apps import stored_app
@@ -114,6 +115,26 @@ def trigger_webhook(
         change = Change("webhook.trigger", "Webhook", webhook.id, webhook.name)
         record(ports, actor, session, change)
     return delivery
+
+
+@staff_and_apps
+def sample_payload(ports: Ports, actor: Actor, event: EventType | UnsentEvent) -> str | None:
+    """Return the payload of the default query of ``event`` (`webhookSamplePayload`), as JSON.
+
+    It is about the newest object that the caller can see; ``None`` without one, and for an event
+    that isn't sent. Raises ``PermissionDenied`` naming the event's permission.
+    """
+    if isinstance(event, UnsentEvent):
+        return None
+    kind = EVENTS[event]
+    if not actor.holds(kind.permission):
+        raise PermissionDenied(kind.permission)
+    try:
+        return _run(ports, actor, actor, [kind], None, "").payload
+    except Refused as refused:
+        if all(problem.code == "NOT_FOUND" for problem in refused.problems):
+            return None
+        raise
 
 
 def _kinds(ports: Ports, query: str) -> Kinds:

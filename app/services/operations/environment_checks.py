@@ -1,6 +1,7 @@
 """Check what the installation depends on apart from its database, with advice.
 
-Readiness is for a load balancer; proxies are checked for clients' IP addresses and large requests.
+Readiness is for a load balancer; proxies are checked for clients' IP addresses and large requests,
+Saleor's dashboard for the settings that it needs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,7 @@ from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest
 from app.ports.mail import MailUndeliverable
 from app.ports.throttle import ThrottleUnavailable
+from app.services.accounts.email_links import redirect_refusal
 from app.services.authorization.register import building_block, internal
 from app.services.deliveries.backlog import read_endpoint_backlogs, read_waiting
 from app.services.identity.providers import known_providers
@@ -59,6 +61,7 @@ _MAX_SHOWN = 3
 _SMALLEST_QUERY = b'{"query": "{ __typename }"}'
 _TOO_LARGE = 413
 _PROXIES = "proxies"
+_DASHBOARD = "dashboard"
 
 
 @building_block
@@ -444,3 +447,39 @@ def _body_limits(ports: Ports, body_max: int) -> Iterator[CheckResult]:
         )
     else:
         yield CheckResult(subject, CheckState.FINE, f"PUBLIC_URL accepts {body_max:,} bytes.")
+
+
+@internal
+def check_dashboard(
+    ports: Ports, actor: Actor, origin: str, allowed: Sequence[str]
+) -> tuple[CheckResult, ...]:
+    """Check that Saleor's dashboard can call the API from ``origin``, empty if there is none.
+
+    ``allowed`` is ALLOWED_GRAPHQL_ORIGINS. The dashboard sends every request with credentials, so
+    browsers need its origin by name.
+    """
+    if not origin:
+        return ()
+    findings: list[CheckResult] = []
+    if origin not in allowed:
+        findings.append(
+            CheckResult(
+                _DASHBOARD,
+                CheckState.WARNING,
+                f"Browsers refuse the dashboard at {origin} the API's answers: its origin isn't "
+                "listed by name.",
+                f"Add {origin} to ALLOWED_GRAPHQL_ORIGINS. * alone isn't enough.",
+            )
+        )
+    if redirect_refusal(ports, origin) is not None:
+        findings.append(
+            CheckResult(
+                _DASHBOARD,
+                CheckState.WARNING,
+                f"Invitations and single sign-on can't lead to the dashboard at {origin}.",
+                "Add its host to ALLOWED_CLIENT_HOSTS.",
+            )
+        )
+    return tuple(findings) or (
+        CheckResult(_DASHBOARD, CheckState.FINE, f"{origin} can call the API."),
+    )

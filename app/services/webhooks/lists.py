@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus, status_of
-from app.domain.events import EventType
+from app.domain.events import EVENTS, EventType
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import MAX_COUNTED, Page, PageRequest, empty_page, with_items
@@ -53,6 +53,12 @@ def webhooks_of_apps(
         app_id: tuple(webhook for webhook in webhooks if webhook.app_id == app_id)
         for app_id in app_ids
     }
+
+
+@requires(Permission.MANAGE_APPS)
+def list_webhook_events(_ports: Ports, _actor: Actor) -> tuple[EventType, ...]:
+    """Return the events that webhooks can subscribe to (`webhookEvents`)."""
+    return tuple(EVENTS)
 
 
 @staff_and_apps
