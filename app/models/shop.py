@@ -16,9 +16,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.mails.design import DEFAULT_ACCENT
+from app.domain.shop.settings import SHOP_ID
 from app.models.record import STATE_HERE, BigKey, HasMetadata, Record, UtcDateTime, partial_index
 
-SHOP_ID = 1
+__all__ = ["SHOP_ID", "LogoRecord", "MailTemplateRecord", "ShopRecord"]
 
 
 class ShopRecord(HasMetadata, Record):

@@ -106,7 +106,7 @@ def test_invalid_grace_period_is_refused_at_its_field(
 def test_invalid_rule_is_refused(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(MANAGER)
     assert console.open(ASK.format("ALWAYS", 3)).status == 422
-    assert console.send(SAVE, {"grace": "3"}, seen_at=PAGE).status == 422
+    assert console.send(SAVE, {"factor": "ALWAYS", "grace": "3"}, seen_at=PAGE).status == 422
     assert settings(shop).staff_second_factor is StaffSecondFactor.OPTIONAL
 
 

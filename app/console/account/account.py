@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flask import flash, request, session
+from flask import flash, request, session, url_for
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, PasswordField, RadioField, SelectField, StringField
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
-from app.console.frame.forms import ConsoleForm, uploaded_image
+from app.console.frame.forms import ConsoleForm, EditedThing, EditForm, uploaded_image
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import (
     THEMES,
@@ -173,14 +173,14 @@ _THEMES = {
 }
 
 
-class NameForm(ConsoleForm):
+class NameForm(EditForm):
     """The caller's name."""
 
     first_name = StringField(lazy_text("First name"))
     last_name = StringField(lazy_text("Last name"))
 
 
-class PreferencesForm(ConsoleForm):
+class PreferencesForm(EditForm):
     """The look, language and time zone of the caller's console; emails have its language, too.
 
     A time zone can be written in any case, and with spaces: ``europe/new york`` is found.
@@ -229,8 +229,11 @@ def index() -> BaseResponse:
 @blueprint.post("/name")
 def save_name() -> BaseResponse:
     """Be called something else."""
-    form = NameForm()
-    names = Details(form.first_name.data or "", form.last_name.data or "")
+    stored = _name()
+    form = NameForm.taken(stored, _own_account())
+    names = Details(form.first_name.data or "", form.last_name.data or "", seen=stored)
+    if not form.validate():
+        return refused_page("account/index.html", **_values(name_form=form))
     try:
         update_account(ports(), actor(), names)
     except Refused as refused:
@@ -243,18 +246,21 @@ def save_name() -> BaseResponse:
 def save_preferences() -> BaseResponse:
     """Choose look, language and time zone; a field that isn't sent stays as it is."""
     user = caller().user
-    form = PreferencesForm()
+    offered = {"language": _languages(user.language_code)}
+    form = PreferencesForm.taken(_chosen(user), _own_account(), offered)
+    if form.is_continued:
+        return refused_page("account/index.html", **_values(preferences_form=form))
     language = form.language.data or user.language_code
-    zone = user.time_zone if form.time_zone.data is None else _zone_called(form.time_zone.data)
+    zone = _zone_called(form.time_zone.data or "")
     problem = _NO_LANGUAGE if language not in LANGUAGE_NAMES else time_zone_problem(zone)
     if problem is not None:
-        form.language.choices = _languages(user.language_code)
         form.refuse(Refused(problem))
         return refused_page("account/index.html", **_values(preferences_form=form))
     if zone != user.time_zone:
-        set_time_zone(ports(), actor(), zone)
+        set_time_zone(ports(), actor(), zone, {"time_zone": user.time_zone})
     if language != user.language_code:
-        update_account(ports(), actor(), Details(language_code=language))
+        seen = {"language_code": user.language_code}
+        update_account(ports(), actor(), Details(language_code=language, seen=seen))
         use_language(person_language(language))
     answer = redirect_with_success(text("Preferences saved."), "console.account.index")
     if form.theme.data in THEMES:
@@ -389,14 +395,14 @@ def end_others() -> BaseResponse:
 
 def _preferences(user: User) -> PreferencesForm:
     """Return the form with what is chosen; an unset time zone is empty."""
-    form = PreferencesForm(
-        formdata=None,
-        theme=theme(),
-        language=user.language_code,
-        time_zone=user.time_zone or "",
-    )
+    form = PreferencesForm.showing(_chosen(user))
     form.language.choices = _languages(user.language_code)
     return form
+
+
+def _chosen(user: User) -> dict[str, object]:
+    language, zone = user.language_code, user.time_zone or ""
+    return {"theme": theme(), "language": language, "time_zone": zone}
 
 
 def _languages(chosen: str) -> list[tuple[str, str]]:
@@ -420,13 +426,21 @@ def _values(
     return {
         "account": make_account_page(user, sessions, methods, asks_others=asks_others),
         "picture_error": picture_error,
-        "name_form": name_form
-        or NameForm(formdata=None, first_name=user.first_name, last_name=user.last_name),
+        "name_form": name_form or NameForm.showing(_name()),
         "preferences_form": preferences_form or _preferences(user),
         "time_zones": time_zones(),
         "password_form": password_form or PasswordChangeForm(formdata=None),
         "email_form": email_form or EmailChangeForm(formdata=None),
     }
+
+
+def _name() -> dict[str, object]:
+    return {"first_name": caller().user.first_name, "last_name": caller().user.last_name}
+
+
+def _own_account() -> EditedThing:
+    address = url_for("console.account.index")
+    return EditedThing(text("your account"), address, "User", caller().user.id)
 
 
 def _refused_picture(message: str) -> BaseResponse:

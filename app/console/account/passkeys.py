@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from flask import request
+from flask import request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import HiddenField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.account.sign_in import why_impossible
 from app.console.frame.formatting import device_words
-from app.console.frame.forms import ConsoleForm
+from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.navigation import PageGroup
 from app.console.frame.page_layout import (
     page,
@@ -21,7 +21,7 @@ from app.console.frame.page_layout import (
     refused_page,
 )
 from app.console.frame.parts import Consequence, Question
-from app.console.frame.session import actor, ports, prove_now
+from app.console.frame.session import actor, caller, ports, prove_now
 from app.console.frame.submissions import Created, CreatingForm, create_once
 from app.domain.authorization.actor import Actor
 from app.domain.values.errors import Refused
@@ -151,7 +151,7 @@ class NewPasskeyForm(CreatingForm):
     credential = HiddenField(default="", render_kw={"id": False})
 
 
-class RenameForm(ConsoleForm):
+class RenameForm(EditForm):
     """Another name for a passkey."""
 
     name = StringField(
@@ -193,19 +193,20 @@ def show(key: int) -> BaseResponse:
         passkey = show_passkey(ports(), actor(), key)
     except Refused as refused:
         return redirect_with_error(refused, _SECURITY)
-    form = RenameForm(formdata=None, name=passkey.name)
+    form = RenameForm.showing({"name": passkey.name})
     return page("account/passkey.html", **_values(passkey, form))
 
 
 @blueprint.post("/<key:key>/rename")
 def rename(key: int) -> BaseResponse:
     """Rename a passkey."""
-    form = RenameForm()
     try:
         passkey = show_passkey(ports(), actor(), key)
+        stored = {"name": passkey.name}
+        form = RenameForm.taken(stored, _thing(passkey))
         if form.validate():
             try:
-                rename_passkey(ports(), actor(), passkey_id=key, name=form.name.data)
+                rename_passkey(ports(), actor(), passkey_id=key, name=form.name.data, seen=stored)
             except Refused as refused:
                 form.refuse(refused)
             else:
@@ -223,6 +224,11 @@ def delete(key: int) -> BaseResponse:
     except Refused as refused:
         return redirect_with_error(refused, _SECURITY)
     return redirect_with_success(text("Passkey deleted."), _SECURITY)
+
+
+def _thing(passkey: OwnPasskey) -> EditedThing:
+    address = url_for("console.passkeys.show", key=passkey.id)
+    return EditedThing(passkey.name, address, "User", caller().user.id)
 
 
 def _new_page(form: NewPasskeyForm) -> BaseResponse:

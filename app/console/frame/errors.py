@@ -174,6 +174,7 @@ class ConflictPage:
     saved_by: str
     others: str
     entry: int | None
+    can_continue: bool
     action: str
     hidden: tuple[tuple[str, str], ...]
 
@@ -191,6 +192,7 @@ def show_conflict(conflict: EditConflict) -> BaseResponse:
         saved_by=_saved_by(found),
         others=_others(found),
         entry=None if found is None or not may(actor(), list_entries) else found.entry,
+        can_continue=not thing.is_dialog,
         action=request.full_path.rstrip("?"),
         hidden=tuple(_carried_along(form)),
     )

@@ -17,7 +17,15 @@ from typing import Any, ClassVar, Self, TypeAlias
 from flask import current_app, request
 from flask_wtf import FlaskForm
 from typing_extensions import override
-from wtforms import BooleanField, Field, HiddenField, SelectField, SelectMultipleField, StringField
+from wtforms import (
+    BooleanField,
+    Field,
+    HiddenField,
+    IntegerField,
+    SelectField,
+    SelectMultipleField,
+    StringField,
+)
 
 from app.console.frame.formatting import local, setting_text, shortened, time_zone
 from app.console.frame.session import now
@@ -58,6 +66,22 @@ class MomentField(StringField):  # type: ignore[misc]
         if self.raw_data:
             return str(self.raw_data[0])
         return f"{local(self.data):%Y-%m-%d %H:%M}" if self.data else ""
+
+
+class DaysField(IntegerField):  # type: ignore[misc]
+    """A number of days up to ``most``."""
+
+    def __init__(self, most: int, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.most = most
+
+    @override
+    def process_formdata(self, valuelist: list[str]) -> None:
+        given = valuelist[0].strip() if valuelist else ""
+        days = parse_key(given)
+        self.data = days if days is not None and days <= self.most else None
+        if given and self.data is None:
+            raise ValueError(text("Enter a number of days from 0 to {most}.", most=self.most))
 
 
 def field_attributes(
@@ -148,12 +172,16 @@ _LONGEST_CARRIED = 200
 
 @dataclass(frozen=True, slots=True)
 class EditedThing:
-    """What a form edits: its name, the address of its page, and its subject in the audit log."""
+    """What a form edits: its name, the address of its page, and its subject in the audit log.
+
+    A form in a dialog has no page to continue on: ``is_dialog``.
+    """
 
     name: str
     address: str
     subject_type: str
     subject_id: int | str
+    is_dialog: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,10 +303,15 @@ class EditForm(ConsoleForm):
         if self.conflicts:
             raise EditConflict(self, thing)
 
+    @property
+    def is_continued(self) -> bool:
+        """Whether the form is to be shown again with what was chosen, and not saved."""
+        return CONTINUED in request.form
+
     @override
     def validate(self, *arguments: Any, **more: Any) -> bool:
         """Return whether the form can be saved; never one that is to be edited further."""
-        return CONTINUED not in request.form and super().validate(*arguments, **more)
+        return not self.is_continued and super().validate(*arguments, **more)
 
     def sent_values(self, name: str) -> Iterator[str]:
         """Yield the values that send the field as it is now."""

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from flask import request
+from flask import request, url_for
 from werkzeug.wrappers import Response as BaseResponse
+from wtforms import TextAreaField
 
 from app.console.frame.formatting import html_text
+from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.navigation import PageGroup
 from app.console.frame.page_layout import redirect_with_error, redirect_with_success
 from app.console.frame.parts import Consequence, Question
@@ -21,9 +23,11 @@ from app.domain.values.metadata import (
     StoredMetadata,
 )
 from app.domain.values.text import translatable
-from app.services.metadata import change_app_metadata, change_user_metadata
+from app.services.metadata import change_app_metadata, change_user_metadata, show_app_with_metadata
 from app.services.people.user_sessions import show_person
-from app.web.translation import text, texts
+from app.web.translation import lazy_text, text, texts
+
+_NO_METADATA = StoredMetadata({}, {})
 
 blueprint = PageGroup("metadata", __name__, url_prefix="/metadata")
 
@@ -31,7 +35,11 @@ blueprint = PageGroup("metadata", __name__, url_prefix="/metadata")
 @blueprint.post("/people/<key:key>/save")
 def save_of_person(key: int) -> BaseResponse:
     """Set a key of a person's metadata."""
-    return _change_person(key, _saving(), translatable("Saved {key}."))
+    person = show_person(ports(), actor(), key)
+    there = "console.staff.show" if person.user.is_staff else "console.customers.show"
+    thing = EditedThing(_key(), url_for(there, key=key), "User", key, is_dialog=True)
+    change = _saving(person.metadata or _NO_METADATA, thing)
+    return _change_person(key, change, translatable("Saved {key}."))
 
 
 @blueprint.post("/people/<key:key>/delete")
@@ -43,7 +51,10 @@ def delete_of_person(key: int) -> BaseResponse:
 @blueprint.post("/apps/<key:key>/save")
 def save_of_app(key: int) -> BaseResponse:
     """Set a key of an app's metadata."""
-    return _change_app(key, _saving(), translatable("Saved {key}."))
+    found = show_app_with_metadata(ports(), actor(), key)
+    thing = EditedThing(_key(), url_for("console.apps.show", key=key), "App", key, is_dialog=True)
+    change = _saving(_NO_METADATA if found is None else found[1], thing)
+    return _change_app(key, change, translatable("Saved {key}."))
 
 
 @blueprint.post("/apps/<key:key>/delete")
@@ -52,10 +63,19 @@ def delete_of_app(key: int) -> BaseResponse:
     return _change_app(key, _deleting(), translatable("Deleted {key}."))
 
 
-def _saving() -> MetadataChange:
+class MetadataForm(EditForm):
+    """The value of a key."""
+
+    value = TextAreaField(lazy_text("Value"))
+
+
+def _saving(metadata: StoredMetadata, thing: EditedThing) -> MetadataChange:
+    key = _key()
+    stored = (metadata.private if _is_private() else metadata.public).get(key)
+    form = MetadataForm.taken({"value": stored or ""}, thing)
     # Browsers send the line breaks of a text field as CR LF.
-    value = request.form.get("value", "").replace("\r\n", "\n")
-    return MetadataChange(is_private=_is_private(), values=((_key(), value),))
+    value = str(form.value.data or "").replace("\r\n", "\n")
+    return MetadataChange(_is_private(), ((key, value),), seen={key: stored})
 
 
 def _deleting() -> MetadataChange:
@@ -224,6 +244,7 @@ def _adding(subject: Subject) -> MetadataDialog:
         action=text("Save metadata"),
         endpoint=subject.save_endpoint,
         arguments={"key": subject.id},
+        hidden=(_loaded(""),),
         is_harmless=True,
     )
     return MetadataDialog(question, is_form=True, is_new=True)
@@ -235,10 +256,14 @@ def _editing(subject: Subject, scope: str, key: str, value: str) -> MetadataDial
         action=text("Save metadata"),
         endpoint=subject.save_endpoint,
         arguments={"key": subject.id},
-        hidden=(("scope", scope), ("name", key)),
+        hidden=(("scope", scope), ("name", key), _loaded(value)),
         is_harmless=True,
     )
     return MetadataDialog(question, is_form=True, key=key, value=value)
+
+
+def _loaded(value: str) -> tuple[str, str]:
+    return "loaded", str(MetadataForm.showing({"value": value}).loaded.data)
 
 
 def _deletion_dialog(subject: Subject, scope: str, key: str) -> MetadataDialog:

@@ -7,7 +7,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from flask import abort, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
+from wtforms import StringField
 
+from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.navigation import PageGroup, list_endpoint
 from app.console.frame.session import actor, ports
 from app.domain.urls.redirects import with_query
@@ -17,13 +19,20 @@ from app.services.console.saved_filters import (
     delete_filter,
     rename_filter,
     save_filter,
+    show_badges,
 )
-from app.web.translation import refused_text, text
+from app.web.translation import lazy_text, refused_text, text
 
 SAVE, EDIT = "save-filter", "edit-filter"
 """What ``ask`` in the URL opens: a dialog that saves the filter, or edits the saved one."""
 
 _NO_FILTERS = frozenset({"after", "before", "ask", "select", "address", "attempt", "created"})
+
+
+class FilterForm(EditForm):
+    """The name of a saved filter."""
+
+    name = StringField(lazy_text("Name"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,11 @@ class FilterDialog:
     query: str
     back: str
     is_saved: bool
+
+    @property
+    def loaded(self) -> str:
+        """What the form says that it showed; empty for a filter that isn't saved yet."""
+        return str(FilterForm.showing({"name": self.name}).loaded.data) if self.is_saved else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +153,12 @@ def save(list_name: str) -> BaseResponse:
 @blueprint.post("/<slug:list_name>/<key:key>/rename")
 def rename(list_name: str, key: int) -> BaseResponse:
     """Rename a saved filter."""
-    name = request.form.get("name", "").strip()
+    stored = {"name": _name_of(list_name, key)}
+    thing = EditedThing(stored["name"], _address(list_name), "SavedFilter", key, is_dialog=True)
+    form = FilterForm.taken(stored, thing)
+    name = str(form.name.data or "").strip()
     try:
-        rename_filter(ports(), actor(), key, name)
+        rename_filter(ports(), actor(), key, name, stored)
     except Refused as refused:
         return _back(list_name, refused, EDIT)
     flash(text("Renamed the filter to {name}.", name=name), "ok")
@@ -159,6 +176,11 @@ def delete(list_name: str, key: int) -> BaseResponse:
     return _back(list_name)
 
 
+def _name_of(list_name: str, key: int) -> str:
+    saved = show_badges(ports(), actor(), list_name).saved_filters
+    return next((one.name for one in saved if one.id == key), "")
+
+
 def _endpoint(list_name: str) -> str:
     return list_endpoint(list_name) or abort(404)
 
@@ -169,9 +191,11 @@ def _query() -> str:
 
 def _back(list_name: str, refused: Refused | None = None, ask: str = "") -> BaseResponse:
     """Return to the list with its filter; after an error with the dialog ``ask``."""
-    values = dict(parse_qsl(_query()))
     if refused is not None:
         flash(refused_text(refused), "bad")
-        values |= {"ask": ask} if ask else {}
-    address = with_query(url_for(_endpoint(list_name)), **values)
-    return redirect(address, HTTPStatus.SEE_OTHER)
+    return redirect(_address(list_name, ask), HTTPStatus.SEE_OTHER)
+
+
+def _address(list_name: str, ask: str = "") -> str:
+    values = dict(parse_qsl(_query())) | ({"ask": ask} if ask else {})
+    return with_query(url_for(_endpoint(list_name)), **values)

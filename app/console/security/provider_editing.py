@@ -5,7 +5,7 @@ A secret is never shown: it is kept unless another one is typed, and can be remo
 
 from functools import partial
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import BooleanField, SelectField, StringField, URLField
@@ -13,7 +13,7 @@ from wtforms.fields.core import UnboundField
 from wtforms.validators import InputRequired, Length
 
 from app.console.frame.formatting import capitalize_first, html_text, tally
-from app.console.frame.forms import ConsoleForm
+from app.console.frame.forms import ConsoleForm, EditedThing, EditForm
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
 from app.console.frame.session import actor, ports, require
@@ -74,7 +74,13 @@ class AddingForm(ConsoleForm):
     client_secret = SecretField(lazy_text("Client secret"))
 
 
-class SettingsForm(ConsoleForm):
+class DiscoverForm(EditForm):
+    """Where the settings are discovered."""
+
+    issuer = URLField(lazy_text("Issuer"))
+
+
+class SettingsForm(EditForm):
     """Every setting of a provider; those of ``SETTINGS`` are added below."""
 
     name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
@@ -122,11 +128,15 @@ def new() -> BaseResponse:
 def discover(slug: str) -> BaseResponse:
     """Set the URLs from the provider's discovery document."""
     plugin = find_plugin(slug)
-    issuer = request.form.get("issuer", "").strip()
+    form = DiscoverForm.taken({"issuer": values_of(plugin)["issuer"]}, _thing(plugin))
+    issuer = str(form.issuer.data or "").strip()
+    if form.is_continued:
+        return _page(plugin, SettingsForm.showing(_stored(plugin)), issuer=issuer)
     try:
-        discover_provider(ports(), actor(), slug, issuer)
+        discover_provider(ports(), actor(), slug, issuer, seen=_seen(plugin))
     except Refused as refused:
-        return _page(plugin, _form_of(plugin, is_sent=False), refused=refused, issuer=issuer)
+        shown = SettingsForm.showing(_stored(plugin))
+        return _page(plugin, shown, refused=refused, issuer=issuer)
     return redirect_with_success(
         text("The URLs of {name} were discovered and saved.", name=plugin.name),
         "console.single_sign_on.show",
@@ -138,10 +148,14 @@ def discover(slug: str) -> BaseResponse:
 def edit(slug: str) -> BaseResponse:
     """Change the settings."""
     plugin = find_plugin(slug)
-    form = _form_of(plugin)
-    if form.validate_on_submit():
+    if request.method != "POST":
+        return _page(plugin, SettingsForm.showing(_stored(plugin)))
+    form = SettingsForm.taken(_stored(plugin), _thing(plugin))
+    if form.validate():
         try:
-            changes = ProviderUpdate(_typed(form), name=form.name.data, asks_first=True)
+            changes = ProviderUpdate(
+                _typed(form), name=form.name.data, asks_first=True, seen=_seen(plugin)
+            )
             save_provider(ports(), actor(), slug, changes)
         except Refused as refused:
             return _page(plugin, form, refused=refused)
@@ -164,19 +178,25 @@ def _add(form: AddingForm) -> str:
     return slug
 
 
-def _form_of(plugin: Plugin, *, is_sent: bool = True) -> SettingsForm:
-    """Return the form as sent, or with the provider's settings, without its secret.
-
-    ``is_sent`` is false for the data of another form, whose missing checkboxes would be off.
-    """
-    shown = {**values_of(plugin), _SECRET: ""}
+def _stored(plugin: Plugin) -> dict[str, object]:
+    """Return what the form edits: the provider's settings without its secret."""
     flags = {
         setting.setting.name: setting.value == "true"
         for setting in plugin.settings
         if setting.setting.type is SettingType.BOOLEAN
     }
-    data = {"name": plugin.name, **shown, **flags}
-    return SettingsForm(data=data) if is_sent else SettingsForm(formdata=None, data=data)
+    stored = {"name": plugin.name, **values_of(plugin), **flags}
+    return {name: value for name, value in stored.items() if name != _SECRET}
+
+
+def _seen(plugin: Plugin) -> dict[str, object]:
+    settings = {setting.setting.name: setting.value for setting in plugin.settings}
+    return {"name": plugin.name, **settings}
+
+
+def _thing(plugin: Plugin) -> EditedThing:
+    address = url_for("console.single_sign_on.show", slug=plugin.slug)
+    return EditedThing(plugin.name, address, "IdentityProvider", plugin.key)
 
 
 def _warning(plugin: Plugin) -> str:
@@ -237,6 +257,7 @@ def _page(
         "single_sign_on/edit.html",
         plugin=plugin,
         form=form,
+        discover_form=DiscoverForm.showing({"issuer": values_of(plugin)["issuer"]}),
         issuer=issuer if discovering else values_of(plugin)["issuer"],
         wrong=[problem_text(problem) for problem in refused.problems]
         if refused and discovering

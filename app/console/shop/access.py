@@ -7,10 +7,11 @@ from typing import Self
 from flask import flash, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import StringField
+from wtforms import SelectField, StringField
+from wtforms.fields.choices import SelectChoice
 
 from app.console.frame.formatting import exact, html_text, tally, time_element, time_zone_name
-from app.console.frame.forms import ConsoleForm, MomentField
+from app.console.frame.forms import EditedThing, EditForm, MomentField
 from app.console.frame.navigation import Entry, Heading, PageGroup, can_open
 from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
 from app.console.frame.parts import Consequence
@@ -29,8 +30,10 @@ from app.console.shop.access_positions import (
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange
-from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
+from app.domain.shop.setting_table import shop_facts
+from app.domain.shop.settings import SHOP_ID, PasswordLoginMode, ShopSettings, ShopUpdate
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.inputs import Seen
 from app.domain.values.text import translatable
 from app.services.authorization.register import needs_proof
 from app.services.shop.impact import (
@@ -353,7 +356,9 @@ def index() -> BaseResponse:
 @blueprint.post("/mode")
 def set_mode() -> BaseResponse:
     """Set the password login mode; refused if no administrator could undo it."""
-    proposal = _proposal("mode", request.form.get("mode"), None)
+    stored = show_settings(ports(), actor())
+    form = ModeForm.taken({"mode": stored.password_login_mode.value}, _thing())
+    proposal = _proposal("mode", form.mode.data, None)
     if proposal is None:
         return redirect_to("console.access.index")
     mode, phrase = proposal.mode, request.form.get("phrase", "").strip().upper()
@@ -361,22 +366,57 @@ def set_mode() -> BaseResponse:
         return _refuse(
             proposal, [text("Type {phrase} to confirm. Nothing was changed.", phrase=PHRASE)]
         )
-    return _change(proposal)
+    seen = {"password_login_mode": stored.password_login_mode.value}
+    return _change(proposal, seen)
 
 
 @blueprint.post("/storefront")
 def set_storefront() -> BaseResponse:
     """Open the storefront, or close it with a note and a time to open."""
-    proposal = _proposal("storefront", None, request.form.get("open"))
+    stored = show_settings(ports(), actor())
+    form = ClosingForm.taken(_closing_of(stored), _thing())
+    proposal = _proposal("storefront", None, form.open.data)
     if proposal is None:
         return redirect_to("console.access.index")
-    return _change(proposal) if proposal.opens_storefront else _close(proposal)
+    names = ("allow_storefront_traffic", "storefront_note", "storefront_opens_at")
+    seen = {name: shop_facts(stored)[name] for name in names}
+    if proposal.opens_storefront:
+        return _change(proposal, seen)
+    return _close(proposal, form, seen)
 
 
-class ClosingForm(ConsoleForm):
+def _thing() -> EditedThing:
+    address = url_for("console.access.index")
+    return EditedThing(text("access"), address, "Shop", SHOP_ID, is_dialog=True)
+
+
+def _closing_of(shop: ShopSettings) -> dict[str, object]:
+    is_open = next(name for name, value in _OPEN.items() if value is shop.allow_storefront_traffic)
+    return {"open": is_open, "note": shop.storefront_note, "opens_at": shop.storefront_opens_at}
+
+
+class ModeForm(EditForm):
+    """Who can sign in with a password."""
+
+    mode = SelectField(
+        lazy_text("Password login"),
+        choices=[SelectChoice(mode.value, words.label) for mode, words in MODES.items()],
+        validate_choice=False,
+    )
+
+
+class ClosingForm(EditForm):
     """Why the storefront is closed, and when it opens by itself; both are optional."""
 
     names = {"storefrontNote": "note", "storefrontOpensAt": "opens_at"}  # noqa: RUF012
+    open = SelectField(
+        lazy_text("Storefront traffic"),
+        choices=[
+            SelectChoice("true", translatable("Open")),
+            SelectChoice("false", translatable("Closed")),
+        ],
+        validate_choice=False,
+    )
     note = StringField(lazy_text("Note for staff (optional)"))
     opens_at = MomentField(lazy_text("Opens automatically (optional)"))
 
@@ -385,12 +425,14 @@ class ClosingForm(ConsoleForm):
         """Return the form with the present closing."""
         closing = found.closing
         if closing is None:
-            return cls(formdata=None)
-        return cls(formdata=None, note=closing.note, opens_at=closing.opens_at)
+            return cls.showing({"open": "true", "note": "", "opens_at": None})
+        stored = {"open": "false", "note": closing.note, "opens_at": closing.opens_at}
+        return cls.showing(stored)
 
-    def update(self) -> ShopUpdate:
+    def update(self, seen: Seen) -> ShopUpdate:
         """Return the closing as it was filled in."""
         return ShopUpdate(
+            seen=seen,
             allow_storefront_traffic=False,
             storefront_note=self.note.data or "",
             storefront_opens_at=self.opens_at.data,
@@ -422,9 +464,13 @@ class Proposal:
     @property
     def update(self) -> ShopUpdate:
         """The change that it is about."""
+        return self.update_of({})
+
+    def update_of(self, seen: Seen) -> ShopUpdate:
+        """Return the change by someone who has ``seen`` the settings so."""
         if self.is_mode:
-            return ShopUpdate(password_login_mode=self.mode)
-        return ShopUpdate(allow_storefront_traffic=_OPEN[self.value])
+            return ShopUpdate(password_login_mode=self.mode, seen=seen)
+        return ShopUpdate(allow_storefront_traffic=_OPEN[self.value], seen=seen)
 
     @property
     def opens_storefront(self) -> bool:
@@ -452,10 +498,10 @@ def _proposal(switch: str | None, mode: str | None, open_: str | None) -> Propos
     return None
 
 
-def _change(proposal: Proposal) -> BaseResponse:
+def _change(proposal: Proposal, seen: Seen) -> BaseResponse:
     try:
         _guard(proposal.change)
-        update_shop(ports(), actor(), proposal.update)
+        update_shop(ports(), actor(), proposal.update_of(seen))
     except Refused as refused:
         return _refuse(None, [problem_text(problem) for problem in refused.problems])
     if proposal.is_mode:
@@ -463,14 +509,13 @@ def _change(proposal: Proposal) -> BaseResponse:
     return redirect_with_success(text(_DONE_OPEN[_OPEN[proposal.value]]), "console.access.index")
 
 
-def _close(proposal: Proposal) -> BaseResponse:
-    form = ClosingForm()
-    was_closed = show_settings(ports(), actor()).allow_storefront_traffic is False
+def _close(proposal: Proposal, form: ClosingForm, seen: Seen) -> BaseResponse:
+    was_closed = seen["allow_storefront_traffic"] is False
     try:
         if not form.validate():
             return _refuse(proposal, [], form)
         _guard(proposal.change)
-        update_shop(ports(), actor(), form.update())
+        update_shop(ports(), actor(), form.update(seen))
     except Refused as refused:
         form.refuse(refused)
         return _refuse(proposal, [], form)
@@ -497,6 +542,7 @@ def _refuse(
         access=_page_of(found, proposal, messages),
         own_session=_own_session(found),
         closing=closing or ClosingForm.of(found),
+        mode_form=_mode_form(found),
         time_hint=_time_hint(),
     )
 
@@ -512,8 +558,14 @@ def _show(found: Impact, proposal: Proposal | None) -> BaseResponse:
         access=_page_of(found, proposal),
         own_session=_own_session(found),
         closing=ClosingForm.of(found),
+        mode_form=_mode_form(found),
         time_hint=_time_hint(),
     )
+
+
+def _mode_form(found: Impact) -> ModeForm:
+    current = next(mode for mode in MODES if found.login_mode(mode).is_current)
+    return ModeForm.showing({"mode": current.value})
 
 
 def _time_hint() -> str:

@@ -7,9 +7,9 @@ from functools import partial
 
 from flask import Response, abort, flash, jsonify, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import HiddenField, IntegerField, StringField, TextAreaField
+from wtforms import HiddenField, StringField, TextAreaField
 
-from app.console.frame.forms import ConsoleForm
+from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_with_success, refused_page
 from app.console.frame.parts import Pill
@@ -319,11 +319,10 @@ blueprint = PageGroup(
 )
 
 
-class TemplateForm(ConsoleForm):
-    """The sources of a template; ``based_on`` is the version in use when the page was opened."""
+class TemplateForm(EditForm):
+    """The sources of a template."""
 
     language = HiddenField(default="")
-    based_on = IntegerField(default=0)
     subject = StringField(lazy_text("Subject line"), render_kw={"maxlength": MAX_SUBJECT})
     html = TextAreaField(lazy_text("HTML"))
     text = TextAreaField(lazy_text("Text"))
@@ -358,9 +357,11 @@ def edit(kind: str) -> BaseResponse:
     details = show_template(ports(), actor(), of, _known(language), version or 0)
     if details is None:
         abort(404)
-    in_use = next((one.version for one in details.versions if one.is_current), 0)
-    sources = {part.value: details.template.source(part) for part in TemplatePart}
-    form = TemplateForm(formdata=None, data={**sources, "language": language, "based_on": in_use})
+    in_use = show_template(ports(), actor(), of, language) if version else details
+    if in_use is None:
+        abort(404)
+    form = TemplateForm(formdata=None, data={**_sources(details), "language": language})
+    form.load(TemplateForm.showing(_sources(in_use)), _sources(in_use))
     return _editor(of, form, details)
 
 
@@ -419,11 +420,16 @@ def send_test(kind: str) -> BaseResponse:
 @blueprint.post("/<slug:kind>/save")
 def save(kind: str) -> BaseResponse:
     """Save the template as a new version, which is used from now on."""
-    of, form = _kind(kind), _form()
-    based_on = form.based_on.data or 0
-    language = _language(form)
+    of, language = _kind(kind), _known(request.form.get("language", ""))
+    details = show_template(ports(), actor(), of, language)
+    if details is None:
+        abort(404)
+    in_use = next((one.version for one in details.versions if one.is_current), 0)
+    form = TemplateForm.taken(_sources(details), _thing(of, language))
+    if form.is_continued:
+        return _editor(of, form)
     try:
-        version = save_template(ports(), actor(), of, language, form.template(), based_on=based_on)
+        version = save_template(ports(), actor(), of, language, form.template(), based_on=in_use)
     except Refused as refused:
         return _refused(of, form, refused)
     message = text(
@@ -454,6 +460,16 @@ def reset(kind: str) -> BaseResponse:
     return redirect_with_success(
         message, "console.mail_templates.edit", kind=kind, language=language or None
     )
+
+
+def _sources(details: TemplateDetails) -> dict[str, str]:
+    return {part.value: details.template.source(part) for part in TemplatePart}
+
+
+def _thing(kind: MailKind, language: str) -> EditedThing:
+    subject = f"{language}/{kind.value}" if language else kind.value
+    name = template_title(kind, language)
+    return EditedThing(name, _address(kind, language), "MailTemplate", subject)
 
 
 def _entered_fields() -> list[tuple[str, str]]:

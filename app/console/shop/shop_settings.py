@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from flask import flash, request
+from flask import flash, request, url_for
 from markupsafe import Markup
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
@@ -17,16 +17,16 @@ from wtforms import (
     ColorField,
     EmailField,
     Field,
-    IntegerField,
     SelectField,
     StringField,
     TextAreaField,
     URLField,
 )
+from wtforms.fields.choices import SelectChoice
 from wtforms.validators import AnyOf, InputRequired
 
 from app.console.frame.formatting import exact, html_text
-from app.console.frame.forms import ConsoleForm
+from app.console.frame.forms import DaysField, EditedThing, EditForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_with_success, refused_page, server_url
 from app.console.frame.parts import Consequence, Fact, Question
@@ -46,16 +46,18 @@ from app.domain.shop.setting_table import (
     SettingKind,
     given_values,
     settings_in,
+    shop_facts,
 )
 from app.domain.shop.settings import (
     MAX_GRACE_DAYS,
+    SHOP_ID,
     ShopSettings,
     ShopUpdate,
     StaffSecondFactor,
     with_second_factor,
 )
 from app.domain.values.errors import Refused
-from app.domain.values.ids import parse_key
+from app.domain.values.inputs import Seen
 from app.domain.values.installation import VERSION
 from app.domain.values.text import translatable
 from app.services.authorization.register import needs_proof
@@ -77,37 +79,33 @@ _SENTENCES = {
 }
 
 
-class DaysField(IntegerField):  # type: ignore[misc]
-    """A number of days within the limit."""
-
-    def process_formdata(self, valuelist: list[str]) -> None:
-        """Read the number; raises ``ValueError`` for anything else."""
-        given = valuelist[0].strip() if valuelist else ""
-        days = parse_key(given)
-        self.data = days if days is not None and days <= MAX_GRACE_DAYS else None
-        if given and self.data is None:
-            raise ValueError(text("Enter a number of days from 0 to {most}.", most=MAX_GRACE_DAYS))
-
-
-class SecondFactorForm(ConsoleForm):
+class SecondFactorForm(EditForm):
     """Whether staff need a second factor, and the grace period."""
 
     names = {"staffSecondFactor": "factor", "secondFactorGraceDays": "grace"}  # noqa: RUF012
-    factor = StringField(
+    factor = SelectField(
         lazy_text("Second factor for staff"),
+        choices=[SelectChoice(rule.value, label) for rule, label in _LABELS.items()],
+        validate_choice=False,
         validators=[AnyOf(tuple(_LABELS), lazy_text("Choose one of the options."))],
     )
     grace = DaysField(
+        MAX_GRACE_DAYS,
         lazy_text("Grace period in days"),
         validators=[InputRequired(lazy_text("Enter a number of days."))],
     )
 
-    def update(self) -> ShopUpdate:
-        """Return the change as it was filled in."""
+    def update(self, seen: Seen | None = None) -> ShopUpdate:
+        """Return the change as it was filled in, by someone who has ``seen`` the settings so."""
         return ShopUpdate(
             staff_second_factor=StaffSecondFactor(self.factor.data),
             second_factor_grace_days=self.grace.data,
+            seen=seen,
         )
+
+
+def _stored_rule(shop: ShopSettings) -> dict[str, object]:
+    return {"factor": shop.staff_second_factor.value, "grace": shop.second_factor_grace_days}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +134,7 @@ def make_second_factor_card(
 ) -> SecondFactorCard:
     """Return the card; ``form`` was refused, ``None`` shows the current settings."""
     rule = shop.staff_second_factor
-    shown = form or SecondFactorForm(
-        formdata=None, factor=rule.value, grace=shop.second_factor_grace_days
-    )
+    shown = form or SecondFactorForm.showing(_stored_rule(shop))
     warnings = tuple(_without(counts)) if counts.without else ()
     choices = tuple(
         RuleChoice(
@@ -155,16 +151,23 @@ def make_second_factor_card(
 
 
 def make_question(
-    shop: ShopSettings, update: ShopUpdate, counts: SecondFactorCounts, now: datetime
+    shop: ShopSettings,
+    update: ShopUpdate,
+    counts: SecondFactorCounts,
+    now: datetime,
+    loaded: str,
 ) -> Question | None:
-    """Return the question before ``update``; ``None`` if it changes nothing."""
+    """Return the question before ``update``; ``None`` if it changes nothing.
+
+    ``loaded`` is what the form showed before.
+    """
     after = _after(shop, update, now)
     if after == shop:
         return None
     is_required = after.staff_second_factor is StaffSecondFactor.REQUIRED
     was_required = shop.staff_second_factor is StaffSecondFactor.REQUIRED
     title, action = _OF_RULE.get((was_required, is_required), _OF_GRACE)
-    consequences = _of_optional() if was_required else _of_later()
+    consequences = _of_optional() if was_required else (Consequence("ok", text(_LATER)),)
     if is_required:
         consequences = tuple(_of_requiring(after, counts, now))
     return Question(
@@ -175,6 +178,7 @@ def make_question(
         hidden=(
             ("factor", after.staff_second_factor.value),
             ("grace", str(after.second_factor_grace_days)),
+            ("loaded", loaded),
         ),
         is_harmless=not is_required and not was_required,
     )
@@ -201,6 +205,7 @@ _OF_RULE = {
 }
 """The question and its button, by whether a factor was required and will be."""
 
+_LATER = translatable("Applies when you require a second factor. Access doesn't change now.")
 _OF_GRACE = translatable("Change the grace period?"), translatable("Change grace period")
 
 
@@ -210,11 +215,6 @@ def _of_optional() -> tuple[Consequence, ...]:
         Consequence("bad", back),
         Consequence("ok", text("Staff who have a second factor still sign in with it.")),
     )
-
-
-def _of_later() -> tuple[Consequence, ...]:
-    later = text("Applies when you require a second factor. Access doesn't change now.")
-    return (Consequence("ok", later),)
 
 
 def _after(shop: ShopSettings, update: ShopUpdate, now: datetime) -> ShopSettings:
@@ -345,6 +345,10 @@ _SAVED = {
     ),
     SettingGroup.ACCOUNTS: translatable("Customer account settings saved."),
 }
+_NOT_SENT = translatable(
+    "Mail isn't sent: it's written to a file on the server until a server administrator connects "
+    "a mail server (MAIL_URL)."
+)
 _KINDS = {sender_setting(kind): kind for kind in LINK_EVENTS}
 
 
@@ -371,7 +375,7 @@ class Section:
     help: str
     notice: str
     action: str
-    form: ConsoleForm
+    form: EditForm
     inputs: tuple[Input, ...]
 
 
@@ -384,14 +388,14 @@ class ShopSettingsPage:
 
 
 def make_shop_settings_page(
-    forms: Mapping[SettingGroup, ConsoleForm], api_url: str, apps: LinkApps, *, sends_mail: bool
+    forms: Mapping[SettingGroup, EditForm], api_url: str, apps: LinkApps, *, sends_mail: bool
 ) -> ShopSettingsPage:
     """Return the page with ``forms``, one for each of ``GROUPS``.
 
     ``apps`` are those that can send emails with a link.
     """
     notices = {
-        SettingGroup.MAIL: "" if sends_mail else _not_sent(),
+        SettingGroup.MAIL: "" if sends_mail else text(_NOT_SENT),
         SettingGroup.MAIL_SENDERS: _without_app(forms[SettingGroup.MAIL_SENDERS], apps),
     }
     return ShopSettingsPage(
@@ -405,22 +409,36 @@ def make_shop_settings_page(
     )
 
 
-def make_form(group: SettingGroup, shop: ShopSettings, *, is_sent: bool = False) -> ConsoleForm:
-    """Return the form of ``group``: as it was sent, else with the settings of ``shop``."""
-    fields = {
-        setting.name: _FIELDS[setting.kind](text(setting.label)) for setting in settings_in(group)
-    }
-    form: ConsoleForm = type("SettingsForm", (ConsoleForm,), fields)(
-        **({} if is_sent else {"formdata": None, "obj": shop})
-    )
-    for field in form:
-        if isinstance(field, SelectField):
-            field.choices = _senders() if field.name in _KINDS else _languages(shop)
-    return form
+def make_form(group: SettingGroup, shop: ShopSettings) -> EditForm:
+    """Return the form of ``group`` with the settings of ``shop``."""
+    return _form_of(group, shop).showing(_stored(group, shop))
 
 
-def _senders() -> list[tuple[str, str]]:
-    return [(sender.value, text(label)) for sender, label in _SENDERS.items()]
+def take_form(group: SettingGroup, shop: ShopSettings) -> EditForm:
+    """Return the form of ``group`` that was sent, for the settings of ``shop``."""
+    return _form_of(group, shop).taken(_stored(group, shop), _thing(group))
+
+
+def _thing(group: SettingGroup) -> EditedThing:
+    address = url_for("console.shop_settings.index", _anchor=group.value)
+    return EditedThing(text("the settings"), address, "Shop", SHOP_ID)
+
+
+def _form_of(group: SettingGroup, shop: ShopSettings) -> type[EditForm]:
+    fields = {setting.name: _field_of(setting, shop) for setting in settings_in(group)}
+    return type("SettingsForm", (EditForm,), fields)
+
+
+def _field_of(setting: Setting, shop: ShopSettings) -> Field:
+    kind, label = _FIELDS[setting.kind], text(setting.label)
+    if kind is not SelectField:
+        return kind(label)
+    offered = _SENDERS.items() if setting.name in _KINDS else _languages(shop)
+    return kind(label, choices=[SelectChoice(value, text(words)) for value, words in offered])
+
+
+def _stored(group: SettingGroup, shop: ShopSettings) -> dict[str, object]:
+    return {setting.name: setting.read(shop) for setting in settings_in(group)}
 
 
 def _languages(shop: ShopSettings) -> list[tuple[str, str]]:
@@ -430,20 +448,14 @@ def _languages(shop: ShopSettings) -> list[tuple[str, str]]:
     return [(code, names[code]) for code in dict.fromkeys((*SHIPPED_LANGUAGES, chosen))]
 
 
-def values_of(group: SettingGroup, form: ConsoleForm) -> dict[str, object]:
-    """Return the values that were sent, by the name of the setting."""
-    return {setting.name: form[setting.name].data for setting in settings_in(group)}
-
-
 def saved_message(group: SettingGroup, shop: ShopSettings) -> str:
-    """Return what changed with the settings of ``group``, in words."""
     if group is SettingGroup.MAIL:
         sender = shop.default_mail_sender_name or shop.name
         return text("Mail settings saved. New emails come from {sender}.", sender=sender)
     return text(_SAVED[group])
 
 
-def _section(group: SettingGroup, form: ConsoleForm, notice: str, apps: LinkApps) -> Section:
+def _section(group: SettingGroup, form: EditForm, notice: str, apps: LinkApps) -> Section:
     heading = _HEADINGS[group]
     inputs = tuple(
         Input(
@@ -468,14 +480,7 @@ def _hint(setting: Setting, apps: LinkApps) -> str:
     return text("Gets these links: {apps}.", apps=enumeration(names))
 
 
-def _not_sent() -> str:
-    return text(
-        "Mail isn't sent: it's written to a file on the server until a server administrator "
-        "connects a mail server (MAIL_URL)."
-    )
-
-
-def _without_app(form: ConsoleForm, apps: LinkApps) -> str:
+def _without_app(form: EditForm, apps: LinkApps) -> str:
     """Return a warning about emails that an app is to send, and none can."""
     senders = {kind: str(form[name].data) for name, kind in _KINDS.items()}
     labels = [form[sender_setting(kind)].label.text for kind in kinds_without_app(senders, apps)]
@@ -528,7 +533,8 @@ def index() -> BaseResponse:
     if act:
         return ask_before_dialog(act, request.full_path)
     counts = count_second_factors(ports(), actor())
-    question = make_question(shop, update, counts, now())
+    loaded = form.loaded.data or SecondFactorForm.showing(_stored_rule(shop)).loaded.data
+    question = make_question(shop, update, counts, now(), str(loaded))
     if question is None:
         flash(text("There is no change to review."), "info")
     return page("settings/index.html", **_values(shop, factor_form=form), question=question)
@@ -538,11 +544,11 @@ def index() -> BaseResponse:
 def set_second_factor() -> BaseResponse:
     """Set whether staff need a second factor, and the grace period."""
     shop = show_settings(ports(), actor())
-    form = SecondFactorForm()
+    form = SecondFactorForm.taken(_stored_rule(shop), _thing(SettingGroup.SECOND_FACTOR))
     try:
         if not form.validate():
             return refused_page("settings/index.html", **_values(shop, factor_form=form))
-        saved = update_shop(ports(), actor(), form.update())
+        saved = update_shop(ports(), actor(), form.update(seen=shop_facts(shop)))
     except Refused as refused:
         form.refuse(refused)
         return refused_page("settings/index.html", **_values(shop, factor_form=form))
@@ -559,9 +565,13 @@ def save(name: str) -> BaseResponse:
     if name not in GROUPS:
         raise NotFound
     group = SettingGroup(name)
-    form = make_form(group, shop, is_sent=True)
+    form = take_form(group, shop)
+    values = {setting.name: form[setting.name].data for setting in settings_in(group)}
     try:
-        saved = update_shop(ports(), actor(), ShopUpdate(**values_of(group, form)))
+        if form.is_continued:
+            return refused_page("settings/index.html", **_values(shop, {group: form}))
+        update = ShopUpdate(**values, seen=shop_facts(shop))
+        saved = update_shop(ports(), actor(), update)
     except Refused as refused:
         form.refuse(refused)
         return refused_page("settings/index.html", **_values(shop, {group: form}))
@@ -572,7 +582,7 @@ def save(name: str) -> BaseResponse:
 
 def _values(
     shop: ShopSettings,
-    sent: dict[SettingGroup, ConsoleForm] | None = None,
+    sent: dict[SettingGroup, EditForm] | None = None,
     factor_form: SecondFactorForm | None = None,
 ) -> dict[str, object]:
     forms = {group: make_form(group, shop) for group in GROUPS} | (sent or {})

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, StrEnum, auto
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from app.domain.accounts.emails import email_problem
 from app.domain.accounts.languages import LANGUAGE_NAMES
@@ -111,7 +111,8 @@ class Setting:
 
     def update(self, value: object) -> ShopUpdate:
         """Return the update that changes this setting alone."""
-        return ShopUpdate(**{self.name: value})
+        values: dict[str, Any] = {self.name: value}
+        return ShopUpdate(**values)
 
     def problem(self, value: object) -> Problem | None:
         """Return why ``value`` is refused, or ``None``; texts must not be null."""
@@ -331,6 +332,11 @@ SETTINGS = (
 def settings_in(group: SettingGroup) -> tuple[Setting, ...]:
     """Return the settings of ``group``, in the order in which they are shown."""
     return tuple(setting for setting in SETTINGS if setting.group is group)
+
+
+def shop_facts(shop: ShopSettings) -> dict[str, object]:
+    """Return the value of each setting, as the audit log has it."""
+    return {setting.name: setting.read_text(shop) for setting in SETTINGS}
 
 
 def given_values(update: ShopUpdate) -> Iterator[tuple[Setting, object]]:

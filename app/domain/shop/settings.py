@@ -5,7 +5,7 @@ second factor.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -17,7 +17,7 @@ from app.domain.mails.design import DEFAULT_ACCENT
 from app.domain.mails.mail import MailSender
 from app.domain.second_factors import used_second_factor
 from app.domain.values.errors import Problem
-from app.domain.values.inputs import ABSENT, Absent
+from app.domain.values.inputs import ABSENT, Absent, Seen
 from app.domain.values.unchanging import unchanging
 
 
@@ -103,6 +103,9 @@ class ShopSettings(PublicShop):
         return self.mail_legal_line or one_line(self.company_address)
 
 
+SHOP_ID = 1
+"""The key of the one row of settings."""
+
 DERIVED = {"second_factor_from", "logo", "company_address"}
 """What follows from settings, or is changed by itself."""
 
@@ -110,7 +113,8 @@ DERIVED = {"second_factor_from", "logo", "company_address"}
 class ShopUpdate:
     """A change of settings: those that it doesn't name stay, ``None`` is an explicit null.
 
-    Those with a rule of their own are ``ABSENT`` if they aren't named.
+    Those with a rule of their own are ``ABSENT`` if they aren't named. What isn't as ``seen``
+    anymore makes ``Stale``, by the names of ``shop_facts``.
     """
 
     password_login_mode: PasswordLoginMode | Absent | None = ABSENT
@@ -120,11 +124,13 @@ class ShopUpdate:
     staff_second_factor: StaffSecondFactor | Absent | None = ABSENT
     second_factor_grace_days: int | Absent | None = ABSENT
 
-    def __init__(self, **settings: object) -> None:
+    seen: Seen = field(default_factory=dict, compare=False)
+
+    def __init__(self, *, seen: Seen | None = None, **settings: object) -> None:
         unknown = settings.keys() - ({field.name for field in fields(ShopSettings)} - DERIVED)
         if unknown:
             raise TypeError(f"no settings of the shop: {', '.join(sorted(unknown))}")
-        vars(self).update(settings)
+        vars(self).update(settings, seen=seen or {})
 
 
 def mode_change_problem(actor: Actor, target: PasswordLoginMode) -> Problem | None:

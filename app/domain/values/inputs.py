@@ -28,13 +28,13 @@ Seen: TypeAlias = Mapping[str, object]
 """What a caller has seen of a thing before changing it, by field; nothing if it doesn't matter."""
 
 
-def require_unchanged(seen: Seen, stored: Mapping[str, object]) -> None:
+def require_unchanged(seen: Seen | None, stored: Mapping[str, object]) -> None:
     """Raise ``Stale`` unless each value of ``seen`` is still the stored one.
 
     For use in the transaction that writes, after the row was locked: so of two changes of the
     same thing that were made at the same time, one is refused.
     """
-    if any(stored[name] != value for name, value in seen.items()):
+    if any(stored[name] != value for name, value in (seen or {}).items()):
         raise Stale
 
 

@@ -1,9 +1,10 @@
 """Metadata: texts by key that clients keep with a user, an app or an address."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.domain.values.errors import Problem, Refused, refuse_any
+from app.domain.values.inputs import Seen
 from app.domain.values.text_rules import is_storable
 
 MAX_KEYS = 200
@@ -25,11 +26,15 @@ class StoredMetadata:
 
 @dataclass(frozen=True, slots=True)
 class MetadataChange:
-    """Keys to set, keys to delete; ``is_private`` says in which of the two."""
+    """Keys to set, keys to delete; ``is_private`` says in which of the two.
+
+    A key whose value isn't as ``seen`` anymore (``None`` without one) makes ``Stale``.
+    """
 
     is_private: bool = False
     values: tuple[tuple[str, str], ...] = ()
     deleted_keys: tuple[str, ...] = ()
+    seen: Seen = field(default_factory=dict, compare=False)
 
 
 def changed_metadata(

@@ -3,7 +3,7 @@
 Staff who manage customers change details too.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -33,7 +33,7 @@ from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
-from app.domain.values.inputs import ABSENT, Absent, Upload, present
+from app.domain.values.inputs import ABSENT, Absent, Seen, Upload, present, require_unchanged
 from app.models import AvatarRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
@@ -63,7 +63,8 @@ from app.services.sign_in.reauthentication import own_id
 class Details:
     """New names, default addresses, keys of public metadata and language.
 
-    ``ABSENT`` keeps a name, an address or the language; other keys of the metadata stay.
+    ``ABSENT`` keeps a name, an address or the language; other keys of the metadata stay. A name or
+    language that isn't as ``seen`` anymore makes ``Stale``.
     """
 
     first_name: str | Absent = ABSENT
@@ -72,6 +73,7 @@ class Details:
     billing_address: AddressChange | Absent = ABSENT
     metadata: tuple[tuple[str, str], ...] = ()
     language_code: str | Absent = ABSENT
+    seen: Seen = field(default_factory=dict, compare=False)
 
 
 @users_or(Permission.IMPERSONATE_USER)
@@ -86,15 +88,18 @@ def update_account(
     key = key_acted_for(actor, customer_id)
     with ports.database.transaction(account(key)) as session:
         user = lock_acted_for(actor, session, key)
+        names = ("first_name", "last_name", "language_code")
+        require_unchanged(details.seen, {name: getattr(user, name) for name in names})
         _update(ports, actor, session, user, details)
         return load_acted_for(ports, session, actor, user.id)
 
 
 @account_owner_only
-def set_time_zone(ports: Ports, actor: Actor, name: str | None) -> None:
+def set_time_zone(ports: Ports, actor: Actor, name: str | None, seen: Seen | None = None) -> None:
     """Choose the time zone in which the console shows times to the caller; ``None`` is UTC.
 
-    Refuses INVALID on ``timeZone`` for a name that isn't an IANA time zone.
+    Refuses INVALID on ``timeZone`` for a name that isn't an IANA time zone. Raises ``Stale`` if it
+    isn't as ``seen`` anymore.
     """
     problem = time_zone_problem(name)
     if problem is not None:
@@ -103,6 +108,7 @@ def set_time_zone(ports: Ports, actor: Actor, name: str | None) -> None:
         user = session.get(UserRecord, own_id(actor), with_for_update=True)
         if user is None:
             raise PermissionDenied(Caller.USER)
+        require_unchanged(seen, {"time_zone": user.time_zone})
         if user.time_zone != name:
             before, after = {"time_zone": user.time_zone}, {"time_zone": name}
             user.time_zone = name

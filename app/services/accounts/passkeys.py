@@ -17,6 +17,7 @@ from app.domain.mails.values import passkey_values
 from app.domain.second_factors import ChallengePurpose, SecondFactorType
 from app.domain.sign_in.devices import device_of
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
+from app.domain.values.inputs import Seen, require_unchanged
 from app.domain.values.text_rules import line_problem
 from app.models import PasskeyRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -182,12 +183,18 @@ def add_passkey(
 
 
 @account_owner_only
-def rename_passkey(ports: Ports, actor: Actor, *, passkey_id: int, name: str) -> None:
-    """Rename one of the caller's passkeys; refuses NOT_FOUND, and INVALID on ``name``."""
+def rename_passkey(
+    ports: Ports, actor: Actor, *, passkey_id: int, name: str, seen: Seen | None = None
+) -> None:
+    """Rename one of the caller's passkeys; refuses NOT_FOUND, and INVALID on ``name``.
+
+    Raises ``Stale`` if its ``name`` isn't as ``seen`` anymore.
+    """
     name = _checked_name(name)
     with ports.database.transaction() as session:
         user = _lock_user(session, own_id(actor))
         passkey = _load(session, user.id, passkey_id)
+        require_unchanged(seen, {"name": passkey.name})
         if passkey.name == name:
             return
         before, passkey.name = passkey.name, name

@@ -4,12 +4,13 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Label, delete, func, select, update
+from sqlalchemy import ColumnElement, Label, delete, func, select
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.inputs import Seen, require_unchanged
 from app.domain.values.text_rules import line_problem
 from app.models import SavedFilterRecord, ShopRecord, UserRecord
 from app.models.json_arrays import json_array_text, json_object
@@ -79,15 +80,22 @@ def save_filter(ports: Ports, actor: Actor, list_name: str, name: str, query: st
 
 
 @staff_only
-def rename_filter(ports: Ports, actor: Actor, filter_id: int, name: str) -> None:
-    """Rename one of the caller's filters; refuses as ``save_filter``, and NOT_FOUND on ``id``."""
+def rename_filter(
+    ports: Ports, actor: Actor, filter_id: int, name: str, seen: Seen | None = None
+) -> None:
+    """Rename one of the caller's filters; refuses as ``save_filter``, and NOT_FOUND on ``id``.
+
+    Raises ``Stale`` if its ``name`` isn't as ``seen`` anymore.
+    """
     record, name = SavedFilterRecord, _valid_name(name)
     mine = (record.user_id == actor.user_id) & (record.id == filter_id)
     try:
         with ports.database.transaction() as session:
-            renamed = update(record).where(mine).values(name=name).returning(record.id)
-            if session.scalar(renamed) is None:
+            stored = session.scalar(select(record).where(mine).with_for_update())
+            if stored is None:
                 raise _missing()
+            require_unchanged(seen, {"name": stored.name})
+            stored.name = name
     except IntegrityError:
         raise _taken() from None
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from app.domain.values.inputs import require_unchanged
 from app.domain.values.metadata import (
     MetadataChange,
     StoredMetadata,
@@ -51,6 +52,7 @@ def change_stored_metadata(
     session.flush()
     stored = metadata_by_key(session, owner, (key,))[key]
     before = stored.private if change.is_private else stored.public
+    require_unchanged(change.seen, {name: before.get(name) for name in change.seen})
     after = changed_metadata(before, change, field)
     changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     if changed:

@@ -20,7 +20,13 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import ShopMetadataUpdated
 from app.domain.mails.design import LOGO_NAME_LENGTH, MAX_HEIGHT, MAX_LOGO_SIZE, MAX_WIDTH, Logo
 from app.domain.mails.mail import LINK_EVENTS, MailSender, sender_setting
-from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, given_values
+from app.domain.shop.setting_table import (
+    SETTINGS,
+    Setting,
+    SettingKind,
+    given_values,
+    shop_facts,
+)
 from app.domain.shop.settings import (
     PasswordLoginMode,
     ShopSettings,
@@ -34,7 +40,7 @@ from app.domain.shop.settings import (
 )
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
-from app.domain.values.inputs import Upload
+from app.domain.values.inputs import Upload, require_unchanged
 from app.domain.values.installation import INTERFACE_VERSION
 from app.domain.values.metadata import Metadata, MetadataChange
 from app.models import LogoRecord, ShopRecord
@@ -121,6 +127,7 @@ def update_shop(
     values: dict[str, Any] = {setting.name: value for setting, value in given_settings}
     with ports.database.transaction(SHOP) as session:
         before = settings_of(_locked(session))
+        require_unchanged(update.seen, shop_facts(before))
         after = replace(before, **values)
         refuse_any(*closing_problems(update, after, ports.clock.now()))
         after = with_closing(before, update, after)

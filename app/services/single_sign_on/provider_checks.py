@@ -30,6 +30,7 @@ from app.domain.single_sign_on.provider_users import (
 from app.domain.single_sign_on.providers import Provider, serves_any_client
 from app.domain.single_sign_on.waiting_changes import ANY_CLIENT, read_waiting
 from app.domain.values.errors import Problem, Refused, TokenRejected, refuse_any
+from app.domain.values.inputs import Seen
 from app.domain.values.installation import CheckResult, CheckState
 from app.domain.values.text import Phrase, Phrases, Sentence, text, translatable
 from app.models import ExternalIdentityRecord, GroupPermissionRecord, GroupRecord, UserRecord
@@ -70,16 +71,24 @@ _BROKEN = 500
 @fresh_proof("You're about to look up an identity provider's settings.")
 @requires(Permission.MANAGE_PLUGINS)
 def discover_provider(
-    ports: Ports, actor: Actor, slug: str, issuer: str, *, asks_first: bool = False
+    ports: Ports,
+    actor: Actor,
+    slug: str,
+    issuer: str,
+    *,
+    asks_first: bool = False,
+    seen: Seen | None = None,
 ) -> Provider:
     """Set the URLs of the provider ``slug`` from the discovery document of ``issuer``.
 
     ``issuer`` can also be the document's whole URL.
     Refuses INVALID on ``issuer`` if there is no document, it is another issuer's, or it offers
     nothing that this service can use. Refuses what ``save_provider`` does. Other settings stay.
+    Raises ``Stale`` if a value of ``provider_facts`` isn't as ``seen`` anymore.
     """
     settings = _described(ports, issuer)
-    return save_provider(ports, actor, slug, ProviderUpdate(settings, asks_first=asks_first))
+    changes = ProviderUpdate(settings, asks_first=asks_first, seen=seen or {})
+    return save_provider(ports, actor, slug, changes)
 
 
 @fresh_proof("You're about to add an identity provider.")

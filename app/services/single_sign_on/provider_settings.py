@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -32,6 +32,7 @@ from app.domain.single_sign_on.providers import (
 )
 from app.domain.single_sign_on.waiting_changes import WaitingChange, read_waiting
 from app.domain.values.errors import Problem, Refused, refuse_any
+from app.domain.values.inputs import Seen, require_unchanged
 from app.domain.values.pages import Page, PageRequest, empty_page, with_items
 from app.domain.values.text_rules import line_problem
 from app.models import IdentityProviderRecord
@@ -78,7 +79,8 @@ class Plugin:
     """A provider with its settings as they read back; ``id`` is the one it was asked for by.
 
     ``waiting`` are the changes that aren't confirmed, of the settings at ``version``.
-    ``serves_staff_of_any_client``: its access tokens have staff rights, of whatever client.
+    ``serves_staff_of_any_client``: its access tokens have staff rights, of whatever client. The
+    audit log names it by ``key``.
     """
 
     id: str
@@ -89,6 +91,7 @@ class Plugin:
     waiting: tuple[WaitingChange, ...] = ()
     version: int = 0
     serves_staff_of_any_client: bool = False
+    key: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,8 @@ class ProviderUpdate:
 
     Absent ``settings`` stay; null and an empty text clear. ``asks_first`` raises
     ``LockoutRefused`` for what no one could undo. ``needs_client``: it can't be active without a
-    client ID, as for Saleor's clients. ``is_new``: the provider must not exist yet.
+    client ID, as for Saleor's clients. ``is_new``: the provider must not exist yet. What isn't as
+    ``seen`` anymore makes ``Stale``, by the names of ``provider_facts``.
     """
 
     settings: Mapping[str, str | None]
@@ -106,6 +110,7 @@ class ProviderUpdate:
     asks_first: bool = False
     needs_client: bool = False
     is_new: bool = False
+    seen: Seen = field(default_factory=dict, compare=False)
 
 
 @requires(Permission.MANAGE_PLUGINS)
@@ -215,6 +220,7 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
             session.add(stored)
             session.flush()
         before = to_provider(stored)
+        require_unchanged(changes.seen, provider_facts(before))
         after = next_settings(ports, actor, before, values)
         was_without = before.active and not before.client_id
         needs_client = changes.needs_client and not was_without
@@ -236,6 +242,7 @@ def _plugin(provider: Provider, plugin_id: str) -> Plugin:
         read_waiting(provider.waiting_changes),
         provider.trust_version,
         serves_any_client(provider),
+        provider.id,
     )
 
 
@@ -260,7 +267,7 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
 
 
 def _note(ports: Ports, actor: Actor, session: Session, before: Provider, after: Provider) -> None:
-    was, now = _audit_values(before), _audit_values(after)
+    was, now = provider_facts(before), provider_facts(after)
     changed = [name for name in now if was[name] != now[name]]
     if before.client_secret != after.client_secret and "client_secret" not in changed:
         now["client_secret"] = f"{MASK} (another)"
@@ -277,7 +284,8 @@ def _note(ports: Ports, actor: Actor, session: Session, before: Provider, after:
         record(ports, actor, session, change)
 
 
-def _audit_values(provider: Provider) -> dict[str, object]:
+@building_block
+def provider_facts(provider: Provider) -> dict[str, object]:
     """Return the audit log's view of a provider: no secrets."""
     shown: dict[str, object] = {
         shown_setting.setting.name: shown_setting.value
