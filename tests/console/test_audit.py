@@ -1,21 +1,24 @@
 """The audit log at the console, filtered and exported."""
 
 import csv
+import html
 import io
 import re
 
 import pytest
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.ports import Ports
-from app.services.apps.app_changes import NewApp, create_app
+from app.services.apps.app_changes import AppChange, NewApp, create_app, update_app
 from app.services.people.customers import NewCustomer, create_customer
 from app.services.shop.settings import update_shop
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from tests.builders.apps import app_as_stored, make_app
 from tests.builders.people import actor_of, make_staff
 from tests.console.conftest import StaffConsole, Statements
+from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.clock import FakeClock
 
 MAY = Permission.MANAGE_STAFF
@@ -169,3 +172,75 @@ def test_entry_has_its_id_and_a_link_to_copy(staff_console: StaffConsole, shop: 
     assert 'data-copy-text="http://localhost/console/audit/1"' in page.html
     assert 'data-copy-text="1"' in page.html
     assert "Entry ID" in page.text
+
+
+def newest_entry(console: ConsoleClient) -> str:
+    """Return the address of the newest entry."""
+    return str(
+        re.findall(r'href="(/console/audit/[0-9]+)"', console.open("/console/audit/").html)[0]
+    )
+
+
+def dialog_form(page: Page) -> dict[str, list[str]]:
+    """Return the fields of the open dialog's form."""
+    dialog = page.html[page.html.index("<dialog") :]
+    form: dict[str, list[str]] = {}
+    for name, value in re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', dialog):
+        form.setdefault(name, []).append(html.unescape(value))
+    del form["csrf_token"]
+    return form
+
+
+def test_change_is_reverted_after_a_question(staff_console: StaffConsole, shop: Ports) -> None:
+    app, _ = make_app(shop, "Labels", Permission.MANAGE_ORDERS)
+    console = staff_console(*ALL_PERMISSIONS)
+    update_app(shop, OPERATOR, app, AppChange("Till", permissions=frozenset()))
+    entry = newest_entry(console)
+    asked = console.open(f"{entry}?ask=revert")
+    assert "Revert this change?" in asked.text
+    assert "Name: Till becomes Labels again." in asked.text
+    done = console.send(f"{entry}/revert", dialog_form(asked), seen_at=entry)
+    assert "The change was reverted." in console.follow(done).text
+    assert app_as_stored(shop, app).permissions == {Permission.MANAGE_ORDERS}
+    again = console.follow(console.send(f"{entry}/revert", dialog_form(asked), seen_at=entry))
+    assert "it is as it was before this change" in again.text
+
+
+def test_revert_of_what_was_changed_since_asks_what_to_keep(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app, _ = make_app(shop, "Labels", Permission.MANAGE_ORDERS)
+    console = staff_console(*ALL_PERMISSIONS)
+    update_app(shop, OPERATOR, app, AppChange("Till", permissions=frozenset()))
+    entry = newest_entry(console)
+    form = dialog_form(console.open(f"{entry}?ask=revert"))
+    products = frozenset({Permission.MANAGE_PRODUCTS})
+    update_app(shop, OPERATOR, app, AppChange(permissions=products))
+    conflict = console.send(f"{entry}/revert", form, seen_at=entry)
+    assert conflict.status == 409
+    assert app_as_stored(shop, app).name == "Till"
+    assert "Labels was changed after" in conflict.text or "Till was changed after" in conflict.text
+    assert "Manage orders Manage products" in conflict.text
+    main = conflict.html[conflict.html.index('id="main"') :]
+    sent: dict[str, list[str]] = {}
+    for name, value in re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', main):
+        sent.setdefault(name, []).append(html.unescape(value))
+    del sent["csrf_token"]
+    kept = {**sent, "choice-permissions": ["saved"]}
+    assert console.send(f"{entry}/revert", kept, seen_at=entry).status == 303
+    assert app_as_stored(shop, app).name == "Labels"
+    assert app_as_stored(shop, app).permissions == products
+
+
+def test_revert_is_offered_only_where_it_can_be_done(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app, _ = make_app(shop, "Labels")
+    update_app(shop, OPERATOR, app, AppChange("Till"))
+    reader = staff_console(MAY)
+    entry = newest_entry(reader)
+    page = reader.open(f"{entry}?ask=revert")
+    assert "Revert" not in page.text
+    refused = reader.send(f"{entry}/revert", {"name": "Labels", "loaded": "{}"}, seen_at=entry)
+    assert refused.status == 422
+    assert app_as_stored(shop, app).name == "Till"

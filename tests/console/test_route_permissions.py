@@ -44,7 +44,7 @@ LISTS = {
         account_actions.show
         account_actions.sign_out account_actions.unblock
         metadata.delete_of_person metadata.save_of_person
-        audit.export audit.index audit.show staff.export staff.groups.add_member
+        audit.export audit.index audit.revert audit.show staff.export staff.groups.add_member
         staff.groups.delete staff.groups.export staff.groups.index staff.groups.new
         staff.groups.remove_member
         staff.groups.save staff.groups.show staff.index staff.invitations.index

@@ -4,6 +4,27 @@ from tests.mutations.mutant import Mutant
 
 AUTHORIZATION = (
     Mutant(
+        "A change of what others changed meanwhile is refused",
+        "app/domain/values/inputs.py",
+        "if any(stored[name] != value",
+        "if all(stored[name] != value",
+        "services/console/test_stale_changes.py",
+    ),
+    Mutant(
+        "A field that both changed is chosen from",
+        "app/console/frame/forms.py",
+        "elif is_coupled or (is_yours and is_theirs):",
+        "elif is_coupled:",
+        "console/test_edit_conflicts.py",
+    ),
+    Mutant(
+        "Only those who can make a change can revert it",
+        "app/services/console/reverts.py",
+        "if entry is None or kind is None or not may(actor, kind.by):",
+        "if entry is None or kind is None:",
+        "hostile/test_reverts.py",
+    ),
+    Mutant(
         "An internal use case is for nobody outside",
         "app/services/authorization/declarations.py",
         "if self.rule in (Rule.INTERNAL, Rule.BUILDING_BLOCK):\n            return False",

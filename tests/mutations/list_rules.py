@@ -62,8 +62,8 @@ LISTS = (
     Mutant(
         "A saved filter is renamed by its person only",
         "app/services/console/saved_filters.py",
-        "renamed = update(record).where(mine)",
-        "renamed = update(record).where(record.id == filter_id)",
+        "select(record).where(mine).with_for_update()",
+        "select(record).where(record.id == filter_id).with_for_update()",
         "services/console/test_saved_filters.py",
     ),
     Mutant(

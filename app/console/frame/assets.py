@@ -24,6 +24,7 @@ _STATES = {
 
 NAMED = frozenset(
     {
+        "arrow-counterclockwise",
         "arrow-repeat",
         "arrow-right",
         "bag",

@@ -20,7 +20,7 @@ from app.console.frame.formatting import (
     permission_label,
     time_element,
 )
-from app.console.frame.forms import CHOICE, CONTINUED, EditConflict, EditForm
+from app.console.frame.forms import CHOICE, CONTINUED, EditConflict, EditedThing, EditForm
 from app.console.frame.page_layout import form_path, own_path, page, wants_part
 from app.console.frame.reauthentication import ask_for_form
 from app.console.frame.session import actor, is_signed_in, now, ports
@@ -188,7 +188,7 @@ def show_conflict(conflict: EditConflict) -> BaseResponse:
     shown = ConflictPage(
         name=thing.name,
         address=thing.address,
-        happened=_happened(form, thing.name, found),
+        happened=_happened(form, thing, found),
         saved_by=_saved_by(found),
         others=_others(found),
         entry=None if found is None or not may(actor(), list_entries) else found.entry,
@@ -199,9 +199,12 @@ def show_conflict(conflict: EditConflict) -> BaseResponse:
     return page("conflict.html", HTTPStatus.CONFLICT, form=form, conflict=shown, choice=CHOICE)
 
 
-def _happened(form: EditForm, name: str, found: LastChange | None) -> str:
+def _happened(form: EditForm, thing: EditedThing, found: LastChange | None) -> str:
     """Return who changed what, and when."""
-    values: dict[str, object] = {"name": name}
+    if thing.reverted_at is not None:
+        made = clock_element(thing.reverted_at, now())
+        return html_text("{name} was changed after {moment}.", name=thing.name, moment=made)
+    values: dict[str, object] = {"name": thing.name}
     if form.opened_at is not None:
         values["opened"] = clock_element(form.opened_at, now())
     if found is not None:

@@ -174,7 +174,8 @@ _LONGEST_CARRIED = 200
 class EditedThing:
     """What a form edits: its name, the address of its page, and its subject in the audit log.
 
-    A form in a dialog has no page to continue on: ``is_dialog``.
+    A form in a dialog has no page to continue on: ``is_dialog``. ``reverted_at`` is when the
+    change was made that is reverted, ``None`` for an edit.
     """
 
     name: str
@@ -182,6 +183,7 @@ class EditedThing:
     subject_type: str
     subject_id: int | str
     is_dialog: bool = False
+    reverted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +251,9 @@ class EditForm(ConsoleForm):
 
     together: ClassVar[tuple[frozenset[str], ...]] = ()
     """Fields that depend on each other: who changes one has decided about the others."""
+
+    merges_choices: ClassVar[bool] = True
+    """Whether several choices are added and removed, or count as one value."""
 
     private: ClassVar[frozenset[str]] = frozenset()
     """Fields with secrets, which are carried along as digests."""
@@ -329,8 +334,8 @@ class EditForm(ConsoleForm):
         is_yours, is_theirs = not self._is(name, was, yours), not self._is(name, was, saved)
         if yours == saved:
             self._leave(field, stored, saved)
-        elif isinstance(was, list) and isinstance(saved, list) and not is_coupled:
-            self._merge_choice(field, stored, [str(one) for one in was])
+        elif self.merges_choices and isinstance(was, list) and not is_coupled:
+            self._merge_choice(field, stored, list(map(str, was)))
         elif is_coupled or (is_yours and is_theirs):
             self._note_conflict(field, stored, was)
         elif is_yours:

@@ -18,7 +18,7 @@ from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_with_success, refused_page
 from app.console.frame.parts import Pill, Question, lines, moment, muted, named, pill, small
 from app.console.frame.permissions import PermissionsField, chips
-from app.console.frame.session import actor, now, ports
+from app.console.frame.session import actor, now, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
 from app.console.integrations.app_page import (
     QUESTIONS,
@@ -374,6 +374,7 @@ def show(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
     """Change the name or identifier."""
+    require(Permission.MANAGE_APPS)
     app = app_or_404(key)
     stored = _names_of(app)
     form = AppForm.taken(stored, _thing(app))
@@ -393,6 +394,7 @@ def save_details(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/permissions")
 def save_permissions(key: int) -> BaseResponse:
     """Change the permissions of the app and all its tokens, from the next request on."""
+    require(Permission.MANAGE_APPS)
     app = app_or_404(key)
     stored = _permissions_of(app)
     form = PermissionsForm.taken(stored, _thing(app))

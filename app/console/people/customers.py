@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
 from app.console.frame.parts import Pill, Question, moment, pill
-from app.console.frame.session import actor, now, ports
+from app.console.frame.session import actor, now, ports, require
 from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount
 from app.console.people.mails import newest_mails
 from app.console.people.person_page import (
@@ -315,6 +315,7 @@ def show(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
     """Save name and email; a change of email is announced to the old one."""
+    require(Permission.MANAGE_USERS)
     person, diagnosis = _person(key)
     stored = details_of(person)
     form = PersonForm.taken(stored, edited_person(person.user, "console.customers.show"))

@@ -1,23 +1,36 @@
 """The audit log: who changed what, from where; filtered, and exported as CSV or JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import orjson
-from flask import abort
+from flask import abort, flash, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
+from wtforms import BooleanField, SelectMultipleField, StringField
+from wtforms.fields.choices import SelectChoice
+from wtforms.fields.core import UnboundField
 
 from app.console.frame.formatting import (
     capitalize_first,
+    html_text,
     setting_text,
     shortened,
 )
+from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import full_url, page
-from app.console.frame.parts import icon, lines, link, moment, muted
+from app.console.frame.page_layout import (
+    full_url,
+    page,
+    redirect_to,
+    redirect_with_error,
+    redirect_with_success,
+)
+from app.console.frame.parts import Consequence, Question, icon, lines, link, moment, muted
 from app.console.frame.session import actor, ports
 from app.console.lists.filters import (
     Control,
@@ -47,10 +60,12 @@ from app.domain.keys import KeyState
 from app.domain.shop.setting_table import SETTINGS as SHOP_SETTINGS
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.provider_settings import SETTINGS
+from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.services.audit.entries import export_entries, list_entries, show_entry
-from app.web.translation import reason_text, text
+from app.services.console.reverts import Revert, revert_change, show_revert
+from app.web.translation import enumeration, reason_text, text
 
 ACTORS: Mapping[str, str] = {
     "user": translatable("People"),
@@ -384,14 +399,105 @@ def index() -> BaseResponse:
     return AUDIT_LOG.show(found, words={"on": {subject: subject_label(found.items, subject)}})
 
 
+class RevertForm(EditForm):
+    """The fields of an entry that are reverted; both sides of each, as the log has them."""
+
+    merges_choices = False
+
+
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
-    """Show one entry with all its differences."""
+    """Show one entry with all its differences; ``ask=revert`` asks before it is reverted."""
     entry = show_entry(ports(), actor(), key)
     if entry is None:
         abort(404)
     url = full_url("console.audit.show", key=str(key))
-    return page("audit/entry.html", entry=make_entry_page(entry, url))
+    found = _found_revert(key)
+    asks = request.args.get("ask") == "revert" and found is not None
+    return page(
+        "audit/entry.html",
+        entry=make_entry_page(entry, url),
+        can_revert=found is not None,
+        question=make_revert_question(found) if asks and found else None,
+    )
+
+
+@blueprint.post("/<key:key>/revert")
+def revert(key: int) -> BaseResponse:
+    """Set what an entry changed to what it was, unless it was changed since."""
+    found = show_revert(ports(), actor(), key)
+    if found is None:
+        raise Refused(Problem("INVALID", "This entry can't be reverted.", "id"))
+    form = _form_of(found).taken(found.current, _reverted(found.entry))
+    names = form.edited - form.untouched
+    if not names:
+        flash(text("Nothing was changed: it is as it was before this change."), "info")
+        return redirect_to("console.audit.show", key=key)
+    try:
+        revert_change(ports(), actor(), key, names, found.current)
+    except Refused as refused:
+        return redirect_with_error(refused, "console.audit.show", key=key)
+    return redirect_with_success(text("The change was reverted."), "console.audit.show", key=key)
+
+
+def make_revert_question(found: Revert) -> Question:
+    """Return the question before an entry is reverted."""
+    kept = [Consequence("warn", _stays(found.left_out))] if found.left_out else []
+    kind = _form_of(found)
+    form = kind(formdata=None, data=found.before)
+    form.load(kind(formdata=None, data=found.after), found.after)
+    sent = [(name, value) for name in found.before for value in form.sent_values(name)]
+    return Question(
+        title=text("Revert this change?"),
+        action=text("Revert change"),
+        endpoint="console.audit.revert",
+        arguments={"key": found.entry.id},
+        consequences=(*map(partial(_goes_back, found), found.before), *kept),
+        hidden=(("loaded", str(form.loaded.data)), *sent),
+    )
+
+
+def _goes_back(found: Revert, name: str) -> Consequence:
+    before = _value(name, found.before[name]) or _NO_VALUE
+    after = _value(name, found.after[name]) or _NO_VALUE
+    values = {"field": _field(name), "before": shortened(before), "after": shortened(after)}
+    return Consequence("ok", html_text("{field}: {after} becomes {before} again.", **values))
+
+
+def _stays(names: Sequence[str]) -> str:
+    labels = enumeration(map(_field, names))
+    return text("Not reverted: {fields}.", fields=labels)
+
+
+def _found_revert(key: int) -> Revert | None:
+    """Return what reverting an entry does; ``None`` if the caller can't or its subject is gone."""
+    with suppress(Refused, PermissionDenied):
+        return show_revert(ports(), actor(), key)
+    return None
+
+
+def _reverted(entry: AuditEntry) -> EditedThing:
+    address = url_for("console.audit.show", key=entry.id)
+    name = entry.subject_name or subject_kind(entry.subject_type)
+    subject = (entry.subject_type, entry.subject_id)
+    return EditedThing(name, address, *subject, is_dialog=True, reverted_at=entry.at)
+
+
+def _form_of(found: Revert) -> type[RevertForm]:
+    fields = {name: _field_for(found, name) for name in found.before}
+    return type("RevertForm", (RevertForm,), fields)
+
+
+def _field_for(found: Revert, name: str) -> UnboundField:
+    value, label = found.before[name], _field(name)
+    if isinstance(value, bool):
+        return BooleanField(label)
+    if not isinstance(value, list):
+        return StringField(label)
+    sides = (found.before[name], found.after[name], found.current[name])
+    items = dict.fromkeys(str(one) for side in sides if isinstance(side, list) for one in side)
+    choices = [SelectChoice(one, _value(name, [one])) for one in items]
+    return SelectMultipleField(label, choices=choices, validate_choice=False)
 
 
 @blueprint.get("/export.<any(csv, json):form>")

@@ -35,6 +35,7 @@ from app.services.single_sign_on.provider_coverage import show_provider_coverage
 from app.services.single_sign_on.provider_settings import (
     Plugin,
     ProviderUpdate,
+    provider_facts_of,
     save_provider,
 )
 from app.web.translation import lazy_text, problem_text, text
@@ -133,7 +134,7 @@ def discover(slug: str) -> BaseResponse:
     if form.is_continued:
         return _page(plugin, SettingsForm.showing(_stored(plugin)), issuer=issuer)
     try:
-        discover_provider(ports(), actor(), slug, issuer, seen=_seen(plugin))
+        discover_provider(ports(), actor(), slug, issuer, seen=provider_facts_of(plugin))
     except Refused as refused:
         shown = SettingsForm.showing(_stored(plugin))
         return _page(plugin, shown, refused=refused, issuer=issuer)
@@ -154,7 +155,7 @@ def edit(slug: str) -> BaseResponse:
     if form.validate():
         try:
             changes = ProviderUpdate(
-                _typed(form), name=form.name.data, asks_first=True, seen=_seen(plugin)
+                _typed(form), name=form.name.data, asks_first=True, seen=provider_facts_of(plugin)
             )
             save_provider(ports(), actor(), slug, changes)
         except Refused as refused:
@@ -187,11 +188,6 @@ def _stored(plugin: Plugin) -> dict[str, object]:
     }
     stored = {"name": plugin.name, **values_of(plugin), **flags}
     return {name: value for name, value in stored.items() if name != _SECRET}
-
-
-def _seen(plugin: Plugin) -> dict[str, object]:
-    settings = {setting.setting.name: setting.value for setting in plugin.settings}
-    return {"name": plugin.name, **settings}
 
 
 def _thing(plugin: Plugin) -> EditedThing:

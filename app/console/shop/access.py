@@ -28,11 +28,10 @@ from app.console.shop.access_positions import (
     storefront_position,
 )
 from app.domain.authorization.actor import SessionOrigin
-from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange
 from app.domain.shop.setting_table import shop_facts
 from app.domain.shop.settings import SHOP_ID, PasswordLoginMode, ShopSettings, ShopUpdate
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Refused
 from app.domain.values.inputs import Seen
 from app.domain.values.text import translatable
 from app.services.authorization.register import needs_proof
@@ -45,7 +44,7 @@ from app.services.shop.impact import (
     StorefrontImpact,
     show_impact,
 )
-from app.services.shop.lockout_guard import lockout
+from app.services.shop.lockout_guard import prevent_access_lockout
 from app.services.shop.settings import show_settings, update_shop
 from app.services.single_sign_on.own_identities import list_own_providers
 from app.web.translation import lazy_text, problem_text, text
@@ -500,7 +499,7 @@ def _proposal(switch: str | None, mode: str | None, open_: str | None) -> Propos
 
 def _change(proposal: Proposal, seen: Seen) -> BaseResponse:
     try:
-        _guard(proposal.change)
+        prevent_access_lockout(ports(), actor(), proposal.change)
         update_shop(ports(), actor(), proposal.update_of(seen))
     except Refused as refused:
         return _refuse(None, [problem_text(problem) for problem in refused.problems])
@@ -514,7 +513,7 @@ def _close(proposal: Proposal, form: ClosingForm, seen: Seen) -> BaseResponse:
     try:
         if not form.validate():
             return _refuse(proposal, [], form)
-        _guard(proposal.change)
+        prevent_access_lockout(ports(), actor(), proposal.change)
         update_shop(ports(), actor(), form.update(seen))
     except Refused as refused:
         form.refuse(refused)
@@ -522,15 +521,6 @@ def _close(proposal: Proposal, form: ClosingForm, seen: Seen) -> BaseResponse:
     if was_closed:
         return redirect_with_success(text("Note and opening time saved."), "console.access.index")
     return redirect_with_success(text(_DONE_OPEN[False]), "console.access.index")
-
-
-def _guard(change: AccessChange) -> None:
-    """Refuse a change that no administrator could undo; only the console has this rule."""
-    if not actor().holds(Permission.MANAGE_SETTINGS):
-        return
-    judged = lockout(ports(), actor(), change)
-    if judged.reason is not None:
-        raise Refused(Problem("LOCKOUT", judged.reason.message))
 
 
 def _refuse(

@@ -10,7 +10,13 @@ from app.domain.accounts.emails import email_problem
 from app.domain.accounts.languages import LANGUAGE_NAMES
 from app.domain.mails.design import color_problem
 from app.domain.mails.mail import MailKind, MailSender, sender_setting
-from app.domain.shop.settings import MAX_GRACE_DAYS, ShopSettings, ShopUpdate
+from app.domain.shop.settings import (
+    MAX_GRACE_DAYS,
+    PasswordLoginMode,
+    ShopSettings,
+    ShopUpdate,
+    StaffSecondFactor,
+)
 from app.domain.values.errors import Problem
 from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import in_utc
@@ -337,6 +343,17 @@ def settings_in(group: SettingGroup) -> tuple[Setting, ...]:
 def shop_facts(shop: ShopSettings) -> dict[str, object]:
     """Return the value of each setting, as the audit log has it."""
     return {setting.name: setting.read_text(shop) for setting in SETTINGS}
+
+
+def read_back(setting: Setting, value: object) -> SettingValue:
+    """Return the value of a setting from what ``shop_facts`` says of it."""
+    if setting.kind is SettingKind.MOMENT:
+        return datetime.fromisoformat(str(value)) if value else None
+    if setting.kind is SettingKind.LOGIN_MODE:
+        return PasswordLoginMode(str(value))
+    if setting.kind is SettingKind.SECOND_FACTOR:
+        return StaffSecondFactor(str(value))
+    return value if isinstance(value, bool | int) else str(value)
 
 
 def given_values(update: ShopUpdate) -> Iterator[tuple[Setting, object]]:

@@ -12,6 +12,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange, Lockout, SettingsManagers, check_lockout
 from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.errors import Problem, Refused
 from app.models import (
     AppPermissionRecord,
     AppRecord,
@@ -49,6 +50,16 @@ def lockout(ports: Ports, actor: Actor, change: AccessChange) -> Lockout:
     was = check_lockout(actor, read_settings_managers(row), before, AccessChange())
     will_be = check_lockout(actor, read_settings_managers(row, "later"), after, change)
     return will_be.unless_before(was)
+
+
+@building_block
+def prevent_access_lockout(ports: Ports, actor: Actor, change: AccessChange) -> None:
+    """Refuse LOCKOUT for a change that no administrator could undo; the console's rule alone."""
+    if not actor.holds(_NEEDED):
+        return
+    judged = lockout(ports, actor, change)
+    if judged.reason is not None:
+        raise Refused(Problem("LOCKOUT", judged.reason.message))
 
 
 @building_block

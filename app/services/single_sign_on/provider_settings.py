@@ -285,6 +285,13 @@ def _note(ports: Ports, actor: Actor, session: Session, before: Provider, after:
 
 
 @building_block
+def provider_facts_of(plugin: Plugin) -> dict[str, object]:
+    """Return ``provider_facts`` of the provider that ``plugin`` shows."""
+    settings = {shown.setting.name: shown.value for shown in plugin.settings}
+    return {"active": plugin.active, "name": plugin.name, **settings}
+
+
+@building_block
 def provider_facts(provider: Provider) -> dict[str, object]:
     """Return the audit log's view of a provider: no secrets."""
     shown: dict[str, object] = {

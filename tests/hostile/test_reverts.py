@@ -1,0 +1,106 @@
+"""A revert gives no one more than the change itself would."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import func, select
+
+from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
+from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
+from app.domain.values.ids import to_global_id
+from app.models import AuditRecord, ShopRecord
+from app.ports import Ports
+from app.services.apps.app_changes import AppChange, update_app
+from app.services.console.reverts import revert_change, show_revert
+from app.services.people.groups import GroupChanges, update_group
+from app.services.shop.settings import update_shop
+from tests.builders.apps import app_as_stored, make_app
+from tests.builders.people import actor_of, make_group, make_staff
+from tests.builders.provider_records import link_identity, make_provider
+
+APPS, ORDERS, STAFF = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS, Permission.MANAGE_STAFF
+SETTINGS = Permission.MANAGE_SETTINGS
+MODE = ["password_login_mode"]
+
+
+def person(ports: Ports, name: str, *permissions: Permission) -> Actor:
+    return actor_of(ports, make_staff(ports, f"{name}@example.com", *permissions))
+
+
+def newest(ports: Ports) -> int:
+    with ports.database.reading() as session:
+        return session.scalar(select(func.max(AuditRecord.id))) or 0
+
+
+def mode_of(ports: Ports) -> str:
+    with ports.database.reading() as session:
+        return session.scalars(select(ShopRecord.password_login_mode)).one()
+
+
+@pytest.fixture
+def labels(ports: Ports) -> int:
+    key, _ = make_app(ports, "Labels", ORDERS)
+    update_app(ports, OPERATOR, key, AppChange(permissions=frozenset()))
+    return key
+
+
+def test_revert_needs_the_right_to_make_the_change(ports: Ports, labels: int) -> None:
+    entry = newest(ports)
+    reader = person(ports, "reader", STAFF, ORDERS)
+    assert show_revert(ports, reader, entry) is None
+    with pytest.raises(Refused):
+        revert_change(ports, reader, entry, ["permissions"], {})
+    for outsider in (person(ports, "apps", APPS, ORDERS), person(ports, "none")):
+        with pytest.raises(PermissionDenied):
+            revert_change(ports, outsider, entry, ["permissions"], {})
+    assert app_as_stored(ports, labels).permissions == frozenset()
+    both = person(ports, "both", STAFF, APPS, ORDERS)
+    revert_change(ports, both, entry, ["permissions"], {})
+    assert app_as_stored(ports, labels).permissions == {ORDERS}
+
+
+def test_revert_grants_no_more_than_one_has(ports: Ports, labels: int) -> None:
+    entry = newest(ports)
+    with pytest.raises(Refused) as refused:
+        revert_change(ports, person(ports, "a", STAFF, APPS), entry, ["permissions"], {})
+    assert refused.value.problems[0].code == "OUT_OF_SCOPE_PERMISSION"
+    assert app_as_stored(ports, labels).permissions == frozenset()
+    group = to_global_id("Group", make_group(ports, "Support", ORDERS, SETTINGS))
+    lost = GroupChanges(remove_permissions=frozenset({SETTINGS}))
+    update_group(ports, OPERATOR, group, lost)
+    manager = person(ports, "b", STAFF, ORDERS)
+    with pytest.raises(Refused) as refused:
+        revert_change(ports, manager, newest(ports), ["permissions"], {})
+    assert refused.value.problems[0].code == "OUT_OF_SCOPE_PERMISSION"
+
+
+def test_revert_asks_for_a_fresh_proof(ports: Ports, labels: int) -> None:
+    entry = newest(ports)
+    actor = replace(person(ports, "a", STAFF, APPS, ORDERS), proof_is_old=True)
+    with pytest.raises(ProofRequired):
+        revert_change(ports, actor, entry, ["permissions"], {})
+    assert app_as_stored(ports, labels).permissions == frozenset()
+    revert_change(ports, replace(actor, proof_is_old=False), entry, ["permissions"], {})
+    assert app_as_stored(ports, labels).permissions == {ORDERS}
+
+
+def test_revert_keeps_to_the_rule_about_login_modes(ports: Ports) -> None:
+    actor = person(ports, "a", *ALL_PERMISSIONS)
+    closed = PasswordLoginMode.CUSTOMERS_ONLY
+    update_shop(ports, OPERATOR, ShopUpdate(password_login_mode=closed))
+    update_shop(ports, OPERATOR, ShopUpdate(password_login_mode=PasswordLoginMode.ENABLED))
+    entry = newest(ports)
+    with pytest.raises(Refused) as refused:
+        revert_change(ports, actor, entry, MODE, {})
+    assert refused.value.problems[0].code == "LOCKOUT"
+    make_provider(ports)
+    link_identity(ports, actor.user_id or 0)
+    with pytest.raises(Refused) as refused:
+        revert_change(ports, actor, entry, MODE, {})
+    assert refused.value.problems[0].code == "PASSWORD_AUTH_RESTRICTION"
+    assert mode_of(ports) == PasswordLoginMode.ENABLED
+    by_sso = actor_of(ports, actor.user_id or 0, SessionOrigin.OIDC)
+    revert_change(ports, by_sso, entry, MODE, {})
+    assert mode_of(ports) == closed
