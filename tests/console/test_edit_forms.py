@@ -63,7 +63,7 @@ DIALOGS = (
 """Dialogs that no link leads to, but a form."""
 
 _HIDDEN = ("hidden", "submit", "search", "file", "password", "button")
-_ASKING = re.compile(r'href="(/console/[^"]*\b(?:ask|view)=[^"]*)"')
+_ASKING = re.compile(r'href="(/console/[^"]*\b(?:ask|view|edit)=[^"]*)"')
 
 
 @dataclass

@@ -169,6 +169,39 @@ def parse_toml(webhook: InstanceWebhook, text: str) -> WebhookDraft:
     return draft if has_query else replace(draft, events=_change(tuple(events), webhook.events))
 
 
+_EDITED = {
+    "name": "name",
+    "target_url": "target_url",
+    "is_active": "active",
+    "custom_headers": "headers",
+    "query": "query",
+}
+"""The fields of a draft that replace a value, with their names in the text."""
+
+
+def merged_draft(
+    opened: InstanceWebhook, seen: InstanceWebhook, current: InstanceWebhook, draft: WebhookDraft
+) -> WebhookDraft:
+    """Return ``draft``, made of the text of ``opened``, for the webhook as it is by now.
+
+    Events are added and removed. Raises ``Unreadable`` for a field that someone else changed since
+    the webhook was ``seen``, and that the draft sets to something else.
+    """
+    for name, label in _EDITED.items():
+        wanted, now = getattr(draft, name), getattr(current, name)
+        if wanted is not ABSENT and now not in (getattr(seen, name), wanted):
+            shown = "to other values" if label == "headers" else f"to {now!r}"
+            message = f"{label} was changed {shown} after you opened it."
+            raise Unreadable(f"{message} Save again to replace that, or take your change back.")
+    if isinstance(draft.events, Absent):
+        return draft
+    kept = [
+        event for event in current.events if event in draft.events or event not in opened.events
+    ]
+    added = [event for event in draft.events if event not in (*opened.events, *kept)]
+    return replace(draft, events=(*kept, *added))
+
+
 def _change(value: Any, before: Any) -> Any:
     return ABSENT if value is None or value == before else value
 
@@ -369,14 +402,22 @@ def _changed(instance: Instance, webhook: InstanceWebhook, draft: WebhookDraft) 
 
 
 def _edit(instance: Instance, webhook: InstanceWebhook) -> InstanceWebhook | None:
-    """Edit the webhook as TOML; ``None`` if nothing changed. Mistakes can be corrected there."""
+    """Edit the webhook as TOML; ``None`` if nothing changed. Mistakes can be corrected there.
+
+    What others change meanwhile stays, unless it is confirmed by saving twice.
+    """
+    seen = webhook
     with edited_file(format_toml(webhook), ".toml", output().say) as file:
         while (text := file.edit()).strip():
             try:
                 draft = parse_toml(webhook, text)
                 if not isinstance(draft.events, Absent):
                     draft = replace(draft, events=event_names(instance, draft.events))
-                return None if draft == WebhookDraft() else _changed(instance, webhook, draft)
+                if draft == WebhookDraft():
+                    return None
+                before, seen = seen, find_webhook(instance, webhook.id)
+                draft = merged_draft(webhook, before, seen, draft)
+                return _changed(instance, seen, draft)
             except (Unreadable, Refused, Fault, click.UsageError) as error:
                 file.explain(text, str(error))
                 question = f"{legible(str(error))} Edit again?"

@@ -104,7 +104,8 @@ def show_revert(ports: Ports, actor: Actor, entry_id: int) -> Revert | None:
     kind = None if entry is None else _KINDS.get(entry.action)
     if entry is None or kind is None or not may(actor, kind.by):
         return None
-    names = [name for name in entry.after if name in kind.fields and name in entry.before]
+    changed = [name for name in entry.after if entry.after[name] != entry.before.get(name)]
+    names = [name for name in changed if name in kind.fields and name in entry.before]
     names = [name for name in names if not _is_masked(entry, name)]
     if not names:
         return None
@@ -114,7 +115,7 @@ def show_revert(ports: Ports, actor: Actor, entry_id: int) -> Revert | None:
         before={name: entry.before[name] for name in names},
         after={name: entry.after[name] for name in names},
         current={name: current[name] for name in names},
-        left_out=tuple(name for name in entry.after if name not in names),
+        left_out=tuple(name for name in changed if name not in names),
     )
 
 

@@ -1,10 +1,12 @@
 """A webhook as a text to edit: whatever it holds is read back as it was."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.commands.webhooks.edit import Unreadable, format_toml, parse_toml
+from app.commands.webhooks.edit import Unreadable, format_toml, merged_draft, parse_toml
 from app.domain.values.inputs import ABSENT
 from app.ports.instance import InstanceApp, InstanceWebhook, WebhookDraft
 
@@ -76,3 +78,22 @@ def test_events_are_ignored_when_a_query_is_set() -> None:
 def test_what_cannot_be_meant_is_told(text: str, message: str) -> None:
     with pytest.raises(Unreadable, match=message):
         parse_toml(PLAIN, text)
+
+
+def test_events_are_added_to_and_removed_from_those_of_now() -> None:
+    opened = replace(PLAIN, events=("ORDER_PAID", "ORDER_CREATED"))
+    current = replace(opened, events=("ORDER_PAID", "ORDER_FULFILLED"), name="Label printer")
+    draft = WebhookDraft(events=("ORDER_CREATED", "ORDER_CANCELLED"))
+    merged = merged_draft(opened, opened, current, draft)
+    assert merged == WebhookDraft(events=("ORDER_FULFILLED", "ORDER_CANCELLED"))
+
+
+def test_field_that_someone_else_changed_is_refused_once() -> None:
+    current = replace(PLAIN, name="Label printer", custom_headers={"X-Key": "8"})
+    for draft in (WebhookDraft(name="Berlin"), WebhookDraft(custom_headers={"X-Key": "9"})):
+        with pytest.raises(Unreadable, match="after you opened it"):
+            merged_draft(PLAIN, PLAIN, current, draft)
+        assert merged_draft(PLAIN, current, current, draft) == draft
+    same, other = WebhookDraft(name="Label printer"), WebhookDraft(target_url="https://b.example")
+    for draft in (same, other):
+        assert merged_draft(PLAIN, PLAIN, current, draft) == draft
