@@ -111,7 +111,8 @@ def _is_healthy(stack: Stack, _api: Api) -> str:
 
 def _keeps_secrets(stack: Stack, _api: Api) -> str:
     """Search every log and command line for the secrets."""
-    secrets = [file.read_text().strip() for file in (stack.folder / "secrets").iterdir()]
+    files = (stack.folder / "secrets").iterdir()
+    secrets = [text for file in files if (text := file.read_text().strip())]
     logs = {file.name: file.read_text() for file in stack.folder.glob("*.log")}
     lines = {str(pid): _command_line(pid) for pid in Path("/proc").glob("[0-9]*")}
     for name, text in {**logs, **lines}.items():

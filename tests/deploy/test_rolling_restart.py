@@ -166,7 +166,8 @@ def test_mutation_is_sent_to_another_server_only_if_none_of_it_was_passed_on(
     tmp_path: Path,
 ) -> None:
     authority, _ = certificate_for(tmp_path, "localhost")
-    good_answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    secure = b"Strict-Transport-Security: max-age=63072000\r\n"
+    good_answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + secure + b"\r\n"
     number = 12
 
     def post(url: str) -> list[int]:
@@ -190,4 +191,10 @@ def test_mutation_is_sent_to_another_server_only_if_none_of_it_was_passed_on(
         good.clear()
         with nginx(tmp_path, [closed, good_port]) as url:
             assert post(url) == [200] * number
+            answer = requests.post(
+                f"{url}/", data=b"last byte", timeout=PATIENCE, verify=str(authority)
+            )
+            # Twice, requests would have joined them by a comma.
+            assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
+            good.pop()
         assert len(good) == number
