@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app import settings as settings_module
+from app.domain.values.installation import VERSION
 from app.settings import (
     SettingsError,
     choose_installation,
@@ -73,6 +74,10 @@ def test_command_works_on_the_named_installation_whatever_the_folder_has(
     }
     listed = Installation(folder, as_server | {"FLASK_SKIP_DOTENV": "1"}).run("user", "list")
     assert "ann@example.com" in listed.stdout
+
+
+def test_version_is_that_of_latchkey(tmp_path: Path) -> None:
+    assert latchkey(tmp_path, "--version").stdout == f"latchkey {VERSION}\n"
 
 
 def test_missing_settings_file_is_named(tmp_path: Path) -> None:
