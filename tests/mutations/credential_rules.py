@@ -230,8 +230,9 @@ TOKENS = (
     Mutant(
         "A rotation that was overtaken changes nothing",
         "app/services/keys.py",
-        "if not increment_version(session, before.version):\n            raise Refused(_CHANGED)",
-        "increment_version(session, before.version)",
+        "if not increment_version(session, before.version):\n            raise Refused(_CHANGED)\n"
+        "        _rotate(",
+        "increment_version(session, before.version)\n        _rotate(",
         "services/keys/test_rotation.py",
     ),
 )

@@ -27,8 +27,8 @@ OPERATIONS = (
     Mutant(
         "The process's environment wins over settings files",
         "app/settings.py",
-        "return {**written, **os.environ}",
-        "return {**os.environ, **written}",
+        "return {**installed, **written, **os.environ}",
+        "return {**installed, **os.environ, **written}",
         "test_settings.py",
     ),
     Mutant(
