@@ -25,6 +25,7 @@ from app.services.deliveries.sending import send_deliveries
 from app.services.mails.sending import send_due_mail
 from app.services.operations.background_work import find_waiting_work, record_heartbeat
 from app.services.operations.cleanup import clean_up
+from app.services.operations.holds import check_installation
 from app.services.shop.settings import open_storefront_on_time
 
 _POLL_SECONDS = 0.5
@@ -114,7 +115,16 @@ def _take_batch(ports: Ports) -> Batch | None:
     return ports.queue.take(_POLL_SECONDS)
 
 
+def _check_hold(ports: Ports, actor: Actor) -> int:
+    before = ports.cache.hold
+    hold = check_installation(ports, actor)
+    if hold is not None and hold != before:
+        _log.warning("worker.held", since=hold.since.isoformat(), reasons=" ".join(hold.reasons))
+    return 0
+
+
 TASKS = (
+    Task("hold", _check_hold, 5.0),
     Task("heartbeat", record_heartbeat, 15.0),
     Task("events", fan_out_events, 0.2, on_demand=True, wakes="dispatch"),
     Task("dispatch", _dispatch, 0.2, on_demand=True, pause=0.02),
@@ -146,6 +156,8 @@ def run(
     Returns when the running rounds have ended. ``each_tick`` is called twice a second, unless the
     thread that looks for work hangs.
     """
+    if any(task.work is _check_hold for task in tasks):
+        _wait_for_first_check(ports, stop)
     wakes = {task.name: Event() for task in tasks}
     if any(task.on_demand for task in tasks):
         look = Task(_LOOK, partial(_wake_tasks, wakes), _LOOK_SECONDS, pause=_LOOK_PAUSE)
@@ -166,6 +178,17 @@ def run(
         pool.join()
     ports.work_signal.close()
     _log.info("worker.stopped")
+
+
+def _wait_for_first_check(ports: Ports, stop: Event) -> None:
+    """Find out whether anything is held before anything is sent, once the database answers."""
+    while not stop.is_set():
+        try:
+            _check_hold(ports, WORKER)
+        except DatabaseUnavailable:
+            stop.wait(_AFTER_FAULT)
+        else:
+            return
 
 
 def _wait_for_signal(ports: Ports, _actor: Actor) -> int:

@@ -1,4 +1,4 @@
-"""``flask backup`` and ``flask restore``."""
+"""``flask backup``, ``flask restore`` and ``flask resume``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,18 @@ import click
 from app.commands.terminal.command import standalone
 from app.commands.terminal.options import FilePath
 from app.commands.terminal.output import Column, output
+from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.authorization.actor import OPERATOR
 from app.ports.database import BackupFacts, BackupKey, BackupLock
 from app.services.operations.backups import create_backup, reads_secrets_of, restore_backup
+from app.services.operations.holds import (
+    Held,
+    HeldWork,
+    check_installation,
+    count_held,
+    hold_findings,
+    resume_sending,
+)
 from app.web.installation import installation
 
 _FACTS = (
@@ -85,7 +94,8 @@ def restore(
     """Put the contents of the backup FILE into the database.
 
     Stop all servers and workers first. Checks the backup before it changes anything. Refuses a
-    database with tables unless --replace is passed, and a backup of a newer version.
+    database with tables unless --replace is passed, and a backup of a newer version. What waits in
+    it is sent only after `flask resume`.
     """
     if identity_file and passphrase_file:
         raise click.UsageError("Use either --identity-file or --passphrase-file.")
@@ -98,6 +108,10 @@ def restore(
     out = output()
     out.one(facts, _FACTS)
     out.say(f"Restored {file}.")
+    out.say(
+        "Deliveries, emails and app installations that wait are held. Run `flask resume` to say "
+        "what to send."
+    )
     if facts.revision != ports.schema.newest():
         out.say("Run `flask db upgrade` before you start the shop.")
     if not reads_secrets_of(ports, OPERATOR, facts):
@@ -125,3 +139,66 @@ def _read(file: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it isn't UTF-8 text"
         raise click.ClickException(f"Can't read {file}: {reason}.") from error
+
+
+_HELD = (
+    Column[HeldWork]("kind", "Kind", lambda work: work.kind.value, short=True),
+    Column[HeldWork]("count", "Waiting", lambda work: work.count, short=True),
+)
+_DISCARDED = (
+    Column[HeldWork]("kind", "Kind", lambda work: work.kind.value, short=True),
+    Column[HeldWork]("count", "Discarded", lambda work: work.count, short=True),
+)
+
+
+@standalone(
+    "resume",
+    examples=[
+        ("flask resume", "what is held, and why"),
+        ("flask resume --send none", "in a copy: discard what waits"),
+        ("flask resume --send all", "after a move or a recovery"),
+        ("flask resume --send emails --send installations", "discard deliveries"),
+    ],
+)
+@click.option(
+    "--send",
+    "sent",
+    type=click.Choice(["all", "none", *(kind.value for kind in Held)]),
+    multiple=True,
+    help="What to send of what waits; the rest is discarded. Repeatable.",
+)
+@yes_option
+def resume(sent: tuple[str, ...], *, yes: bool) -> None:
+    """Send again after a restore or a move, or show what is held.
+
+    A database that was restored, or that meets another SECRET_KEY, PUBLIC_URL or database server,
+    holds its deliveries, emails and app installations, so that a copy sends nothing in the name of
+    the original. Discarded deliveries are failed, and can be resent. Links that people request
+    meanwhile are sent.
+    """
+    ports = installation().ports
+    out = output()
+    hold = check_installation(ports, OPERATOR)
+    counts = count_held(ports, OPERATOR)
+    for finding in hold_findings(ports):
+        out.say(finding.message)
+    if not sent:
+        out.rows(counts, _HELD, empty="")
+        if hold is None:
+            out.say("Nothing is held: everything is being sent.")
+        return
+    chosen = _chosen(sent)
+    dropped = [work for work in counts if work.kind not in chosen and work.count]
+    if dropped:
+        lost = ", ".join(f"{work.count:,} {work.kind.value}" for work in dropped)
+        confirm_action(f"Discard {lost}?", yes=yes)
+    out.rows(resume_sending(ports, OPERATOR, chosen), _DISCARDED, empty="")
+    out.say("Everything is being sent from now on.")
+
+
+def _chosen(sent: tuple[str, ...]) -> tuple[Held, ...]:
+    if len(sent) > 1 and {"all", "none"}.intersection(sent):
+        raise click.UsageError("--send all and --send none can't be combined with others.")
+    if sent == ("all",):
+        return tuple(Held)
+    return () if sent == ("none",) else tuple(Held(kind) for kind in sent)

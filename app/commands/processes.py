@@ -24,10 +24,11 @@ import click
 from flask import current_app
 
 from app.commands.terminal.command import standalone
-from app.commands.terminal.output import Form, output
+from app.commands.terminal.output import Form, Output, output
 from app.domain.authorization.actor import OPERATOR
-from app.domain.values.installation import Misconfigured
+from app.domain.values.installation import Hold, Misconfigured
 from app.services.operations.health_checks import require_ready
+from app.services.operations.holds import check_installation
 from app.web.installation import installation
 from app.web.parent_process import ServiceManager, end_with_parent, show_name
 
@@ -308,6 +309,14 @@ def operations() -> None:
         out.alone("ended", True)  # noqa: FBT003 - the value that is shown
 
 
+def say_what_is_held(out: Output, hold: Hold | None) -> None:
+    """Say why nothing that waits is sent, and how to send it."""
+    if hold is not None:
+        reasons = " ".join(hold.reasons)
+        what = "Deliveries, emails and app installations are held."
+        out.say(f"{what} {reasons} See `flask resume`.")
+
+
 WORKER = "latchkey.worker"
 """Where the application keeps what ``flask worker`` runs."""
 
@@ -320,7 +329,9 @@ def worker() -> None:
     number of machines; `flask serve` starts one. Stops on SIGTERM and Ctrl-C after finishing
     current work.
     """
-    require_ready(installation().ports, OPERATOR)
+    ports = installation().ports
+    require_ready(ports, OPERATOR)
+    say_what_is_held(output(), check_installation(ports, OPERATOR))
     work = partial(current_app.extensions[WORKER], serves_operations=True)
     run_service(current_service(), output().say, work)
     out = output()

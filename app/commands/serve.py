@@ -35,6 +35,7 @@ from app.commands.processes import (
     current_service,
     run_programs,
     run_until_stopped,
+    say_what_is_held,
 )
 from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit
@@ -44,6 +45,7 @@ from app.domain.values.installation import VERSION
 from app.ports import Ports
 from app.services.demo.identity_provider import set_up_demo_provider
 from app.services.operations.health_checks import database_capacity, require_ready
+from app.services.operations.holds import check_installation
 from app.services.outbox.base_url import save_base_url
 from app.web.installation import installation
 from app.web.parent_process import ServiceManager
@@ -127,6 +129,7 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool, drain
     ports = installation().ports
     require_ready(ports, OPERATOR)
     out = output()
+    say_what_is_held(out, check_installation(ports, OPERATOR))
     _wait_for_port(out, host, port)
     save_base_url(ports, OPERATOR, _address(host, port))
     set_up_demo_provider(ports, OPERATOR)

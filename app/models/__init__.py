@@ -60,6 +60,7 @@ from app.models.webhooks import (
     DeliveryAttemptRecord,
     DeliveryRecord,
     HeartbeatRecord,
+    InstallationMarkRecord,
     OutboxEventRecord,
     OutboxMailRecord,
     WebhookEventRecord,

@@ -266,6 +266,19 @@ class OutboxMailRecord(Record):
     last_error: Mapped[str] = mapped_column(String(512), default="", server_default="")
 
 
+class InstallationMarkRecord(Record):
+    """What an installation with this database is recognized by, or why something is held.
+
+    ``since`` is when it was noticed first.
+    """
+
+    __tablename__ = "installation_marks"
+
+    kind: Mapped[str] = mapped_column(String(16), primary_key=True)
+    value: Mapped[str] = mapped_column(String(1024), primary_key=True)
+    since: Mapped[datetime]
+
+
 HEARTBEAT_ID = 1
 
 

@@ -16,6 +16,7 @@ from app.domain.sign_in.sign_in_log import SignInRefusal
 from app.domain.sign_in.tokens import Claims
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import TokenFault
+from app.domain.values.installation import Hold
 from app.ports.bounded_lane import Lane
 from app.ports.identity_provider import ProviderKey
 from app.ports.keys import KeyPair
@@ -242,8 +243,8 @@ class ProcessCache:
 
     Only valid signatures are cached; their readers check times, session and ring version again.
     ``verified`` is cleared whenever the ring changes. ``signatures`` are the detached ones of
-    webhooks, by key and SHA-256 of the body. The holder of ``ring_lock`` reads the ring, once for
-    all waiting threads.
+    webhooks, by key and SHA-256 of the body. ``hold`` is why this process sends
+    nothing. The holder of ``ring_lock`` reads the ring, once for all waiting threads.
     """
 
     ring: CachedKeyRing | None = None
@@ -254,6 +255,7 @@ class ProcessCache:
     signatures: BoundedCache[tuple[str, bytes], str] = field(
         default_factory=lambda: BoundedCache(2_000)
     )
+    hold: Hold | None = None
     imported_cost: ImportedCost | None = None
     providers: ProviderCache = field(default_factory=ProviderCache)
     imported_tokens: ImportedTokenCache = field(default_factory=ImportedTokenCache)

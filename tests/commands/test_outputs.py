@@ -150,6 +150,7 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "template-reset": ("template", "reset", "account-exists"),
     },
+    "resume": {"nothing": (), "refused": ("--send", "all")},
     "keys": {
         "list": ("list",),
         "rotate": ("rotate", "--force"),

@@ -4,6 +4,41 @@ from tests.mutations.mutant import Mutant
 
 WEBHOOKS = (
     Mutant(
+        "A restored copy sends no deliveries",
+        "app/services/deliveries/dispatch.py",
+        "if ports.cache.hold is not None:",
+        "if False:",
+        "services/operations/test_holds.py",
+    ),
+    Mutant(
+        "A restored copy sends only links that were requested since",
+        "app/services/mails/sending.py",
+        "OutboxMailRecord.created_at >= hold.since,",
+        "OutboxMailRecord.created_at <= now,",
+        "services/operations/test_holds.py",
+    ),
+    Mutant(
+        "An unknown PUBLIC_URL holds",
+        "app/services/operations/holds.py",
+        "return not known.get(kind) or any(mark in known[kind] for mark in marks)",
+        "return True",
+        "services/operations/test_holds.py",
+    ),
+    Mutant(
+        "A replay leaves out what was before the webhook",
+        "app/services/deliveries/replays.py",
+        "begin = since if scope.before_creation else max(since, webhook.created_at)",
+        "begin = since",
+        "services/deliveries/test_replays.py",
+    ),
+    Mutant(
+        "A short failure brings no deliveries forward",
+        "app/services/deliveries/attempt_results.py",
+        "if since is not None and now - since >= RECOVERED_AFTER:",
+        "if since is not None:",
+        "services/deliveries/test_backlog.py",
+    ),
+    Mutant(
         "People manage and read only webhooks of apps whose permissions they all hold",
         "app/domain/webhooks.py",
         "return () if viewer.is_app else in_order(of_app - viewer.held_everywhere)",

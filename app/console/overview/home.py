@@ -141,6 +141,7 @@ def make_home_page(seen: Overview) -> HomePage:
         *_switch_items(seen, can_change=seen.traffic is not None),
         *(_provider_item(provider) for provider in active if provider.is_paused),
         *_provider_settings_items(seen),
+        *_held_items(is_held=seen.is_held),
         *_template_items(seen.broken_templates),
         *_sender_items(seen.mails_without_app),
         *people_items(seen.people, seen.switches, seen.at, sign_on_is_used=bool(active)),
@@ -233,6 +234,18 @@ def _with_action(
     item: AttentionItem, question: Mapping[str, object], action: str
 ) -> AttentionItem:
     return replace(item, endpoint="console.access.index", arguments=question, action=action)
+
+
+def _held_items(*, is_held: bool) -> Iterable[AttentionItem]:
+    if is_held:
+        yield AttentionItem(
+            "bad",
+            text("Deliveries, emails and app installations are held."),
+            text(
+                "This database was restored, copied or moved here. A server administrator says "
+                "what to send: flask resume"
+            ),
+        )
 
 
 def _template_items(broken: int) -> Iterable[AttentionItem]:

@@ -113,6 +113,7 @@ _DID = {
     "webhook.create": translatable("created the webhook"),
     "webhook.delete": translatable("deleted the webhook"),
     "webhook.disable": translatable("disabled the webhook"),
+    "shop.resume": translatable("sent again what was held"),
     "webhook.replay": translatable("replayed deliveries of"),
     "webhook.send_waiting": translatable("sent waiting deliveries of"),
     "webhook.trigger": translatable("triggered the webhook"),

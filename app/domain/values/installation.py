@@ -6,6 +6,7 @@ Receivers get Saleor's header names as well as Latchkey's, so that existing apps
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 VERSION = "0.1.0"
@@ -153,6 +154,24 @@ class KeyUnreadable(Fault):
             "new keys, and existing tokens stay valid."
         )
         self.kid = kid
+
+
+class MarkKind(StrEnum):
+    """What an installation is recognized by; HELD and RESTORED are why something is held."""
+
+    KEY = "SECRET_KEY"
+    PUBLIC_URL = "PUBLIC_URL"
+    DATABASE = "database"
+    HELD = "held"
+    RESTORED = "restored"
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Why this process sends nothing that was there before ``since``, in sentences."""
+
+    since: datetime
+    reasons: tuple[str, ...]
 
 
 class CheckState(StrEnum):

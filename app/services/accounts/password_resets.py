@@ -209,13 +209,11 @@ def _drop_without_account(ports: Ports) -> int:
 
 
 def _next(ports: Ports, after: int) -> int | None:
+    query = select(ResetRequestRecord.id).where(ResetRequestRecord.id > after)
+    if ports.cache.hold is not None:
+        query = query.where(ResetRequestRecord.created_at >= ports.cache.hold.since)
     with ports.database.reading() as session:
-        return session.scalar(
-            select(ResetRequestRecord.id)
-            .where(ResetRequestRecord.id > after)
-            .order_by(ResetRequestRecord.id)
-            .limit(1)
-        )
+        return session.scalar(query.order_by(ResetRequestRecord.id).limit(1))
 
 
 def _answer(ports: Ports, key: int) -> bool:

@@ -234,7 +234,7 @@ def install_next_app(ports: Ports, actor: Actor) -> int:
     It fails with the app's own message, with the manifest's problems, or if the requester lost the
     permission meanwhile; then no app or token remains.
     """
-    claimed = _claim(ports)
+    claimed = None if ports.cache.hold else _claim(ports)
     if claimed is None:
         return 0
     try:

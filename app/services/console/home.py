@@ -25,6 +25,7 @@ from app.services.deliveries.statistics import delivery_columns, hour_spans, rea
 from app.services.identity.providers import known_providers
 from app.services.lists.paging import record_from
 from app.services.mails.mail_templates import template_fault_count
+from app.services.outbox.base_url import is_anything_held
 from app.services.shop.impact import (
     staff_sessions,
     staff_without_second_factor,
@@ -180,7 +181,8 @@ class Overview:
     ``people`` and ``last_changes`` need MANAGE_STAFF, ``traffic`` MANAGE_SETTINGS, ``deliveries``
     and ``webhooks`` (the failing ones) MANAGE_APPS. ``setup`` needs MANAGE_SETTINGS, and is
     ``None`` when it was dismissed. ``closing`` is ``None`` while the storefront
-    is open. ``broken_templates`` are emails that are sent by our template, because the shop's
+    is open. ``is_held``: something waits for an operator who says what to send.
+    ``broken_templates`` are emails that are sent by our template, because the shop's
     can't be used, ``mails_without_app`` those that an app is to send though none can; both need
     MANAGE_SETTINGS.
     """
@@ -196,6 +198,7 @@ class Overview:
     last_changes: tuple[AuditEntry, ...] | None
     setup: Setup | None
     broken_templates: int = 0
+    is_held: bool = False
     mails_without_app: tuple[MailKind, ...] = ()
     manages_plugins: bool = False
 
@@ -228,6 +231,7 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
         webhooks=webhooks,
         last_changes=changes,
         setup=read_setup(ports, found) if manages_settings else None,
+        is_held=manages_settings and bool(found.is_held),
         broken_templates=found.template_faults + len(ports.own_templates.faults())
         if manages_settings
         else 0,
@@ -276,6 +280,7 @@ def _shop_columns(ports: Ports, actor: Actor) -> list[ColumnElement[Any]]:
         columns.append(requests_since(ports, _HOUR, *_NOT_STAFF).label("from_outside"))
         columns += [*setup_columns(), *sender_columns()]
         columns.append(ShopRecord.storefront_rejections.label("rejected"))
+        columns.append(is_anything_held().label("is_held"))
         columns.append(template_fault_count().scalar_subquery().label("template_faults"))
     return columns
 

@@ -137,6 +137,8 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
     (``MAX_BATCHES``), a failing one a single delivery, and all failing ones together
     ``MAX_FAILING_BATCHES``: endpoints that hang don't delay others.
     """
+    if ports.cache.hold is not None:
+        return ()
     now = ports.shared_clock.now()
     at = moments(now)
     if not ports.database.read(_ANY_DUE, at):

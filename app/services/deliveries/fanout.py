@@ -190,6 +190,8 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
     at the end, for the log, and retried by ``FAULT_DELAYS``; meanwhile the delivery is stored
     without a payload, with the id of the log entry, and then it fails.
     """
+    if ports.cache.hold is not None:
+        return 0
     entries, subscribers = _claim(ports)
     if not entries:
         return 0

@@ -337,6 +337,9 @@ def send_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     repeats with the same ``webhook-id``. An internal fault counts as a failed attempt, and is
     raised at the end, for the log.
     """
+    if ports.cache.hold is not None:
+        release_batch(ports, actor, batch)
+        return 0
     rows = _leased_rows(ports, batch)
     if not rows:
         return 0

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, ScalarSelect, Select, exists, select, update
+from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, exists, or_, select, update
 from sqlalchemy.orm import aliased
 
 from app.domain.authorization.actor import Actor
@@ -25,6 +25,7 @@ from app.domain.mails.mail import (
     sender_setting,
 )
 from app.domain.mails.mail_log import INTERNAL, OTHER_KEY, SUPERSEDED
+from app.domain.values.installation import Hold
 from app.domain.values.times import MAIL_DELAYS, delay_before
 from app.domain.webhooks import TEMPORARY_URL
 from app.models import (
@@ -62,6 +63,8 @@ def settle_app_mail(ports: Ports, actor: Actor) -> int:
     ends; and when the app isn't to send that kind of mail anymore. Safe to repeat, and to run in
     several processes at once.
     """
+    if ports.cache.hold is not None:
+        return 0
     with ports.database.reading() as session:
         if session.scalar(select(_mail.id).where(*_WAITS).limit(1)) is None:
             return 0
@@ -190,11 +193,31 @@ def send_due_mail(ports: Ports, actor: Actor) -> int:
     return sent
 
 
+def _is_due(hold: Hold | None, now: datetime) -> ColumnElement[bool]:
+    """Which mail can be sent; while mail is held, only links that were requested since then.
+
+    No app is sent those meanwhile, so none is waited for.
+    """
+    if hold is None:
+        return OutboxMailRecord.next_attempt_at <= now
+    return and_(
+        OutboxMailRecord.created_at >= hold.since,
+        OutboxMailRecord.kind.in_([kind.value for kind in LINK_EVENTS]),
+        or_(
+            OutboxMailRecord.next_attempt_at <= now,
+            and_(
+                OutboxMailRecord.next_attempt_at.is_not(None),
+                OutboxMailRecord.awaited_event_id.is_not(None),
+            ),
+        ),
+    )
+
+
 def _claim(ports: Ports, lease: str) -> Sequence[_Claimed]:
     now = ports.clock.now()
     due = (
         select(OutboxMailRecord.id)
-        .where(OutboxMailRecord.next_attempt_at <= now)
+        .where(_is_due(ports.cache.hold, now))
         .order_by(OutboxMailRecord.next_attempt_at)
         .limit(_BATCH)
         .with_for_update(skip_locked=True)

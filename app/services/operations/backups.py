@@ -12,6 +12,7 @@ from app.ports import Ports
 from app.ports.database import BackupFacts, BackupKey, BackupLock
 from app.services.authorization.register import internal
 from app.services.keys import mark_withdrawn, withdrawn_keys
+from app.services.operations.holds import hold_after_restore
 
 _PURPOSE = "backup"
 _TEXT = "SECRET_KEY"
@@ -46,8 +47,9 @@ def restore_backup(
     """Replace the contents of the database with those of ``file``.
 
     The backup is checked before anything changes. Signing keys that were withdrawn here stay
-    withdrawn. Raises ``BackupFailed``, also for a database
-    with tables unless ``replace``, and ``SchemaAhead`` for a backup of a newer version.
+    withdrawn. What the restored database would send is held (``holds``). Raises ``BackupFailed``,
+    also for a database with tables unless ``replace``, and ``SchemaAhead`` for a backup of a newer
+    version.
     """
     with ports.backups.open(file, key) as backup:
         facts = backup.facts
@@ -64,6 +66,8 @@ def restore_backup(
         ports.database.close()
         backup.restore()
         _withdraw_again(ports, withdrawn)
+        with ports.database.transaction() as session:
+            hold_after_restore(session, ports.clock.now())
     return facts
 
 

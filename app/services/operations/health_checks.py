@@ -41,6 +41,7 @@ from app.services.operations.environment_checks import (
     throttle_findings,
     worker_findings,
 )
+from app.services.operations.holds import hold_findings
 from app.services.operations.stored_secrets import count_secrets
 from app.services.shop.impact import staff_without_second_factor
 from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
@@ -277,6 +278,7 @@ def _findings(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
     yield from replica_findings(ports)
     yield from throttle_findings(ports)
     yield from _clock(ports)
+    yield from hold_findings(ports)
     yield from worker_findings(ports)
     yield from endpoint_findings(ports, actor)
     yield mail_finding(ports)

@@ -1,10 +1,11 @@
 """The address that this installation is reached at, for what happens without a request."""
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, exists, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.models import ShopRecord
+from app.domain.values.installation import MarkKind
+from app.models import InstallationMarkRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import building_block, internal
@@ -53,3 +54,10 @@ def issuer_of(ports: Ports, issuer: str) -> str:
     "Webhooks": ``Api-Url``).
     """
     return issuer or f"{base_url(ports)}/graphql/"
+
+
+@building_block
+def is_anything_held() -> ColumnElement[bool]:
+    """Whether a process holds anything, as a part of a statement that asks for more."""
+    kinds = [MarkKind.HELD.value, MarkKind.RESTORED.value]
+    return exists().where(InstallationMarkRecord.kind.in_(kinds))
