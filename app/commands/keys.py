@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import click
+from typing_extensions import override
 
-from app.commands.terminal.command import Group
+from app.commands.terminal.command import Command, Group
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.authorization.actor import OPERATOR
-from app.domain.keys import CACHE_TIME, SigningKey, Withdrawal
+from app.domain.keys import CACHE_TIME, KEY_ID, SigningKey, Withdrawal
 from app.services.keys import list_keys, preview_withdrawal, rotate_keys, withdraw_keys
 from app.services.operations.stored_secrets import SecretCount, reseal_secrets
 from app.web.installation import installation
@@ -69,8 +70,20 @@ def rotate(*, force: bool) -> None:
     output().rows(keys, _COLUMNS, empty=_EMPTY)
 
 
+class _KeyCommand(Command):
+    """Takes a key's ID that begins with a hyphen, as one in 64 does, for no option."""
+
+    @override
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" not in args:
+            others = [arg for arg in args if not KEY_ID.fullmatch(arg)]
+            args = [*others, "--", *(arg for arg in args if KEY_ID.fullmatch(arg))]
+        return super().parse_args(ctx, args)
+
+
 @command.command(
     "withdraw",
+    cls=_KeyCommand,
     examples=[
         ("flask keys withdraw KID", "says how many sessions end, then asks"),
         ("flask keys withdraw ACTIVE_KID NEXT_KID", "after a leak of the database and SECRET_KEY"),

@@ -132,3 +132,10 @@ def test_withdrawal_of_a_configured_key_says_what_to_set(ports: Ports) -> None:
     done = run(fixed, "withdraw", only.kid, "--yes")
     assert done.exit_code == 0
     assert "RSA_PRIVATE_KEY still holds a withdrawn key, which is ignored" in done.stderr
+
+
+def test_key_whose_id_looks_like_an_option_is_withdrawn(ports: Ports) -> None:
+    for kid in (f"-h{'A' * 41}", f"--{'B' * 41}"):
+        done = run(ports, "withdraw", kid, "--yes", "--short")
+        assert done.exit_code == 0, done.output
+        assert f"{kid}\twithdrawn" in done.stdout
