@@ -36,7 +36,7 @@ from tests.console.staff_client import ConsoleClient
 
 pytestmark = pytest.mark.first
 
-FOR_ADMINS = (200, 303, 404, 409, 422)
+FOR_ADMINS = (200, 303, 404, 422)
 
 LOOKED_AT = {
     "console.app_installation.index",
@@ -176,6 +176,9 @@ def test_no_route_fails_for_a_superuser(
     console = make_admin(console_app, populated_shop, origin)
     for route in all_routes(console_app):
         answer = request_route(console, route)
+        if answer.status_code == 409:
+            # An empty form doesn't say what it showed: take what is stored as seen.
+            answer = console.send(route.address, seen_at="/console/keyboard").response
         assert answer.status_code in FOR_ADMINS, route
         if answer.headers.get("Location", "").startswith("/console/sign-in"):
             assert route.endpoint.split(".")[1] in OWN_GROUPS, route

@@ -26,7 +26,7 @@ from tests.builders.people import PASSWORD
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.console.populated_shop import ADMIN, CUSTOMER, open_console, populate
 from tests.console.route_requests import records
-from tests.console.staff_client import ConsoleClient
+from tests.console.staff_client import ConsoleClient, loaded_of
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.servers.apps import AppServer, app_server
@@ -151,6 +151,26 @@ def test_stale_reauthentication_is_refused_and_a_fresh_one_accepted(
         control = _send(console, path, {**sent, "proof_password": PASSWORD})
         assert control.status in (200, 303, 422), endpoint
         assert "Confirm your password" not in control.text, endpoint
+
+
+def test_choice_between_two_versions_needs_a_fresh_proof_to_be_saved(
+    console_app: Flask, shop: Ports, clock: FakeClock
+) -> None:
+    """What the proof is for depends on the choice, so the choice comes first; it saves nothing."""
+    console = open_console(console_app, shop, ADMIN)
+    path = "/console/apps/1/permissions"
+    clock.pass_(minutes=6)
+    before = records(shop)
+    unseen = {"permissions": [ORDERS, Permission.MANAGE_USERS.value], "loaded": "{}"}
+    conflict = console.send(path, unseen, seen_at="/console/account/")
+    assert conflict.status == 409
+    chosen = {**unseen, **loaded_of(conflict.html, path, {}), "choice-permissions": "yours"}
+    asked = console.send(path, chosen, seen_at="/console/account/")
+    assert (asked.status, "Confirm your password" in asked.text) == (403, True)
+    assert records(shop) == before
+    proved = {**chosen, "proof_password": PASSWORD}
+    assert console.send(path, proved, seen_at="/console/account/").status == 303
+    assert records(shop) != before
 
 
 def test_form_input_is_sent_again_with_the_password(

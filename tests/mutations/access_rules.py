@@ -18,6 +18,13 @@ AUTHORIZATION = (
         "console/test_edit_conflicts.py",
     ),
     Mutant(
+        "The permission for a form is checked before its conflicts are shown",
+        "app/console/integrations/apps.py",
+        '"""Change the name or identifier."""\n    require(Permission.MANAGE_APPS)',
+        '"""Change the name or identifier."""',
+        "console/test_route_permissions.py",
+    ),
+    Mutant(
         "Only those who can make a change can revert it",
         "app/services/console/reverts.py",
         "if entry is None or kind is None or not may(actor, kind.by):",
