@@ -39,7 +39,7 @@ def test_every_registered_use_case_exists() -> None:
 
 
 def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
-    """Signing in, links from mails, refreshing, a provider's messages, forms sent twice."""
+    """Signing in and out, links from mails, refreshing, a provider's messages, forms sent twice."""
     _public_functions()
 
     assert {
@@ -57,6 +57,7 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
         "console.console_sessions.finish_console_sign_in",
         "console.console_sessions.set_password_at_console",
         "console.console_sessions.sign_in_to_console",
+        "console.console_sessions.sign_out_of_console",
         "single_sign_on.provider_sessions.refresh_external_session",
         "single_sign_on.provider_sessions.end_sessions_by_provider",
         "single_sign_on.provider_sessions.log_out_external",

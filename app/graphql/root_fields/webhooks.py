@@ -386,7 +386,7 @@ class WebhookQueries(graphene.ObjectType):
         ),
         description=(
             "The payload of an event's default query for the newest object that the caller can "
-            "see; null without one. For staff and apps with the event's permission."
+            "see; null without one. Requires the event's permission, such as MANAGE_ORDERS."
         ),
     )
 

@@ -35,7 +35,9 @@ def _describe_sort(value: Any) -> str:
     field = SORT_FIELDS[value.value]
     if field is None:
         return "The same for all products: they are sorted by their creation."
-    return f"Same as {field.value}." if field.value != value.value else ""
+    if field.value != value.value:
+        return f"Same as {field.value}."
+    return f"By the product's {field.value.lower().replace('_', ' ')}."
 
 
 ProductOrderField = graphene.Enum(
