@@ -8,12 +8,10 @@ down_revision = "0061_company_address"
 
 
 def upgrade() -> None:
-    with op.batch_alter_table("external_identities", schema=None) as batch_op:
-        batch_op.add_column(
-            sa.Column("by_owner", sa.Boolean(), server_default=sa.false(), nullable=False)
-        )
+    # Not in batch mode, which would make a table of SQLite that numbers its rows anew.
+    by_owner = sa.Column("by_owner", sa.Boolean(), server_default=sa.false(), nullable=False)
+    op.add_column("external_identities", by_owner)
 
 
 def downgrade() -> None:
-    with op.batch_alter_table("external_identities", schema=None) as batch_op:
-        batch_op.drop_column("by_owner")
+    op.drop_column("external_identities", "by_owner")

@@ -63,6 +63,7 @@ def test_app_is_created(plain: Page, small_shop: RunningShop) -> None:
 
 def test_query_is_tried(plain: Page, small_shop: RunningShop) -> None:
     make_product(small_shop.ports, "Kettle")
+    plain.get_by_text("Tools", exact=True).click()
     plain.get_by_role("link", name="Dry run").first.click()
     query = plain.get_by_role("textbox", name="Subscription query")
     query.fill("subscription { event { ... on ProductUpdated { product { name } } } }")

@@ -88,3 +88,13 @@ def _is_attribute(choice: nodes.CondExpr) -> bool:
         and len(words) == len(sides)
         and all(ATTRIBUTE.fullmatch(str(word)) for word in words)
     )
+
+
+def test_templates_have_plurals_in_trans_blocks() -> None:
+    """Of ``text`` in a template only the first sentence is found for the catalogues."""
+    plural = re.compile(r'\btext\(\s*"[^"]*",\s*"')
+    assert plural.search('text("{count} app",\n"{count} apps", count=1)')
+    found = [
+        path.name for path in sorted(FOLDER.rglob("*.html")) if plural.search(path.read_text())
+    ]
+    assert found == []

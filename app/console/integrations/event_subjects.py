@@ -89,11 +89,17 @@ def object_called(ports: Ports, actor: Actor, called: str) -> str:
         return called
     for kind in ("Order", *SHOWN_SUBJECTS):
         subject = SHOWN_SUBJECTS[kind]
-        name = called.casefold().removeprefix(text(subject.label).casefold()).strip().lstrip("#")
+        name = _without_mark(called.casefold().removeprefix(text(subject.label).casefold()))
         for one in _found(ports, actor, subject, name) if name else ():
-            if name in {one.title.lstrip("#").casefold(), one.detail.casefold()}:
+            if name in {_without_mark(one.title.casefold()), one.detail.casefold()}:
                 return one.id
     raise ValueError(called)
+
+
+def _without_mark(name: str) -> str:
+    """Return ``name`` without the mark of a number: ``44`` of ``#44``, ``Nr. 44`` in German."""
+    mark = text("#{number}", number="").casefold().strip()
+    return name.strip().removeprefix("#").removeprefix(mark).strip()
 
 
 def title_of(line: DeliveryLine, names: Mapping[str, ObjectName]) -> str:
