@@ -39,7 +39,7 @@ def test_every_registered_use_case_exists() -> None:
 
 
 def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
-    """Signing in and out, links from mails, refreshing, messages of providers, forms sent twice."""
+    """Signing in and out, links from mails, refreshing, provider messages, forms sent twice."""
     _public_functions()
 
     assert {
