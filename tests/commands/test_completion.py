@@ -51,7 +51,7 @@ def test_another_shell_is_a_usage_error(ports: Ports) -> None:
 
 
 def test_zsh_and_fish_get_commands_with_descriptions() -> None:
-    assert "plain\nkeys\nList and rotate the signing keys." in "\n".join(
+    assert "plain\nkeys\nList, rotate and withdraw the signing keys." in "\n".join(
         completions("zsh", "flask ke")
     )
     [only] = completions("fish", "flask user sign")

@@ -175,7 +175,7 @@ def test_no_change_is_made_without_the_token_of_its_form(staff_console: StaffCon
 @pytest.mark.parametrize(
     ("mode", "why"),
     [
-        (PasswordLoginMode.CUSTOMERS_ONLY, "so you have no staff access"),
+        (PasswordLoginMode.CUSTOMERS_ONLY, "have no staff access"),
         (PasswordLoginMode.DISABLED, "so your session doesn't work"),
     ],
 )

@@ -62,7 +62,7 @@ def test_chart_shows_successes_and_failures_by_reason(
     assert (
         'aria-label="Sign-ins by day: 2 successful, 6 incorrect password, 48 other."' in page.html
     )
-    assert "<title>1 Mar: 2 successful, 6 incorrect password, 48 other</title>" in page.html
+    assert ">1 Mar: 2 successful, 6 incorrect password, 48 other</span>" in page.html
     assert "blocked</span>" not in page.html
 
 
