@@ -119,5 +119,5 @@ def test_token_is_created_and_rotated_once(console: ConsoleClient) -> None:
         Page(console.client.post("/console/apps/1/tokens/2/rotate", data=form)) for _ in range(2)
     ]
     assert [answer.status for answer in answers] == [303, 303]
-    assert console.open("/console/apps/1").html.count("ask=revoke") == 3
+    assert console.open("/console/apps/1?view=tokens").html.count("ask=revoke") == 3
     assert "Token “Till” created" in console.follow(answers[0]).text

@@ -80,7 +80,7 @@ def test_actions_and_their_refusals_are_german(console: ConsoleClient, shop: Por
 def test_filters_of_lists_are_german(console: ConsoleClient) -> None:
     people = console.open("/console/staff/?status=active&by=password").text
     assert "Status: Aktiv" in people
-    assert "Anmeldung mit: Nur Passwort" in people
+    assert "Anmeldung mit: Passwort, kein SSO" in people
     wrong = console.open("/console/staff/?status=gone").text
     assert "Status: „gone“ ist nicht gültig." in wrong
 
