@@ -249,3 +249,24 @@ def test_details_of_a_person_are_merged(staff_console: StaffConsole, shop: Ports
     shown = console.open(page).html
     assert "Calls on Mondays" in shown
     assert 'value="King"' in shown
+
+
+def test_form_that_says_something_odd_of_what_it_showed_is_answered(
+    staff_console: StaffConsole, hook: int
+) -> None:
+    path = f"/console/webhooks/{hook}/edit"
+    console = staff_console(*ALL_PERMISSIONS)
+    deep, wide = "[" * 900 + "]" * 900, "9" * 5000
+    names = ('"\\ud800"', '["\\ud800", {"a": [1]}]', '"\\u0000"', "1e999", wide, deep)
+    odd = [
+        *(f'{{"at": "2026-11-01T00:00:00Z", "values": {{"name": {name}}}}}' for name in names),
+        "",
+        "{",
+        "null",
+        '{"at": "0001-01-01T00:00:00+14:00", "values": []}',
+        '{"at": "9999-12-31T23:59:59-14:00", "values": {"name": {"digest": "\\ud800"}}}',
+        f'{{"at": 3, "values": {{"events": {deep}, "query": [null], "is_active": "x"}}}}',
+    ]
+    for loaded in odd:
+        answer = console.send(path, edited(name="Mine", loaded=loaded), seen_at=ELSEWHERE)
+        assert answer.status == 409, loaded

@@ -1,6 +1,7 @@
 """Staff link an SSO identity to their own account; nobody gets into another account by it."""
 
 from dataclasses import replace
+from functools import partial
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -22,6 +23,7 @@ from tests.builders.outbox import mails
 from tests.builders.people import (
     NOBODY,
     actor_of,
+    change_user,
     make_staff,
     make_user,
     sessions_of,
@@ -30,6 +32,8 @@ from tests.builders.people import (
 from tests.builders.providers import identities, user_called
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
+from tests.fakes.interrupted_database import InterruptedDatabase
+from tests.hostile.revocations import INVALID, deactivate, end_session, refusal_of
 from tests.servers.own_provider import OwnProvider
 from tests.services.provider_logins import CODE, PLUGIN, REDIRECT, codes, finish, grant, sign_in
 from tests.services.provider_logins import begin as begin_sign_in_there
@@ -185,3 +189,28 @@ def test_reported_link_is_undone(ports: Ports, provider: OwnProvider) -> None:
     assert show_reported_notice(ports, NOBODY, token=token).unlinks
     secure_account(ports, NOBODY, token=token)
     assert (identities(ports), sessions_of(ports, staff)) == ([], [])
+
+
+def test_session_that_ended_meanwhile_neither_links_nor_unlinks(
+    ports: Ports, second_process: Ports, provider: OwnProvider
+) -> None:
+    """The provider takes its time, and the owner may have reported the session by then."""
+    staff = make_staff(ports, "me@example.com")
+    database = InterruptedDatabase(ports.database)
+    interrupted = replace(ports, database=database)
+    for revoke in (end_session, deactivate):
+        actor = actor_of(ports, staff)
+        asked = begin(ports, actor)
+        grant(provider, asked)
+        database.before[database.begun + 2] = partial(revoke, second_process, actor)
+        finish_there = partial(finish_own_link, interrupted, actor, plugin_id=PLUGIN, code=CODE)
+        assert refusal_of(partial(finish_there, state=asked["state"])) == INVALID
+        assert identities(ports) == []
+        change_user(ports, staff, is_active=True)
+    link(ports, provider, actor_of(ports, staff))
+    actor = actor_of(ports, staff)
+    [[own]] = [known.identities for known in list_own_providers(ports, actor)]
+    database.before[database.begun + 1] = partial(end_session, second_process, actor)
+    unlink = partial(unlink_own_identity, interrupted, actor, identity_id=own.id)
+    assert refusal_of(unlink) == INVALID
+    assert len(identities(ports)) == 1

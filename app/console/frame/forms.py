@@ -4,9 +4,6 @@ A form that edits what is stored is an ``EditForm``: what others saved since it 
 and what they and its person changed differently is shown to be chosen from.
 """
 
-import hashlib
-import hmac
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -14,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Self, TypeAlias
 
-from flask import current_app, request
+import orjson
+from flask import request
 from flask_wtf import FlaskForm
 from typing_extensions import override
 from wtforms import (
@@ -28,7 +26,7 @@ from wtforms import (
 )
 
 from app.console.frame.formatting import local, setting_text, shortened, time_zone
-from app.console.frame.session import now
+from app.console.frame.session import now, ports
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
 from app.domain.values.inputs import NO_FILE, Upload
@@ -165,6 +163,7 @@ CONTINUED = "back"
 CHOICE = "choice-"
 """The beginning of the field that chooses a version of another: yours or saved."""
 
+_CARRIED = "value that a form carries along"
 _SAVED = "saved"
 _LONGEST_CARRIED = 200
 """Characters of a text that a form carries along; of a longer one it carries a digest."""
@@ -285,7 +284,7 @@ class EditForm(ConsoleForm):
     def load(self, stored: "EditForm", names: Mapping[str, Any]) -> None:
         """Carry the values of ``stored`` along, those of the fields ``names``."""
         values = {name: self._carried(name, _plain(stored[name])) for name in names}
-        self.loaded.data = json.dumps({"at": now().isoformat(), "values": values})
+        self.loaded.data = orjson.dumps({"at": now().isoformat(), "values": values}).decode()
 
     def merge(self, stored: "EditForm", names: Mapping[str, Any], thing: EditedThing) -> None:
         """Take what was saved meanwhile into this form, which was sent; ``stored`` has it.
@@ -332,9 +331,10 @@ class EditForm(ConsoleForm):
         if request.form.get(f"{CHOICE}{name}") == _SAVED:
             yours = saved
         is_yours, is_theirs = not self._is(name, was, yours), not self._is(name, was, saved)
+        is_merged = self.merges_choices and isinstance(saved, list) and not is_coupled
         if yours == saved:
             self._leave(field, stored, saved)
-        elif self.merges_choices and isinstance(was, list) and not is_coupled:
+        elif is_merged and isinstance(was, list):
             self._merge_choice(field, stored, list(map(str, was)))
         elif is_coupled or (is_yours and is_theirs):
             self._note_conflict(field, stored, was)
@@ -392,9 +392,7 @@ class EditForm(ConsoleForm):
 
     def _carried(self, name: str, plain: Plain) -> object:
         if name in self.private or (isinstance(plain, str) and len(plain) > _LONGEST_CARRIED):
-            key = str(current_app.secret_key).encode()
-            text_ = str(plain).encode("utf-8", "surrogatepass")
-            return {"digest": hmac.new(key, text_, hashlib.sha256).hexdigest()}
+            return {"digest": ports().encryption.fingerprint(_CARRIED, str(plain))}
         return plain
 
     def _is(self, name: str, was: object, plain: Plain) -> bool:
@@ -443,8 +441,8 @@ def _plain(field: Field) -> Plain:
 def _opened(data: str | None) -> Mapping[str, object]:
     """Return what the form carried along; empty for what can't be read, so nothing is known."""
     found: object = None
-    with suppress(ValueError, RecursionError):
-        found = json.loads(data or "")
+    with suppress(ValueError):
+        found = orjson.loads(data or "")
     return found if isinstance(found, dict) else {}
 
 
