@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from dotenv import dotenv_values
 
-MANIFESTS = ("configuration", "migrate", "web", "worker", "disruption", "ingress")
+MANIFESTS = ("migrate", "web", "worker", "disruption", "ingress")
 _FULL_NAME = "{{ .Release.Name }}"
 _IMAGE = "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
 _SETTINGS = '{{ include (print $.Template.BasePath "/configuration.yaml") . | sha256sum }}'
@@ -26,8 +27,10 @@ def make_chart(deploy: Path, version: str, chart: Path) -> None:
     """
     (chart / "templates").mkdir(parents=True)
     documents = {name: _read(deploy / "kubernetes" / f"{name}.yaml") for name in MANIFESTS}
-    values = yaml.safe_load((deploy / "helm/values.yaml").read_text())
-    _write(chart / "values.yaml", (deploy / "helm/values.yaml").read_text() + _settings(documents))
+    documents["configuration"] = [_CONFIGURATION]
+    settings = dict(dotenv_values(deploy / "kubernetes/configuration.env"))
+    values = (deploy / "helm/values.yaml").read_text()
+    _write(chart / "values.yaml", values + yaml.safe_dump({"settings": settings}, sort_keys=False))
     shutil.copy(deploy / "helm/values.schema.json", chart)
     shutil.copy(deploy / "helm/NOTES.txt", chart / "templates")
     description = {
@@ -41,19 +44,13 @@ def make_chart(deploy: Path, version: str, chart: Path) -> None:
     }
     _write(chart / "Chart.yaml", yaml.safe_dump(description, sort_keys=False))
     for name, found in documents.items():
-        text = "---\n".join(_template(document, values) for document in found)
+        text = "---\n".join(_template(document) for document in found)
         if name == "ingress":
             text = "{{- if .Values.ingress.enabled }}\n" + text + "{{- end }}\n"
         _write(chart / "templates" / f"{name}.yaml", text)
 
 
-def _settings(documents: dict[str, list[Any]]) -> str:
-    """Return the settings of the manifests as the chart's default values."""
-    data = documents["configuration"][0]["data"]
-    return yaml.safe_dump({"settings": data}, sort_keys=False)
-
-
-def _template(document: Any, values: Any) -> str:
+def _template(document: Any) -> str:
     changed = _with_names(document)
     change = _CHANGES.get((document["kind"], document["metadata"].get("labels", {}).get("part")))
     if change:
@@ -102,10 +99,6 @@ def _pod(document: Any, part: str) -> None:
     template["spec"]["containers"][0]["resources"] = _block(f"{part}.resources", 12)
 
 
-def _configuration(document: Any) -> None:
-    document["data"] = _block("settings", 2)
-
-
 def _ingress(document: Any) -> None:
     spec = document["spec"]
     document["metadata"]["annotations"] = _block("ingress.annotations", 4)
@@ -115,8 +108,15 @@ def _ingress(document: Any) -> None:
     spec["rules"][0]["host"] = host
 
 
+_CONFIGURATION = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "latchkey"},
+    "data": _block("settings", 2),
+}
+"""What Kustomize makes of ``configuration.env``."""
+
 _CHANGES: dict[tuple[str, str | None], Callable[[Any], None]] = {
-    ("ConfigMap", None): _configuration,
     ("Deployment", "web"): _web,
     ("Deployment", "worker"): _worker,
     ("Job", "migrate"): _migrate,
