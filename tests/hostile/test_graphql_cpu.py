@@ -122,6 +122,26 @@ def test_wrong_values_are_reported_without_quoting_any(anonymous: Ports) -> None
     ]
 
 
+def test_text_is_an_int_only_if_it_is_one_in_digits(anonymous: Ports) -> None:
+    page = "query Page($n: Int) { products(first: $n) { totalCount } }"
+    for value, is_int in {
+        "2": True,
+        "-1": True,
+        "2147483648": False,
+        "9" * 5000: False,
+        "1.5": False,
+        " 2": False,
+        "2\n": False,
+        "1_0": False,
+        "٢": False,
+        "": False,
+    }.items():
+        response = orjson.loads(send(anonymous, orjson.dumps(query(page, n=value))))
+        message = "Variable '$n' got an invalid value: Expected type 'Int'."
+        refused = [error["message"] for error in response.get("errors", ())] == [message]
+        assert refused is not is_int, value[:20]
+
+
 def test_ordinary_batch_of_ten_operations_is_answered(anonymous: Ports) -> None:
     page = (
         "query Page($n: Int) { shop { name description } me { id email firstName lastName }"

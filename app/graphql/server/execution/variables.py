@@ -1,5 +1,6 @@
 """The values of an operation's variables, checked against their types."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -7,7 +8,10 @@ from graphql import (
     GraphQLError,
     GraphQLInputObjectType,
     GraphQLInputType,
+    GraphQLInt,
+    GraphQLList,
     GraphQLNamedType,
+    GraphQLNonNull,
     Undefined,
     VariableDefinitionNode,
     coerce_input_value,
@@ -22,6 +26,7 @@ from graphql.pyutils import print_path_list
 from app.graphql.server.operations import Operation
 
 _MAX_COERCION_ERRORS = 20
+_WRITTEN_INT = re.compile(r"-?[0-9]{1,10}")
 
 
 class _TooManyErrors(Exception):
@@ -32,6 +37,8 @@ def coerce_variables(
     operation: Operation, inputs: Mapping[str, Any]
 ) -> dict[str, Any] | list[GraphQLError]:
     """The values of the operation's variables, or what is wrong with those that were given.
+
+    An Int can be written as a text of digits, as in Saleor, whose dashboard filters by such.
 
     No error quotes a value, which could be a password and as long as a body. None suggests names
     either: the library fails at looking for names like "İ", which is longer in lower case.
@@ -46,11 +53,31 @@ def coerce_variables(
             values[name] = value_from_ast(definition.default_value, kind)
         elif value is not Undefined or is_non_null_type(kind):
             report = _reporter(definition, kind, errors)
+            given = _with_ints(value, kind)
             try:
-                values[name] = coerce_input_value(value, kind, report, None, hide_suggestions=True)
+                values[name] = coerce_input_value(given, kind, report, None, hide_suggestions=True)
             except _TooManyErrors:
                 break
     return errors or values
+
+
+def _with_ints(value: Any, kind: GraphQLInputType) -> Any:
+    """Return ``value`` with numbers for the texts of digits where an Int is expected."""
+    if isinstance(kind, GraphQLNonNull):
+        return _with_ints(value, kind.of_type)
+    if isinstance(kind, GraphQLList):
+        if isinstance(value, list):
+            return [_with_ints(item, kind.of_type) for item in value]
+        return _with_ints(value, kind.of_type)
+    if isinstance(kind, GraphQLInputObjectType) and isinstance(value, dict):
+        fields = kind.fields
+        return {
+            name: _with_ints(item, fields[name].type) if name in fields else item
+            for name, item in value.items()
+        }
+    if kind is GraphQLInt and isinstance(value, str) and _WRITTEN_INT.fullmatch(value):
+        return int(value)
+    return value
 
 
 def _reporter(
