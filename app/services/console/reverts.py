@@ -293,7 +293,9 @@ def _read_provider(ports: Ports, actor: Actor, key: str) -> Values:
 
 def _write_provider(ports: Ports, actor: Actor, key: str, values: Values, seen: Seen) -> None:
     settings = {
-        name: str(value) for name, value in values.items() if name not in ("active", "name")
+        name: None if value is None else str(value)
+        for name, value in values.items()
+        if name not in ("active", "name")
     }
     active, name = values.get("active"), values.get("name")
     changes = ProviderUpdate(

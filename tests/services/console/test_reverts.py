@@ -106,7 +106,10 @@ def changes(things: Things) -> dict[str, Callable[[Ports], object]]:
         ),
         "person off": lambda ports: deactivate_user(ports, OPERATOR, things.person),
         "provider": lambda ports: save_provider(
-            ports, OPERATOR, "default", ProviderUpdate({"client_id": "two"}, name="Locks")
+            ports,
+            OPERATOR,
+            "default",
+            ProviderUpdate({"client_id": "two", "audience": "new"}, name="Locks"),
         ),
     }
 
