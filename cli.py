@@ -223,6 +223,7 @@ def make_command_app() -> Flask:
 @cache
 def _installation() -> object:
     name_settings_files()
+    latchkey.leave_settings_to_files()
     with without_collections():
         connected = latchkey.connect_installation()
     _name_shop(connected.location)

@@ -29,6 +29,7 @@ _MODULES = {
     "connect_remote_access": "app.wiring",
     "choose_installation": "app.settings",
     "is_trial": "app.settings",
+    "leave_settings_to_files": "app.settings",
     "load_application_from": "app.settings",
     "load_settings": "app.settings",
     "service_manager": "app.settings",

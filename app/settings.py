@@ -5,6 +5,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
@@ -191,7 +192,7 @@ class Settings:
         """The queue without ``REDIS_URL``: next to SQLite's file, one per database."""
         scheme, _, file = self.database_url.partition(":///")
         if scheme == "sqlite" and file:
-            return Path(f"{file}-queue")
+            return Path(f"{unquote(file)}-queue")
         name = hashlib.sha256(self.database_url.encode()).hexdigest()[:16]
         return _INSTANCE / f"queue-{name}.sqlite3"
 
@@ -297,6 +298,23 @@ def settings_files() -> tuple[Path, ...]:
     if project_file.is_file() and not any(file.samefile(project_file) for file in files):
         files.append(project_file)
     return tuple(files)
+
+
+def leave_settings_to_files() -> None:
+    """Take from the environment what Flask's command has put there out of ``settings_files``.
+
+    Otherwise it would win over a file that has changed since, when a process reloads its settings.
+    Which of two equal texts was there first isn't known: the file then has it.
+    """
+    if os.environ.get(_SETTINGS_FILE) or not get_load_dotenv():
+        return
+    names = {setting.name.upper() for setting in fields(Settings)}
+    names |= {f"{name}_FILE" for name in names}
+    with suppress(OSError, UnicodeDecodeError):  # which load_settings says
+        for file in settings_files():
+            for name, text in dotenv_values(file).items():
+                if name in names and os.environ.get(name) == text:
+                    del os.environ[name]
 
 
 def choose_installation() -> None:

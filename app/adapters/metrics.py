@@ -9,6 +9,7 @@ added up in one file, so that restarts neither lower the sums nor fill the folde
 
 import fcntl
 import os
+import stat
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -193,6 +194,7 @@ class _Folder:
     def write(self, values: Values) -> None:
         new = self._file.with_suffix(".new")
         try:
+            self._require_private()
             new.write_bytes(_encoded(values))
         except FileNotFoundError:  # as a cleaner of temporary files leaves it
             self._enter()
@@ -202,10 +204,17 @@ class _Folder:
     def _enter(self) -> None:
         """Create the folder, and take the lock that shows that this process is alive."""
         self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if self._path.lstat().st_uid not in (0, os.geteuid()):
-            raise PermissionError(0, "it belongs to another account")
+        self._require_private()
         with self._locked():
             _lock(self._file.with_suffix(".alive"), wait=True)
+
+    def _require_private(self) -> None:
+        """Raise ``PermissionError`` if other accounts could write here, or lead elsewhere."""
+        found = self._path.lstat()
+        if found.st_uid not in (0, os.geteuid()):
+            raise PermissionError(0, "it belongs to another account")
+        if self._path.stat().st_mode & stat.S_IWOTH:
+            raise PermissionError(0, "every account can write to it")
 
     def claim(self) -> bool:
         """Take the lock of the process that presents all values, unless another has it."""
@@ -293,6 +302,9 @@ def _encoded(values: Values, names: Sequence[str] = ()) -> bytes:
 
 
 def _decoded(written: bytes) -> tuple[Values, list[str]]:
+    """Return the values and names of a file; none of one that a crash of the machine emptied."""
+    if not written.strip(b"\0"):
+        return Values(), []
     *kinds, names = orjson.loads(written)
     counters, histograms, gauges = (
         {(name, tuple(labels)): value for name, labels, value in kind} for kind in kinds

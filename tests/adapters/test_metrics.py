@@ -216,6 +216,30 @@ def test_folder_that_cannot_be_used_leaves_each_process_with_its_own_metrics(
     assert b'{method="PASSWORD",result="SUCCESS"} 1.0' in metrics.render([])
 
 
+def test_folder_that_every_account_can_write_to_is_not_used(tmp_path: Path) -> None:
+    shared, private = tmp_path / "shared", tmp_path / "private"
+    for folder, mode in ((shared, 0o1777), (private, 0o755)):
+        folder.mkdir()
+        folder.chmod(mode)
+        with capture_logs() as logs:
+            PrometheusMetrics(folder).flush()
+        is_refused = [entry["event"] for entry in logs] == ["metrics.folder_unusable"]
+        assert (is_refused, not list(folder.iterdir())) == (folder is shared,) * 2
+    metrics = PrometheusMetrics(private)
+    private.chmod(0o777)
+    with pytest.raises(PermissionError):
+        metrics.flush()
+
+
+def test_file_that_a_crash_of_the_machine_emptied_counts_nothing(tmp_path: Path) -> None:
+    metrics = PrometheusMetrics(tmp_path)
+    metrics.count(SIGN_INS, "PASSWORD", "SUCCESS")
+    metrics.flush()
+    (tmp_path / "1-lost.json").write_bytes(b"")
+    (tmp_path / "ended").write_bytes(bytes(16))
+    assert b'{method="PASSWORD",result="SUCCESS"} 1.0' in metrics.render([])
+
+
 def test_counts_of_many_threads_are_complete() -> None:
     metrics = PrometheusMetrics()
 

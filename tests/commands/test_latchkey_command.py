@@ -146,15 +146,18 @@ def test_installation_of_the_machine_is_chosen_before_any_other(
 def test_folder_without_settings_becomes_a_trial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert is_trial(tmp_path)
-    file = tmp_path / ".env"
+    folder = tmp_path / "my shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert is_trial(folder)
+    file = folder / ".env"
     assert file.stat().st_mode & 0o777 == 0o600
     settings = load_settings()
-    assert settings.database_url == f"sqlite:///{tmp_path}/latchkey.sqlite3"
-    assert settings.mail_file == tmp_path / "mails.txt"
+    assert settings.database_url == f"sqlite:///{tmp_path}/my%20shop/latchkey.sqlite3"
+    assert settings.mail_file == folder / "mails.txt"
+    assert settings.queue_file == folder / "latchkey.sqlite3-queue"
     made = file.read_text()
-    assert is_trial(tmp_path)
+    assert is_trial(folder)
     assert file.read_text() == made
 
 

@@ -82,6 +82,7 @@ def test_server_tells_that_it_is_ready_alive_reloading_and_stopping(
     sqlite_url: str, tmp_path: Path
 ) -> None:
     shop, port = under_manager(sqlite_url, tmp_path), free_port()
+    (tmp_path / ".env").write_text("PLAYGROUND_ENABLED=true\n")
     with manager(tmp_path) as listening, served(shop, port) as process:
         assert told(listening, "READY=1") == "READY=1"
         assert answers(port)

@@ -1,6 +1,5 @@
 """Back up the installation and restore it."""
 
-from collections.abc import Collection
 from pathlib import Path
 
 from sqlalchemy import update
@@ -65,9 +64,13 @@ def restore_backup(
         withdrawn = _withdrawn_keys(ports)
         ports.database.close()
         backup.restore()
-        _withdraw_again(ports, withdrawn)
         with ports.database.transaction() as session:
             hold_after_restore(session, ports.clock.now())
+            if withdrawn:
+                mark_withdrawn(session, sorted(withdrawn), ports.clock.now())
+                session.execute(
+                    update(ShopRecord).values(keys_version=ShopRecord.keys_version + 1)
+                )
     return facts
 
 
@@ -78,14 +81,6 @@ def _withdrawn_keys(ports: Ports) -> frozenset[str]:
         return withdrawn_keys(ports)
     except SchemaBehind:
         return frozenset()  # other tables than Latchkey's, or older than the keys'
-
-
-def _withdraw_again(ports: Ports, kids: Collection[str]) -> None:
-    if not kids:
-        return
-    with ports.database.transaction() as session:
-        mark_withdrawn(session, sorted(kids), ports.clock.now())
-        session.execute(update(ShopRecord).values(keys_version=ShopRecord.keys_version + 1))
 
 
 @internal

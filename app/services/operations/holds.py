@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from sqlalchemy import delete, func, or_, select, text, update
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import IntegrityError, NotSupportedError, ProgrammingError
 from sqlalchemy.orm import Session
 
 from app.domain.apps.apps import JobStatus
@@ -262,8 +262,8 @@ def _database_mark(ports: Ports) -> str:
             return ""
         try:
             return str(session.execute(_DATABASE).scalar_one())
-        except DBAPIError:
-            return ""  # the account can't ask its server
+        except (ProgrammingError, NotSupportedError):
+            return ""  # the account can't ask its server; one that is away isn't taken for that
 
 
 def _known(ports: Ports) -> _Marks:

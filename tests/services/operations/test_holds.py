@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 
 from app.adapters.keys.encryption import AesEncryption
 from app.domain.authorization.actor import OPERATOR, WORKER
@@ -12,6 +13,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import ProductUpdated
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.values.errors import Refused
+from app.domain.values.installation import DatabaseUnavailable
 from app.models import (
     AppInstallationRecord,
     AuditRecord,
@@ -179,6 +181,34 @@ def test_database_of_another_server_is_held(postgresql_url: str, clock: FakeCloc
     hold = check_installation(process(ports), WORKER)
     assert hold is not None
     assert hold.reasons == ("The database was copied or moved here from another server or name.",)
+    ports.database.close()
+
+
+def test_copy_stays_held_while_its_server_is_away(postgresql_url: str, clock: FakeClock) -> None:
+    ports = fake_ports(postgresql_url, clock)
+    home = process(ports)
+    assert check_installation(home, WORKER) is None
+    with ports.database.transaction() as session:
+        session.execute(
+            update(InstallationMarkRecord)
+            .where(InstallationMarkRecord.kind == "database")
+            .values(value="1/2")
+        )
+    copy = process(ports)
+    hold = check_installation(copy, WORKER)
+    assert hold is not None
+    with ports.database.reading() as session:
+        engine = session.get_bind().engine
+
+    def lose_connection(_1: object, _2: object, statement: str, values: object, *_: object) -> Any:
+        ending = "SELECT pg_terminate_backend(pg_backend_pid())::text"
+        return (ending if "pg_control_system" in statement else statement), values
+
+    event.listen(engine, "before_cursor_execute", lose_connection, retval=True)
+    with pytest.raises(DatabaseUnavailable):
+        check_installation(copy, WORKER)
+    event.remove(engine, "before_cursor_execute", lose_connection)
+    assert copy.cache.hold == hold
     ports.database.close()
 
 
