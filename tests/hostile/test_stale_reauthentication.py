@@ -173,6 +173,22 @@ def test_choice_between_two_versions_needs_a_fresh_proof_to_be_saved(
     assert records(shop) != before
 
 
+def test_choice_between_two_versions_does_not_show_the_password_that_came_with_one(
+    console_app: Flask, shop: Ports, clock: FakeClock
+) -> None:
+    console = open_console(console_app, shop, ADMIN)
+    path = "/console/apps/1/permissions"
+    clock.pass_(minutes=6)
+    proof = {"proof_password": PASSWORD, "proof_challenge": "asked", "proof_act": "this"}
+    unseen = {"permissions": [ORDERS, Permission.MANAGE_USERS.value], "loaded": "{}"}
+    conflict = console.send(path, {**unseen, **proof}, seen_at="/console/account/")
+    assert (conflict.status, PASSWORD in conflict.html) == (409, False)
+    assert 'name="proof_' not in conflict.html
+    # It was taken as a proof, so the choice needs no other.
+    chosen = {**unseen, **loaded_of(conflict.html, path, {}), "choice-permissions": "yours"}
+    assert console.send(path, chosen, seen_at="/console/account/").status == 303
+
+
 def test_form_input_is_sent_again_with_the_password(
     console_app: Flask, shop: Ports, clock: FakeClock
 ) -> None:

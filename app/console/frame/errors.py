@@ -134,7 +134,7 @@ def register_console_errors(console: Blueprint) -> None:
 
 
 _MOST_RUNS = 3
-_OWN_FIELDS = ("csrf_token", "loaded", CONTINUED)
+_OWN_FIELDS = ("loaded", CONTINUED)
 
 
 def run_again_if_stale(view: Callable[..., Any]) -> Callable[..., Any]:

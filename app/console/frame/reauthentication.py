@@ -16,7 +16,7 @@ from wtforms import HiddenField, PasswordField, StringField
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.page_layout import form_path, own_path, page
 from app.console.frame.session import PROOF_LASTS, actor, caller, ports, prove_now, signed_in_by
-from app.console.frame.submissions import without_secrets
+from app.console.frame.submissions import PROOF_ANSWERS, without_secrets
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.second_factors import SecondFactorType
 from app.domain.values.errors import Problem, Refused
@@ -40,9 +40,7 @@ _RULE_OF_SHOP = translatable("Your shop requires a second factor for staff acces
 """Why the page of this rule leads here, without an act."""
 
 _ANY_ACT = translatable("This change needs a recent confirmation.")
-_ANSWERS = (ANSWER, "proof_code", "proof_credential")
 _ACT = "proof_act"
-_NEVER_KEPT = (*_ANSWERS, _ACT, "proof_challenge", "csrf_token")
 _OPTIONS = "console.sign_in.proof_options"
 
 
@@ -105,7 +103,7 @@ def answer_proof() -> BaseResponse | None:
     """
     if request.method != "POST" or request.endpoint == _OPTIONS:
         return None
-    if not any(name in request.form for name in _ANSWERS):
+    if not any(name in request.form for name in PROOF_ANSWERS):
         return None
     form = ProofForm()
     if accept_proof(form):
@@ -118,12 +116,16 @@ def ask_for_form(
     act: str, form: ProofForm | None = None, status: HTTPStatus = HTTPStatus.FORBIDDEN
 ) -> Response:
     """Ask for the proof that ``act`` of ``ProofRequired`` needs, with the form that was sent."""
-    kept = [field for field in without_secrets() if field[0] not in _NEVER_KEPT]
     next_argument = request.args.get("next")
     next_path = own_path(next_argument) if next_argument else form_path()
     action = request.full_path.rstrip("?")
     return ask(
-        status, form, act=act, action=action, kept=[*kept, (_ACT, act)], next_path=next_path
+        status,
+        form,
+        act=act,
+        action=action,
+        kept=[*without_secrets(), (_ACT, act)],
+        next_path=next_path,
     )
 
 

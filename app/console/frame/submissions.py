@@ -57,15 +57,17 @@ from app.services.console.submissions import (
 )
 from app.web.translation import text
 
-PROOFS = frozenset(
-    {"proof_password", "proof_code", "proof_credential", "old_password", "password", "code"}
-)
+PROOF_ANSWERS = frozenset({"proof_password", "proof_code", "proof_credential"})
+"""Fields with which a form that is sent again proves who sends it."""
+
+PROOFS = PROOF_ANSWERS | {"old_password", "password", "code"}
 """Fields of a signed-in person's forms that are compared and counted, or work once."""
 
 _SAME_EVERY_TIME = frozenset({"console.passwords.forgotten"})
 """Forms with one answer however often they are sent; each that comes later is counted again."""
 
 _CSRF = "csrf_token"
+_NEVER_KEPT = PROOF_ANSWERS | {"proof_act", "proof_challenge", _CSRF}
 _HEADERS = ("Content-Type", "Location")
 _PATIENCE_SECONDS = 15.0
 _PAUSE_SECONDS = 0.05
@@ -224,12 +226,15 @@ def kept_name(name: str) -> str:
 
 
 def without_secrets() -> Iterator[tuple[str, str]]:
-    """Yield the fields of the form that was sent; secrets as the keys they are kept by."""
+    """Yield the fields of the form that was sent, but not the proof that came with it.
+
+    Secrets are yielded as the keys that they are kept by.
+    """
     found = (name.removesuffix(_KEPT) for name in request.form if name.endswith(_KEPT))
     typed = ((name, request.form[name]) for name in found if request.form.get(name))
     secrets = dict(islice(typed, _MAX_SECRETS))
     for name, value in request.form.items(multi=True):
-        if name not in secrets and name.removesuffix(_KEPT) not in secrets:
+        if name not in _NEVER_KEPT and not {name, name.removesuffix(_KEPT)} & secrets.keys():
             yield name, value
     for name, secret in secrets.items():
         yield kept_name(name), keep_secret(request.path, name, secret)
