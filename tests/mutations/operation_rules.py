@@ -95,6 +95,13 @@ OPERATIONS = (
         "graphql/test_delivery_cost.py",
     ),
     Mutant(
+        "A text of digits is an Int in variables",
+        "app/graphql/server/execution/variables.py",
+        "isinstance(value, str) and _WRITTEN_INT.fullmatch(value):",
+        "isinstance(value, str) and not value:",
+        "hostile/test_graphql_cpu.py",
+    ),
+    Mutant(
         "A search adds to a query's cost",
         "app/graphql/server/query_cost.py",
         "scans = SEARCH * self.texts or",
