@@ -53,6 +53,13 @@ TOKENS = (
         "console/test_repeated_forms.py",
     ),
     Mutant(
+        "The proof that came with a form is on no page",
+        "app/console/frame/submissions.py",
+        "if name not in _NEVER_KEPT and not {",
+        "if not {",
+        "hostile/test_stale_reauthentication.py",
+    ),
+    Mutant(
         "A refused form that is sent again is another attempt",
         "app/services/console/submissions.py",
         "is_over = (record.expires_at <= now) | ((record.key == key) & is_refused)",
