@@ -97,7 +97,7 @@ def test_variables_are_coerced_with_their_defaults() -> None:
     query = "query($n: Int = 5, $s: String) { greeting(name: $s) books(first: $n) { totalCount } }"
     operation = Document(LIBRARY, parse(query)).operation(None)
     assert coerce_variables(operation, {"s": "x"}) == {"n": 5, "s": "x"}
-    problems = coerce_variables(operation, {"n": "5", "s": 1})
+    problems = coerce_variables(operation, {"n": "five", "s": 1})
     assert len(problems) == 2
 
 

@@ -163,7 +163,7 @@ CONTINUED = "back"
 CHOICE = "choice-"
 """The beginning of the field that chooses a version of another: yours or saved."""
 
-_CARRIED = "value that a form carries along"
+_CARRIED = "form-value"
 _SAVED = "saved"
 _LONGEST_CARRIED = 200
 """Characters of a text that a form carries along; of a longer one it carries a digest."""
