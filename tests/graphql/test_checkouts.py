@@ -217,7 +217,7 @@ def test_unknown_cart_is_not_found(api: ApiClient, bowl: str, id_: str) -> None:
         [{"quantity": 1}],
         [line("x", 2**31)],
         [{"productId": "x", "quantity": 1.5}],
-        [{"productId": "x", "quantity": "1"}],
+        [{"productId": "x", "quantity": "one"}],
         [{"productId": ["x"], "quantity": 1}],
         [None],
         "x",
