@@ -17,10 +17,10 @@ from flask.cli import cli as flask_command
 from typing_extensions import override
 
 import app as latchkey
-from app.commands.terminal.command import LazyGroup, without_collections
+from app.commands.terminal.command import LazyGroup, version_option, without_collections
 from app.commands.terminal.exit_codes import MEANINGS, Exit, exit_at_once
 from app.commands.terminal.output import write, write_errors
-from app.domain.values.installation import VERSION, Misconfigured
+from app.domain.values.installation import Misconfigured
 
 COMMANDS = {
     "serve": "app.commands.serve:command",
@@ -155,18 +155,13 @@ def main() -> None:
     """
     latchkey.choose_installation()
     latchkey.load_application_from(Path(__file__).with_name("wsgi.py"))
-    if sys.argv[1:2] == ["demo"] and latchkey.is_trial(Path.cwd()):
+    if sys.argv[1:2] == ["demo"] and latchkey.prepare_trial(Path.cwd()):
         _serve_trial(sys.argv[2:])
+    own = version_option()
     for option in flask_command.params:
         if isinstance(option, click.Option) and option.name == "version":
-            option.callback, option.help = _show_version, "Show the version and exit."
+            option.callback, option.help = own.callback, own.help
     flask_command.main(prog_name="latchkey")
-
-
-def _show_version(context: click.Context, _option: click.Parameter, value: object) -> None:
-    if value and not context.resilient_parsing:
-        click.echo(f"latchkey {VERSION}")
-        context.exit()
 
 
 def _serve_trial(options: list[str]) -> NoReturn:

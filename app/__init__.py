@@ -28,7 +28,7 @@ _MODULES = {
     "connect_installation": "app.wiring",
     "connect_remote_access": "app.wiring",
     "choose_installation": "app.settings",
-    "is_trial": "app.settings",
+    "prepare_trial": "app.settings",
     "leave_settings_to_files": "app.settings",
     "load_application_from": "app.settings",
     "load_settings": "app.settings",

@@ -273,7 +273,7 @@ SUFFIX = "_FILE"
 _CAN_BE_EMPTY = ("SECRET_KEY_FALLBACKS",)
 """Lists of secrets, which deployments always have a file for."""
 
-_OWNER_READS_AND_WRITES = 0o600
+OWNER_READS_AND_WRITES = 0o600
 _OWNER_ENTERS = 0o700
 
 
@@ -311,11 +311,11 @@ def own_secret(file: Path, generate: Callable[[], str]) -> str:
     one finds empty. Raises ``OSError``.
     """
     file.parent.mkdir(mode=_OWNER_ENTERS, parents=True, exist_ok=True)
-    opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, _OWNER_READS_AND_WRITES)
+    opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, OWNER_READS_AND_WRITES)
     with os.fdopen(opened, "r+", encoding="utf-8", errors="surrogateescape") as secret_file:
         fcntl.flock(secret_file, fcntl.LOCK_EX)
         with suppress(PermissionError):  # another account's, shared on purpose
-            os.fchmod(opened, _OWNER_READS_AND_WRITES)
+            os.fchmod(opened, OWNER_READS_AND_WRITES)
         secret = secret_file.read().strip()
         if not secret:
             secret = generate()

@@ -21,7 +21,7 @@ from app.domain.urls.web_urls import is_host_within
 from app.domain.values.installation import Misconfigured
 from app.domain.values.ip_addresses import Network
 from app.ports.configuration import MIN_CONNECTIONS, Configuration
-from app.setting_values import own_secret, read_secret
+from app.setting_values import OWNER_READS_AND_WRITES, own_secret, read_secret
 from app.setting_values import secret_files as find_secret_files
 from app.web.headers import IDENTITY_HEADERS, IdentityFact
 from app.web.parent_process import ServiceManager
@@ -35,7 +35,6 @@ _IS_CHECKOUT = __name__ == "app.settings"
 """Whether this is the repository, not the package ``latchkey`` (``release/distribution.py``)."""
 
 _INSTANCE = (_PROJECT if _IS_CHECKOUT else Path.home() / ".local/state/latchkey") / "instance"
-_OWNER_READS_AND_WRITES = 0o600
 _TRIAL = "# A trial shop of this folder, which `latchkey demo` serves.\n"
 _FILE_SHOWN = "LATCHKEY_SETTINGS_FILE_SHOWN"
 
@@ -329,8 +328,8 @@ def choose_installation() -> None:
         os.environ["FLASK_SKIP_DOTENV"] = "1"
 
 
-def is_trial(folder: Path) -> bool:
-    """Return whether ``folder`` has a trial shop. A folder without any settings is given one.
+def prepare_trial(folder: Path) -> bool:
+    """Make the settings of a trial shop in a folder that has none; return whether it has one now.
 
     Its ``.env`` puts database, key and emails into the folder. Nothing is made in the repository,
     nor where an installation is chosen.
@@ -350,7 +349,7 @@ def is_trial(folder: Path) -> bool:
     }
     lines = "".join(f"{name}={text}\n" for name, text in in_folder.items())
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(os.open(file, flags, _OWNER_READS_AND_WRITES), "w") as opened:
+    with os.fdopen(os.open(file, flags, OWNER_READS_AND_WRITES), "w") as opened:
         opened.write(_TRIAL + lines)
     return True
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from app.domain.values.installation import VERSION
-from release.artefacts import ROOT, differences, make_artefacts
+from release.artefacts import ROOT, differences, git, make_artefacts
 from release.checks import CheckFailed, check
 from release.record import FILE, Release, add, numbers, releases
 
@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
             version = arguments[0]
             commit = _commit_release(version)
         else:
-            version, commit = VERSION, _git("rev-parse", "HEAD")
+            version, commit = VERSION, git("rev-parse", "HEAD")
         _make_files(version, commit)
     except (CheckFailed, ValueError) as error:
         print(error, file=sys.stderr)
@@ -42,7 +42,7 @@ def _commit_release(version: str) -> str:
     latest = releases()[0].version if releases() else "0.0.0"
     if numbers(version) <= numbers(latest):
         raise ValueError(f"{latest} is released already: choose a version above it.")
-    if _git("status", "--porcelain"):
+    if git("status", "--porcelain"):
         raise ValueError("There are uncommitted changes: a release is made from a commit.")
     today = datetime.now(UTC).date()
     text = _CHANGELOG.read_text()
@@ -54,12 +54,12 @@ def _commit_release(version: str) -> str:
     source = _VERSION_FILE.read_text()
     _VERSION_FILE.write_text(source.replace(f'VERSION = "{VERSION}"', f'VERSION = "{version}"'))
     subprocess.run([sys.executable, "-m", "docs"], cwd=ROOT, check=True, timeout=600)
-    _git("commit", "--all", "--message", f"Release {version}")
-    commit = _git("rev-parse", "HEAD")
-    _git("tag", "--annotate", f"v{version}", "--message", f"Latchkey {version}")
+    git("commit", "--all", "--message", f"Release {version}")
+    commit = git("rev-parse", "HEAD")
+    git("tag", "--annotate", f"v{version}", "--message", f"Latchkey {version}")
     add(Release(version, today, commit))
     subprocess.run([sys.executable, "-m", "docs"], cwd=ROOT, check=True, timeout=600)
-    _git("commit", "--all", "--message", f"Record the release {version}")
+    git("commit", "--all", "--message", f"Record the release {version}")
     print(f"Latchkey {version} is {commit}, tagged v{version} and recorded in {FILE.name}.")
     return commit
 
@@ -77,13 +77,6 @@ def _make_files(version: str, commit: str) -> None:
     print(f"{len(files)} files in {target.relative_to(ROOT)}, the same bytes when made again")
     for sentence in check(files, version):
         print(sentence)
-
-
-def _git(*arguments: str) -> str:
-    done = subprocess.run(
-        ["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True, timeout=60
-    )
-    return done.stdout.strip()
 
 
 if __name__ == "__main__":

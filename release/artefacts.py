@@ -28,7 +28,7 @@ _IMAGE = (
 )
 """What ``docker build -f deploy/Dockerfile .`` takes from its folder."""
 
-_BUILD_TYPE = "https://slsa.dev/container-based-build/v0.1?draft"
+_BUILD_TYPE = "urn:latchkey:make-release:1"
 
 
 def make_artefacts(commit: str, version: str, target: Path) -> list[Path]:
@@ -39,21 +39,12 @@ def make_artefacts(commit: str, version: str, target: Path) -> list[Path]:
     ``subprocess.CalledProcessError`` if a step fails, having shown why.
     """
     target.mkdir(parents=True)
-    seconds = int(_git("show", "-s", "--format=%ct", commit))
+    seconds = int(git("show", "-s", "--format=%ct", commit))
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(seconds), "NO_MKDOCS_2_WARNING": "1"}
     with _checked_out(commit) as code:
-        _run(code, environment, "-m", "hatchling", "build", "-d", str(target))
-        _run(
-            code / "verifier",
-            environment,
-            "-m",
-            "hatchling",
-            "build",
-            "-t",
-            "wheel",
-            "-d",
-            str(target),
-        )
+        build = ("-m", "hatchling", "build", "-d", str(target))
+        _run(code, environment, *build)
+        _run(code / "verifier", environment, *build, "-t", "wheel")
         _write_sbom(code, environment, target / f"latchkey-{version}.cdx.json")
         _run(code, environment, "-m", "mkdocs", "build", "--quiet", "--site-dir", "site")
         _archive(target / f"latchkey-{version}-docs.tar.gz", code, ["site"], seconds)
@@ -162,7 +153,8 @@ def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def _git(*arguments: str) -> str:
+def git(*arguments: str) -> str:
+    """Run git in the repository and return what it prints, without the space around it."""
     done = subprocess.run(
         ["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True, timeout=60
     )

@@ -30,7 +30,9 @@ def make_chart(deploy: Path, version: str, chart: Path) -> None:
     documents["configuration"] = [_CONFIGURATION]
     settings = dict(dotenv_values(deploy / "kubernetes/configuration.env"))
     values = (deploy / "helm/values.yaml").read_text()
-    _write(chart / "values.yaml", values + yaml.safe_dump({"settings": settings}, sort_keys=False))
+    (chart / "values.yaml").write_text(
+        values + yaml.safe_dump({"settings": settings}, sort_keys=False)
+    )
     shutil.copy(deploy / "helm/values.schema.json", chart)
     shutil.copy(deploy / "helm/NOTES.txt", chart / "templates")
     description = {
@@ -42,12 +44,12 @@ def make_chart(deploy: Path, version: str, chart: Path) -> None:
         "appVersion": version,
         "kubeVersion": ">=1.27.0-0",
     }
-    _write(chart / "Chart.yaml", yaml.safe_dump(description, sort_keys=False))
+    (chart / "Chart.yaml").write_text(yaml.safe_dump(description, sort_keys=False))
     for name, found in documents.items():
         text = "---\n".join(_template(document) for document in found)
         if name == "ingress":
             text = "{{- if .Values.ingress.enabled }}\n" + text + "{{- end }}\n"
-        _write(chart / "templates" / f"{name}.yaml", text)
+        (chart / "templates" / f"{name}.yaml").write_text(text)
 
 
 def _template(document: Any) -> str:
@@ -126,7 +128,3 @@ _CHANGES: dict[tuple[str, str | None], Callable[[Any], None]] = {
 
 def _read(file: Path) -> list[Any]:
     return list(yaml.safe_load_all(file.read_text()))
-
-
-def _write(file: Path, text: str) -> None:
-    file.write_text(text)

@@ -12,8 +12,8 @@ from app.domain.values.installation import VERSION
 from app.settings import (
     SettingsError,
     choose_installation,
-    is_trial,
     load_settings,
+    prepare_trial,
     settings_files,
 )
 from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS, Installation
@@ -149,7 +149,7 @@ def test_folder_without_settings_becomes_a_trial(
     folder = tmp_path / "my shop"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    assert is_trial(folder)
+    assert prepare_trial(folder)
     file = folder / ".env"
     assert file.stat().st_mode & 0o777 == 0o600
     settings = load_settings()
@@ -157,7 +157,7 @@ def test_folder_without_settings_becomes_a_trial(
     assert settings.mail_file == folder / "mails.txt"
     assert settings.queue_file == folder / "latchkey.sqlite3-queue"
     made = file.read_text()
-    assert is_trial(folder)
+    assert prepare_trial(folder)
     assert file.read_text() == made
 
 
@@ -166,14 +166,14 @@ def test_demo_changes_no_folder_that_has_settings(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text("APP_ENV=production\n")
-    assert not is_trial(tmp_path)
+    assert not prepare_trial(tmp_path)
     assert (tmp_path / ".env").read_text() == "APP_ENV=production\n"
     below = tmp_path / "below"
     below.mkdir()
     monkeypatch.chdir(below)
-    assert not is_trial(below)
-    assert not is_trial(ROOT)
+    assert not prepare_trial(below)
+    assert not prepare_trial(ROOT)
     (tmp_path / ".env").unlink()
     monkeypatch.setenv("DATABASE_URL", "sqlite:///elsewhere.sqlite3")
-    assert not is_trial(below)
+    assert not prepare_trial(below)
     assert not (below / ".env").exists()

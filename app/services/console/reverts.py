@@ -24,7 +24,7 @@ from app.domain.urls.web_urls import MASK, masked_url
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import Seen, require_unchanged
-from app.domain.webhooks import editable_facts, facts_of
+from app.domain.webhooks import Webhook, editable_facts, facts_of
 from app.models import IdentityProviderRecord
 from app.ports import Ports
 from app.services.apps.app_changes import (
@@ -198,12 +198,7 @@ def _write_group(ports: Ports, actor: Actor, key: str, values: Values, seen: See
     if "name" in values:
         changes = replace(changes, name=str(values["name"]))
     if "permissions" in values:
-        added, removed = _difference(seen["permissions"], values["permissions"])
-        changes = replace(
-            changes,
-            add_permissions=known_permissions(added),
-            remove_permissions=known_permissions(removed),
-        )
+        changes = replace(changes, **_permission_changes(seen, values))
     if "users" in values:
         added, removed = _difference(seen["users"], values["users"])
         changes = replace(
@@ -232,12 +227,7 @@ def _write_staff(ports: Ports, actor: Actor, key: str, values: Values, seen: See
             changes, add_groups=_ids("Group", added), remove_groups=_ids("Group", removed)
         )
     if "permissions" in values:
-        added, removed = _difference(seen["permissions"], values["permissions"])
-        changes = replace(
-            changes,
-            add_permissions=known_permissions(added),
-            remove_permissions=known_permissions(removed),
-        )
+        changes = replace(changes, **_permission_changes(seen, values))
     update_staff(ports, actor, to_global_id("User", int(key)), changes)
 
 
@@ -247,17 +237,23 @@ def _switch_person(ports: Ports, actor: Actor, key: str, values: Values, _seen: 
 
 
 def _read_webhook(ports: Ports, actor: Actor, key: str) -> Values:
+    return _webhook_values(_shown_webhook(ports, actor, key))
+
+
+def _shown_webhook(ports: Ports, actor: Actor, key: str) -> Webhook:
     webhook = show_webhook(ports, actor, int(key))
     if webhook is None:
         raise Refused(_GONE)
+    return webhook
+
+
+def _webhook_values(webhook: Webhook) -> Values:
     return {**facts_of(webhook), "target_url": masked_url(webhook.target_url)}
 
 
 def _write_webhook(ports: Ports, actor: Actor, key: str, values: Values, seen: Seen) -> None:
-    webhook = show_webhook(ports, actor, int(key))
-    if webhook is None:
-        raise Refused(_GONE)
-    require_unchanged(seen, {**facts_of(webhook), "target_url": masked_url(webhook.target_url)})
+    webhook = _shown_webhook(ports, actor, key)
+    require_unchanged(seen, _webhook_values(webhook))
     change = WebhookInput(seen=editable_facts(webhook))
     texts: dict[str, Any] = {name: str(values[name]) for name in _TEXTS if name in values}
     change = replace(change, **texts)
@@ -316,6 +312,14 @@ def _difference(current: object, wanted: object) -> tuple[list[str], list[str]]:
     """Return what is added and what is removed to go from ``current`` to ``wanted``."""
     now, then = _texts(current), _texts(wanted)
     return [one for one in then if one not in now], [one for one in now if one not in then]
+
+
+def _permission_changes(seen: Seen, values: Values) -> dict[str, Any]:
+    added, removed = _difference(seen["permissions"], values["permissions"])
+    return {
+        "add_permissions": known_permissions(added),
+        "remove_permissions": known_permissions(removed),
+    }
 
 
 def _ids(type_name: str, keys: list[str]) -> tuple[str, ...]:

@@ -98,11 +98,7 @@ def hold_after_restore(session: Session, now: datetime) -> None:
     """
     table = InstallationMarkRecord.metadata.tables[InstallationMarkRecord.__tablename__]
     table.create(session.connection(), checkfirst=True)
-    session.execute(
-        delete(InstallationMarkRecord).where(
-            InstallationMarkRecord.kind.in_([MarkKind.HELD.value, MarkKind.RESTORED.value])
-        )
-    )
+    _forget_hold(session)
     session.add(InstallationMarkRecord(kind=MarkKind.RESTORED.value, value="", since=now))
 
 
@@ -161,11 +157,7 @@ def resume_sending(ports: Ports, actor: Actor, sends: Collection[Held]) -> tuple
         for held, discard in _DISCARD.items():
             if held not in sends:
                 discarded.append(HeldWork(held, discard(session, since, ports.clock.now())))
-        session.execute(
-            delete(InstallationMarkRecord).where(
-                InstallationMarkRecord.kind.in_([MarkKind.HELD.value, MarkKind.RESTORED.value])
-            )
-        )
+        _forget_hold(session)
         known = _marks_in(session)
         for kind, marks in _own_marks(ports).items():
             if marks[0] not in known.get(kind, {}):
@@ -179,6 +171,11 @@ def resume_sending(ports: Ports, actor: Actor, sends: Collection[Held]) -> tuple
     ports.cache.hold = None
     ports.work_signal.send()
     return tuple(discarded)
+
+
+def _forget_hold(session: Session) -> None:
+    kinds = (MarkKind.HELD.value, MarkKind.RESTORED.value)
+    session.execute(delete(InstallationMarkRecord).where(InstallationMarkRecord.kind.in_(kinds)))
 
 
 def _discard_deliveries(session: Session, _since: datetime, now: datetime) -> int:
