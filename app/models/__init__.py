@@ -24,6 +24,13 @@ from app.models.commerce import (
 from app.models.console import FormAnswerRecord, FormSubmissionRecord, SavedFilterRecord
 from app.models.imports import ImportedPasswordRecord, ImportedRowRecord, ImportRecord
 from app.models.logs import AuditRecord, ForwardingRecord, SignInEventRecord, TrafficRecord
+from app.models.oauth import (
+    OAuthClientRecord,
+    OAuthClientSecretRecord,
+    OAuthCodeRecord,
+    OAuthConsentRecord,
+    OAuthRefreshTokenRecord,
+)
 from app.models.record import Record
 from app.models.search_words import AppWordRecord, UserWordRecord, WebhookWordRecord
 from app.models.shop import LogoRecord, MailTemplateRecord, ShopRecord, SigningKeyRecord

@@ -27,7 +27,9 @@ class SessionRecord(Record):
     rights that the provider granted, where it rules; it is null where rights are kept here.
     ``amr`` are the authentication methods (RFC 8176), separated by spaces, of a session that used
     a second factor or passkey; empty for others. ``in_console``: it began at the console, whose
-    cookie names it, and no client has tokens of it.
+    cookie names it, and no client has tokens of it. ``oauth_client_id``: it is the grant of that
+    OAuth client, limited to ``oauth_scope``, and works as long as the client does;
+    ``authenticated_at`` is when the person last signed in for it.
     """
 
     __tablename__ = "sessions"
@@ -37,6 +39,12 @@ class SessionRecord(Record):
             "provider_id",
             "sid",
             where="provider_id IS NOT NULL",
+        ),
+        partial_index(
+            "ix_sessions_oauth_client_id",
+            "oauth_client_id",
+            "user_id",
+            where="oauth_client_id IS NOT NULL",
         ),
         partial_index("ix_sessions_granted", "expires_at", where="scope <> ''"),
         partial_index("ix_sessions_without_refresh", "expires_at", where=WITHOUT_REFRESH),
@@ -67,6 +75,9 @@ class SessionRecord(Record):
     scope: Mapped[str | None] = mapped_column(Text)
     amr: Mapped[str] = mapped_column(String(255), default="", server_default="")
     in_console: Mapped[bool] = mapped_column(default=False, server_default=false())
+    oauth_client_id: Mapped[int | None] = mapped_column(BigKey)
+    oauth_scope: Mapped[str] = mapped_column(Text, default="", server_default="")
+    authenticated_at: Mapped[datetime | None]
 
 
 class AccountLinkRecord(Record):

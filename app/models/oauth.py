@@ -1,0 +1,127 @@
+"""Latchkey as an OpenID provider: clients with their secrets, consents, codes, refresh tokens.
+
+A grant is a session (``SessionRecord.oauth_client_id``); what belongs to it ends with it.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, String, Text, false, true
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.models.record import BigKey, Record
+
+
+class OAuthClientRecord(Record):
+    """A program that signs people in here; ``client_id`` is its public name.
+
+    URIs and scopes are separated by spaces. ``is_public``: it can't keep a secret. ``key_set`` is
+    the JSON of the public keys (RFC 7517) by which it proves who it is, without a secret.
+    ``app_id`` is the app whose tokens it gets by client credentials.
+    """
+
+    __tablename__ = "oauth_clients"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    client_id: Mapped[str] = mapped_column(String(64), unique=True)
+    name: Mapped[str] = mapped_column(String(256))
+    redirect_uris: Mapped[str] = mapped_column(Text, default="", server_default="")
+    post_logout_redirect_uris: Mapped[str] = mapped_column(Text, default="", server_default="")
+    backchannel_logout_uri: Mapped[str] = mapped_column(
+        String(2048), default="", server_default=""
+    )
+    scopes: Mapped[str] = mapped_column(Text, default="", server_default="")
+    is_first_party: Mapped[bool] = mapped_column(default=False, server_default=false())
+    is_public: Mapped[bool] = mapped_column(default=False, server_default=false())
+    is_active: Mapped[bool] = mapped_column(default=True, server_default=true())
+    key_set: Mapped[str] = mapped_column(Text, default="", server_default="")
+    app_id: Mapped[int | None] = mapped_column(
+        ForeignKey("apps.id", ondelete="CASCADE"), index=True
+    )
+    logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    created_at: Mapped[datetime]
+    last_used_at: Mapped[datetime | None]
+
+
+class OAuthClientSecretRecord(Record):
+    """A client's secret: the SHA-256 of 220 random bits, and its last four characters.
+
+    One that was rotated works until ``expires_at``.
+    """
+
+    __tablename__ = "oauth_client_secrets"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    client_id: Mapped[int] = mapped_column(
+        ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True
+    )
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    last_four: Mapped[str] = mapped_column(String(4))
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime | None]
+
+
+class OAuthConsentRecord(Record):
+    """What a person allowed a third party: scopes, separated by spaces."""
+
+    __tablename__ = "oauth_consents"
+
+    user_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    client_id: Mapped[int] = mapped_column(
+        ForeignKey("oauth_clients.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+        index=True,
+    )
+    scope: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+
+class OAuthCodeRecord(Record):
+    """An authorization code: its SHA-256, and all that the token request must match.
+
+    ``session_id`` is the sign-in behind it, at the hosted pages. ``challenge`` is PKCE's, S256. A
+    used code keeps its row until it expires, with the session that it was exchanged for, which
+    ends if the code comes again.
+    """
+
+    __tablename__ = "oauth_codes"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    client_id: Mapped[int] = mapped_column(
+        ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True
+    )
+    session_id: Mapped[int] = mapped_column(
+        ForeignKey("sessions.id", ondelete="CASCADE"), index=True
+    )
+    granted_session_id: Mapped[int | None] = mapped_column(
+        ForeignKey("sessions.id", ondelete="SET NULL"), index=True
+    )
+    redirect_uri: Mapped[str] = mapped_column(String(2048))
+    scope: Mapped[str] = mapped_column(Text)
+    challenge: Mapped[str] = mapped_column(String(128))
+    nonce: Mapped[str] = mapped_column(Text, default="", server_default="")
+    authenticated_at: Mapped[datetime]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    used_at: Mapped[datetime | None]
+
+
+class OAuthRefreshTokenRecord(Record):
+    """A refresh token of a grant: its SHA-256. All of a session's are one family.
+
+    A used one keeps its row: if it comes again, the session ends, and the family with it.
+    """
+
+    __tablename__ = "oauth_refresh_tokens"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    session_id: Mapped[int] = mapped_column(
+        ForeignKey("sessions.id", ondelete="CASCADE"), index=True
+    )
+    created_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
