@@ -23,7 +23,14 @@ from app.models.commerce import (
 )
 from app.models.console import FormAnswerRecord, FormSubmissionRecord, SavedFilterRecord
 from app.models.imports import ImportedPasswordRecord, ImportedRowRecord, ImportRecord
-from app.models.logs import AuditRecord, ForwardingRecord, SignInEventRecord, TrafficRecord
+from app.models.logs import (
+    AppPermissionUseRecord,
+    AppRequestRecord,
+    AuditRecord,
+    ForwardingRecord,
+    SignInEventRecord,
+    TrafficRecord,
+)
 from app.models.oauth import (
     OAuthClientRecord,
     OAuthClientSecretRecord,

@@ -13,8 +13,8 @@ _CHANGES = {NOT_EXPORTED: "changes with every use"}
 class AppRecord(HasMetadata, Record):
     """An app. While its installation runs, ``is_installed`` is false and its tokens work already.
 
-    Everything from ``about`` on is what its manifest said; ``audience`` goes into the tokens of
-    its extensions.
+    Everything from ``about`` to ``logo`` is what its manifest said; ``audience`` goes into the
+    tokens of its extensions. ``contact_email`` is where alerts about its webhooks are sent.
     """
 
     __tablename__ = "apps"
@@ -48,6 +48,7 @@ class AppRecord(HasMetadata, Record):
     configuration_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
     data_privacy: Mapped[str] = mapped_column(Text, default="", server_default="")
     logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    contact_email: Mapped[str] = mapped_column(String(254), default="", server_default="")
 
 
 class AppPermissionRecord(Record):

@@ -1,4 +1,4 @@
-"""What happened: the audit log, the sign-in log, and request counts by kind of caller."""
+"""What happened: the audit log, the sign-in log, and counts of requests."""
 
 from datetime import datetime
 
@@ -93,3 +93,33 @@ class ForwardingRecord(Record):
     peer: Mapped[str] = mapped_column(String(45), primary_key=True)
     requests: Mapped[int] = mapped_column(BigKey)
     last_seen_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class AppRequestRecord(Record):
+    """Requests of an app in one minute or hour (``span`` in seconds) that ended alike.
+
+    ``code`` is that of the first error, "" without one. ``slow`` of them took a second or longer,
+    and ``slowest`` is in milliseconds. All processes add to it.
+    """
+
+    __tablename__ = "app_requests"
+    __table_args__ = (Index("ix_app_requests_span_began_at", "span", "began_at"),)
+
+    app_id: Mapped[int] = mapped_column(BigKey, primary_key=True, autoincrement=False)
+    span: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    began_at: Mapped[datetime] = mapped_column(primary_key=True)
+    code: Mapped[str] = mapped_column(String(64), primary_key=True)
+    requests: Mapped[int] = mapped_column(BigKey)
+    slow: Mapped[int] = mapped_column(BigKey)
+    slowest: Mapped[int]
+
+
+class AppPermissionUseRecord(Record):
+    """When an app first and last used a permission; "" stands for any request."""
+
+    __tablename__ = "app_permission_uses"
+
+    app_id: Mapped[int] = mapped_column(BigKey, primary_key=True, autoincrement=False)
+    permission: Mapped[str] = mapped_column(String(64), primary_key=True)
+    first_used_at: Mapped[datetime]
+    last_used_at: Mapped[datetime]

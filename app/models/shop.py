@@ -82,6 +82,10 @@ class ShopRecord(HasMetadata, Record):
     staff_second_factor: Mapped[str] = mapped_column(String(16), server_default="OPTIONAL")
     second_factor_grace_days: Mapped[int] = mapped_column(default=14, server_default="14")
     second_factor_from: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    webhook_alerts: Mapped[bool] = mapped_column(default=True, server_default=true())
+    webhook_alert_failures: Mapped[int] = mapped_column(default=3, server_default="3")
+    webhook_alert_percent: Mapped[int] = mapped_column(default=50, server_default="50")
+    webhook_alert_attempts: Mapped[int] = mapped_column(default=10, server_default="10")
     setup_dismissed: Mapped[bool] = mapped_column(
         default=False, server_default=false(), info=STATE_HERE
     )

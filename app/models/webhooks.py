@@ -28,6 +28,11 @@ class WebhookRecord(Record):
     of the last failed attempt. An identifier is unique in its app. ``saved_by`` saved it last;
     ``saved_permissions``, joined by commas, are what they held then, NULL for no limit
     (``domain/webhooks``).
+
+    Nothing is sent while ``paused_at`` is set; after ``resumed_at`` what waited is sent first.
+    ``max_rate`` is requests a second, 0 for no limit, and the next can be sent at
+    ``next_slot_at``. ``failures_in_row`` counts up to now, ``incident_since`` is set while people
+    know that it fails, and ``alerted_at`` is when they were told last.
     """
 
     __tablename__ = "webhooks"
@@ -48,6 +53,16 @@ class WebhookRecord(Record):
             "ix_webhooks_disabled",
             "id",
             where="disabled_reason <> ''",
+        ),
+        partial_index(
+            "ix_webhooks_paused",
+            "paused_at",
+            where="paused_at IS NOT NULL",
+        ),
+        partial_index(
+            "ix_webhooks_incidents",
+            "incident_since",
+            where="incident_since IS NOT NULL",
         ),
         Index("ix_webhooks_name_id", "name", "id"),
     )
@@ -76,6 +91,15 @@ class WebhookRecord(Record):
     saved_by_kind: Mapped[str] = mapped_column(String(16), default="", server_default="")
     saved_by: Mapped[str] = mapped_column(String(256), default="", server_default="")
     saved_permissions: Mapped[str | None] = mapped_column(Text)
+    paused_at: Mapped[datetime | None]
+    resumed_at: Mapped[datetime | None] = mapped_column(info=_DELIVERIES_HERE)
+    max_rate: Mapped[int] = mapped_column(default=0, server_default="0")
+    next_slot_at: Mapped[datetime | None] = mapped_column(info=_DELIVERIES_HERE)
+    failures_in_row: Mapped[int] = mapped_column(
+        default=0, server_default="0", info=_DELIVERIES_HERE
+    )
+    incident_since: Mapped[datetime | None] = mapped_column(info=_DELIVERIES_HERE)
+    alerted_at: Mapped[datetime | None] = mapped_column(info=_DELIVERIES_HERE)
 
 
 class WebhookEventRecord(Record):
