@@ -39,6 +39,36 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class Tab:
+    """A part of a thing, on a page of its own; ``count`` is how many items it has."""
+
+    label: str
+    url: str
+    is_current: bool
+    count: int | None = None
+
+
+def make_tabs(
+    views: Mapping[str, str],
+    current: str,
+    counts: Mapping[str, int],
+    endpoint: str,
+    /,
+    **arguments: Any,
+) -> tuple[Tab, ...]:
+    """Return a tab for each of ``views``, which are labels by the value of ``view`` in the URL."""
+    return tuple(
+        Tab(
+            text(label),
+            url_for(endpoint, **arguments, view=name),
+            name == current,
+            counts.get(name),
+        )
+        for name, label in views.items()
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Consequence:
     """What a change does: ``state`` is bad, warn or ok."""
 

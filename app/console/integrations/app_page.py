@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from app.console.frame.formatting import breakable, global_id, html_text, time_element
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
-from app.console.frame.parts import Consequence, Fact, Pill, Question
+from app.console.frame.parts import Consequence, Fact, Pill, Question, Tab, make_tabs
 from app.domain.apps.apps import (
     LOGO_SIZES,
     App,
@@ -44,15 +44,6 @@ _ASKED_IN = {
     **dict.fromkeys(("rotate", "revoke", "unlink"), "tokens"),
     **dict.fromkeys(("deactivate", "remove"), "settings"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """A tab of the page: ``count`` is how many items it has."""
-
-    name: str
-    label: str
-    count: int | None = None
 
 
 def view_of_question(question_name: str | None) -> str:
@@ -405,7 +396,7 @@ def permission_labels(permissions: Iterable[Permission]) -> list[str]:
     return sorted(text(permission.label) for permission in permissions)
 
 
-def make_tabs(app: App, parts: AppParts) -> tuple[Tab, ...]:
+def app_tabs(app: App, parts: AppParts, view: str) -> tuple[Tab, ...]:
     """Return the tabs of an app's page, for people who manage apps."""
     counts = {
         "tokens": len(parts.tokens),
@@ -413,7 +404,7 @@ def make_tabs(app: App, parts: AppParts) -> tuple[Tab, ...]:
         "webhooks": len(parts.webhooks),
         "extensions": len(parts.extensions),
     }
-    return tuple(Tab(name, text(label), counts.get(name)) for name, label in VIEWS.items())
+    return make_tabs(VIEWS, view, counts, "console.apps.show", key=app.id)
 
 
 def make_app_page(
