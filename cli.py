@@ -41,6 +41,7 @@ COMMANDS = {
     "shop": "app.commands.shop:command",
     "oidc": "app.commands.oidc:command",
     "sign-ins": "app.commands.sign_ins:command",
+    "audit": "app.commands.audit:command",
     "mail": "app.commands.mail:command",
     "app": "app.commands.apps:command",
     "webhook": "app.commands.webhook:command",
@@ -69,6 +70,7 @@ SECTIONS = {
         "shop": "Show and change the shop's settings and switches.",
         "oidc": "Set up single sign-on through identity providers.",
         "sign-ins": "List sign-in attempts and why they failed.",
+        "audit": "List who changed what, and prune old entries.",
         "mail": "List emails with their result, and resend them.",
     },
     "Apps and webhooks": {

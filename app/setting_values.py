@@ -21,6 +21,7 @@ from app.domain.values.ip_addresses import Network
 from app.web.headers import IdentityFact, read_identity_headers
 
 _MAX_DAYS = 36_500
+_MIN_AUDIT_DAYS = 30
 _MAX_PORT = 65_535
 
 
@@ -105,6 +106,14 @@ def days(text: str) -> int:
     number = positive(text)
     if number > _MAX_DAYS:
         raise ValueError(f"must be at most {_MAX_DAYS}")
+    return number
+
+
+def audit_days(text: str) -> int:
+    """Parse for how long the audit log is kept: 0 is forever."""
+    number = days(text) if text.strip() != "0" else 0
+    if 0 < number < _MIN_AUDIT_DAYS:
+        raise ValueError(f"must be 0 (forever) or at least {_MIN_AUDIT_DAYS}")
     return number
 
 

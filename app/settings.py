@@ -102,6 +102,8 @@ class Settings:
     reset_password_lock_time: int = _setting(_RULES.reset_password_lock_time, values.not_negative)
     sign_in_log_days: int = _setting(_RULES.sign_in_log_days, values.days)
     mail_log_days: int = _setting(_RULES.mail_log_days, values.days)
+    audit_log_days: int = _setting(_RULES.audit_log_days, values.audit_days)
+    profile_changes_days: int = _setting(_RULES.profile_changes_days, values.days)
     allowed_client_hosts: tuple[str, ...] = _setting(_RULES.allowed_client_hosts, values.hosts)
     allowed_graphql_origins: tuple[str, ...] = _setting(("*",), values.origins)
     dashboard_origin: str = _setting("", values.page_origin)
@@ -232,6 +234,8 @@ class Settings:
             reset_password_lock_time=self.reset_password_lock_time,
             sign_in_log_days=self.sign_in_log_days,
             mail_log_days=self.mail_log_days,
+            audit_log_days=self.audit_log_days,
+            profile_changes_days=self.profile_changes_days,
             allowed_client_hosts=self.allowed_client_hosts,
             outgoing_allowed_networks=self.outgoing_allowed_networks,
             passkey_rp_id=self.passkey_rp_id,

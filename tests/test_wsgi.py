@@ -28,7 +28,9 @@ def test_wsgi_module_has_a_ready_application() -> None:
         "import wsgi; print(wsgi.app.test_client().get('/nothing').status_code,"
         " sorted(wsgi.app.cli.list_commands(None)))",
     )
-    assert answered.stdout.startswith("404 ['app', 'backup', 'channel', 'completion', 'db', ")
+    assert answered.stdout.startswith(
+        "404 ['app', 'audit', 'backup', 'channel', 'completion', 'db', "
+    )
 
 
 def test_invalid_settings_stop_any_server_with_all_problems() -> None:

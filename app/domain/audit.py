@@ -6,7 +6,7 @@ writes both.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 MAX_TEXT_LENGTH = 100
@@ -14,6 +14,24 @@ MAX_TEXT_LENGTH = 100
 
 MAX_SEARCHED = 10_000
 """Entries that a text is looked for in, the newest of those that the other filters leave."""
+
+PRUNED_AFTER = timedelta(days=1)
+"""Younger entries stay in the log: a transaction that has begun can still add some."""
+
+PROFILE_ACTIONS = frozenset(
+    (
+        "account.avatar",
+        "account.update",
+        "address.create",
+        "address.delete",
+        "address.set_default",
+        "address.update",
+        "address.update_metadata",
+        "user.update_metadata",
+    )
+)
+"""What people change of a profile; the email, the password, factors, sessions and identities have
+other actions."""
 
 
 class Topic(StrEnum):
@@ -51,7 +69,7 @@ _BEGINNINGS = {
     ),
     Topic.KEYS: ("keys",),
     Topic.SALES: ("channel", "product", "order", "checkout"),
-    Topic.TRANSFERS: ("import", "export"),
+    Topic.TRANSFERS: ("import", "export", "audit"),
 }
 
 
@@ -82,7 +100,9 @@ class AuditFilter:
     """Conditions on entries; an empty field matches all.
 
     ``since`` and ``until`` are inclusive. ``text`` is a part of a name (actor's or subject's), an
-    IP address or an action, ignoring case. ``oldest_first`` reverses the list.
+    IP address or an action, ignoring case. ``oldest_first`` reverses the list. What customers
+    changed of their own profile is left out, unless ``own_profile`` or a person, as the actor or
+    the subject, asks for it.
     """
 
     user_id: int | None = None
@@ -95,6 +115,7 @@ class AuditFilter:
     since: datetime | None = None
     until: datetime | None = None
     text: str = ""
+    own_profile: bool = False
     oldest_first: bool = False
 
 
@@ -150,6 +171,7 @@ _BY_ACTION = {
 _BY_SUBJECT = {
     "account": SecurityEvent.USER_UPDATED,
     "app": SecurityEvent.ADMIN,
+    "audit": SecurityEvent.ADMIN,
     "app_installation": SecurityEvent.ADMIN,
     "customer": SecurityEvent.USER_UPDATED,
     "group": SecurityEvent.PERMISSIONS_CHANGED,

@@ -2,19 +2,23 @@
 
 from datetime import datetime
 
-from sqlalchemy import Index, String
+from sqlalchemy import Index, String, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record
 
 
 class AuditRecord(Record):
-    """One change of access, written in the transaction that makes it."""
+    """One change of access, written in the transaction that makes it.
+
+    ``own_profile``: a customer changed names, addresses or the like of their own.
+    """
 
     __tablename__ = "audit"
     # By each that entries are asked for, in the order in which they are shown.
     __table_args__ = (
         Index("ix_audit_by_time", "at", "id"),
+        Index("ix_audit_by_kind", "own_profile", "at", "id"),
         Index("ix_audit_by_action", "action", "at", "id"),
         Index("ix_audit_by_user", "actor_user_id", "at", "id"),
         Index("ix_audit_by_app", "actor_app_id", "at", "id"),
@@ -34,6 +38,7 @@ class AuditRecord(Record):
     subject_name: Mapped[str] = mapped_column(String(256), default="")
     before: Mapped[dict[str, object]]
     after: Mapped[dict[str, object]]
+    own_profile: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class SignInEventRecord(Record):

@@ -22,7 +22,8 @@ class Configuration:
     ``database_connections`` is how many a process opens to PostgreSQL at most;
     ``database_transaction_pooling`` says that a pooler in front shares them per transaction.
     ``passkey_rp_id`` is the host that passkeys are made for, by default that of the issuer;
-    ``passkey_origins`` are other pages that can ask for them.
+    ``passkey_origins`` are other pages that can ask for them. ``audit_log_days`` is 0 for a log
+    that is kept forever.
     """
 
     vendor: str = "latchkey"
@@ -35,6 +36,8 @@ class Configuration:
     reset_password_lock_time: int = 900
     sign_in_log_days: int = 90
     mail_log_days: int = 90
+    audit_log_days: int = 0
+    profile_changes_days: int = 30
     allowed_client_hosts: tuple[str, ...] = ()
     single_use_refresh_tokens: bool = False
     database_connections: int = 16

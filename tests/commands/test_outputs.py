@@ -125,6 +125,13 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "list-none": ("list", "--search", "zebra"),
         "list-mistyped": ("list", "--method", "pasword"),
     },
+    "audit": {
+        "list": ("list", "--limit", "1"),
+        "list-none": ("list", "--search", "zebra"),
+        "prune": ("prune", "--before", "2020-01-01", "--no-export", "--yes"),
+        "prune-without-export": ("prune", "--before", "2020-01-01"),
+        "prune-today": ("prune", "--before", "1h", "--no-export", "--yes"),
+    },
     "mail": {
         "list": ("list",),
         "list-filtered": ("list", "--status", "failed", "--since", "2h", "--limit", "1"),

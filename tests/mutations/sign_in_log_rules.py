@@ -39,6 +39,20 @@ SIGN_IN_LOG = (
         "adapters/test_sign_in_log.py",
     ),
     Mutant(
+        "Only own profile changes of customers are hidden from the audit log",
+        "app/services/audit/log.py",
+        "return is_own and not actor.is_staff and action in PROFILE_ACTIONS",
+        "return is_own and action in PROFILE_ACTIONS",
+        "services/audit/test_own_profiles.py",
+    ),
+    Mutant(
+        "Entries are pruned only with a new export",
+        "app/services/audit/entries.py",
+        "if file is not None and file.exists():",
+        "if file is not None and not file:",
+        "services/audit/test_own_profiles.py",
+    ),
+    Mutant(
         "An account is unblocked by those who can manage it",
         "app/services/people/user_status.py",
         "require_manageable(actor, user)\n        if actor.is_user and actor.user_id == user_id",

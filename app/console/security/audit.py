@@ -305,7 +305,8 @@ def _read_all(**values: Any) -> Iterator[AuditEntry]:
 
 AUDIT_LOG = ListPage[AuditEntry](
     title="Audit log",
-    intro="Every change, with who made it and from where. Append-only.",
+    intro="Changes, with who made them and from where. What customers change of their own "
+    "profiles is listed only if you include it.",
     label="Entries",
     filter_label="Filter entries",
     caption="Audit entries, newest first",
@@ -323,6 +324,13 @@ AUDIT_LOG = ListPage[AuditEntry](
         choice("who", "Actor", ACTORS, argument="actor_kind"),
         choice("kind", "Category", TOPICS, Topic, argument="topic"),
         *day_filters(),
+        choice(
+            "profile",
+            "Customers' own profiles",
+            {"yes": "Included"},
+            {"yes": True},
+            argument="own_profile",
+        ),
         Filter("on", "Subject", _subject, Control.HIDDEN, "subject"),
     ),
     sorts=(

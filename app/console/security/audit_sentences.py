@@ -34,6 +34,7 @@ _DID = {
     "app_token.create": translatable("created a token for"),
     "app_token.revoke": translatable("revoked a token of"),
     "app_token.rotate": translatable("replaced a token of"),
+    "audit.prune": translatable("deleted old entries of the audit log"),
     "channel.create": translatable("created the channel"),
     "channel.delete": translatable("deleted the channel"),
     "channel.update": translatable("edited the channel"),

@@ -1,21 +1,34 @@
-"""Read the audit log: a page, one entry, or all for an export."""
+"""Read the audit log: a page, one entry, or all for an export; and prune old entries."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from pathlib import Path
 
-from sqlalchemy import ColumnElement, Select, or_, select
+from sqlalchemy import ColumnElement, Select, delete, false, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.domain.audit import MAX_SEARCHED, MAX_TEXT_LENGTH, AuditEntry, AuditFilter
+from app.domain.audit import (
+    MAX_SEARCHED,
+    MAX_TEXT_LENGTH,
+    PRUNED_AFTER,
+    AuditEntry,
+    AuditFilter,
+)
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.imports.exports import line_of
 from app.domain.urls.web_urls import masked_url
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.installation import OnProgress, ignore_progress
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.models import AuditRecord
+from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
+from app.services.audit.log import Change, record
 from app.services.authorization.register import (
     building_block,
+    internal,
     lists_from_replica,
     requires_person,
     staff_only,
@@ -42,6 +55,9 @@ _COLUMNS = (
 
 _BY_TIME = (AuditRecord.at, AuditRecord.id)
 _EXPORTED_AT_ONCE = 500
+_DELETED_AT_ONCE = 1000
+_NO_SYNC = {"synchronize_session": False}
+_IS_LASTING = AuditRecord.own_profile == false()
 _ALL = AuditFilter()
 
 
@@ -63,7 +79,7 @@ def list_entries(
         return empty_page()  # no entry can hold that
     order = Order(_BY_TIME, descending=not filter_.oldest_first)
     with ports.database.reading() as session:
-        whole = select(AuditRecord.id)
+        whole = select(AuditRecord.id).where(*_profile_conditions(filter_))
         return read_page(ports, session, _query(filter_), order, page, _entry, whole)
 
 
@@ -133,9 +149,83 @@ def last_change(
 
 @building_block
 def last_entries(session: Session, number: int) -> tuple[AuditEntry, ...]:
-    """The newest entries."""
+    """The newest entries, without what customers changed of their own profile."""
     newest = (column.desc() for column in _BY_TIME)
-    return tuple(map(_entry, session.execute(select(*_COLUMNS).order_by(*newest).limit(number))))
+    found = select(*_COLUMNS).where(_IS_LASTING).order_by(*newest).limit(number)
+    return tuple(map(_entry, session.execute(found)))
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """How many entries were deleted, and how many bytes of them were exported before."""
+
+    entries: int
+    exported: int | None = None
+
+
+@internal
+def count_before(ports: Ports, actor: Actor, before: datetime) -> int:
+    """Return how many entries ``prune_entries`` would delete."""
+    older = select(func.count()).where(AuditRecord.at < before)
+    with ports.database.reading() as session:
+        return session.scalar(older) or 0
+
+
+@internal
+def prune_entries(
+    ports: Ports,
+    actor: Actor,
+    before: datetime,
+    file: Path | None,
+    on_progress: OnProgress = ignore_progress,
+) -> Pruned:
+    """Write the entries from before ``before`` to ``file`` as JSON Lines, then delete them.
+
+    ``None`` exports nothing. The log gets an entry about it. Refuses INVALID on ``before`` for the
+    last day, ALREADY_EXISTS on ``export`` for a file that exists; raises ``ExportFailed``.
+    """
+    if before > ports.clock.now() - PRUNED_AFTER:
+        raise Refused(
+            Problem("INVALID", "Entries of the last 24 hours can't be pruned.", "before")
+        )
+    if file is not None and file.exists():
+        raise Refused(Problem("ALREADY_EXISTS", "This file exists. Name a new one.", "export"))
+    total = count_before(ports, actor, before)
+    exported = None if file is None else ports.private_files.write(file, _lines(ports, before))
+    after = {"before": before.isoformat(), "entries": total, "exported": file is not None}
+    if total:
+        with ports.database.transaction() as session:
+            record(ports, actor, session, Change("audit.prune", "Shop", SHOP_ID, after=after))
+    return Pruned(delete_entries(ports, before, total, on_progress), exported)
+
+
+@building_block
+def delete_entries(
+    ports: Ports, before: datetime, total: int = 0, on_progress: OnProgress = ignore_progress
+) -> int:
+    """Delete the entries from before ``before``, in small transactions; return their number."""
+    old = select(AuditRecord.id).where(AuditRecord.at < before).order_by(*_BY_TIME)
+    some = (
+        delete(AuditRecord)
+        .where(AuditRecord.id.in_(old.limit(_DELETED_AT_ONCE)))
+        .returning(AuditRecord.id)
+    )
+    deleted = 0
+    while True:
+        with ports.database.transaction() as session:
+            gone = len(session.scalars(some, execution_options=_NO_SYNC).all())
+        deleted += gone
+        on_progress(deleted, max(total, deleted))
+        if gone < _DELETED_AT_ONCE:
+            return deleted
+
+
+def _lines(ports: Ports, before: datetime) -> Iterator[str]:
+    with ports.snapshots.snapshot() as session:
+        older = select(*_COLUMNS).where(AuditRecord.at < before).order_by(*_BY_TIME)
+        rows = session.execute(older.execution_options(yield_per=_EXPORTED_AT_ONCE))
+        for row in rows:
+            yield line_of("audit_entry", asdict(_entry(row)))
 
 
 def _query(filter_: AuditFilter) -> Select[*tuple[object, ...]]:
@@ -179,7 +269,12 @@ def _conditions(filter_: AuditFilter) -> list[ColumnElement[bool]]:
         conditions.append(AuditRecord.at >= filter_.since)
     if filter_.until is not None:
         conditions.append(AuditRecord.at <= filter_.until)
-    return conditions
+    return [*conditions, *_profile_conditions(filter_)]
+
+
+def _profile_conditions(filter_: AuditFilter) -> list[ColumnElement[bool]]:
+    is_wanted = filter_.own_profile or filter_.user_id is not None or filter_.subject_id
+    return [] if is_wanted else [_IS_LASTING]
 
 
 def _entry(row: NamedRow) -> AuditEntry:

@@ -7,7 +7,7 @@ from functools import partial
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.domain.audit import SHOWN_FIELDS, security_event_of
+from app.domain.audit import PROFILE_ACTIONS, SHOWN_FIELDS, security_event_of
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin, describe_actor
 from app.domain.authorization.permissions import (
     Permission,
@@ -50,6 +50,7 @@ def record(ports: Ports, actor: Actor, session: Session, change: Change) -> None
     Once that is committed, a security event is written as well.
     """
     _write_security_event(ports, actor, session, change)
+    subject = change.subject_type, str(change.subject_id)
     session.add(
         AuditRecord(
             at=ports.clock.now(),
@@ -59,13 +60,20 @@ def record(ports: Ports, actor: Actor, session: Session, change: Change) -> None
             actor_name=actor.name or actor.kind.value,
             address=actor.address or "",
             action=change.action,
-            subject_type=change.subject_type,
-            subject_id=str(change.subject_id),
+            subject_type=subject[0],
+            subject_id=subject[1],
             subject_name=change.subject_name,
             before=dict(change.before),
             after=dict(change.after),
+            own_profile=_is_own_profile(actor, change.action, subject),
         )
     )
+
+
+def _is_own_profile(actor: Actor, action: str, subject: tuple[str, str]) -> bool:
+    """Whether a customer changes their own names, addresses, language, picture or metadata."""
+    is_own = actor.is_account_owner and subject == ("User", str(actor.user_id))
+    return is_own and not actor.is_staff and action in PROFILE_ACTIONS
 
 
 def _write_security_event(ports: Ports, actor: Actor, session: Session, change: Change) -> None:

@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, delete, exists, select
+from sqlalchemy import ColumnElement, delete, exists, select, true
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.domain.apps.apps import EXPIRED_TOKEN_KEPT
@@ -18,6 +18,7 @@ from app.models import (
     AccountLinkRecord,
     AppRecord,
     AppTokenRecord,
+    AuditRecord,
     CheckoutRecord,
     DeliveryRecord,
     FormAnswerRecord,
@@ -34,6 +35,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.apps.app_changes import delete_app
+from app.services.audit.entries import delete_entries
 from app.services.authorization.register import internal
 from app.services.keys import delete_old_keys
 from app.services.shop.traffic import delete_old_traffic
@@ -81,6 +83,8 @@ class CleanupResult:
     sign_ins: int
     sign_in_events: int
     mails: int
+    audit_entries: int
+    profile_changes: int
     provider_tokens: int
     app_tokens: int
     traffic_counts: int
@@ -102,8 +106,10 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
 
     Deliveries and processed events go after 14 days, unless a delivery is being retried; untouched
     carts after 90; app tokens 30 days after they expired; entries of the sign-in log after
-    ``SIGN_IN_LOG_DAYS``, of the mail log after ``MAIL_LOG_DAYS``; temporary endpoints after 24
-    hours; devices of staff that weren't used for a year, except the last one of an account.
+    ``SIGN_IN_LOG_DAYS``, of the mail log after ``MAIL_LOG_DAYS``, of the audit log after
+    ``AUDIT_LOG_DAYS`` if that is set; what customers changed of their own profile after
+    ``PROFILE_CHANGES_DAYS``; temporary endpoints after 24 hours; devices of staff that weren't
+    used for a year, except the last one of an account.
 
     Safe to repeat, and to run in several processes at once.
     """
@@ -123,6 +129,14 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
             OutboxMailRecord.created_at,
             OutboxMailRecord.next_attempt_at.is_(None),
             older_by=timedelta(days=ports.configuration.mail_log_days),
+        ),
+        audit_entries=_delete_audit_entries(ports),
+        profile_changes=_delete_old(
+            ports,
+            AuditRecord.id,
+            AuditRecord.at,
+            AuditRecord.own_profile == true(),
+            older_by=timedelta(days=ports.configuration.profile_changes_days),
         ),
         provider_tokens=_delete_old(
             ports,
@@ -161,6 +175,11 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
         ),
         known_devices=_delete_old_devices(ports),
     )
+
+
+def _delete_audit_entries(ports: Ports) -> int:
+    days = ports.configuration.audit_log_days
+    return delete_entries(ports, ports.clock.now() - timedelta(days=days)) if days else 0
 
 
 def _delete_old_devices(ports: Ports) -> int:

@@ -6,11 +6,14 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, insert, select
 
+from app.domain.audit import AuditFilter
 from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
 from app.domain.events import EventType, ProductUpdated
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.second_factors import ChallengePurpose
+from app.domain.shop.settings import ShopUpdate
 from app.domain.values.errors import PermissionDenied
+from app.domain.values.pages import PageRequest
 from app.domain.webhooks import TEMPORARY_URL
 from app.models import (
     AppRecord,
@@ -21,16 +24,19 @@ from app.models import (
     WebhookRecord,
 )
 from app.ports import Ports
+from app.services.accounts.account_details import Details, update_account
 from app.services.apps.app_tokens import TokenOptions, create_app_token, list_app_tokens
+from app.services.audit.entries import list_entries
 from app.services.commerce.checkouts import show_checkout, update_checkout_email
 from app.services.commerce.orders import show_order
 from app.services.mails.sending import send_due_mail
 from app.services.operations.cleanup import CleanupResult, clean_up
 from app.services.outbox.publisher import add_event, add_mail
 from app.services.second_factors.challenges import ask
+from app.services.shop.settings import update_shop
 from tests.builders.apps import make_app
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
-from tests.builders.people import NOBODY, make_staff, make_user, sessions_of, sign_in
+from tests.builders.people import NOBODY, actor_of, make_staff, make_user, sessions_of, sign_in
 from tests.builders.sign_in_events import stored_sign_ins
 from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
@@ -169,6 +175,38 @@ def test_sign_in_log_is_kept_as_long_as_the_setting_says(
     clock.pass_(hours=days * 24 - 1)
     assert clean_up(chosen, WORKER).sign_in_events == 1
     assert len(stored_sign_ins(ports)) == 1
+
+
+def test_own_profile_changes_are_kept_as_long_as_the_setting_says(
+    ports: Ports, clock: FakeClock
+) -> None:
+    chosen = replace(ports, configuration=replace(ports.configuration, profile_changes_days=10))
+    ann = make_user(ports, "ann@example.com")
+    update_account(ports, actor_of(ports, ann), Details(first_name="Ann"))
+    rename(ports)
+    clock.pass_(hours=10 * 24 - 1)
+    assert clean_up(chosen, WORKER).profile_changes == 0
+    clock.pass_(hours=1)
+    cleaned = clean_up(chosen, WORKER)
+    assert (cleaned.profile_changes, cleaned.audit_entries) == (1, 0)
+    everything = list_entries(ports, OPERATOR, PageRequest(9), AuditFilter(own_profile=True))
+    assert "shop.update" in [entry.action for entry in everything.items]
+
+
+def test_audit_log_is_kept_forever_unless_the_setting_says_how_long(
+    ports: Ports, clock: FakeClock
+) -> None:
+    rename(ports)
+    clock.pass_(hours=400 * 24)
+    assert clean_up(ports, WORKER).audit_entries == 0
+    chosen = replace(ports, configuration=replace(ports.configuration, audit_log_days=400))
+    assert clean_up(chosen, WORKER).audit_entries == 0
+    clock.pass_(hours=1)
+    assert clean_up(chosen, WORKER).audit_entries == 1
+
+
+def rename(ports: Ports) -> None:
+    update_shop(ports, OPERATOR, ShopUpdate(name="Northlight"))
 
 
 def test_cleanup_without_expired_rows_deletes_nothing(ports: Ports) -> None:

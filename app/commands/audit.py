@@ -1,0 +1,138 @@
+"""``flask audit``: the audit log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from app.commands.terminal.command import Group
+from app.commands.terminal.field_selection import fields_option
+from app.commands.terminal.options import FilePath, Word, page_options, read_moment
+from app.commands.terminal.output import Column, output
+from app.commands.terminal.progress import progress
+from app.commands.terminal.prompts import confirm_action, yes_option
+from app.domain.audit import AuditEntry, AuditFilter, Topic
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.pages import PageRequest, read_cursor
+from app.services.audit.entries import Pruned, count_before, list_entries, prune_entries
+from app.web.installation import installation
+
+command = Group(
+    "audit",
+    short_help="List who changed what, and prune old entries.",
+    help="List who changed what and from where, and prune old entries of the audit log.",
+    examples=[
+        ("flask audit list --since 2d", "the changes of the last two days"),
+        ("flask audit prune --before 2025-01-01 --export audit-2024.jsonl", "keep them in a file"),
+    ],
+)
+
+_COLUMNS = (
+    Column[AuditEntry]("at", "Time", lambda entry: entry.at, short=True),
+    Column[AuditEntry]("actor", "Actor", lambda entry: entry.actor_name, short=True),
+    Column[AuditEntry]("action", "Action", lambda entry: entry.action, short=True),
+    Column[AuditEntry](
+        "subject",
+        "Subject",
+        lambda entry: f"{entry.subject_type}:{entry.subject_id}",
+        short=True,
+    ),
+    Column[AuditEntry]("name", "Name", lambda entry: entry.subject_name or None),
+    Column[AuditEntry]("actorKind", "Kind", lambda entry: entry.actor_kind),
+    Column[AuditEntry]("address", "IP address", lambda entry: entry.address or None),
+    Column[AuditEntry]("before", "Before", lambda entry: dict(entry.before) or None),
+    Column[AuditEntry]("after", "After", lambda entry: dict(entry.after) or None),
+)
+_PRUNED = (
+    Column[Pruned]("entries", "Deleted", lambda pruned: pruned.entries, short=True),
+    Column[Pruned]("exported", "Exported bytes", lambda pruned: pruned.exported),
+)
+
+
+@command.command(
+    "list",
+    examples=[
+        ("flask audit list --topic access --since 14d", "settings, providers and templates"),
+        ("flask audit list --search ann@example.com --json", "for a script"),
+    ],
+)
+@click.option("--topic", type=Word([topic.value for topic in Topic]), help="Only this topic.")
+@click.option("--action", default="", help="Only this action, such as shop.update.")
+@click.option("--since", default="", help="Only changes since then: 2h, 14d or 2026-03-01.")
+@click.option(
+    "--search",
+    default="",
+    help="Only changes whose actor, subject, IP address or action contains this text.",
+)
+@click.option(
+    "--own-profiles", is_flag=True, help="Include what customers changed of their own profiles."
+)
+@page_options
+@fields_option(_COLUMNS)
+def list_(
+    *,
+    topic: str | None,
+    action: str,
+    since: str,
+    search: str,
+    own_profiles: bool,
+    limit: int,
+    after: str,
+) -> None:
+    """List changes with who made them, newest first."""
+    ports = installation().ports
+    filter_ = AuditFilter(
+        topic=None if topic is None else Topic(topic),
+        action=action,
+        since=read_moment(since, ports.clock.now()) if since else None,
+        text=search,
+        own_profile=own_profiles,
+    )
+    request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
+    page = list_entries(ports, OPERATOR, request, filter_)
+    out = output()
+    out.rows(page.items, _COLUMNS, empty="No matching entries")
+    if page.has_next:
+        out.say(f"More results: --after {page.cursors[-1]}")
+
+
+@command.command(
+    "prune",
+    examples=[
+        ("flask audit prune --before 365d --export audit.jsonl", "entries older than a year"),
+        ("flask audit prune --before 2025-01-01 --no-export --yes", "from a script"),
+    ],
+)
+@click.option(
+    "--before", required=True, help="Delete entries from before then: 365d or 2025-01-01."
+)
+@click.option(
+    "--export",
+    "file",
+    type=FilePath(dir_okay=False, path_type=Path),
+    help="Write them to this new file first, as JSON Lines. Only your account can read it.",
+)
+@click.option("--no-export", is_flag=True, help="Delete them without a copy.")
+@yes_option
+def prune(*, before: str, file: Path | None, no_export: bool, yes: bool) -> None:
+    """Delete old entries of the audit log, after writing them to a file.
+
+    Entries are deleted in batches, so the shop can be served meanwhile. The log notes how many
+    were deleted. AUDIT_LOG_DAYS deletes old entries without this command, and without a copy.
+    """
+    if (file is None) != no_export:
+        raise click.UsageError(
+            "Name a file with --export, or pass --no-export to delete entries without a copy."
+        )
+    ports = installation().ports
+    moment = read_moment(before, ports.clock.now())
+    count = count_before(ports, OPERATOR, moment)
+    out = output()
+    if count:
+        confirm_action(f"Delete {count:,} entries of the audit log?", yes=yes)
+    with progress("Deleting") as report:
+        pruned = prune_entries(ports, OPERATOR, moment, file, report)
+    out.one(pruned, _PRUNED)
+    if file is not None:
+        out.say(f"Wrote {file} ({pruned.exported:,} bytes).")
