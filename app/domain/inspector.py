@@ -8,6 +8,7 @@ from enum import StrEnum
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.shop.settings import PasswordLoginMode, effective_permissions, removes_staff_rights
+from app.domain.sign_in.jws import MAX_PROVIDER_TOKEN_LENGTH
 from app.domain.values.text import Sentence
 
 
@@ -177,6 +178,20 @@ class Inspection:
         if not self.is_valid:
             return ()
         return tuple(right.permission for right in self.rights or () if right.is_effective)
+
+
+MAX_PASTED = MAX_PROVIDER_TOKEN_LENGTH + 64
+"""Characters that fields for a token take: the longest one after its scheme."""
+
+_SHORTEST_TOKEN = 20
+
+
+def may_be_token(text: str) -> bool:
+    """Return whether a word of ``text`` is long enough for a credential: keep it out of URLs.
+
+    Emails aren't. Many other texts are taken for possible tokens, too.
+    """
+    return any(len(word) >= _SHORTEST_TOKEN and "@" not in word for word in text.split())
 
 
 def passed(name: CheckName, text: Sentence) -> Check:

@@ -1,15 +1,20 @@
 """The search box and the palette: pages, things to do, and what the shop has."""
 
+import html
+from urllib.parse import quote
+
 import pytest
 from sqlalchemy import update
 
 from app.domain.authorization.permissions import Permission
 from app.models import UserRecord
 from app.ports import Ports
+from tests.builders.apps import make_app
 from tests.builders.orders import make_order
-from tests.builders.people import NOBODY, actor_of, make_group, make_user
+from tests.builders.people import NOBODY, actor_of, make_group, make_user, sign_in
 from tests.builders.products import make_product
 from tests.builders.provider_records import make_provider
+from tests.builders.sign_in_events import make_sign_in
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient
 
@@ -147,3 +152,59 @@ def test_pages_are_found_by_words_of_the_person_s_language_and_in_english(
 
 def found_by(console: ConsoleClient, text: str) -> str:
     return console.open(f"{SEARCH}?q={text}").html.split("data-results")[1]
+
+
+def test_token_is_explained_and_in_no_url_and_no_page(
+    staff_console: StaffConsole, shop: Ports, statements: Statements
+) -> None:
+    app_id, token = make_app(shop, "Parcel Post")
+    console = staff_console()
+    with statements() as seen:
+        page = console.send(SEARCH, {"q": f"Bearer {token}"})
+    assert page.status == 200
+    found = page.html.split("data-results")[1]
+    assert f'href="/console/apps/{app_id}"' in found
+    assert "Parcel Post" in found
+    assert "Valid" in found
+    assert token not in page.html
+    assert not any(token in statement for statement in seen)
+    assert len(seen) <= 8  # of the page that has the form, too
+    person = make_user(shop, "ines@example.com")
+    access = sign_in(shop, person).access
+    staff = staff_console(USERS, email="support@example.com")
+    found = staff.send(SEARCH, {"q": access}).html
+    assert f'href="/console/customers/{person}"' in found.split("data-results")[1]
+    assert access not in found
+    blind = console.send(SEARCH, {"q": access}).html.split("data-results")[1]
+    assert f'href="/console/customers/{person}"' not in blind
+
+
+def test_text_that_can_be_a_token_is_never_put_into_the_url(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    make_user(shop, "okafor@example.com", first_name="Donaudampfschifffahrtsgesellschaft")
+    console = staff_console(USERS)
+    for secret in ("lkapp_0123456789abcdefg", "whsec_c2VjcmV0c2VjcmV0", "Z" * 30):
+        page = console.send(SEARCH, {"q": secret})
+        assert page.status == 200
+        assert "Location" not in page.response.headers
+    page = console.send(SEARCH, {"q": "Donaudampfschifffahrtsgesellschaft"})
+    assert "okafor@example.com" in page.text
+    for words in ("okafor", "okafor.has.a.long.one@example.com", "#44"):
+        page = console.send(SEARCH, {"q": words})
+        assert page.leads_to == f"{SEARCH}?q={quote(words, safe='@')}"
+    assert "okafor@example.com" in console.open(f"{SEARCH}?q=okafor").text
+
+
+def test_ip_address_leads_to_its_attempts(staff_console: StaffConsole, shop: Ports) -> None:
+    make_sign_in(shop, address="203.0.113.7", attempts=4)
+    make_sign_in(shop, address="203.0.113.70", name="other@example.com")
+    console = staff_console(USERS)
+    page = console.open(f"{SEARCH}?q=203.0.113.7")
+    assert "4 sign-in attempts" in page.text
+    address = "/console/sign-ins/?q=203.0.113.7&since=90d"
+    found = html.unescape(page.html)
+    assert f'href="{address}"' in found, found[found.index("data-results") :][:900]
+    log = console.open(address).text
+    assert "203.0.113.7" in log
+    assert "203.0.113.70" not in log

@@ -90,9 +90,16 @@ AUTHORIZATION = (
     Mutant(
         "The console finds orders of the caller's channels alone",
         "app/services/console/search.py",
-        "order.id == number, is_reached(actor, ORDER_CHANNEL)",
-        "order.id == number",
+        ".where(condition, is_reached(actor, ORDER_CHANNEL))",
+        ".where(condition)",
         "hostile/test_channel_restrictions.py",
+    ),
+    Mutant(
+        "A text that can be a token is put into no URL of the console",
+        "app/domain/inspector.py",
+        "_SHORTEST_TOKEN = 20",
+        "_SHORTEST_TOKEN = 2000",
+        "console/test_search.py",
     ),
     Mutant(
         "A right that was lost meanwhile rolls the change back",

@@ -44,6 +44,7 @@ from app.console.frame.session import (
     ports,
     signed_in_by,
 )
+from app.domain.inspector import MAX_PASTED
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.urls.web_urls import parse_web_url, resolved_path
 from app.domain.values.errors import Refused
@@ -169,6 +170,7 @@ def frame_values() -> dict[str, Any]:
         "return_to": own_path(request.full_path.rstrip("?")),
         "is_development": ports().configuration.development,
         "is_open": current_app.view_functions.__contains__,
+        "longest_search": MAX_PASTED,
     }
     if is_signed_in():
         by = signed_in_by()

@@ -1,16 +1,27 @@
-"""The search box: pages, and everything of the shop whose words begin with what was typed."""
+"""The search box: pages, and everything of the shop that has the typed words, numbers or IDs.
 
-from collections.abc import Iterable, Iterator, Sequence
+What is typed comes in a form's body, since it can be a token. Only what is too short for one is
+put into the URL of the results.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from flask import Blueprint, current_app, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.navigation import Place, all_places, other_places
-from app.console.frame.page_layout import page
+from app.console.frame.page_layout import page, redirect_to, wants_part
 from app.console.frame.session import actor, ports
+from app.console.people.customers import ORDER_STATUSES
+from app.console.security.inspector import KINDS, verdict_sentence
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.inspector import Inspection, TokenKind, may_be_token
+from app.domain.sign_in.sign_in_log import Period
 from app.domain.values.text import translatable
-from app.services.console.search import Hit, HitKind, search_everything
+from app.services.console.search import Hit, HitKind, HitState, search_everything
+from app.services.inspector.inspect import inspect_token
 from app.web.translation import text
 
 _PLAYGROUND = Place(
@@ -41,6 +52,33 @@ _KINDS = {
         translatable("Identity providers"), "shield-lock", "console.single_sign_on.show"
     ),
     HitKind.ORDER: Kind(translatable("Orders"), "bag", "console.customers.show"),
+    HitKind.IP_ADDRESS: Kind(translatable("IP addresses"), "globe", "console.sign_ins.index"),
+}
+
+_PEOPLE: Mapping[str, str] = {
+    HitState.ACTIVE: translatable("Active."),
+    HitState.INACTIVE: translatable("Deactivated: can't sign in."),
+    HitState.UNCONFIRMED: translatable("Active. The email isn't confirmed."),
+}
+_STATES: Mapping[HitKind, Mapping[str, str]] = {
+    HitKind.APP: {
+        HitState.ACTIVE: translatable("Active."),
+        HitState.INACTIVE: translatable("Deactivated: its tokens are refused."),
+    },
+    HitKind.WEBHOOK: {
+        HitState.ACTIVE: translatable("Enabled."),
+        HitState.INACTIVE: translatable("Disabled: no events are sent."),
+        HitState.PAUSED: translatable("Paused: events wait."),
+        HitState.FAILING: translatable("Failing: events are retried."),
+    },
+    HitKind.STAFF: _PEOPLE,
+    HitKind.CUSTOMER: _PEOPLE,
+    HitKind.PROVIDER: {
+        HitState.ACTIVE: translatable("Enabled."),
+        HitState.INACTIVE: translatable("Disabled: no one can sign in with it."),
+        HitState.WAITING: translatable("Changed settings wait for confirmation."),
+    },
+    HitKind.ORDER: {status.value: words for status, words in ORDER_STATUSES.items()},
 }
 
 blueprint = Blueprint("search", __name__, url_prefix="/search")
@@ -48,12 +86,13 @@ blueprint = Blueprint("search", __name__, url_prefix="/search")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One result; ``detail`` distinguishes it from others of its name."""
+    """One result; ``detail`` distinguishes it from others of its name, ``state`` is a sentence."""
 
     label: str
     detail: str
     icon: str
     address: str
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +106,59 @@ class ResultGroup:
 @blueprint.get("/")
 def index() -> BaseResponse:
     """Show what ``q`` finds, or the pages of the console."""
-    search_text = request.args.get("q", "").strip()
-    groups = [group for group in _groups(search_text) if group.results]
+    return _results(request.args.get("q", "").strip())
+
+
+@blueprint.post("/")
+def find() -> BaseResponse:
+    """Explain a token, or show what another text finds, at its own URL if it can't be a token."""
+    search_text = request.form.get("q", "").strip()
+    if may_be_token(search_text):
+        token = _token(search_text)
+        return _results(search_text) if token is None else _show("", [_tokens(token)])
+    if wants_part():
+        return _results(search_text)
+    return redirect_to(".index", q=search_text)
+
+
+def _results(search_text: str) -> BaseResponse:
+    return _show(search_text, [group for group in _groups(search_text) if group.results])
+
+
+def _show(search_text: str, groups: Sequence[ResultGroup]) -> BaseResponse:
     return page(
         "search/index.html", search_text=search_text, groups=groups, summary=summary(groups)
     )
+
+
+def _tokens(token: Result) -> ResultGroup:
+    return ResultGroup(text("Tokens"), (token,))
+
+
+def _token(search_text: str) -> Result | None:
+    """Return what a token is and whether it is valid; ``None`` for another text."""
+    found = inspect_token(ports(), actor(), search_text)
+    if found.kind is TokenKind.UNREADABLE:
+        return None
+    owner = ""
+    if found.app is not None:
+        owner = found.app.name
+    elif found.bearer is not None:
+        owner = found.bearer.name or found.bearer.email
+    kind = text(KINDS[found.kind])
+    return Result(kind, owner, "braces", _token_address(found), verdict_sentence(found))
+
+
+def _token_address(found: Inspection) -> str:
+    """Return the page of the token's app or person for a reader who can open it."""
+    if found.app is not None:
+        return url_for("console.apps.show", key=found.app.id)
+    bearer = found.bearer
+    if bearer is not None and bearer.is_staff and actor().holds(Permission.MANAGE_STAFF):
+        return url_for("console.staff.show", key=bearer.id)
+    if bearer is not None and not bearer.is_staff and actor().holds(Permission.MANAGE_USERS):
+        return url_for("console.customers.show", key=bearer.id)
+    return url_for("console.inspector.index")
 
 
 def summary(groups: Iterable[ResultGroup]) -> str:
@@ -84,12 +171,39 @@ def summary(groups: Iterable[ResultGroup]) -> str:
 
 def hit_result(hit: Hit, icon: str, address: str) -> Result:
     """Return a hit as a result."""
+    state = _state(hit)
     if hit.kind is HitKind.ORDER:
-        return Result(text("Order #{number}", number=hit.title), hit.detail, icon, address)
-    detail = hit.detail if hit.title else ""
-    if not hit.is_active:
-        detail = text("{detail} · disabled", detail=detail) if detail else text("Disabled")
-    return Result(hit.title or hit.detail or text("Unnamed"), detail, icon, address)
+        label = text("Order #{number}", number=hit.title)
+        return Result(label, hit.detail, icon, address, state)
+    label = hit.title or hit.detail or text("Unnamed")
+    return Result(label, hit.detail if hit.title else "", icon, address, state)
+
+
+def _state(hit: Hit) -> str:
+    """Return the state of a hit in a sentence."""
+    if hit.kind is HitKind.DELIVERY:
+        return _delivery_state(hit)
+    if hit.kind is HitKind.GROUP:
+        return text("{count:,} member", "{count:,} members", count=hit.count)
+    if hit.kind is HitKind.IP_ADDRESS:
+        attempts = text("{count:,} sign-in attempt", "{count:,} sign-in attempts", count=hit.count)
+        is_blocked = hit.state == HitState.BLOCKED
+        return text("Blocked. {attempts}", attempts=attempts) if is_blocked else attempts
+    return text(_STATES[hit.kind].get(hit.state, ""))
+
+
+def _delivery_state(hit: Hit) -> str:
+    if hit.state == DeliveryStatus.SUCCESS:
+        return text("Delivered.")
+    if hit.state == DeliveryStatus.FAILED:
+        return text(
+            "Failed after {count:,} attempt.", "Failed after {count:,} attempts.", count=hit.count
+        )
+    if not hit.count:
+        return text("Waiting for the first attempt.")
+    return text(
+        "Retrying after {count:,} attempt.", "Retrying after {count:,} attempts.", count=hit.count
+    )
 
 
 def _groups(search_text: str) -> Iterator[ResultGroup]:
@@ -112,6 +226,10 @@ def _address(endpoint: str, hit: Hit) -> str:
         return url_for(endpoint, slug=hit.detail)
     if hit.kind is HitKind.ORDER and not hit.id:
         return url_for("console.customers.index", q=hit.detail)
+    if hit.kind is HitKind.IP_ADDRESS:
+        if hit.state == HitState.BLOCKED:
+            return url_for("console.throttle.index", q=hit.title)
+        return url_for(endpoint, q=hit.title, since=Period.QUARTER.value)
     return url_for(endpoint, key=hit.id)
 
 

@@ -59,7 +59,7 @@ from app.services.people.directory import list_customers, show_user
 from app.services.people.user_sessions import Person
 from app.web.translation import page_language, text
 
-_ORDER_STATUSES = {
+ORDER_STATUSES = {
     OrderStatus.UNCONFIRMED: translatable("Unconfirmed"),
     OrderStatus.UNFULFILLED: translatable("Unfulfilled"),
     OrderStatus.FULFILLED: translatable("Fulfilled"),
@@ -205,7 +205,7 @@ def _lines(address: Address) -> tuple[str, ...]:
 def _order(order: OrderSummary) -> OrderRow:
     return OrderRow(
         number=text("#{number}", number=order.number),
-        status=text(_ORDER_STATUSES[order.status]),
+        status=text(ORDER_STATUSES[order.status]),
         payment=Pill("ok", text("Paid")) if order.is_paid else Pill("", text("Not paid")),
         placed_at=order.created_at,
         total=text(

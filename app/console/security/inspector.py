@@ -20,6 +20,7 @@ from app.console.frame.parts import Pill
 from app.console.frame.session import actor, now, ports
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.inspector import (
+    MAX_PASTED,
     Bearer,
     Check,
     CheckName,
@@ -33,7 +34,6 @@ from app.domain.inspector import (
     TokenKind,
     TokenSession,
 )
-from app.domain.sign_in.jws import MAX_PROVIDER_TOKEN_LENGTH
 from app.domain.values.text import translatable
 from app.services.inspector.inspect import inspect_token
 from app.web.translation import text
@@ -197,6 +197,15 @@ def _verdict(found: Inspection) -> Pill:
     return Pill("ok", text("Valid"))
 
 
+def verdict_sentence(found: Inspection) -> str:
+    """Return the check that decides whether a token is valid, or that it is."""
+    for outcome in (CheckOutcome.FAILED, CheckOutcome.UNKNOWN, CheckOutcome.WARNING):
+        for check in found.checks:
+            if check.outcome is outcome:
+                return f"{_verdict(found).words}: {_detail(check)}"
+    return text("Valid")
+
+
 _OUTCOMES = {
     CheckOutcome.PASSED: ("ok", translatable("Passed")),
     CheckOutcome.WARNING: ("warn", translatable("Warning")),
@@ -236,7 +245,7 @@ def _detail(check: Check) -> str:
     return text(check.text)
 
 
-_KINDS = {
+KINDS = {
     TokenKind.ACCESS: translatable("Access token"),
     TokenKind.REFRESH: translatable("Refresh token"),
     TokenKind.EXTENSION: translatable("Extension token"),
@@ -248,7 +257,7 @@ _KINDS = {
 
 
 def _facts(found: Inspection, now: datetime) -> Iterator[TokenFact]:
-    yield TokenFact(text("Kind"), text(_KINDS[found.kind]))
+    yield TokenFact(text("Kind"), text(KINDS[found.kind]))
     if found.provider:
         yield TokenFact(text("Identity provider"), found.provider)
     if found.bearer is not None:
@@ -404,4 +413,4 @@ def index() -> BaseResponse:
     if request.method == "POST":
         inspection = inspect_token(ports(), actor(), request.form.get("token", ""))
         found = make_inspector_page(inspection, now())
-    return page("inspector/index.html", found=found, longest=MAX_PROVIDER_TOKEN_LENGTH + 64)
+    return page("inspector/index.html", found=found, longest=MAX_PASTED)

@@ -138,6 +138,7 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         ),
         "console.audit.export": _limit("20/minute", "Reads the audit log."),
         "console.search.index": _limit("600/minute", "Searches all lists."),
+        "console.search.find": _limit("600/minute", "Searches all lists or verifies a token."),
         "console.dry_run.run": _limit("120/minute", "Runs a subscription query."),
         "console.webhook_editing.preview": _limit("240/minute", "Runs a subscription query."),
         "console.webhook_editing.check": _limit("600/minute", "Validates a subscription query."),

@@ -6,10 +6,12 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     ColumnElement,
     Select,
     String,
+    case,
     cast,
     exists,
     func,
@@ -19,18 +21,26 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
+from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.search import end_of, read_search
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.sign_in.sign_in_log import AccountType
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.ids import parse_global_id, parse_key
+from app.domain.values.ip_addresses import parse_address
+from app.domain.values.pages import MAX_COUNTED
 from app.models import (
+    AddressRecord,
     AppRecord,
     AppWordRecord,
+    DeliveryAttemptRecord,
     DeliveryRecord,
+    GroupMemberRecord,
     GroupRecord,
     IdentityProviderRecord,
     OrderRecord,
+    SignInEventRecord,
     UserRecord,
     UserWordRecord,
     WebhookRecord,
@@ -38,6 +48,7 @@ from app.models import (
 )
 from app.models.commerce import ORDER_CHANNEL
 from app.ports import NamedRow, Ports
+from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import staff_only
 from app.services.lists.filters import contains_text, is_reached
 
@@ -64,6 +75,19 @@ class HitKind(StrEnum):
     GROUP = "group"
     PROVIDER = "provider"
     ORDER = "order"
+    IP_ADDRESS = "ip address"
+
+
+class HitState(StrEnum):
+    """The states of hits; those of orders and deliveries are their statuses instead."""
+
+    ACTIVE = "active"
+    INACTIVE = "inactive"
+    UNCONFIRMED = "unconfirmed"
+    PAUSED = "paused"
+    FAILING = "failing"
+    WAITING = "waiting"
+    BLOCKED = "blocked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +95,16 @@ class Hit:
     """One result: ``title`` is its name, ``detail`` distinguishes it.
 
     The ``detail`` of an identity provider is its slug; the ``id`` of an order is its customer's, 0
-    without one.
+    without one. ``count`` is of a delivery's attempts, a group's members, or sign-in attempts from
+    an IP address, at most one more than ``MAX_COUNTED`` entries of the log.
     """
 
     kind: HitKind
     id: int
     title: str
     detail: str
-    is_active: bool
+    state: str = HitState.ACTIVE
+    count: int = 0
 
 
 @staff_only
@@ -87,15 +113,17 @@ def search_everything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
 
     Apps for all staff; webhooks, and a delivery by its ``webhook-id``, for MANAGE_APPS; staff and
     groups for MANAGE_STAFF; customers for MANAGE_USERS or MANAGE_ORDERS; an order by its number
-    for MANAGE_ORDERS in its channel; identity providers for MANAGE_PLUGINS. Words match by their
-    beginnings. An API ID finds its object. One statement, two for several words. Never refuses.
+    for MANAGE_ORDERS in its channel, also by its whole email; identity providers for
+    MANAGE_PLUGINS; an IP address, if an attempt to sign in came from it or it is blocked, for
+    those who see these attempts. Words match by their beginnings. An API ID finds its object, a
+    number an order and a delivery. Two statements, three for several words. Never refuses.
     """
     words = read_search(text) if len(text) <= MAX_SEARCH_LENGTH else None
     if not words:
         return ()
     with ports.database.reading() as session:
         ordered = _rarest_first(session, words)
-        parts = list(_searches(actor, text.strip(), ordered))
+        parts = [*_searches(actor, text.strip(), ordered), *_ip_address(ports, actor, text)]
         rows = session.execute(union_all(*(select(part.subquery()) for part in parts))).all()
     hits = [_to_hit(row) for row in rows]
     places = list(HitKind)
@@ -105,7 +133,7 @@ def search_everything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
 def _to_hit(row: NamedRow) -> Hit:
     kind = HitKind(row.kind)
     detail = masked_url(row.detail) if kind is HitKind.WEBHOOK else row.detail
-    return Hit(kind, row.key, row.title, detail, row.is_active)
+    return Hit(kind, row.key, row.title, detail, row.state, row.count)
 
 
 def _searches(actor: Actor, text: str, words: Sequence[str]) -> Iterator[Select[*tuple[Any, ...]]]:
@@ -113,13 +141,15 @@ def _searches(actor: Actor, text: str, words: Sequence[str]) -> Iterator[Select[
     type_name, key = _api_id(text)
     if key is not None:
         yield from _with_id(actor, type_name, key)
-    number = key if type_name == "Order" else parse_key(text.removeprefix("#"))
-    if number is not None and actor.holds(Permission.MANAGE_ORDERS):
-        yield _order(actor, number)
+    number = parse_key(text.removeprefix("#"))
+    if number is not None:
+        yield from _with_number(actor, number)
+    if "@" in text and actor.holds(Permission.MANAGE_ORDERS):
+        yield _orders(actor, OrderRecord.user_email == normalize_email(text))
     if actor.holds(Permission.MANAGE_APPS):
         yield _webhooks(words)
         if text.startswith(_MESSAGE):
-            yield _delivery(text)
+            yield _delivery(DeliveryRecord.message_id == text)
     if actor.holds(Permission.MANAGE_STAFF):
         yield _people(HitKind.STAFF, words)
         yield _groups(words)
@@ -136,43 +166,50 @@ def _api_id(text: str) -> tuple[str, int | None]:
 
 def _with_id(actor: Actor, type_name: str, key: int) -> Iterator[Select[*tuple[Any, ...]]]:
     """Yield the search for the object of an API ID, for callers who can see it."""
-    app, webhook, delivery, group = AppRecord, WebhookRecord, DeliveryRecord, GroupRecord
     if type_name == "App":
-        active = app.is_active
-        by_id = _hit(HitKind.APP, app.id, app.name, app.identifier, active)
-        yield by_id.where(app.id == key, app.is_installed)
+        yield _APP.where(AppRecord.id == key, AppRecord.is_installed)
     elif type_name == "Webhook" and actor.holds(Permission.MANAGE_APPS):
-        active = webhook.is_active
-        by_id = _hit(HitKind.WEBHOOK, webhook.id, webhook.name, webhook.target_url, active)
-        yield by_id.where(webhook.id == key)
+        yield _WEBHOOK.where(WebhookRecord.id == key)
     elif type_name == "EventDelivery" and actor.holds(Permission.MANAGE_APPS):
-        always = literal(value=True)
-        found = _hit(HitKind.DELIVERY, delivery.id, delivery.event, delivery.message_id, always)
-        yield found.where(delivery.id == key)
+        yield _delivery(DeliveryRecord.id == key)
+    elif type_name == "EventDeliveryAttempt" and actor.holds(Permission.MANAGE_APPS):
+        attempt = DeliveryAttemptRecord
+        of_attempt = select(attempt.delivery_id).where(attempt.id == key).scalar_subquery()
+        yield _delivery(DeliveryRecord.id == of_attempt)
     elif type_name == "Group" and actor.holds(Permission.MANAGE_STAFF):
-        named = _hit(HitKind.GROUP, group.id, group.name, literal(""), literal(value=True))
-        yield named.where(group.id == key)
+        yield _GROUP.where(GroupRecord.id == key)
+    elif type_name == "Order" and actor.holds(Permission.MANAGE_ORDERS):
+        yield _orders(actor, OrderRecord.id == key)
     elif type_name == "User":
-        yield from _person(actor, key)
+        yield from _person(actor, UserRecord.id == key)
+    elif type_name == "Address":
+        address = AddressRecord
+        of_address = select(address.user_id).where(address.id == key).scalar_subquery()
+        yield from _person(actor, UserRecord.id == of_address)
 
 
-def _person(actor: Actor, key: int) -> Iterator[Select[*tuple[Any, ...]]]:
-    user = UserRecord
-    name = func.trim(user.first_name + " " + user.last_name)
+def _with_number(actor: Actor, number: int) -> Iterator[Select[*tuple[Any, ...]]]:
+    if actor.holds(Permission.MANAGE_ORDERS):
+        yield _orders(actor, OrderRecord.id == number)
+    if actor.holds(Permission.MANAGE_APPS):
+        yield _delivery(DeliveryRecord.id == number)
+
+
+def _person(actor: Actor, condition: ColumnElement[bool]) -> Iterator[Select[*tuple[Any, ...]]]:
     if actor.holds(Permission.MANAGE_STAFF):
-        staff = _hit(HitKind.STAFF, user.id, name, user.email, user.is_active)
-        yield staff.where(user.id == key, user.is_staff)
+        yield _user(HitKind.STAFF).where(condition, UserRecord.is_staff)
     if actor.holds(Permission.MANAGE_USERS) or actor.holds(Permission.MANAGE_ORDERS):
-        customer = _hit(HitKind.CUSTOMER, user.id, name, user.email, user.is_active)
-        yield customer.where(user.id == key, user.is_staff.is_(False))
+        yield _user(HitKind.CUSTOMER).where(condition, UserRecord.is_staff.is_(False))
 
 
-def _order(actor: Actor, number: int) -> Select[*tuple[Any, ...]]:
+def _orders(actor: Actor, condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     order = OrderRecord
     customer = func.coalesce(order.user_id, 0)
-    title = cast(order.id, String)
-    return _hit(HitKind.ORDER, customer, title, order.user_email, literal(value=True)).where(
-        order.id == number, is_reached(actor, ORDER_CHANNEL)
+    return (
+        _hit(HitKind.ORDER, customer, cast(order.id, String), order.user_email, order.status)
+        .where(condition, is_reached(actor, ORDER_CHANNEL))
+        .order_by(order.id.desc())
+        .limit(MAX_HITS_PER_KIND)
     )
 
 
@@ -180,8 +217,7 @@ def _apps(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     word, app = AppWordRecord, AppRecord
     keys = _keys(word.app_id, word.word, words)
     return (
-        _hit(HitKind.APP, app.id, app.name, app.identifier, app.is_active)
-        .where(app.id.in_(keys), app.is_installed)
+        _APP.where(app.id.in_(keys), app.is_installed)
         .order_by(func.lower(app.name), app.id)
         .limit(MAX_HITS_PER_KIND)
     )
@@ -191,39 +227,51 @@ def _webhooks(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     word, webhook = WebhookWordRecord, WebhookRecord
     keys = _keys(word.webhook_id, word.word, words)
     return (
-        _hit(HitKind.WEBHOOK, webhook.id, webhook.name, webhook.target_url, webhook.is_active)
-        .where(webhook.id.in_(keys))
+        _WEBHOOK.where(webhook.id.in_(keys))
         .order_by(func.lower(webhook.name), webhook.id)
         .limit(MAX_HITS_PER_KIND)
     )
 
 
-def _delivery(text: str) -> Select[*tuple[Any, ...]]:
+def _delivery(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     delivery = DeliveryRecord
     return _hit(
-        HitKind.DELIVERY, delivery.id, delivery.event, delivery.message_id, literal(value=True)
-    ).where(delivery.message_id == text)
+        HitKind.DELIVERY,
+        delivery.id,
+        delivery.event,
+        delivery.message_id,
+        delivery.status,
+        delivery.attempts,
+    ).where(condition)
 
 
 def _people(kind: HitKind, words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     word, user = UserWordRecord, UserRecord
     is_staff = kind is HitKind.STAFF
     keys = _keys(word.user_id, word.word, words, word.is_staff == literal(is_staff, Boolean))
-    name = func.trim(user.first_name + " " + user.last_name)
     return (
-        _hit(kind, user.id, name, user.email, user.is_active)
+        _user(kind)
         .where(user.id.in_(keys), user.is_staff == literal(is_staff, Boolean))
         .order_by(func.lower(user.email))
         .limit(MAX_HITS_PER_KIND)
     )
 
 
+def _user(kind: HitKind) -> Select[*tuple[Any, ...]]:
+    user = UserRecord
+    name = func.trim(user.first_name + " " + user.last_name)
+    state = _first_of(
+        (user.is_active.is_(False), HitState.INACTIVE),
+        (user.is_confirmed.is_(False), HitState.UNCONFIRMED),
+    )
+    return _hit(kind, user.id, name, user.email, state)
+
+
 def _groups(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     # There are few groups: reading them all is quicker than any index would be.
     group = GroupRecord
     return (
-        _hit(HitKind.GROUP, group.id, group.name, literal(""), literal(value=True))
-        .where(*(contains_text(group.name, word) for word in words))
+        _GROUP.where(*(contains_text(group.name, word) for word in words))
         .order_by(group.name)
         .limit(MAX_HITS_PER_KIND)
     )
@@ -233,11 +281,49 @@ def _providers(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     provider = IdentityProviderRecord
     called = provider.name + literal(" ") + provider.slug
     return (
-        _hit(HitKind.PROVIDER, provider.id, provider.name, provider.slug, provider.active)
-        .where(*(contains_text(called, word) for word in words))
+        _PROVIDER.where(*(contains_text(called, word) for word in words))
         .order_by(provider.name)
         .limit(MAX_HITS_PER_KIND)
     )
+
+
+def _ip_address(ports: Ports, actor: Actor, text: str) -> Iterator[Select[*tuple[Any, ...]]]:
+    """Yield the search for an IP address with attempts to sign in, or which is blocked."""
+    address = parse_address(text)
+    sees_all = actor.holds(Permission.MANAGE_STAFF)
+    if address is None or not (sees_all or actor.holds(Permission.MANAGE_USERS)):
+        return
+    event = SignInEventRecord
+    conditions = [event.address == str(address)]
+    if not sees_all:
+        conditions.append(event.account_type == AccountType.CUSTOMER.value)
+    newest = select(event.attempts).where(*conditions)
+    newest = newest.order_by(event.at.desc(), event.id.desc()).limit(MAX_COUNTED)
+    found = newest.subquery()
+    attempts = select(cast(func.coalesce(func.sum(found.c.attempts), 0), BigInteger).label("sum"))
+    counted = attempts.subquery()
+    is_blocked = sees_all and _is_blocked(ports, str(address))
+    state = literal(HitState.BLOCKED if is_blocked else HitState.ACTIVE, String)
+    name = literal(str(address), String)
+    yield _hit(HitKind.IP_ADDRESS, literal(0), name, literal(""), state, counted.c.sum).where(
+        (counted.c.sum > 0) | literal(is_blocked, Boolean)
+    )
+
+
+def _is_blocked(ports: Ports, address: str) -> bool:
+    """Return whether sign-ins from ``address`` are blocked; no, while the counters are away."""
+    try:
+        now = ports.throttle.timestamp(ports.shared_clock)
+        held = ports.throttle.find(address, now)
+    except ThrottleUnavailable:
+        return False
+    return held is not None and held.blocked_until > now
+
+
+def _first_of(*states: tuple[ColumnElement[bool], HitState]) -> ColumnElement[str]:
+    """Return the first of ``states`` whose condition is true, else that it is active."""
+    cases = ((condition, literal(state.value, String)) for condition, state in states)
+    return case(*cases, else_=literal(HitState.ACTIVE.value, String))
 
 
 def _hit(
@@ -245,15 +331,59 @@ def _hit(
     key: ColumnElement[Any] | InstrumentedAttribute[int],
     title: ColumnElement[str] | InstrumentedAttribute[str],
     detail: ColumnElement[str] | InstrumentedAttribute[str],
-    is_active: ColumnElement[bool] | InstrumentedAttribute[bool],
+    state: ColumnElement[str] | InstrumentedAttribute[str],
+    count: ColumnElement[int] | InstrumentedAttribute[int] | None = None,
 ) -> Select[*tuple[Any, ...]]:
+    counted = literal(0) if count is None else count
     return select(
         literal(kind.value, String).label("kind"),
         key.label("key"),
         title.label("title"),
         detail.label("detail"),
-        is_active.label("is_active"),
+        state.label("state"),
+        counted.label("count"),
     )
+
+
+_APP = _hit(
+    HitKind.APP,
+    AppRecord.id,
+    AppRecord.name,
+    AppRecord.identifier,
+    _first_of((AppRecord.is_active.is_(False), HitState.INACTIVE)),
+)
+_WEBHOOK = _hit(
+    HitKind.WEBHOOK,
+    WebhookRecord.id,
+    WebhookRecord.name,
+    WebhookRecord.target_url,
+    _first_of(
+        (WebhookRecord.is_active.is_(False), HitState.INACTIVE),
+        (WebhookRecord.paused_at.is_not(None), HitState.PAUSED),
+        (WebhookRecord.failing_since.is_not(None), HitState.FAILING),
+    ),
+)
+_GROUP = _hit(
+    HitKind.GROUP,
+    GroupRecord.id,
+    GroupRecord.name,
+    literal(""),
+    literal(HitState.ACTIVE.value, String),
+    select(func.count())
+    .where(GroupMemberRecord.group_id == GroupRecord.id)
+    .correlate(GroupRecord)
+    .scalar_subquery(),
+)
+_PROVIDER = _hit(
+    HitKind.PROVIDER,
+    IdentityProviderRecord.id,
+    IdentityProviderRecord.name,
+    IdentityProviderRecord.slug,
+    _first_of(
+        (IdentityProviderRecord.waiting_changes != "", HitState.WAITING),
+        (IdentityProviderRecord.active.is_(False), HitState.INACTIVE),
+    ),
+)
 
 
 def _keys(

@@ -36,6 +36,7 @@ from app.domain.sign_in.sign_in_log import (
     SignInResult,
     SignInSpan,
 )
+from app.domain.values.ip_addresses import parse_address
 from app.domain.values.pages import MAX_COUNTED, Counts, Page, PageRequest, empty_page, every_item
 from app.domain.values.text_rules import is_storable
 from app.models import SignInEventRecord, UserRecord
@@ -89,7 +90,8 @@ def list_sign_ins(
 ) -> Page[SignInEvent]:
     """Attempts, the newest first; one statement. Refuses INVALID on ``search`` for a long text.
 
-    A text is searched for in the newest 10,000 entries that the other filters leave.
+    A text is searched for in the newest 10,000 entries that the other filters leave, a whole IP
+    address in all of them.
     """
     if not can_match(filter_.text, MAX_TEXT_LENGTH, "search", filter_.address):
         return empty_page()  # no entry can hold that
@@ -117,7 +119,10 @@ def narrow(
     """Return ``query`` for the attempts that are wanted and that ``actor`` can see."""
     conditions = [*_visible(actor), *_conditions(filter_)]
     text = filter_.text.strip()
-    if text:
+    address = parse_address(text)
+    if address is not None:
+        conditions.append(_event.address == str(address))
+    elif text:
         # Bounded: the log is never searched from end to end.
         near = _with_users(select(_event.id)).where(*conditions)
         near = near.order_by(*(column.desc() for column in _BY_TIME)).limit(MAX_SEARCHED)

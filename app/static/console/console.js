@@ -474,7 +474,9 @@ function openPalette() {
   const results = () => [...dialog.querySelectorAll("[data-results] a")];
   const look = async () => {
     const turn = ++latest;
-    const found = await part(`${finder.href}?q=${encodeURIComponent(field.value)}`, "[data-results]");
+    // In the body: what is pasted can be a token, which belongs in no URL.
+    const body = new URLSearchParams(new FormData(field.form));
+    const found = await part(finder.href, "[data-results]", { method: "POST", body });
     if (found.element && turn === latest) {
       dialog.querySelector("[data-results]").replaceWith(found.element);
     }

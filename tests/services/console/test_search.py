@@ -15,15 +15,19 @@ from app.services.console.search import (
     MAX_SEARCH_LENGTH,
     Hit,
     HitKind,
+    HitState,
     search_everything,
 )
+from tests.builders.addresses import make_address
 from tests.builders.apps import change_app, make_app
+from tests.builders.deliveries import store_attempt
 from tests.builders.orders import make_order
 from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user
 from tests.builders.products import make_product
 from tests.builders.provider_records import make_provider
+from tests.builders.sign_in_events import make_sign_in
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.fixtures.statements import recorded_statements, selects
+from tests.fixtures.statements import plans, recorded_statements, selects
 
 pytestmark = pytest.mark.both_databases
 
@@ -41,12 +45,12 @@ def test_items_are_found_by_word_prefixes(ports: Ports) -> None:
     customer = make_user(ports, "label@example.com", first_name="Anna")
     provider = make_provider(ports, "labels", name="Label ID", active=False)
     assert search_everything(ports, OPERATOR, " LABEL ") == (
-        Hit(HitKind.APP, app_id, "Parcelpost Labels", "", is_active=False),
-        Hit(HitKind.WEBHOOK, hook, "hook", "https://labels.example/hook", is_active=True),
-        Hit(HitKind.STAFF, staff, "Labelle", "tom@example.com", is_active=True),
-        Hit(HitKind.CUSTOMER, customer, "Anna", "label@example.com", is_active=True),
-        Hit(HitKind.GROUP, 1, "Label keepers", "", is_active=True),
-        Hit(HitKind.PROVIDER, provider, "Label ID", "labels", is_active=False),
+        Hit(HitKind.APP, app_id, "Parcelpost Labels", "", HitState.INACTIVE),
+        Hit(HitKind.WEBHOOK, hook, "hook", "https://labels.example/hook"),
+        Hit(HitKind.STAFF, staff, "Labelle", "tom@example.com"),
+        Hit(HitKind.CUSTOMER, customer, "Anna", "label@example.com"),
+        Hit(HitKind.GROUP, 1, "Label keepers", ""),
+        Hit(HitKind.PROVIDER, provider, "Label ID", "labels", HitState.INACTIVE),
     )
     assert titles(ports, "abel") == [("group", "Label keepers"), ("provider", "Label ID")]
 
@@ -103,12 +107,8 @@ def test_a_delivery_is_found_by_its_webhook_id(ports: Ports) -> None:
     with ports.database.reading() as session:
         name = session.scalars(select(DeliveryRecord.message_id)).one()
     (hit,) = search_everything(ports, OPERATOR, name)
-    assert (hit.kind, hit.id, hit.title, hit.detail) == (
-        HitKind.DELIVERY,
-        key,
-        "PRODUCT_UPDATED",
-        name,
-    )
+    assert hit == Hit(HitKind.DELIVERY, key, "PRODUCT_UPDATED", name, "PENDING")
+    assert search_everything(ports, OPERATOR, str(key)) == (hit,)
     assert search_everything(ports, OPERATOR, name[:-1]) == ()
 
 
@@ -161,8 +161,8 @@ def test_order_is_found_by_its_number(ports: Ports) -> None:
     customer = make_user(ports, "ann@example.com")
     order = make_order(ports, actor_of(ports, customer), make_product(ports, "Bowl"))
     number = str(order.id)
-    found = Hit(HitKind.ORDER, customer, number, "ann@example.com", is_active=True)
-    for text in (number, f"#{number}", to_global_id("Order", order.id)):
+    found = Hit(HitKind.ORDER, customer, number, "ann@example.com", "UNCONFIRMED")
+    for text in (number, f"#{number}", to_global_id("Order", order.id), "Ann@example.com"):
         assert found in search_everything(ports, OPERATOR, text)
     staff = actor_of(ports, make_staff(ports, "staff@example.com", Permission.MANAGE_USERS))
     assert search_everything(ports, staff, f"#{number}") == ()
@@ -176,6 +176,8 @@ def test_objects_are_found_by_their_api_id(ports: Ports) -> None:
     customer = make_user(ports, "ann@example.com")
     staff = make_user(ports, "tom@example.com", is_staff=True)
     group = make_group(ports, "Support")
+    address = make_address(ports, customer)
+    attempt = store_attempt(ports, delivery)
     for type_name, key, kind in (
         ("App", app_id, HitKind.APP),
         ("Webhook", hook, HitKind.WEBHOOK),
@@ -183,9 +185,69 @@ def test_objects_are_found_by_their_api_id(ports: Ports) -> None:
         ("User", customer, HitKind.CUSTOMER),
         ("User", staff, HitKind.STAFF),
         ("Group", group, HitKind.GROUP),
+        ("Address", address, HitKind.CUSTOMER),
+        ("EventDeliveryAttempt", attempt, HitKind.DELIVERY),
     ):
         (hit,) = search_everything(ports, OPERATOR, to_global_id(type_name, key))
-        assert (hit.kind, hit.id) == (kind, key)
+        found_by = {"Address": customer, "EventDeliveryAttempt": delivery}.get(type_name, key)
+        assert (hit.kind, hit.id) == (kind, found_by)
     clerk = actor_of(ports, make_staff(ports, "clerk@example.com", Permission.MANAGE_PRODUCTS))
-    for type_name, key in (("Webhook", hook), ("EventDelivery", delivery), ("User", customer)):
+    for type_name, key in (
+        ("Webhook", hook),
+        ("EventDelivery", delivery),
+        ("EventDeliveryAttempt", attempt),
+        ("User", customer),
+        ("Address", address),
+    ):
         assert search_everything(ports, clerk, to_global_id(type_name, key)) == ()
+
+
+def test_ip_address_is_found_by_attempts_to_sign_in_and_blocks(ports: Ports) -> None:
+    make_sign_in(ports, address="203.0.113.7", attempts=4)
+    make_sign_in(ports, address="203.0.113.7", attempts=2, account_type="STAFF")
+    everything = Hit(HitKind.IP_ADDRESS, 0, "203.0.113.7", "", count=6)
+    assert search_everything(ports, OPERATOR, "::ffff:203.0.113.7") == (everything,)
+    clerk = actor_of(ports, make_staff(ports, "clerk@example.com", Permission.MANAGE_USERS))
+    of_customers = Hit(HitKind.IP_ADDRESS, 0, "203.0.113.7", "", count=4)
+    assert search_everything(ports, clerk, "203.0.113.7") == (of_customers,)
+    orders = actor_of(ports, make_staff(ports, "orders@example.com", Permission.MANAGE_ORDERS))
+    assert search_everything(ports, orders, "203.0.113.7") == ()
+    assert search_everything(ports, OPERATOR, "203.0.113.70") == ()
+    while not ports.throttle.fail("203.0.113.70", "", None, ports.clock.timestamp()):
+        pass
+    blocked = Hit(HitKind.IP_ADDRESS, 0, "203.0.113.70", "", HitState.BLOCKED)
+    assert search_everything(ports, OPERATOR, "203.0.113.70") == (blocked,)
+    assert search_everything(ports, clerk, "203.0.113.70") == ()
+
+
+_LARGE = {
+    "users",
+    "user_words",
+    "user_words_1",
+    "user_words_2",
+    "orders",
+    "deliveries",
+    "delivery_attempts",
+    "addresses",
+    "sign_in_events",
+}
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_no_search_reads_a_large_table_from_end_to_end(ports: Ports) -> None:
+    texts = (
+        "ann",
+        "ann berg",
+        "ann@example.com",
+        "#1234",
+        "203.0.113.7",
+        "msg_0123456789",
+        *(to_global_id(name, 1) for name in ("User", "Order", "Address", "EventDeliveryAttempt")),
+    )
+    for words in texts:
+        with recorded_statements() as statements:
+            search_everything(ports, OPERATOR, words)
+        scans = {step for step in plans(ports, selects(statements)) if step.startswith("SCAN ")}
+        tables = {step.split()[1] for step in scans}
+        assert not tables & _LARGE, (words, scans)
+        assert len(selects(statements)) <= 3, words
