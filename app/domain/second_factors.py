@@ -33,6 +33,8 @@ class AuthenticationMethod(StrEnum):
     MULTIPLE_FACTORS = "mfa"
 
 
+_PASSKEYS = (AuthenticationMethod.HARDWARE_KEY, AuthenticationMethod.SOFTWARE_KEY)
+
 MAX_STORED_LENGTH = 255
 """Characters of stored methods."""
 
@@ -44,12 +46,17 @@ def used_second_factor(amr: Iterable[str]) -> bool:
 
 def began_with_passkey(amr: Collection[str]) -> bool:
     """Whether a session that no provider opened began with a passkey alone, without a password."""
-    return bool(amr) and AuthenticationMethod.PASSWORD not in amr
+    return bool(amr) and next(iter(amr)) in _PASSKEYS
 
 
-def methods_of_sign_in(used: AuthenticationMethod) -> tuple[str, ...]:
-    """Return the methods of a session that began with a password and a second factor."""
-    return (AuthenticationMethod.PASSWORD, used, AuthenticationMethod.MULTIPLE_FACTORS)
+def methods_of_sign_in(
+    used: AuthenticationMethod, first: AuthenticationMethod = AuthenticationMethod.PASSWORD
+) -> tuple[str, ...]:
+    """Return the methods of a session that began with a password and a second factor.
+
+    ``first`` is what came before the second factor: a password, or a code by email.
+    """
+    return (first, used, AuthenticationMethod.MULTIPLE_FACTORS)
 
 
 def methods_of_passkey(used: AuthenticationMethod) -> tuple[str, ...]:

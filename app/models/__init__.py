@@ -44,6 +44,7 @@ from app.models.shop import LogoRecord, MailTemplateRecord, ShopRecord, SigningK
 from app.models.sign_in import (
     AccountLinkRecord,
     AuthenticatorAppRecord,
+    EmailCodeRecord,
     KnownDeviceRecord,
     PasskeyRecord,
     PasswordGuessRecord,

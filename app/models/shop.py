@@ -79,6 +79,11 @@ class ShopRecord(HasMetadata, Record):
     storefront_rejections: Mapped[int] = mapped_column(
         BigKey, default=0, server_default="0", info=STATE_HERE
     )
+    hosted_pages: Mapped[bool] = mapped_column(default=False, server_default=false())
+    hosted_password_login: Mapped[bool] = mapped_column(default=True, server_default=true())
+    hosted_passkey_login: Mapped[bool] = mapped_column(default=True, server_default=true())
+    hosted_provider_login: Mapped[bool] = mapped_column(default=True, server_default=true())
+    email_code_login: Mapped[bool] = mapped_column(default=False, server_default=false())
     staff_second_factor: Mapped[str] = mapped_column(String(16), server_default="OPTIONAL")
     second_factor_grace_days: Mapped[int] = mapped_column(default=14, server_default="14")
     second_factor_from: Mapped[datetime | None] = mapped_column(UtcDateTime)

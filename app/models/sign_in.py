@@ -27,8 +27,9 @@ class SessionRecord(Record):
     rights that the provider granted, where it rules; it is null where rights are kept here.
     ``amr`` are the authentication methods (RFC 8176), separated by spaces, of a session that used
     a second factor or passkey; empty for others. ``in_console``: it began at the console, whose
-    cookie names it, and no client has tokens of it. ``oauth_client_id``: it is the grant of that
-    OAuth client, limited to ``oauth_scope``, and works as long as the client does;
+    cookie names it, and no client has tokens of it. ``is_hosted``: so for the hosted pages, whose
+    ``authenticated_at`` is when the person proved who they are. ``oauth_client_id``: it is the
+    grant of that OAuth client, limited to ``oauth_scope``, and works as long as the client does;
     ``authenticated_at`` is when the person last signed in for it.
     """
 
@@ -75,6 +76,7 @@ class SessionRecord(Record):
     scope: Mapped[str | None] = mapped_column(Text)
     amr: Mapped[str] = mapped_column(String(255), default="", server_default="")
     in_console: Mapped[bool] = mapped_column(default=False, server_default=false())
+    is_hosted: Mapped[bool] = mapped_column(default=False, server_default=false())
     oauth_client_id: Mapped[int | None] = mapped_column(BigKey)
     oauth_scope: Mapped[str] = mapped_column(Text, default="", server_default="")
     authenticated_at: Mapped[datetime | None]
@@ -105,7 +107,8 @@ class ResetRequestRecord(Record):
     """A request for a link to set the password of the account with ``email``, if there is one.
 
     The worker looks up the account, so that the response takes the same time for every email.
-    ``caller`` is the requester, for audit and events. Deleted once processed.
+    ``caller`` is the requester, for audit and events. With ``code_id`` it is for a code to sign in
+    instead. Deleted once processed.
     """
 
     __tablename__ = "reset_requests"
@@ -114,7 +117,34 @@ class ResetRequestRecord(Record):
     email: Mapped[str] = mapped_column(String(254))
     redirect_url: Mapped[str] = mapped_column(String(2048))
     caller: Mapped[dict[str, object]]
+    code_id: Mapped[int | None] = mapped_column(BigKey)
     created_at: Mapped[datetime]
+
+
+class EmailCodeRecord(Record):
+    """A sign-in with a code by email: asked for with ``email``, whether or not an account has it.
+
+    ``digest`` is the SHA-256 of the token that the client has, without which the code is worth
+    nothing. The worker fills in ``user_id`` and ``sealed``, the encrypted code, when it writes the
+    mail. ``failures`` counts wrong codes; rows are kept for a day, to count them by email.
+    ``audience`` (JSON) is that of the tokens.
+    """
+
+    __tablename__ = "email_codes"
+    __table_args__ = (Index("ix_email_codes_email_created_at", "email", "created_at"),)
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    email: Mapped[str] = mapped_column(String(254))
+    user_id: Mapped[int | None] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"), index=True
+    )
+    sealed: Mapped[str] = mapped_column(Text, default="", server_default="")
+    is_hosted: Mapped[bool] = mapped_column(default=False, server_default=false())
+    audience: Mapped[str] = mapped_column(Text, default="", server_default="")
+    failures: Mapped[int] = mapped_column(default=0, server_default="0")
+    created_at: Mapped[datetime] = mapped_column(index=True)
+    expires_at: Mapped[datetime]
 
 
 class PasskeyRecord(Record):
@@ -190,8 +220,8 @@ class SecondFactorChallengeRecord(Record):
     ``user_id`` is null while a passkey alone is to say who signs in. ``session_id`` is the session
     that asks for a proof or adds a passkey. ``passkey_challenge`` is WebAuthn's random challenge,
     base64url, empty until passkey options were asked for. ``failures`` counts wrong answers. The
-    others are how the session will begin: the sign-in's method, console, lifetime in seconds and
-    audience (JSON). An answered challenge is deleted.
+    others are how the session will begin: the sign-in's method, console or hosted pages, lifetime
+    in seconds and audience (JSON). An answered challenge is deleted.
     """
 
     __tablename__ = "second_factor_challenges"
@@ -209,6 +239,7 @@ class SecondFactorChallengeRecord(Record):
     failures: Mapped[int] = mapped_column(default=0, server_default="0")
     method: Mapped[str] = mapped_column(String(16), default="", server_default="")
     in_console: Mapped[bool] = mapped_column(default=False, server_default=false())
+    is_hosted: Mapped[bool] = mapped_column(default=False, server_default=false())
     lifetime: Mapped[int | None]
     audience: Mapped[str] = mapped_column(Text, default="", server_default="")
     created_at: Mapped[datetime]

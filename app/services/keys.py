@@ -523,7 +523,8 @@ def _signed_with(ports: Ports, stored: StoredRing, kids: Sequence[str]) -> Colum
         if key.pair.public.kid in kids and key.activated_at is not None
     ]
     lives = SessionRecord.expires_at > ports.clock.now()
-    return and_(lives, SessionRecord.in_console.is_(False), or_(false(), *spans))
+    has_tokens = SessionRecord.in_console.is_(False), SessionRecord.is_hosted.is_(False)
+    return and_(lives, *has_tokens, or_(false(), *spans))
 
 
 def _replacements(

@@ -5,6 +5,7 @@ from datetime import timedelta
 from sqlalchemy import func, select
 
 from app.domain.authorization.actor import SessionOrigin
+from app.domain.sign_in.sign_in_log import SignInPlace
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, SessionRecord
 from app.ports import Ports
 from app.services.sign_in.sessions import ProviderSession, SessionStart, open_session
@@ -70,7 +71,11 @@ def open_sso_session(
             session.scalars(of_person).one(),
             refresh_token=refresh_token,
         )
-        start = SessionStart(SessionOrigin.OIDC, begun, in_console=in_console)
+        start = SessionStart(
+            SessionOrigin.OIDC,
+            begun,
+            place=SignInPlace.CONSOLE if in_console else SignInPlace.API,
+        )
         return open_session(ports, NOBODY, session, user_id, start).token
 
 

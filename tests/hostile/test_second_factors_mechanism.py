@@ -12,7 +12,7 @@ from sqlalchemy import update
 
 from app.adapters.keys.encryption import AesEncryption
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.sign_in.sign_in_log import SignInReason
+from app.domain.sign_in.sign_in_log import SignInPlace, SignInReason
 from app.domain.values.errors import Refused, TokenRejected
 from app.models import SessionRecord, UserRecord
 from app.ports import Ports
@@ -158,9 +158,10 @@ def test_extension_lists_no_factors_of_its_user_by_having_its_token_checked(port
 def test_answers_to_invented_challenges_are_in_the_sign_in_log(
     ports: Ports, in_console: bool
 ) -> None:
+    place = SignInPlace.CONSOLE if in_console else SignInPlace.API
     answers: list[Callable[[], object]] = [
         lambda: sign_in_with_passkey(
-            ports, NOBODY, challenge="invented", credential="{}", in_console=in_console
+            ports, NOBODY, challenge="invented", credential="{}", place=place
         )
     ]
     if not in_console:

@@ -30,6 +30,7 @@ RESULTS: Mapping[str, str] = {
 METHODS: Mapping[str, str] = {
     SignInMethod.PASSWORD: translatable("Password"),
     SignInMethod.PASSKEY: translatable("Passkey"),
+    SignInMethod.EMAIL_CODE: translatable("Code by email"),
     SignInMethod.SSO: translatable("SSO"),
     SignInMethod.LINK: translatable("Emailed link"),
     SignInMethod.REFRESH: translatable("Token refresh"),

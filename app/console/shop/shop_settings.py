@@ -322,6 +322,11 @@ _HEADINGS = {
         translatable("How new customers confirm their email."),
         translatable("Save customer accounts"),
     ),
+    SettingGroup.HOSTED_PAGES: _Heading(
+        translatable("Hosted pages"),
+        translatable("Pages of this server where customers sign in and manage their account."),
+        translatable("Save hosted pages"),
+    ),
 }
 GROUPS = tuple(_HEADINGS)
 """The groups of settings on the page, in its order."""
@@ -344,6 +349,7 @@ _SAVED = {
         "Links saved. Emails that were sent before keep their links."
     ),
     SettingGroup.ACCOUNTS: translatable("Customer account settings saved."),
+    SettingGroup.HOSTED_PAGES: translatable("Hosted pages saved."),
 }
 _NOT_SENT = translatable(
     "Mail isn't sent: it's written to a file on the server until a server administrator connects "

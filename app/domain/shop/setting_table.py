@@ -71,6 +71,7 @@ class SettingGroup(StrEnum):
     MAIL_SENDERS = "mail-senders"
     LINKS = "links"
     ACCOUNTS = "accounts"
+    HOSTED_PAGES = "hosted-pages"
     ACCESS = "access"
     SECOND_FACTOR = "second-factor"
 
@@ -313,6 +314,42 @@ SETTINGS = (
         SettingKind.SWITCH,
         SettingGroup.ACCOUNTS,
         "Whether customers can sign in before they confirm their email.",
+    ),
+    Setting(
+        "hosted_pages",
+        "Hosted pages",
+        SettingKind.SWITCH,
+        SettingGroup.HOSTED_PAGES,
+        "Whether customers can sign in and manage their account at /account/.",
+    ),
+    Setting(
+        "hosted_password_login",
+        "Offer passwords",
+        SettingKind.SWITCH,
+        SettingGroup.HOSTED_PAGES,
+        "Whether hosted pages offer to sign in and register with a password.",
+    ),
+    Setting(
+        "hosted_passkey_login",
+        "Offer passkeys",
+        SettingKind.SWITCH,
+        SettingGroup.HOSTED_PAGES,
+        "Whether hosted pages offer to sign in with a passkey and to add passkeys.",
+    ),
+    Setting(
+        "hosted_provider_login",
+        "Offer identity providers",
+        SettingKind.SWITCH,
+        SettingGroup.HOSTED_PAGES,
+        "Whether hosted pages offer to sign in with each active identity provider.",
+    ),
+    Setting(
+        "email_code_login",
+        "Codes by email",
+        SettingKind.SWITCH,
+        SettingGroup.HOSTED_PAGES,
+        "Whether people can sign in with a code sent by email, on hosted pages and through the "
+        "API.",
     ),
     Setting(
         "staff_second_factor",

@@ -81,6 +81,11 @@ class ShopSettings(PublicShop):
     customer_set_password_url: str = ""
     enable_account_confirmation_by_email: bool = True
     allow_login_without_confirmation: bool = False
+    hosted_pages: bool = False
+    hosted_password_login: bool = True
+    hosted_passkey_login: bool = True
+    hosted_provider_login: bool = True
+    email_code_login: bool = False
     staff_second_factor: StaffSecondFactor = StaffSecondFactor.OPTIONAL
     second_factor_grace_days: int = DEFAULT_GRACE_DAYS
     second_factor_from: datetime | None = None

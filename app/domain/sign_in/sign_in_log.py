@@ -25,17 +25,27 @@ _HIDDEN = "\N{HORIZONTAL ELLIPSIS}"
 class SignInMethod(StrEnum):
     """How someone tried to sign in; LINK is an emailed link that sets a password.
 
-    PASSKEY is a passkey alone, PROVIDER_TOKEN a provider's access token that a client brings. A
-    second factor belongs to the attempt with the password or link.
+    PASSKEY is a passkey alone, EMAIL_CODE a code by email, PROVIDER_TOKEN a provider's access
+    token that a client brings. A second factor belongs to the attempt with the password, link or
+    code by email.
     """
 
     PASSWORD = "PASSWORD"
     PASSKEY = "PASSKEY"
+    EMAIL_CODE = "EMAIL_CODE"
     SSO = "SSO"
     LINK = "LINK"
     REFRESH = "REFRESH"
     APP_TOKEN = "APP_TOKEN"
     PROVIDER_TOKEN = "PROVIDER_TOKEN"
+
+
+class SignInPlace(StrEnum):
+    """Where a session begins; each takes its own sessions and unfinished sign-ins alone."""
+
+    API = "API"
+    CONSOLE = "CONSOLE"
+    HOSTED = "HOSTED"
 
 
 class SignInResult(StrEnum):

@@ -16,6 +16,7 @@ from app.services.sign_in_log.events import list_sign_ins
 _METHODS = {
     "PASSWORD": "With email and password, and a second factor if the account has one.",
     "PASSKEY": "With a passkey alone.",
+    "EMAIL_CODE": "With a code sent by email.",
     "SSO": "With an identity provider.",
     "LINK": "By setting a password with an emailed link.",
     "REFRESH": "By refreshing a session. Only failures are recorded.",

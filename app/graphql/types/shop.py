@@ -191,6 +191,11 @@ class Shop(graphene.ObjectType):
     customer_set_password_url = _managed("customer_set_password_url")
     enable_account_confirmation_by_email = _managed("enable_account_confirmation_by_email")
     allow_login_without_confirmation = _managed("allow_login_without_confirmation")
+    hosted_pages = _managed("hosted_pages")
+    hosted_password_login = _managed("hosted_password_login")
+    hosted_passkey_login = _managed("hosted_passkey_login")
+    hosted_provider_login = _managed("hosted_provider_login")
+    email_code_login = _managed("email_code_login")
     staff_second_factor = _managed("staff_second_factor")
     second_factor_grace_days = _managed("second_factor_grace_days")
     second_factor_required_from = graphene.DateTime(

@@ -10,7 +10,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import MailKind
 from app.domain.passwords.passwords import normalize_password, own_words, password_problems
-from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace, SignInReason
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -169,7 +169,7 @@ def sign_in_with_link(
     entry = SignInEntry(
         begins.method,
         email=normalize_email(email),
-        in_console=begins.in_console,
+        in_console=begins.place is SignInPlace.CONSOLE,
         reason=SignInReason.LINK_INVALID,
     )
     with logged_sign_in(ports, actor, entry):

@@ -20,7 +20,7 @@ from app.domain.shop.settings import (
     rejects_password_sessions,
     removes_staff_rights,
 )
-from app.domain.sign_in.sign_in_log import SignInMethod
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.single_sign_on.providers import ProviderError
 from app.domain.values.errors import Problem, Refused
 from app.models import ShopRecord, UserRecord
@@ -177,7 +177,7 @@ def sign_in_to_console(
     Refuses INVALID on ``email`` unless it is a staff member's. Raises ``SecondFactorRequired`` for
     an account with a second factor.
     """
-    begins = PendingSession(in_console=True, lifetime=LIFETIME)
+    begins = PendingSession(place=SignInPlace.CONSOLE, lifetime=LIFETIME)
     entered = sign_in_with_password(ports, actor, begins, email=email, password=password)
     return console_session(entered.opened, entered.user)
 
@@ -188,7 +188,9 @@ def ask_for_passkey_at_console(ports: Ports, actor: Actor) -> PasskeyChallenge:
 
     Refuses as ``challenge_passkey`` does.
     """
-    return ask_for_passkey(ports, actor, PendingSession(in_console=True, lifetime=LIFETIME))
+    return ask_for_passkey(
+        ports, actor, PendingSession(place=SignInPlace.CONSOLE, lifetime=LIFETIME)
+    )
 
 
 @input_decides
@@ -200,7 +202,7 @@ def sign_in_to_console_with_passkey(
     Refuses INVALID on ``email`` unless it is a staff member's.
     """
     entered = sign_in_with_passkey(
-        ports, actor, challenge=challenge, credential=credential, in_console=True
+        ports, actor, challenge=challenge, credential=credential, place=SignInPlace.CONSOLE
     )
     return console_session(entered.opened, entered.user)
 
@@ -237,7 +239,7 @@ def finish_console_sign_in(
     it must be the same person, who has then reauthenticated.
     """
     provider = find_login_provider(ports, plugin_id)
-    terms = SignInTerms(staff_only=True, user_id=actor.user_id, lifetime=LIFETIME)
+    terms = SignInTerms(SignInPlace.CONSOLE, user_id=actor.user_id, lifetime=LIFETIME)
     entered = sign_in_with_provider(
         ports, actor, provider, code=code, state=state, error=error, terms=terms
     )
@@ -255,7 +257,7 @@ def set_password_at_console(
 
     ``None`` for customers, who can't use the console.
     """
-    begins = PendingSession(SignInMethod.LINK, in_console=True, lifetime=LIFETIME)
+    begins = PendingSession(SignInMethod.LINK, place=SignInPlace.CONSOLE, lifetime=LIFETIME)
     try:
         entered = sign_in_with_link(
             ports, actor, begins, email=email, password=password, token=token
@@ -376,7 +378,9 @@ def show_waiting_sign_in(ports: Ports, actor: Actor, *, challenge: str) -> Waiti
 
     Refuses INVALID on ``challenge`` for one that is over.
     """
-    found = find_challenge(ports, actor, challenge, ChallengePurpose.SIGN_IN, in_console=True)
+    found = find_challenge(
+        ports, actor, challenge, ChallengePurpose.SIGN_IN, place=SignInPlace.CONSOLE
+    )
     with ports.database.reading() as session:
         email = session.scalar(select(UserRecord.email).where(UserRecord.id == found.user_id))
         types = read_factors(session, found.user_id or 0).types
@@ -389,7 +393,9 @@ def verify_code_at_console(
 ) -> ConsoleSession:
     """Finish a sign-in to the console with a code; refuses as ``verify_second_factor`` does."""
     with logged_sign_in(ports, actor, SignInEntry(SignInMethod.PASSWORD, in_console=True)):
-        found = find_challenge(ports, actor, challenge, ChallengePurpose.SIGN_IN, in_console=True)
+        found = find_challenge(
+            ports, actor, challenge, ChallengePurpose.SIGN_IN, place=SignInPlace.CONSOLE
+        )
     entered = finish_with_code(ports, actor, found, challenge, code)
     return console_session(entered.opened, entered.user)
 
@@ -399,7 +405,7 @@ def challenge_passkey_at_console(
     ports: Ports, actor: Actor, *, challenge: str
 ) -> PasskeyChallenge:
     """Return the options to finish a sign-in with a passkey; refuses as ``challenge_passkey``."""
-    return options_for(ports, actor, challenge, in_console=True)
+    return options_for(ports, actor, challenge, place=SignInPlace.CONSOLE)
 
 
 @account_owner_only

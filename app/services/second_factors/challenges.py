@@ -25,7 +25,7 @@ from app.domain.second_factors import (
     write_methods,
 )
 from app.domain.shop.settings import StaffSecondFactor
-from app.domain.sign_in.sign_in_log import SignInMethod
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.values.errors import Problem, Refused
 from app.models import SecondFactorChallengeRecord, SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -48,7 +48,7 @@ class PendingSession:
     """How the session begins that a challenge of a sign-in opens."""
 
     method: SignInMethod = SignInMethod.PASSWORD
-    in_console: bool = False
+    place: SignInPlace = SignInPlace.API
     lifetime: timedelta | None = None
     audience: str = ""
 
@@ -84,7 +84,8 @@ def ask(
             user_id=user_id,
             session_id=session_id,
             method=begins.method.value,
-            in_console=begins.in_console,
+            in_console=begins.place is SignInPlace.CONSOLE,
+            is_hosted=begins.place is SignInPlace.HOSTED,
             lifetime=None if begins.lifetime is None else int(begins.lifetime.total_seconds()),
             audience=_write_audience(begins.audience),
             created_at=now,
@@ -92,6 +93,14 @@ def ask(
         )
     )
     return Challenge(token, now + CHALLENGE_LIFETIME, types)
+
+
+@building_block
+def place_of(stored: SecondFactorChallengeRecord) -> SignInPlace:
+    """Return where the challenge's session will begin, and where it is to be answered."""
+    if stored.is_hosted:
+        return SignInPlace.HOSTED
+    return SignInPlace.CONSOLE if stored.in_console else SignInPlace.API
 
 
 @building_block

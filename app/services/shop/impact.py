@@ -191,7 +191,11 @@ def _provider_refreshes_no_more(ports: Ports) -> ColumnElement[int]:
 
 
 def _is_open_at_client(ports: Ports) -> tuple[ColumnElement[bool], ...]:
-    return SessionRecord.expires_at > ports.clock.now(), SessionRecord.in_console.is_(False)
+    return (
+        SessionRecord.expires_at > ports.clock.now(),
+        SessionRecord.in_console.is_(False),
+        SessionRecord.is_hosted.is_(False),
+    )
 
 
 @building_block

@@ -10,7 +10,7 @@ from app.domain.second_factors import (
     methods_of_passkey,
     methods_of_sign_in,
 )
-from app.domain.sign_in.sign_in_log import SignInMethod
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.values.errors import Problem
 from app.models import SecondFactorChallengeRecord
 from app.ports import Ports
@@ -78,9 +78,7 @@ def ask_for_passkey(ports: Ports, actor: Actor, begins: PendingSession) -> Passk
     """Return the options for a sign-in with a passkey alone; refuses as ``challenge_passkey``."""
     require_password_login(load_shop_state(ports).switches)
     purpose = ChallengePurpose.PASSKEY_SIGN_IN
-    pending = PendingSession(
-        SignInMethod.PASSKEY, begins.in_console, begins.lifetime, begins.audience
-    )
+    pending = PendingSession(SignInMethod.PASSKEY, begins.place, begins.lifetime, begins.audience)
     with ports.database.transaction() as session:
         token = ask(ports, session, purpose, pending=pending).token
         session.flush()
@@ -89,11 +87,11 @@ def ask_for_passkey(ports: Ports, actor: Actor, begins: PendingSession) -> Passk
 
 @building_block
 def options_for(
-    ports: Ports, actor: Actor, challenge: str, *, in_console: bool = False
+    ports: Ports, actor: Actor, challenge: str, *, place: SignInPlace = SignInPlace.API
 ) -> PasskeyChallenge:
     """Return the options that name the passkeys of the account that ``challenge`` asks."""
     purposes = (ChallengePurpose.SIGN_IN, ChallengePurpose.PROOF)
-    found = find_challenge(ports, actor, challenge, *purposes, in_console=in_console)
+    found = find_challenge(ports, actor, challenge, *purposes, place=place)
     purpose = ChallengePurpose(found.purpose)
     if purpose is ChallengePurpose.SIGN_IN:
         require_password_login(load_shop_state(ports).switches)
@@ -120,16 +118,21 @@ def verify_passkey(ports: Ports, actor: Actor, *, challenge: str, credential: st
 
 @building_block
 def sign_in_with_passkey(
-    ports: Ports, actor: Actor, *, challenge: str, credential: str, in_console: bool = False
+    ports: Ports,
+    actor: Actor,
+    *,
+    challenge: str,
+    credential: str,
+    place: SignInPlace = SignInPlace.API,
 ) -> PasswordSignIn:
     """Open the session of ``ask_for_passkey``, or one whose password was right before.
 
     Refuses as ``verify_passkey`` does.
     """
     purposes = (ChallengePurpose.SIGN_IN, ChallengePurpose.PASSKEY_SIGN_IN)
-    entry = SignInEntry(SignInMethod.PASSKEY, in_console=in_console)
+    entry = SignInEntry(SignInMethod.PASSKEY, in_console=place is SignInPlace.CONSOLE)
     with logged_sign_in(ports, actor, entry):
-        found = find_challenge(ports, actor, challenge, *purposes, in_console=in_console)
+        found = find_challenge(ports, actor, challenge, *purposes, place=place)
     return finish_with_passkey(ports, actor, found, challenge, credential)
 
 

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import normalize_email
 from app.domain.authorization.actor import Actor
-from app.domain.sign_in.sign_in_log import SignInReason
+from app.domain.sign_in.sign_in_log import SignInPlace, SignInReason
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text_rules import is_storable
 from app.models import ShopRecord, UserRecord
@@ -91,11 +91,13 @@ def sign_in_with_password(
 ) -> PasswordSignIn:
     """Open a session by password; refuses as ``create_token`` does.
 
-    At the console (``begins.in_console``) it refuses INVALID on ``email`` to all but staff after
+    At the console  it refuses INVALID on ``email`` to all but staff after
     the password proved right.
     """
     entry = SignInEntry(
-        begins.method, email=normalize_email(email or ""), in_console=begins.in_console
+        begins.method,
+        email=normalize_email(email or ""),
+        in_console=begins.place is SignInPlace.CONSOLE,
     )
     with logged_sign_in(ports, actor, entry):
         require_password_login(load_shop_state(ports).switches)

@@ -25,7 +25,7 @@ from app.domain.second_factors import (
     methods_of_sign_in,
 )
 from app.domain.sign_in.login_throttle import MAX_GUESSES
-from app.domain.sign_in.sign_in_log import SignInMethod
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.sign_in.tokens import CSRF_TOKEN_LENGTH
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
 from app.models import (
@@ -49,6 +49,7 @@ from app.services.second_factors.challenges import (
     ask,
     count_answer,
     note_method,
+    place_of,
     read_audience,
     use_up,
 )
@@ -82,12 +83,16 @@ class WrongAnswer(Refused):
 
 @building_block
 def find_challenge(
-    ports: Ports, actor: Actor, token: str, *purposes: ChallengePurpose, in_console: bool = False
+    ports: Ports,
+    actor: Actor,
+    token: str,
+    *purposes: ChallengePurpose,
+    place: SignInPlace = SignInPlace.API,
 ) -> SecondFactorChallengeRecord:
     """Return the challenge of ``token`` if it can be answered here by ``actor``.
 
     Refuses CHALLENGE_ENDED for one that is unknown or over, is for another purpose, belongs to the
-    other side of console and API, or to another session than the actor's own.
+    other of API, console and hosted pages, or to another session than the actor's own.
     """
     stored = SecondFactorChallengeRecord
     with ports.database.reading() as session:
@@ -95,7 +100,8 @@ def find_challenge(
             select(stored).where(
                 stored.digest == digest_of_challenge(token),
                 stored.purpose.in_([purpose.value for purpose in purposes]),
-                stored.in_console.is_(in_console),
+                stored.in_console.is_(place is SignInPlace.CONSOLE),
+                stored.is_hosted.is_(place is SignInPlace.HOSTED),
                 stored.expires_at > ports.clock.now(),
                 stored.failures < MAX_CHALLENGE_FAILURES,
             )
@@ -338,11 +344,11 @@ def verify_second_factor(ports: Ports, actor: Actor, *, challenge: str, code: st
 
 @building_block
 def find_sign_in(
-    ports: Ports, actor: Actor, token: str, *, in_console: bool
+    ports: Ports, actor: Actor, token: str, *, place: SignInPlace
 ) -> SecondFactorChallengeRecord:
     """Return the challenge of a sign-in, by password or by a passkey alone."""
     purposes = (ChallengePurpose.SIGN_IN, ChallengePurpose.PASSKEY_SIGN_IN)
-    return find_challenge(ports, actor, token, *purposes, in_console=in_console)
+    return find_challenge(ports, actor, token, *purposes, place=place)
 
 
 @building_block
@@ -395,7 +401,7 @@ def _enter(
     A passkey that was deleted or reported since it was checked opens none.
     """
     lifetime = None if found.lifetime is None else timedelta(seconds=found.lifetime)
-    begins = PendingSession(entry.method, found.in_console, lifetime, read_audience(found))
+    begins = PendingSession(entry.method, place_of(found), lifetime, read_audience(found))
     with ports.database.transaction(account(proved.user_id)) as session:
         # The account before its challenge, as where all of an account's challenges end.
         user = session.get(UserRecord, proved.user_id, with_for_update=True)

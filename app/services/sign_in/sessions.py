@@ -22,7 +22,7 @@ from app.domain.second_factors import (
 )
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.sign_in.devices import SignedIn, device_of
-from app.domain.sign_in.sign_in_log import SignInReason
+from app.domain.sign_in.sign_in_log import SignInPlace, SignInReason
 from app.domain.sign_in.tokens import (
     CSRF_TOKEN_LENGTH,
     SESSION_TOKEN_LENGTH,
@@ -90,14 +90,16 @@ class SessionStart:
 
     ``provider`` is where it began, for one of origin OIDC. ``lifetime`` is for how long it lasts,
     that of refresh tokens by default. ``amr`` are the authentication methods, if a second factor
-    or passkey was used. ``in_console``: clients get no tokens of it.
+    or passkey was used. Clients get no tokens of a session of the console or the hosted pages.
+    ``proved_ago`` is how many seconds ago the person proved who they are, as far as known.
     """
 
     origin: SessionOrigin
     provider: ProviderSession | None = None
     lifetime: timedelta | None = None
     amr: tuple[str, ...] = ()
-    in_console: bool = False
+    place: SignInPlace = SignInPlace.API
+    proved_ago: float = 0.0
 
 
 class SecondFactorSkipped(RuntimeError):
@@ -147,7 +149,9 @@ def open_session(
         user_agent=actor.user_agent[:256],
         refresh_digest=digest_of_csrf_token(opened.csrf_token),
         amr=write_methods(start.amr),
-        in_console=start.in_console,
+        in_console=start.place is SignInPlace.CONSOLE,
+        is_hosted=start.place is SignInPlace.HOSTED,
+        authenticated_at=now - timedelta(seconds=start.proved_ago),
     )
     if begun is not None:
         kept.provider_id = begun.provider_id
@@ -289,7 +293,7 @@ def begin_session(
     caller raises its refusal after the commit.
     """
     start = SessionStart(
-        SessionOrigin.PASSWORD, lifetime=begins.lifetime, amr=amr, in_console=begins.in_console
+        SessionOrigin.PASSWORD, lifetime=begins.lifetime, amr=amr, place=begins.place
     )
     try:
         opened = open_session(ports, actor, session, user.id, start)

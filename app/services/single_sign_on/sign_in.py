@@ -17,7 +17,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import ScopeGrant, granted_scopes
 from app.domain.keys import PENDING_SIGN_IN
-from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace, SignInReason
 from app.domain.single_sign_on.provider_tokens import (
     IdToken,
     ProviderTokenRejected,
@@ -247,11 +247,15 @@ _SOMEBODY_ELSE = Problem(
 
 @dataclass(frozen=True, slots=True)
 class SignInTerms:
-    """Who can sign in: staff only, or one person only; and the session's lifetime."""
+    """Where and who: at the console staff only; or one person only; the session's lifetime."""
 
-    staff_only: bool = False
+    place: SignInPlace = SignInPlace.API
     user_id: int | None = None
     lifetime: timedelta | None = None
+
+    @property
+    def staff_only(self) -> bool:
+        return self.place is SignInPlace.CONSOLE
 
 
 OPEN_TO_ALL = SignInTerms()
@@ -472,7 +476,8 @@ def _sign_in(
             started,
             terms.lifetime,
             provider_person.amr,
-            in_console=entry.in_console,
+            place=terms.place,
+            proved_ago=proven.proved_ago,
         )
         opened = open_session(ports, actor, session, user.id, start)
         entered = load_user(session, user.id)
