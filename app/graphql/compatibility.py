@@ -7,7 +7,7 @@ schema.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ class Constant:
             return self.shown
         if self.value is None:
             return "null"
-        if self.value is _NO_PAGE or self.value in ((), [], {}):
+        if self.value is _NO_PAGE or self.value in ((), [], {}, ""):
             return "empty"
         return f"`{str(self.value).lower() if isinstance(self.value, bool) else self.value}`"
 
@@ -108,7 +108,9 @@ def _extended() -> Iterator[tuple[str, Constant]]:
 
 
 def _value(field: FieldDefinitionNode, reason: str) -> Constant:
-    """Return the value that a field has by its type: empty, null, or an object of constants."""
+    """Return what ``@always`` says, or the value by type: empty, null, an object of constants."""
+    if constant_ := always(field):
+        return replace(constant_, reason=reason)
     is_required = isinstance(field.type, NonNullTypeNode)
     kind = field.type.type if isinstance(field.type, NonNullTypeNode) else field.type
     if isinstance(kind, ListTypeNode):

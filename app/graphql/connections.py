@@ -29,10 +29,10 @@ class Edge:
     position: Sequence[object]
 
 
-def make_connection(name: str, node: str) -> type[graphene.ObjectType]:
-    """The type ``<name>CountableConnection`` of nodes of the dotted type ``node``."""
+def make_connection(name: str, node: str, kind: str = "Countable") -> type[graphene.ObjectType]:
+    """The type ``<name><kind>Connection`` of nodes of the dotted type ``node``."""
     edge = type(
-        f"{name}CountableEdge",
+        f"{name}{kind}Edge",
         (graphene.ObjectType,),
         {
             "__doc__": "An item of a list and its cursor.",
@@ -42,7 +42,7 @@ def make_connection(name: str, node: str) -> type[graphene.ObjectType]:
         },
     )
     connection: type[graphene.ObjectType] = type(
-        f"{name}CountableConnection",
+        f"{name}{kind}Connection",
         (graphene.ObjectType,),
         {
             "__doc__": "A page of a list.",

@@ -40,7 +40,7 @@ from app.graphql.root_fields.users import StaffMutations, UserQueries
 from app.graphql.root_fields.webhooks import DryRunMutations, WebhookMutations, WebhookQueries
 from app.graphql.server.endpoint import GraphqlEndpoint
 from app.graphql.server.query_cost import WEBHOOKS
-from app.graphql.unavailable import with_unavailable
+from app.graphql.unavailable import IMPLEMENTATIONS, with_unavailable
 from app.ports import Ports
 from app.services.authorization.register import may
 from app.services.webhooks.lists import count_webhooks
@@ -349,7 +349,7 @@ schema = graphene.Schema(
     query=Query,
     mutation=Mutation,
     subscription=Subscription,
-    types=list(EVENT_TYPES.values()),
+    types=[*EVENT_TYPES.values(), *IMPLEMENTATIONS],
 )
 describe(schema.graphql_schema)
 

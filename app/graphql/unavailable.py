@@ -3,13 +3,16 @@
 Only ``with_unavailable`` leads to these types, or ``compatibility.constant``.
 """
 
+from functools import cache
 from typing import Any, TypeVar
 
 import graphene
+from graphene.utils.module_loading import import_string
 from graphql import (
     EnumTypeDefinitionNode,
     FieldDefinitionNode,
     InputValueDefinitionNode,
+    InterfaceTypeDefinitionNode,
     ListTypeNode,
     NamedTypeNode,
     NonNullTypeNode,
@@ -27,7 +30,7 @@ from app.graphql.metadata_fields import ObjectWithMetadata
 
 _NONE = "No object of this type is returned."
 _IGNORED = "Ignored."
-_CONNECTION = "CountableConnection"
+_CONNECTION = "Connection"
 _BUILT_IN: dict[str, Any] = {
     "Boolean": graphene.Boolean,
     "Date": graphene.Date,
@@ -40,18 +43,24 @@ _BUILT_IN: dict[str, Any] = {
 }
 _OURS = {
     "Address": "app.graphql.types.addresses.Address",
+    "AddressTypeEnum": "app.graphql.types.addresses.AddressTypeEnum",
     "AddressInput": "app.graphql.root_fields.addresses.AddressInput",
     "App": "app.graphql.types.apps.App",
     "Channel": "app.graphql.types.channels.Channel",
+    "CountryCode": "app.graphql.types.addresses.CountryCode",
     "CountryDisplay": "app.graphql.types.addresses.CountryDisplay",
     "Image": "app.graphql.types.users.Image",
     "JobStatusEnum": "app.graphql.types.apps.JobStatusEnum",
+    "LanguageCodeEnum": "app.graphql.types.languages.LanguageCodeEnum",
     "LanguageDisplay": "app.graphql.types.languages.LanguageDisplay",
     "Metadata": "app.graphql.metadata_fields.Metadata",
     "MetadataItem": "app.graphql.metadata_fields.MetadataItem",
     "Money": "app.graphql.types.money.Money",
+    "Order": "app.graphql.types.orders.Order",
     "OrderCountableConnection": "app.graphql.types.orders.OrderCountableConnection",
+    "OrderLine": "app.graphql.types.orders.OrderLine",
     "OrderSortingInput": "app.graphql.root_fields.sales.OrderSortingInput",
+    "PositiveDecimal": "app.graphql.types.money.PositiveDecimal",
     "Product": "app.graphql.types.products.Product",
     "ProductCountableConnection": "app.graphql.root_fields.products.ProductCountableConnection",
     "ProductOrder": "app.graphql.root_fields.products.ProductOrder",
@@ -117,9 +126,10 @@ def _named(name: str) -> Any:
     if name in _OURS:
         return _OURS[name]
     if name not in TYPES and name.endswith(_CONNECTION):
-        node = name.removesuffix(_CONNECTION)
-        TYPES[name] = make_connection(node, f"{__name__}.{node}")
-    return lambda: TYPES[name]
+        kind = "Countable" if name.endswith(f"Countable{_CONNECTION}") else ""
+        node = name.removesuffix(f"{kind}{_CONNECTION}")
+        TYPES[name] = make_connection(node, f"{__name__}.{node}", kind)
+    return lambda: _union(name) if name in _UNIONS else TYPES[name]
 
 
 def _arguments(field: FieldDefinitionNode) -> dict[str, Any]:
@@ -154,10 +164,16 @@ def _field(node: FieldDefinitionNode) -> graphene.Field:
 
 def _object(node: ObjectTypeDefinitionNode) -> Any:
     fields = {field.name.value: _field(field) for field in node.fields}
-    interfaces = (ObjectWithMetadata,) if node.interfaces else ()
+    interfaces = tuple(_INTERFACES[print_ast(each)] for each in node.interfaces)
     meta = type("Meta", (), {"interfaces": interfaces})
     body = {"__doc__": _text(node), "Meta": meta, **fields}
     return type(node.name.value, (graphene.ObjectType,), body)
+
+
+def _interface(node: InterfaceTypeDefinitionNode) -> Any:
+    fields = {field.name.value: _field(field) for field in node.fields}
+    body = {"__doc__": _text(node), **fields}
+    return type(node.name.value, (graphene.Interface,), body)
 
 
 def _enum(node: EnumTypeDefinitionNode) -> Any:
@@ -168,22 +184,49 @@ def _enum(node: EnumTypeDefinitionNode) -> Any:
     )
 
 
-def _union(node: UnionTypeDefinitionNode) -> Any:
-    types = tuple(TYPES[kind.name.value] for kind in node.types)
+@cache
+def _union(name: str) -> Any:
+    """Return a union, once all of its types are declared."""
+    node = _UNIONS[name]
+    kinds = [kind.name.value for kind in node.types]
+    types = tuple(import_string(_OURS[kind]) if kind in _OURS else TYPES[kind] for kind in kinds)
     meta = type("Meta", (), {"types": types})
-    return type(node.name.value, (graphene.Union,), {"__doc__": _text(node), "Meta": meta})
+    TYPES[name] = type(name, (graphene.Union,), {"__doc__": _text(node), "Meta": meta})
+    return TYPES[name]
 
 
 def _text(
-    node: ObjectTypeDefinitionNode | EnumTypeDefinitionNode | UnionTypeDefinitionNode,
+    node: ObjectTypeDefinitionNode
+    | InterfaceTypeDefinitionNode
+    | EnumTypeDefinitionNode
+    | UnionTypeDefinitionNode,
 ) -> str:
     return node.description.value if node.description else ""
 
 
+TYPES.update(
+    {
+        each.name.value: _interface(each)
+        for each in DOCUMENT.definitions
+        if isinstance(each, InterfaceTypeDefinitionNode)
+    }
+)
+_INTERFACES: dict[str, Any] = {"ObjectWithMetadata": ObjectWithMetadata, **TYPES}
+_UNIONS = {
+    each.name.value: each
+    for each in DOCUMENT.definitions
+    if isinstance(each, UnionTypeDefinitionNode)
+}
 for _definition in DOCUMENT.definitions:
     if isinstance(_definition, ObjectTypeDefinitionNode):
         TYPES[_definition.name.value] = _object(_definition)
     elif isinstance(_definition, EnumTypeDefinitionNode):
         TYPES[_definition.name.value] = _enum(_definition)
-    elif isinstance(_definition, UnionTypeDefinitionNode):
-        TYPES[_definition.name.value] = _union(_definition)
+
+IMPLEMENTATIONS = [
+    TYPES[each.name.value]
+    for each in DOCUMENT.definitions
+    if isinstance(each, ObjectTypeDefinitionNode)
+    and any(print_ast(one) in TYPES for one in each.interfaces)
+]
+"""The types that only an interface of the document leads to."""

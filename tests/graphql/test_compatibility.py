@@ -8,19 +8,22 @@ from graphql import (
     GraphQLInputObjectType,
     GraphQLInterfaceType,
     GraphQLObjectType,
+    GraphQLUnionType,
     get_named_type,
     is_leaf_type,
     is_required_argument,
 )
 
 from app.domain.authorization.permissions import Permission
+from app.domain.commerce.sales import OrderStatus
+from app.domain.values.ids import to_global_id
 from app.graphql import unavailable
 from app.graphql.compatibility import FIELDS, INPUTS, Constant
 from app.graphql.schema import schema
 from app.ports import Ports
 from app.settings import Settings
 from tests.builders.orders import make_order
-from tests.builders.people import make_staff, sign_in
+from tests.builders.people import NOBODY, make_staff, sign_in
 from tests.builders.products import make_product, product_id
 from tests.graphql.shop_client import ApiClient
 
@@ -134,8 +137,10 @@ def test_shop_answers_with_the_listed_values_for_everyone(api: ApiClient) -> Non
         assert value == expected, name
 
 
-def selection(kind: GraphQLObjectType) -> str:
+def selection(kind: GraphQLObjectType | GraphQLUnionType) -> str:
     """Select the plain fields of a type, and of the objects of constants in it."""
+    if isinstance(kind, GraphQLUnionType):
+        return "__typename"
     fields = (
         f"{name} {{ {selection(named)} }}" if isinstance(named, GraphQLObjectType) else name
         for name, field in kind.fields.items()
@@ -159,10 +164,12 @@ def test_lists_and_lookups_at_the_root_are_empty(api: ApiClient) -> None:
             "filter": 'filter: { search: "x", metadata: [{ key: "k" }] }',
             "where": "where: { AND: [{ ids: [1] }] }",
             "search": 'search: "x"',
+            "kind": "kind: PRODUCT",
         }
         arguments = ", ".join(text for argument, text in sent.items() if argument in field.args)
+        node = "__typename" if name == "translations" else "id"
         inner = (
-            "totalCount edges { node { id } } pageInfo { hasNextPage endCursor }"
+            f"totalCount edges {{ node {{ {node} }} }} pageInfo {{ hasNextPage endCursor }}"
             if "first" in field.args
             else selection(get_named_type(field.type))
         )
@@ -257,6 +264,62 @@ def test_objects_have_the_values_that_the_document_declares(ports: Ports, api: A
                 "productVariants": {"totalCount": 0, "edges": []},
             }
         }
+    ]
+
+
+ORDER = """query ($id: ID!) { order(id: $id) {
+  canFinalize customerNote authorizeStatus events { id } discounts { id } transactions { id }
+  deliveryMethod { ... on Warehouse { id } } payments { id } metadata { key }
+  total { gross { amount fractionDigits } } undiscountedTotal { gross { amount } }
+  totalCharged { amount currency } totalBalance { amount } totalAuthorized { amount }
+  totalRemainingGrant { amount }
+  fulfillments {
+    id fulfillmentOrder status created trackingNumber warehouse { id } metadata { key }
+    lines { quantity orderLine { id } reason }
+  }
+  lines {
+    id quantityFulfilled quantityToFulfill unitDiscountValue unitDiscount { amount }
+    undiscountedUnitPrice { gross { amount } } undiscountedTotalPrice { gross { amount } }
+    variantName variant { id } thumbnail(size: 64) { url } taxRate metafield(key: "k")
+  }
+} }"""
+
+
+def test_order_is_paid_and_sent_as_a_whole(ports: Ports, api: ApiClient) -> None:
+    """What Saleor tells in parcels, payments and discounts follows from the order."""
+    manager = make_staff(ports, "o@example.com", Permission.MANAGE_ORDERS)
+    token = sign_in(ports, manager).access
+    cup = make_product(ports, "Cup")
+    waiting = make_order(ports, NOBODY, cup)
+    sent = make_order(ports, NOBODY, cup, status=OrderStatus.FULFILLED, is_paid=True)
+    for order, quantities, charged, balance in (
+        (waiting, (0, 1), 0, -12.5),
+        (sent, (1, 0), 12.5, 0),
+    ):
+        found = api.run(ORDER, token, id=to_global_id("Order", order.id))
+        (line,) = found["lines"]
+        assert (line["quantityFulfilled"], line["quantityToFulfill"]) == quantities
+        assert line["undiscountedUnitPrice"] == {"gross": {"amount": 12.5}}
+        assert (line["unitDiscount"], line["variantName"]) == ({"amount": 0}, "")
+        assert found["totalCharged"] == {"amount": charged, "currency": "EUR"}
+        assert found["totalBalance"] == {"amount": balance}
+        assert found["total"] == {"gross": {"amount": 12.5, "fractionDigits": 2}}
+        assert found["totalAuthorized"] == {"amount": 0}
+        assert (found["events"], found["customerNote"]) == ([], "")
+        parcels = found["fulfillments"]
+        expected = [{"quantity": 1, "orderLine": {"id": line["id"]}, "reason": None}]
+        assert [parcel["lines"] for parcel in parcels] == ([expected] if order is sent else [])
+        assert all(parcel["trackingNumber"] == "" for parcel in parcels)
+    listed = """{ orders(first: 5) { edges { node {
+      fulfillments { lines { quantity } } lines { quantityFulfilled } } } } }"""
+    assert api.run(listed, token)["edges"] == [
+        {
+            "node": {
+                "fulfillments": [{"lines": [{"quantity": 1}]}],
+                "lines": [{"quantityFulfilled": 1}],
+            }
+        },
+        {"node": {"fulfillments": [], "lines": [{"quantityFulfilled": 0}]}},
     ]
 
 

@@ -189,6 +189,17 @@ class OrderSortField(StrEnum):
 class OrderLine(Line):
     """A line with the name and price of the moment it was ordered."""
 
+    is_fulfilled: bool
+
+    @property
+    def quantity_fulfilled(self) -> int:
+        """How many were sent: orders are sent as a whole."""
+        return self.quantity if self.is_fulfilled else 0
+
+    @property
+    def quantity_to_fulfill(self) -> int:
+        return self.quantity - self.quantity_fulfilled
+
 
 @dataclass(frozen=True, slots=True)
 class OrderSummary:

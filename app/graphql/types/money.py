@@ -14,6 +14,7 @@ from graphql import (
 
 from app.domain.commerce import money as domain
 from app.graphql.context import Info
+from app.graphql.unavailable import with_unavailable
 
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,100}(\.[0-9]{1,100})?([eE][+-]?[0-9]{1,3})?")
 
@@ -41,6 +42,7 @@ class PositiveDecimal(graphene.Scalar):
         return _decimal(node.value)
 
 
+@with_unavailable
 class Money(graphene.ObjectType):
     """An amount of money."""
 

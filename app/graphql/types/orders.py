@@ -94,14 +94,87 @@ class OrderChargeStatusEnum(graphene.Enum):
     OVERCHARGED = "overcharged"
 
 
+def _nothing(reason: str) -> graphene.Field:
+    """Return the field of an order that is always 0, in the order's currency."""
+    return graphene.Field(
+        graphene.NonNull("app.graphql.types.money.Money"),
+        description=f"Always 0: {reason} elsewhere.",
+        resolver=lambda order, _info: of_units(0, order.total.currency),
+    )
+
+
+_PAID, _REFUNDED = "payments are made", "refunds are made"
+
+
+@with_unavailable
 class OrderLine(Line, graphene.ObjectType):
     """A product in an order, with its name and price at the time of the order."""
 
     class Meta:
-        interfaces = (Node,)
+        interfaces = (Node, ObjectWithMetadata)
+
+    quantity_fulfilled = graphene.NonNull(
+        graphene.Int, description="How many were sent: orders are sent as a whole."
+    )
+    quantity_to_fulfill = graphene.NonNull(graphene.Int, description="How many weren't sent.")
+    undiscounted_unit_price = graphene.NonNull(
+        _MONEY,
+        description="Same as `unitPrice`: discounts aren't given here.",
+        resolver=attribute("unit_price"),
+    )
+    undiscounted_total_price = graphene.NonNull(
+        _MONEY,
+        description="Same as `totalPrice`: discounts aren't given here.",
+        resolver=attribute("total"),
+    )
+    unit_discount = graphene.NonNull(
+        "app.graphql.types.money.Money", description="Always 0: discounts aren't given here."
+    )
+
+    def resolve_unit_discount(self: products.Line, _info: Info) -> Money:
+        return of_units(0, self.unit_price.currency)
 
     def resolve_id(self: products.Line, _info: Info) -> str:
         return to_global_id("OrderLine", self.id)
+
+
+@with_unavailable
+class FulfillmentLine(graphene.ObjectType):
+    """A line of an order that was sent."""
+
+    class Meta:
+        interfaces = (Node,)
+
+    id = own_id("FulfillmentLine")
+    order_line = graphene.Field(
+        OrderLine, description="The line of the order.", resolver=lambda line, _info: line
+    )
+    quantity = graphene.NonNull(graphene.Int)
+
+
+@with_unavailable
+class Fulfillment(graphene.ObjectType):
+    """What was sent of an order: all of it."""
+
+    class Meta:
+        interfaces = (Node, ObjectWithMetadata)
+
+    id = own_id("Fulfillment")
+    fulfillment_order = graphene.NonNull(
+        graphene.Int, description="Always 1.", resolver=lambda *_: 1
+    )
+    status = graphene.NonNull(
+        graphene.String, description="Always FULFILLED.", resolver=lambda *_: "FULFILLED"
+    )
+    created = graphene.NonNull(
+        graphene.DateTime,
+        description="The order's last change: when it was sent isn't kept.",
+        resolver=attribute("updated_at"),
+    )
+    lines = graphene.List(graphene.NonNull(FulfillmentLine))
+
+    def resolve_lines(self: domain.OrderSummary, info: Info) -> tuple[domain.OrderLine, ...]:
+        return _lines(self, info)
 
 
 @with_unavailable
@@ -132,6 +205,30 @@ class Order(graphene.ObjectType):
     total_refunded = graphene.NonNull(
         "app.graphql.types.money.Money", description="Always 0: refunds are made elsewhere."
     )
+    total_charged = graphene.NonNull(
+        "app.graphql.types.money.Money", description="The total, if the order is paid, or 0."
+    )
+    total_balance = graphene.NonNull(
+        "app.graphql.types.money.Money",
+        description="What was paid, less the total: negative while the order isn't paid.",
+    )
+    total_authorized = _nothing(_PAID)
+    total_authorize_pending = _nothing(_PAID)
+    total_cancel_pending = _nothing(_PAID)
+    total_canceled = _nothing(_PAID)
+    total_charge_pending = _nothing(_PAID)
+    total_granted_refund = _nothing(_REFUNDED)
+    total_refund_pending = _nothing(_REFUNDED)
+    total_remaining_grant = _nothing(_REFUNDED)
+    undiscounted_total = graphene.NonNull(
+        _MONEY,
+        description="Same as `total`: discounts aren't given here.",
+        resolver=attribute("total"),
+    )
+    fulfillments = graphene.NonNull(
+        graphene.List(graphene.NonNull(Fulfillment)),
+        description="One, if the order is fulfilled.",
+    )
     charge_status = graphene.NonNull(
         OrderChargeStatusEnum, description="How much of the order is paid: FULL or NONE."
     )
@@ -154,9 +251,16 @@ class Order(graphene.ObjectType):
         return info.context.loaders(info).orders.buyer(info, self)
 
     def resolve_lines(self: domain.OrderSummary, info: Info) -> tuple[domain.OrderLine, ...]:
-        if isinstance(self, domain.Order):
-            return self.lines
-        return info.context.loaders(info).orders.lines(info, self)
+        return _lines(self, info)
+
+    def resolve_fulfillments(self: domain.OrderSummary, _info: Info) -> list[domain.OrderSummary]:
+        return [self] if self.status is domain.OrderStatus.FULFILLED else []
+
+    def resolve_total_charged(self: domain.OrderSummary, _info: Info) -> Money:
+        return of_units(self.total.units if self.is_paid else 0, self.total.currency)
+
+    def resolve_total_balance(self: domain.OrderSummary, _info: Info) -> Money:
+        return of_units(0 if self.is_paid else -self.total.units, self.total.currency)
 
     def resolve_status(self: domain.OrderSummary, _info: Info) -> str:
         return self.status.value
@@ -172,6 +276,12 @@ class Order(graphene.ObjectType):
 
     def resolve_channel(self: domain.OrderSummary, info: Info) -> Channel:
         return info.context.loaders(info).channels.of(self.channel_id)
+
+
+def _lines(order: domain.OrderSummary, info: Info) -> tuple[domain.OrderLine, ...]:
+    if isinstance(order, domain.Order):
+        return order.lines
+    return info.context.loaders(info).orders.lines(info, order)
 
 
 OrderCountableConnection = make_connection("Order", "app.graphql.types.orders.Order")

@@ -3,6 +3,7 @@
 import graphene
 
 from app.graphql.fields import attribute
+from app.graphql.unavailable import with_unavailable
 
 _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))
 _IDS = graphene.List(graphene.NonNull(graphene.ID))
@@ -80,6 +81,7 @@ class ShopError(graphene.ObjectType):
     code = graphene.NonNull("app.graphql.types.error_codes.ShopErrorCode")
 
 
+@with_unavailable
 class ProductError(graphene.ObjectType):
     """An error of a product mutation."""
 
@@ -112,6 +114,7 @@ class CheckoutError(graphene.ObjectType):
     code = graphene.NonNull("app.graphql.types.error_codes.CheckoutErrorCode")
 
 
+@with_unavailable
 class OrderError(graphene.ObjectType):
     """Errors of order mutations."""
 

@@ -110,8 +110,10 @@ _LINES = (
         OrderLineRecord.quantity,
         OrderLineRecord.unit_price,
         OrderLineRecord.currency,
+        (OrderRecord.status == OrderStatus.FULFILLED).label("is_fulfilled"),
         *PRODUCT_COLUMNS,
     )
+    .join(OrderRecord, OrderRecord.id == OrderLineRecord.order_id)
     .outerjoin(ProductRecord, ProductRecord.id == OrderLineRecord.product_id)
     .order_by(OrderLineRecord.id)
 )

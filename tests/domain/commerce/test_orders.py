@@ -116,7 +116,11 @@ def test_orders_of_others_are_visible_in_the_managers_channels_alone() -> None:
 
 
 def test_line_total_is_price_times_quantity() -> None:
-    assert OrderLine(1, None, "Bowl", 3, of_units(1250)).total == of_units(3750)
+    line = OrderLine(1, None, "Bowl", 3, of_units(1250), is_fulfilled=False)
+    assert line.total == of_units(3750)
+    assert (line.quantity_fulfilled, line.quantity_to_fulfill) == (0, 3)
+    sent = replace(line, is_fulfilled=True)
+    assert (sent.quantity_fulfilled, sent.quantity_to_fulfill) == (3, 0)
     assert ORDER.number == "7"
 
 

@@ -46,9 +46,10 @@ def _unavailable(field: FieldDefinitionNode) -> tuple[str, Row]:
     name = field.name.value
     is_null = CONSTANTS[f"Query.{name}"].value is None
     is_page = print_ast(field.type).endswith("Connection")
-    takes_id = any(one.name.value == "id" for one in field.arguments)
-    arguments = "first: 1" if is_page else 'id: "$product"' if takes_id else ""
-    return name, Row(NOTHING if is_null else EVERYBODY, arguments)
+    sent = {"id": 'id: "$product"', "kind": "kind: PRODUCT"}
+    arguments = [sent[one.name.value] for one in field.arguments if one.name.value in sent]
+    page = ["first: 1"] if is_page else []
+    return name, Row(NOTHING if is_null else EVERYBODY, ", ".join([*page, *arguments]))
 
 
 def _entity(kind: str, key: str, rule: Rule, *permissions: Permission) -> Row:
@@ -298,6 +299,9 @@ FIELDS = {
         f"{_WEBHOOK} {{ eventDeliveries(first: 1) {{ edges {{ node {{"
         " attempts(first: 1) { totalCount } } } } }",
         (MANAGING_APPS,),
+    ),
+    "Fulfillment.lines": Row(
+        OWN, 'order(id: "$order_of_a_customer") { fulfillments { lines { id } } }', (ORDERS,)
     ),
     "Order.lines": Row(OWN, 'order(id: "$order_of_a_customer") { lines { id } }', (ORDERS,)),
     "Order.user": Row(OWN, 'order(id: "$order_of_a_customer") { user { id } }', (ORDERS,)),

@@ -12,6 +12,7 @@ from app.domain.apps.apps import JobStatus
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.channels import NewChannel
+from app.domain.commerce.sales import OrderStatus
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import Upload
@@ -215,7 +216,9 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
         "line": line_id(cart),
         "draft": product_id(make_product(ports, "draft", is_published=False)),
         "order": order_id(make_order(ports)),
-        "order_of_a_customer": order_id(make_order(ports, actor_of(ports, customer))),
+        "order_of_a_customer": order_id(
+            make_order(ports, actor_of(ports, customer), status=OrderStatus.FULFILLED)
+        ),
         "order_of_staff": order_id(make_order(ports, actor_of(ports, staff))),
         "staff": to_global_id("User", staff),
         "customer": to_global_id("User", customer),
