@@ -95,6 +95,13 @@ AUTHORIZATION = (
         "hostile/test_channel_restrictions.py",
     ),
     Mutant(
+        "Erasing a person takes all permissions",
+        "app/services/people/erasure.py",
+        "if not holds_all_permissions(actor):",
+        "if False:",
+        "console/test_personal_data.py",
+    ),
+    Mutant(
         "A text that can be a token is put into no URL of the console",
         "app/domain/inspector.py",
         "_SHORTEST_TOKEN = 20",

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, islice
@@ -42,6 +43,12 @@ def export_items(
 def json_file(name: str, items: Iterable[object]) -> Response:
     """Return a JSON file with a list of ``items``."""
     return _file(f"{name}.json", "application/json", _json(items))
+
+
+def json_document(name: str, value: Mapping[str, object]) -> Response:
+    """Return a JSON file with ``value``."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return _file(f"{name}.json", "application/json", iter([text.encode()]))
 
 
 def started(items: Iterable[Item]) -> Iterator[Item]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from flask import Blueprint
+from flask import Blueprint, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.page_layout import (
@@ -11,14 +11,20 @@ from app.console.frame.page_layout import (
     redirect_with_success,
     set_password_url,
 )
+from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, ports
+from app.console.lists.files import json_document
 from app.console.people.person_page import name_of
 from app.domain.accounts.users import User
+from app.domain.authorization.actor import holds_all_permissions
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable
 from app.services.accounts.password_resets import send_reset_link
+from app.services.authorization.register import needs_proof
+from app.services.imports.exports import export_person
 from app.services.people.customers import delete_customer
+from app.services.people.erasure import erase_person
 from app.services.people.staff import delete_staff
 from app.services.people.user_sessions import end_user_session, show_person
 from app.services.people.user_status import (
@@ -35,6 +41,8 @@ _LINK_WRITTEN = translatable(
     "No mail server is set up. The password reset link for {email} was written to a file on the "
     "server."
 )
+
+_PROVEN = {"export": export_person, "erase": erase_person}
 
 blueprint = Blueprint("account_actions", __name__, url_prefix="/people")
 
@@ -74,8 +82,32 @@ def remove(key: int) -> BaseResponse:
         delete(ports(), actor(), to_global_id("User", key))
     except Refused as refused:
         return _refused(user, refused)
-    there = "console.staff.index" if user.is_staff else "console.customers.index"
-    return redirect_with_success(text("Removed {name}.", name=name_of(user)), there)
+    return redirect_with_success(text("Removed {name}.", name=name_of(user)), _list_of(user))
+
+
+@blueprint.post("/<key:key>/export")
+def export(key: int) -> BaseResponse:
+    """Return everything that is stored about the person as a file."""
+    user = _user(key)
+    try:
+        exported = export_person(ports(), actor(), user.email)
+    except Refused as refused:
+        return _refused(user, refused)
+    return json_document(f"person-{key}", exported)
+
+
+@blueprint.post("/<key:key>/erase")
+def erase(key: int) -> BaseResponse:
+    """Delete the account, and remove the person from logs, orders, events and deliveries."""
+    user = _user(key)
+    try:
+        erase_person(ports(), actor(), user.email)
+    except Refused as refused:
+        return _refused(user, refused)
+    message = text(
+        "Erased {name}. Backups and log files still have their data.", name=name_of(user)
+    )
+    return redirect_with_success(message, _list_of(user))
 
 
 @blueprint.post("/<key:key>/sign-out")
@@ -135,6 +167,16 @@ def send_link(key: int) -> BaseResponse:
     )
 
 
+def proof_before(question_name: str, user: User) -> BaseResponse | None:
+    """Ask for the proof that the answer to a dialog needs, before it; ``None`` for none."""
+    use_case = _PROVEN.get(question_name)
+    if use_case is None or not holds_all_permissions(actor()):
+        return None
+    act = needs_proof(ports(), actor(), use_case, user.email)
+    dialog = url_for(_page_of(user), key=user.id, ask=question_name)
+    return ask_before_dialog(act, dialog) if act else None
+
+
 def _act(key: int, message: str, act: Callable[[], object]) -> BaseResponse:
     """Return to the account's page with ``message`` once ``act`` is done, or with its error."""
     user = _user(key)
@@ -152,6 +194,10 @@ def _user(key: int) -> User:
 
 def _page_of(user: User) -> str:
     return "console.staff.show" if user.is_staff else "console.customers.show"
+
+
+def _list_of(user: User) -> str:
+    return "console.staff.index" if user.is_staff else "console.customers.index"
 
 
 def _refused(user: User, refused: Refused) -> BaseResponse:

@@ -15,6 +15,7 @@ from app.console.frame.page_layout import page, redirect_to, redirect_with_succe
 from app.console.frame.parts import Pill, Question, moment, pill
 from app.console.frame.session import actor, now, ports, require
 from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount
+from app.console.people.account_actions import proof_before
 from app.console.people.mails import newest_mails
 from app.console.people.person_page import (
     NEWEST_PEOPLE,
@@ -41,7 +42,7 @@ from app.domain.accounts.addresses import Address, postal_lines
 from app.domain.accounts.languages import ENGLISH
 from app.domain.accounts.search import UserFilter
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import is_manageable
+from app.domain.authorization.actor import holds_all_permissions, is_manageable
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.sales import OrderStatus, OrderSummary
 from app.domain.values.errors import PermissionDenied, Problem, Refused
@@ -104,6 +105,7 @@ class Viewer:
     can_edit: bool
     is_manageable: bool
     sees_orders: bool
+    holds_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,9 @@ def make_customer_page(
         can_end_sessions=can_act,
         sessions=sessions_table(person),
         origin=origin_facts(person),
-        actions=account_actions(person, is_manageable=viewer.is_manageable),
+        actions=account_actions(
+            person, is_manageable=viewer.is_manageable, holds_all=viewer.holds_all
+        ),
         orders_caption=text("Latest orders of {name}", name=name_of(user)),
         orders=tuple(_order(order) for order in orders) if viewer.sees_orders else None,
         addresses=_addresses(addresses),
@@ -309,7 +313,8 @@ def show(key: int) -> BaseResponse:
     if person.user.is_staff:
         return redirect_to("console.staff.show", key=key)
     question_name = request.args.get("ask", "")
-    return page("customers/show.html", **_values(person, question_name, diagnosis))
+    proof = proof_before(question_name, person.user)
+    return proof or page("customers/show.html", **_values(person, question_name, diagnosis))
 
 
 @blueprint.post("/<key:key>/details")
@@ -357,6 +362,7 @@ def _values(
         can_edit=may(actor(), delete_customer),
         is_manageable=is_manageable(actor(), user.permissions),
         sees_orders=may(actor(), list_newest_orders_of),
+        holds_all=holds_all_permissions(actor()),
     )
     orders: tuple[OrderSummary, ...] = ()
     if viewer.sees_orders:

@@ -67,6 +67,8 @@ class AccountActions:
     can_deactivate: bool = False
     can_activate: bool = False
     can_remove: bool = False
+    can_export: bool = False
+    can_erase: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +184,9 @@ def newest_of(shown: int, sessions: int) -> str:
 
 
 def account_actions(
-    person: Person, *, is_manageable: bool, is_self: bool = False
+    person: Person, *, is_manageable: bool, is_self: bool = False, holds_all: bool = False
 ) -> AccountActions:
-    """Return what the viewer can do with the account."""
+    """Return what the viewer can do with the account; ``holds_all`` permissions."""
     user = person.user
     if not is_manageable:
         return AccountActions(text(_NO_ACCESS), text(_NO_ACCESS))
@@ -195,10 +197,10 @@ def account_actions(
     )
     if is_self:
         note = text("You can't deactivate or remove your own account. Ask another staff manager.")
-        return AccountActions(link_note, note, can_send_link=user.is_active)
+        return AccountActions(link_note, note, can_send_link=user.is_active, can_export=holds_all)
     if user.is_superuser:
         note = text("Only a server administrator can deactivate or remove a superuser.")
-        return AccountActions(link_note, note, can_send_link=user.is_active)
+        return AccountActions(link_note, note, can_send_link=user.is_active, can_export=holds_all)
     return AccountActions(
         link_note=link_note,
         can_send_link=user.is_active,
@@ -206,6 +208,8 @@ def account_actions(
         can_deactivate=user.is_active,
         can_activate=not user.is_active,
         can_remove=True,
+        can_export=holds_all,
+        can_erase=holds_all,
     )
 
 
@@ -306,6 +310,54 @@ def _remove(person: Person) -> Question:
     )
 
 
+def _export(person: Person) -> Question:
+    name = name_of(person.user)
+    return Question(
+        title=text("Export everything that is stored about {name}?", name=name),
+        endpoint="console.account_actions.export",
+        arguments={"key": person.user.id},
+        consequences=(
+            Consequence(
+                "ok",
+                text(
+                    "A JSON file with their account, addresses, sessions, sign-ins, orders, "
+                    "emails, audit entries and deliveries to apps, without passwords and other "
+                    "secrets."
+                ),
+            ),
+            Consequence("warn", text("The audit log records that you exported it.")),
+        ),
+        action=text("Export data"),
+        is_harmless=True,
+    )
+
+
+def _erase(person: Person) -> Question:
+    user, name = person.user, name_of(person.user)
+    email = _BOLD.format(user.email)
+    return Question(
+        title=text("Erase {name}?", name=name),
+        endpoint="console.account_actions.erase",
+        arguments={"key": user.id},
+        consequences=(
+            Consequence(
+                "bad",
+                html_text("The account {email} is deleted. This can't be undone.", email=email),
+            ),
+            *ended_sessions(person.session_count),
+            Consequence(
+                "bad",
+                text(
+                    "Orders and log entries stay under the account's ID, without email, name, IP "
+                    "address and device. Emails to them and deliveries about them are deleted."
+                ),
+            ),
+            Consequence("warn", text("Backups and log files aren't changed.")),
+        ),
+        action=text("Erase {name}", name=name),
+    )
+
+
 def _reset_factors(person: Person) -> Question:
     name, email = name_of(person.user), _BOLD.format(person.user.email)
     removed = html_text(
@@ -363,6 +415,8 @@ def _link(person: Person) -> Question:
 
 _DIALOGS = {
     "deactivate": _deactivate,
+    "export": _export,
+    "erase": _erase,
     "remove": _remove,
     "reset-factors": _reset_factors,
     "sign-out": _sign_out,

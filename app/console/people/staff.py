@@ -34,6 +34,7 @@ from app.console.lists.list_page import (
     requested_page,
 )
 from app.console.people import groups
+from app.console.people.account_actions import proof_before
 from app.console.people.groups import GroupChoice, every_group, group_choice, group_names
 from app.console.people.mails import newest_mails
 from app.console.people.person_page import (
@@ -357,7 +358,9 @@ def show(key: int) -> BaseResponse:
     person = show_person(ports(), actor(), key)
     if not person.user.is_staff:
         return redirect_to("console.customers.show", key=key)
-    return page("staff/show.html", **_values(person, request.args.get("ask", "")))
+    question_name = request.args.get("ask", "")
+    proof = proof_before(question_name, person.user)
+    return proof or page("staff/show.html", **_values(person, question_name))
 
 
 @blueprint.post("/<key:key>/details")

@@ -26,7 +26,7 @@ from app.console.people.person_page import (
 )
 from app.domain.accounts.search import SignInMethod
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor, is_manageable
+from app.domain.authorization.actor import Actor, holds_all_permissions, is_manageable
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.text import Sentence, translatable
 from app.services.console.sign_in_methods import SignInMethods
@@ -71,7 +71,7 @@ _LOCAL = {
 }
 """By whether the person has a password, and a passkey."""
 
-_NOT_ONESELF = ("deactivate", "remove", "reset-factors")
+_NOT_ONESELF = ("deactivate", "erase", "remove", "reset-factors")
 _BOLD = Markup("<b>{}</b>")
 
 
@@ -193,7 +193,12 @@ def make_staff_page(
         can_reset_factors=can_edit and not is_viewer and person.factors.is_active,
         sessions=sessions_table(person),
         origin=origin_facts(person),
-        actions=account_actions(person, is_manageable=can_edit, is_self=is_viewer),
+        actions=account_actions(
+            person,
+            is_manageable=can_edit,
+            is_self=is_viewer,
+            holds_all=holds_all_permissions(actor),
+        ),
         can_invite_again=can_edit and user.is_active and _is_invited(user, methods),
         dialog=account_dialog(question_name, person) if can_ask else None,
     )

@@ -21,6 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS
 from app.domain.imports.exports import (
     END,
@@ -69,11 +70,11 @@ from app.models import (
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.services.audit.log import Change, record
-from app.services.authorization.register import internal
+from app.services.authorization.register import fresh_proof, internal, requires_person
 from app.services.identity.users import stored_email
 from app.services.imports.export_tables import TABLES, ExportedTable, ListOf, tables_of
 from app.services.outbox.publisher import holds_secret, redacted_payload
-from app.services.people.erasure import addresses_of_person, noted_of
+from app.services.people.erasure import addresses_of_person, noted_of, require_all_permissions
 from app.services.webhooks.stored_webhooks import decrypted_headers
 
 _ALL = frozenset(Section)
@@ -284,12 +285,15 @@ _LINK = ("purpose", "new_email", "notice", "created_at", "expires_at")
 _LINE = ("product_name", "quantity", "unit_price", "currency")
 
 
-@internal
+@fresh_proof("You're about to export everything that is stored about a person.")
+@requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def export_person(ports: Ports, actor: Actor, email: str) -> Mapping[str, object]:
     """Return everything that is stored about a person, by sections, without secrets.
 
-    Refuses NOT_FOUND on ``email``. The export is in the audit log, under the person's ID.
+    For holders of all permissions. Refuses NOT_FOUND on ``email``. The export is in the audit log,
+    under the person's ID.
     """
+    require_all_permissions(actor)
     # No database can be asked for what it cannot hold.
     with ports.snapshots.snapshot() as session:
         wanted = stored_email(session, email) if is_storable(email) else ""

@@ -14,10 +14,11 @@ from app.domain.accounts.users import (
     pseudonymous_email,
     without_texts,
 )
-from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.authorization.actor import Actor, ActorKind, holds_all_permissions
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order
 from app.domain.events import EVENTS
 from app.domain.sign_in.sign_in_log import EMAIL_PURPOSE
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import (
     AddressRecord,
     AppInstallationRecord,
@@ -37,7 +38,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import building_block, internal
+from app.services.authorization.register import building_block, fresh_proof, requires_person
 from app.services.identity.users import load_user, stored_email
 from app.services.people.customers import remove_customer
 from app.services.people.permission_holders import is_last_manager, lock_grants
@@ -278,13 +279,27 @@ class Erasure:
     deliveries: int
 
 
-@internal
+@building_block
+def require_all_permissions(actor: Actor) -> None:
+    """Raise ``PermissionDenied`` unless ``actor`` holds every permission, in every channel.
+
+    What is stored about a person includes orders, audit entries, and payloads for apps.
+    """
+    if not holds_all_permissions(actor):
+        missing = in_order(ALL_PERMISSIONS - actor.held_everywhere)
+        raise PermissionDenied(*missing, needs_all=True)
+
+
+@fresh_proof("You're about to erase a person from the shop.")
+@requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def erase_person(ports: Ports, actor: Actor, email: str) -> Erasure:
     """Delete a person's account and remove them from logs, orders, events and deliveries.
 
-    Apps get the event of the deletion, as for every deleted account. Refuses on ``email``:
-    NOT_FOUND, and LEFT_NOT_MANAGEABLE_PERMISSION for the last person who can manage staff.
+    For holders of all permissions. Apps get the event of the deletion, as for every deleted
+    account. Refuses on ``email`` NOT_FOUND, LEFT_NOT_MANAGEABLE_PERMISSION for the last person who
+    can manage staff, and what deletions of customers and staff are refused for.
     """
+    require_all_permissions(actor)
     with ports.database.transaction() as session:
         lock_grants(session)
         user = _find(session, stored_email(session, email))
