@@ -84,15 +84,19 @@ class Code:
             name: self._indexed(ast.parse(path.read_text(encoding="utf-8")))
             for name, path in self.paths.items()
         }
+        self._marked = {name: [*self._sentences(name)] for name in self.paths}
         self._known = {
             form
-            for name in self.paths
-            for found in self.sentences(name)
+            for marked in self._marked.values()
+            for found in marked
             for form in (found.singular, found.plural)
         }
 
-    def sentences(self, name: str) -> Iterator[Found]:
-        """Yield the marked sentences of a module."""
+    def sentences(self, name: str) -> list[Found]:
+        """Return the marked sentences of a module."""
+        return self._marked[name]
+
+    def _sentences(self, name: str) -> Iterator[Found]:
         module = self._modules[name]
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Call):

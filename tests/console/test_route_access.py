@@ -169,6 +169,7 @@ def test_invalid_session_opens_no_page(console_app: Flask, populated_shop: Ports
     assert records(populated_shop) == before
 
 
+@pytest.mark.one_of("origin")
 @pytest.mark.parametrize("origin", list(SessionOrigin)[:2])
 def test_no_route_fails_for_a_superuser(
     console_app: Flask, populated_shop: Ports, origin: SessionOrigin

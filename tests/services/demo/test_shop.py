@@ -96,6 +96,7 @@ def test_existing_people_are_unchanged(file_ports: Ports) -> None:
         assert session.scalars(found).all() == []
 
 
+@pytest.mark.one_of("most")
 @pytest.mark.parametrize("most", [2, 8, 100])
 def test_interrupted_demo_setup_is_completed_by_the_next_run(
     file_ports: Ports, clock: FakeClock, most: int
