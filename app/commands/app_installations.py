@@ -10,7 +10,6 @@ import click
 
 from app.commands.terminal.command import Group, standalone
 from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.instance_choice import base_url
 from app.commands.terminal.options import Id, permission_option
 from app.commands.terminal.output import Column, output, visible
 from app.commands.terminal.prompts import confirm_action, yes_option
@@ -31,6 +30,7 @@ from app.services.apps.installation_requests import (
     retry_installation,
 )
 from app.services.apps.installation_worker import install_next_app
+from app.services.outbox.base_url import base_url
 from app.web.installation import installation
 
 MAX_KEY = 10**18
@@ -97,7 +97,7 @@ _served_at = click.option(
     default="",
     metavar="URL",
     help="URL the app calls back, used while PUBLIC_URL is not set. Default: "
-    "http://localhost:8000.",
+    "where flask serve served it last.",
 )
 
 

@@ -9,7 +9,7 @@ import click
 
 from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit
-from app.commands.terminal.output import Column, output
+from app.commands.terminal.output import Column, as_called, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import CheckResult, CheckState, Misconfigured
 from app.services.operations.environment_checks import (
@@ -23,8 +23,8 @@ from app.web.installation import installation
 _COLUMNS = (
     Column[CheckResult]("subject", "Checked", lambda check: check.subject, short=True),
     Column[CheckResult]("state", "State", lambda check: check.state.value, short=True),
-    Column[CheckResult]("message", "Found", lambda check: check.message),
-    Column[CheckResult]("remedy", "Remedy", lambda check: check.remedy),
+    Column[CheckResult]("message", "Found", lambda check: as_called(check.message)),
+    Column[CheckResult]("remedy", "Remedy", lambda check: as_called(check.remedy)),
 )
 
 
@@ -75,4 +75,6 @@ def _secret_files() -> Iterator[CheckResult]:
 
 def _proxy_settings() -> ProxySettings:
     web = installation()
-    return ProxySettings(web.trusted_proxies, web.graphql_body_max, web.requests_are_buffered)
+    return ProxySettings(
+        web.trusted_proxies, web.graphql_body_max, web.upload_max, web.requests_are_buffered
+    )

@@ -10,7 +10,6 @@ from app.commands.name_completion import complete_provider
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.instance_choice import base_url
 from app.commands.terminal.options import Word, read_secret, read_switch
 from app.commands.terminal.output import Column, Displayable, legible, output
 from app.commands.terminal.prompts import ask_secret, confirm_action, may_ask, yes_option
@@ -21,6 +20,7 @@ from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.installation import CheckResult, CheckState
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
+from app.services.outbox.base_url import base_url
 from app.services.single_sign_on.provider_changes import confirm_provider
 from app.services.single_sign_on.provider_checks import check_provider, discover_provider
 from app.services.single_sign_on.provider_settings import (

@@ -10,6 +10,7 @@ from app.ports import Ports
 from app.services.apps.installation_requests import list_installations
 from app.services.apps.installation_worker import install_next_app
 from app.services.identity.identify import identify
+from app.services.outbox.base_url import save_base_url
 from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.people import visit
@@ -78,6 +79,13 @@ def test_app_receives_the_shop_url(ports: Ports) -> None:
         assert run(ports, "app", "install", app.manifest_url, "--yes", *place).exit_code == 0
         assert app.handshakes[0].api_url == "http://localhost:8123/graphql/"
         assert app.handshakes[0].headers["latchkey-domain"] == "localhost:8123"
+
+
+def test_app_receives_the_url_that_the_shop_was_served_at_last(ports: Ports) -> None:
+    save_base_url(ports, OPERATOR, "http://127.0.0.1:9000")
+    with app_server() as app:
+        assert run(ports, "app", "install", app.manifest_url, "--yes").exit_code == 0
+        assert app.handshakes[0].api_url == "http://127.0.0.1:9000/graphql/"
 
 
 def test_apps_refusal_message_is_shown_and_install_can_be_retried(ports: Ports) -> None:

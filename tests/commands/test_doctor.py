@@ -136,4 +136,4 @@ def test_migration_that_is_pending_is_named_with_its_remedy(
     looked = Installation(tmp_path, whole).run("doctor")
     assert (looked.returncode, looked.stderr) == (1, "")
     [line] = [line for line in looked.stdout.splitlines() if line.startswith("database\tfailed\t")]
-    assert line.endswith("\tflask db upgrade")
+    assert line.endswith("\tRun `flask db upgrade`.")

@@ -177,3 +177,14 @@ def test_demo_changes_no_folder_that_has_settings(
     monkeypatch.setenv("DATABASE_URL", "sqlite:///elsewhere.sqlite3")
     assert not prepare_trial(below)
     assert not (below / ".env").exists()
+
+
+def test_advice_names_the_command_as_it_was_called(
+    settings_file: Path, tmp_path: Path, empty_sqlite_url: str
+) -> None:
+    (settings_file.parent / "secrets" / "database_url").write_text(empty_sqlite_url)
+    checked = latchkey(tmp_path, "doctor", LATCHKEY_SETTINGS=str(settings_file))
+    assert "Run `latchkey db upgrade`." in checked.stdout
+    refused = latchkey(tmp_path, "serve", LATCHKEY_SETTINGS=str(settings_file))
+    assert "Run `latchkey db upgrade`." in refused.stderr
+    assert "`flask" not in checked.stdout + refused.stderr

@@ -1,10 +1,12 @@
 """``flask oidc``."""
 
 from app.adapters.system import SystemClock
+from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
 from app.services.identity.providers import client_secret_of, known_providers
+from app.services.outbox.base_url import save_base_url
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import actor_of, make_staff
 from tests.builders.provider_records import link_identity, make_provider
@@ -21,6 +23,9 @@ def test_default_provider_is_shown_with_its_logout_url(ports: Ports) -> None:
     assert shown["backchannelLogout"].endswith("/oidc/default/backchannel-logout")
     assert shown["enable_refresh_token"] == "true"
     assert shown["client_secret"] is None
+    save_base_url(ports, OPERATOR, "http://127.0.0.1:9000")
+    logout_url = run_json(ports, "oidc", "show")["backchannelLogout"]
+    assert logout_url == "http://127.0.0.1:9000/oidc/default/backchannel-logout"
 
 
 def test_setting_is_changed_and_cleared(ports: Ports) -> None:

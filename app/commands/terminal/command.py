@@ -23,6 +23,7 @@ from app.commands.terminal.exit_codes import (
 )
 from app.commands.terminal.output import (
     Form,
+    as_called,
     choose_form,
     drop_output,
     form_of,
@@ -246,5 +247,5 @@ def _end(ctx: click.Context, failure: Failure) -> NoReturn:
     for error in failure.errors:
         # Ctrl-C is not an error.
         mistake = "" if failure is INTERRUPTION else "Error: "
-        write(f"{mistake}{error.line}", err=True)
+        write(as_called(f"{mistake}{error.line}"), err=True)
     ctx.exit(failure.exit)

@@ -9,7 +9,6 @@ import click
 from typing_extensions import override
 
 from app.domain.urls.web_urls import is_unencrypted, parse_api_url
-from app.ports import Ports
 
 
 @dataclass(slots=True)
@@ -42,11 +41,3 @@ class ApiAddress(click.ParamType[str]):
         if is_unencrypted(url):
             click.echo(f"Warning: {url} is not encrypted; others can read your token.", err=True)
         return url
-
-
-_IN_DEVELOPMENT = "http://localhost:8000"
-
-
-def base_url(ports: Ports, served_at: str = "") -> str:
-    """PUBLIC_URL, or else ``served_at``, or else the default; without a slash at its end."""
-    return ports.configuration.public_url or served_at.rstrip("/") or _IN_DEVELOPMENT

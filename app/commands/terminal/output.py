@@ -226,7 +226,7 @@ class Output:
 
     def say(self, message: str) -> None:
         """Tell the person at the terminal something that is no part of the result."""
-        write(legible(message), err=True)
+        write(legible(as_called(message)), err=True)
 
     def _line(self, row: Row, columns: Sequence[Column[Row]]) -> None:
         write(self._as_line(row, columns))
@@ -259,6 +259,14 @@ def write(text: object, *, err: bool = False, or_end: bool = False) -> None:
         drop_output(sys.stderr if err else sys.stdout)
         if or_end:
             click.get_current_context().exit()
+
+
+def as_called(message: str) -> str:
+    """Name other commands by the program that was called: `latchkey db upgrade`."""
+    context = click.get_current_context(silent=True)
+    if context is None or context.find_root().info_name != "latchkey":
+        return message
+    return message.replace("`flask ", "`latchkey ")
 
 
 def drop_output(stream: TextIO) -> None:

@@ -28,6 +28,7 @@ from app.services.demo.deliveries import past_deliveries, write_deliveries
 from app.services.demo.people import OPENED, PEOPLE, Person, comings, made_here
 from app.services.demo.timeline import MAKER, Past
 from app.services.keys import ring
+from app.services.outbox.base_url import issuer_of
 
 SHOP_NAME = "Northlight Ceramics"
 
@@ -59,7 +60,7 @@ def fill_shop(
     products. An interrupted run is completed: no sign-in works until all were passed to ``tell``.
     No webhook receives the events: the demo's own get their past deliveries, and no others any.
     """
-    past = Past(ports, ports.clock.now())
+    past = Past(ports, ports.clock.now(), issuer_of(ports, ports.configuration.issuer))
     is_new = not is_filled(ports)
     happenings = [*comings(), *assortment()]
     if is_new:

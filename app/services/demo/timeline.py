@@ -19,7 +19,6 @@ DAY = 24.0
 MAKER = replace(OPERATOR, name="flask demo")
 """Who the audit log names if no person of the shop did it."""
 
-_API_URL = "http://localhost:8000/graphql/"
 _OFFICE = "198.51.100.23"
 
 
@@ -75,15 +74,14 @@ class _SilentDatabase:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The time before ``now``, in hours ago. What happened then is never sent to any webhook."""
+    """The time before ``now``, in hours ago. What happened then is never sent to any webhook.
+
+    ``api_url`` is the API's URL in deliveries.
+    """
 
     ports: Ports
     now: datetime
-
-    @property
-    def api_url(self) -> str:
-        """The API's URL in deliveries."""
-        return self.ports.configuration.issuer or _API_URL
+    api_url: str
 
     def moment(self, hours_ago: float) -> datetime:
         return self.now - timedelta(hours=hours_ago)

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select, text
 
+from app.domain.accounts.users import MAX_AVATAR_SIZE
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import sender_setting
 from app.domain.mails.mail_log import kind_label
@@ -50,16 +51,37 @@ _STUCK = timedelta(minutes=10)
 _LATELY = timedelta(days=1)
 _MAX_PEERS = 3
 _MAX_ENDPOINTS = 5
-_START = "Start one with flask serve (server and worker) or flask worker (worker only)."
+_START = "Start one with `flask serve` (server and worker) or `flask worker` (worker only)."
 
 _REVISION = text("SELECT version_num FROM alembic_version")
-_UPGRADE = "Run `flask db upgrade`."
+UPGRADE = "Run `flask db upgrade`."
 
 _EVENTS_READ = 100
 _MIN_EVENTS = 3
 _MAX_SHOWN = 3
 _SMALLEST_QUERY = b'{"query": "{ __typename }"}'
+_UPLOAD = (
+    b'--b\r\nContent-Disposition: form-data; name="operations"\r\n\r\n'
+    b'{"query": "query ($image: Upload) { __typename }", "variables": {"image": null}}\r\n'
+    b'--b\r\nContent-Disposition: form-data; name="map"\r\n\r\n'
+    b'{"0": ["variables.image"]}\r\n'
+    b'--b\r\nContent-Disposition: form-data; name="0"; filename="check"\r\n\r\n'
+    b"%b\r\n--b--\r\n"
+)
 _TOO_LARGE = 413
+_REQUEST_SIZE = "request size"
+_REMEDIES = {
+    CallFault.CERTIFICATE: "Apps and clients refuse that certificate too. Let the proxy send the "
+    "certificate for this host together with its intermediates, and renew it if it has expired. "
+    "If a private authority signed it, set OUTGOING_CA_FILE to the certificate of that authority.",
+    CallFault.FORBIDDEN: "PUBLIC_URL is in a private network from here: add that network to "
+    "OUTGOING_ALLOWED_NETWORKS.",
+    CallFault.MALFORMED: "Check the scheme and the port of PUBLIC_URL, and what answers there.",
+}
+_UNREACHABLE = (
+    "Check that the proxy is running, and run `flask doctor` on a machine that can connect to "
+    "PUBLIC_URL."
+)
 _PROXIES = "proxies"
 _DASHBOARD = "dashboard"
 
@@ -145,7 +167,7 @@ def sender_finding(ports: Ports) -> Iterator[CheckResult]:
         names = ", ".join(kind_label(kind) for kind in kinds)
         message = f"No active app gets the links of: {names}. This shop sends these emails."
         settings = " or ".join(sender_setting(kind).replace("_", "-") for kind in kinds)
-        remedy = f"Subscribe an app to their events, or run flask shop set {settings} OURS."
+        remedy = f"Subscribe an app to their events, or run `flask shop set {settings} OURS`."
         yield CheckResult("emails from apps", CheckState.WARNING, message, remedy)
 
 
@@ -300,11 +322,11 @@ def _database(ports: Ports) -> CheckResult:
         remedy = "Check DATABASE_URL and that the database server is running."
         return CheckResult("database", CheckState.FAILED, str(error), remedy)
     except SchemaBehind as error:
-        return CheckResult("schema", CheckState.FAILED, str(error), _UPGRADE)
+        return CheckResult("schema", CheckState.FAILED, str(error), UPGRADE)
     newest = ports.schema.newest() or ""
     if current < newest:
         message = str(SchemaBehind(current or None, newest))
-        return CheckResult("schema", CheckState.FAILED, message, _UPGRADE)
+        return CheckResult("schema", CheckState.FAILED, message, UPGRADE)
     return CheckResult("database", CheckState.FINE, f"Responding; its revision is {current}.")
 
 
@@ -335,11 +357,13 @@ def _throttle(ports: Ports) -> CheckResult:
 class ProxySettings:
     """Networks of TRUSTED_PROXIES, the largest request that the server reads, in bytes.
 
-    ``requests_are_buffered`` is whether they are expected from a proxy that reads them whole.
+    ``upload_max`` is the largest file. ``requests_are_buffered`` is whether they are expected from
+    a proxy that reads them whole.
     """
 
     trusted: Sequence[Network]
     body_max: int
+    upload_max: int
     requests_are_buffered: bool = False
 
 
@@ -350,7 +374,7 @@ def check_proxies(ports: Ports, actor: Actor, settings: ProxySettings) -> tuple[
         findings = [_untrusted(ports)]
     else:
         findings = [_forwarding(ports, settings.trusted)]
-    return (*findings, *_buffering(settings), *_body_limits(ports, settings.body_max))
+    return (*findings, *_buffering(settings), *_body_limits(ports, settings))
 
 
 def _untrusted(ports: Ports) -> CheckResult:
@@ -411,42 +435,56 @@ def _is_in(address: str, networks: Sequence[Network]) -> bool:
     return parsed is not None and any(parsed in network for network in networks)
 
 
-def _body_limits(ports: Ports, body_max: int) -> Iterator[CheckResult]:
-    """Send the largest request through PUBLIC_URL, as clients do."""
+def _body_limits(ports: Ports, settings: ProxySettings) -> Iterator[CheckResult]:
+    """Send the largest request and the largest picture through PUBLIC_URL, as clients do."""
     url = ports.configuration.public_url
     if not url or ports.configuration.development:
         return
-    request = HttpRequest(
-        f"{url}/graphql/",
-        method="POST",
-        headers={"Content-Type": "application/json"},
-        body=_SMALLEST_QUERY.ljust(body_max),
-        status_suffices=True,
-    )
-    subject = "request size"
+    picture_max = min(MAX_AVATAR_SIZE, settings.upload_max)
+    accepted = []
+    for what, limit, headers, body in (
+        (
+            f"{settings.body_max:,} bytes",
+            "GRAPHQL_BODY_MAX",
+            {"Content-Type": "application/json"},
+            _SMALLEST_QUERY.ljust(settings.body_max),
+        ),
+        (
+            f"a picture of {picture_max:,} bytes",
+            "UPLOAD_MAX",
+            {"Content-Type": "multipart/form-data; boundary=b", "GraphQL-Require-Preflight": "1"},
+            _UPLOAD % bytes(picture_max),
+        ),
+    ):
+        request = HttpRequest(
+            f"{url}/graphql/", method="POST", headers=headers, body=body, status_suffices=True
+        )
+        finding = _body_finding(ports, request, what, limit)
+        if finding is not None:
+            yield finding
+            return
+        accepted.append(what)
+    message = f"PUBLIC_URL accepts {' and '.join(accepted)}."
+    yield CheckResult(_REQUEST_SIZE, CheckState.FINE, message)
+
+
+def _body_finding(ports: Ports, request: HttpRequest, what: str, limit: str) -> CheckResult | None:
+    """Return what is wrong with PUBLIC_URL for a request with that body; ``None`` if accepted."""
     try:
-        status = ports.http.send(request).status
+        if ports.http.send(request).status != _TOO_LARGE:
+            return None
     except CallFailed as error:
         if error.fault is not CallFault.INTERRUPTED:
-            yield CheckResult(
-                subject,
-                CheckState.WARNING,
-                f"Can't check whether PUBLIC_URL accepts requests of {body_max:,} bytes: {error}",
-                "Run flask doctor on a machine that can connect to PUBLIC_URL. If that is in a "
-                "private network, add it to OUTGOING_ALLOWED_NETWORKS.",
-            )
-            return
-        status = _TOO_LARGE
-    if status == _TOO_LARGE:
-        yield CheckResult(
-            subject,
-            CheckState.FAILED,
-            f"A request of {body_max:,} bytes to PUBLIC_URL was refused: a proxy's limit is below "
-            "GRAPHQL_BODY_MAX.",
-            "Raise the proxy's limit to UPLOAD_MAX. In nginx: client_max_body_size",
-        )
-    else:
-        yield CheckResult(subject, CheckState.FINE, f"PUBLIC_URL accepts {body_max:,} bytes.")
+            message = f"Can't check whether PUBLIC_URL accepts {what}: {error}"
+            remedy = _REMEDIES.get(error.fault, _UNREACHABLE)
+            return CheckResult(_REQUEST_SIZE, CheckState.WARNING, message, remedy)
+    return CheckResult(
+        _REQUEST_SIZE,
+        CheckState.FAILED,
+        f"PUBLIC_URL refused {what}: a proxy's limit is below {limit}.",
+        "Raise the proxy's limit above the sum of GRAPHQL_BODY_MAX and UPLOAD_MAX. In nginx: "
+        "client_max_body_size",
+    )
 
 
 @internal

@@ -31,6 +31,7 @@ from app.services.authorization.register import building_block, internal
 from app.services.identity.providers import has_sign_on
 from app.services.keys import ring
 from app.services.operations.environment_checks import (
+    UPGRADE,
     endpoint_findings,
     forwarding_findings,
     mail_finding,
@@ -245,6 +246,9 @@ def database_capacity(ports: Ports, actor: Actor) -> Capacity | None:
     return Capacity(ports.configuration.database_connections, int(accepted))
 
 
+_MANY_ENTRIES = 5_000_000
+"""They take 2.5 GiB of PostgreSQL's disk."""
+
 _TOLERANCE = timedelta(seconds=30)
 """How far clocks may be apart; access tokens live for minutes."""
 
@@ -292,6 +296,7 @@ def _findings(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
     yield from email_twin_findings(ports)
     yield from second_factor_findings(ports)
     yield from forwarding_findings(ports)
+    yield from _audit_log(ports)
 
 
 def _database(ports: Ports) -> CheckResult:
@@ -303,7 +308,7 @@ def _database(ports: Ports) -> CheckResult:
         remedy = "Check DATABASE_URL and that the database server is running."
         return CheckResult(subject, CheckState.FAILED, str(error), remedy)
     except SchemaBehind as error:
-        return CheckResult(subject, CheckState.FAILED, str(error), "flask db upgrade")
+        return CheckResult(subject, CheckState.FAILED, str(error), UPGRADE)
     except SchemaAhead as error:
         return CheckResult(subject, CheckState.FAILED, str(error), SCHEMA_AHEAD_REMEDY)
     return CheckResult(subject, CheckState.FINE, f"Responding; its revision is {current}.")
@@ -340,11 +345,27 @@ def _stored_secrets(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
         yield CheckResult(subject, CheckState.FAILED, message, remedy)
     if outdated:
         message = f"Readable only with SECRET_KEY_FALLBACKS: {', '.join(outdated)}."
-        yield CheckResult(subject, CheckState.WARNING, message, "flask keys reseal")
+        yield CheckResult(subject, CheckState.WARNING, message, "Run `flask keys reseal`.")
     elif ports.encryption.has_former_keys() and not unreadable:
         message = "All secrets are encrypted with SECRET_KEY."
         remedy = "Remove SECRET_KEY_FALLBACKS once every process uses this SECRET_KEY."
         yield CheckResult(subject, CheckState.FINE, message, remedy)
+
+
+def _audit_log(ports: Ports) -> Iterator[CheckResult]:
+    """Warn of a log that is kept forever and has become long, by its keys: counting takes long."""
+    if ports.configuration.audit_log_days:
+        return
+    ends = (func.min(AuditRecord.id), func.max(AuditRecord.id), func.min(AuditRecord.at))
+    # Each is read from the end of an index; SQLite reads the table for several at once.
+    with ports.database.reading() as session:
+        first, last, since = session.execute(
+            select(*(select(end).scalar_subquery() for end in ends))
+        ).one()
+    if last is not None and last - first >= _MANY_ENTRIES:
+        message = f"It has up to {last - first + 1:,} entries, since {since:%F}, kept forever."
+        remedy = "Export and delete old ones with `flask audit prune`, or set AUDIT_LOG_DAYS."
+        yield CheckResult("audit log", CheckState.WARNING, message, remedy)
 
 
 def _clock(ports: Ports) -> Iterator[CheckResult]:

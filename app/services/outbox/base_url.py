@@ -29,10 +29,14 @@ def save_base_url(ports: Ports, actor: Actor, address: str) -> None:
 
 
 @building_block
-def base_url(ports: Ports) -> str:
-    """``PUBLIC_URL``; without it (development only) where it was served last, or usually is."""
-    if ports.configuration.public_url:
-        return ports.configuration.public_url
+def base_url(ports: Ports, served_at: str = "") -> str:
+    """``PUBLIC_URL``; without it (development only) where it was served last, or usually is.
+
+    ``served_at`` is where it will be served, for who knows better.
+    """
+    chosen = ports.configuration.public_url or served_at.rstrip("/")
+    if chosen:
+        return chosen
     with ports.database.reading() as session:
         return base_url_in(ports, session)
 

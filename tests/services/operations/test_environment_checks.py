@@ -157,7 +157,7 @@ def test_emails_that_no_app_can_send_are_reported(at: Later) -> None:
         "emails from apps",
         CheckState.WARNING,
         "No active app gets the links of: Staff invitation. This shop sends these emails.",
-        "Subscribe an app to their events, or run flask shop set staff-invitation-sender OURS.",
+        "Subscribe an app to their events, or run `flask shop set staff-invitation-sender OURS`.",
     )
     mailing.make_listener(Permission.MANAGE_STAFF)
     assert found(at(), "emails from apps") == []

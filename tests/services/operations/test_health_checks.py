@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import func, select, update
 
 from app.adapters.database.schema import AlembicSchema
 from app.adapters.keys.signing_keys import RsaKeyStore
@@ -19,6 +20,7 @@ from app.domain.values.installation import (
     SchemaBehind,
     Unreachable,
 )
+from app.models import AuditRecord
 from app.ports import Ports, ProcessCache
 from app.services.keys import ring, withdraw_keys
 from app.services.operations.background_work import record_heartbeat
@@ -29,6 +31,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET
 from tests.fakes.known_keys import pem, private_key
 
+_LAST = AuditRecord.id == select(func.max(AuditRecord.id)).scalar_subquery()
 NOWHERE = "postgresql://nobody:geheim@127.0.0.1:1/nowhere"
 
 
@@ -69,7 +72,7 @@ def test_database_without_tables_is_unhealthy_with_a_remedy(
         require_ready(bare, OPERATOR)
     [finding] = run_checks(bare, OPERATOR)
     assert (finding.subject, finding.state) == ("database", CheckState.FAILED)
-    assert finding.remedy == "flask db upgrade"
+    assert finding.remedy == "Run `flask db upgrade`."
 
 
 def test_unreachable_database_is_reported_without_its_password(ports: Ports) -> None:
@@ -125,6 +128,20 @@ def test_clock_set_back_is_reported(ports: Ports) -> None:
     finding = found(ports, "clock")
     assert finding.state is CheckState.FAILED
     assert "a record has the time" in finding.message
+
+
+def test_long_audit_log_that_is_kept_forever_is_a_warning(ports: Ports) -> None:
+    make_user(ports, "admin@example.com", is_superuser=True, is_staff=True)
+    create_group(ports, OPERATOR, NewGroup("noted"))
+    assert "audit log" not in [check.subject for check in run_checks(ports, OPERATOR)]
+    with ports.database.transaction() as session:
+        session.execute(update(AuditRecord).values(id=AuditRecord.id + 5_000_000).where(_LAST))
+    finding = found(ports, "audit log")
+    assert finding.state is CheckState.WARNING
+    assert " entries, since " in finding.message
+    assert "flask audit prune" in finding.remedy
+    limited = replace(ports, configuration=replace(ports.configuration, audit_log_days=400))
+    assert "audit log" not in [check.subject for check in run_checks(limited, OPERATOR)]
 
 
 @pytest.mark.parametrize("use_case", [require_ready, run_checks])

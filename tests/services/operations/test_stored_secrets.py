@@ -132,7 +132,7 @@ def test_former_keys_read_until_everything_is_encrypted_anew(first: Ports) -> No
     both = with_keys(first, NEW, SECRET)
     require_ready(both, OPERATOR)
     outdated = finding(both)
-    assert (outdated.state, outdated.remedy) == (CheckState.WARNING, "flask keys reseal")
+    assert (outdated.state, outdated.remedy) == (CheckState.WARNING, "Run `flask keys reseal`.")
     assert f"webhook secrets: {ROWS}" in outdated.message
 
     counts = reseal_secrets(both, OPERATOR)
