@@ -19,6 +19,7 @@ from app.services.deliveries.dispatch import (
     MAX_ENDPOINTS,
     lease_due_deliveries,
     release_batch,
+    seconds_to_next_slot,
 )
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.sending import send_deliveries
@@ -66,6 +67,8 @@ class Task:
     ``interval`` is only the pause after a fault. ``pause`` is how many seconds it waits at least
     before it is woken again, so that several reasons make one round.
 
+    ``next_at`` returns in how many seconds a round begins without being woken, or ``None``.
+
     ``threads`` run at the same time; for held-up ones others start, up to ``max_threads``. With
     ``take``, ``work`` also gets the batch that this returns. One thread at a time waits in it and
     the others for their turn, so that an idle worker wakes up for one of them.
@@ -80,6 +83,7 @@ class Task:
     pause: float = 0.0
     wakes: str = ""
     take: Callable[[Ports], Batch | None] | None = None
+    next_at: Callable[[Ports, Actor], float | None] | None = None
 
 
 def _housekeeping(ports: Ports, actor: Actor) -> int:
@@ -127,7 +131,7 @@ TASKS = (
     Task("hold", _check_hold, 5.0),
     Task("heartbeat", record_heartbeat, 15.0),
     Task("events", fan_out_events, 0.2, on_demand=True, wakes="dispatch"),
-    Task("dispatch", _dispatch, 0.2, on_demand=True, pause=0.02),
+    Task("dispatch", _dispatch, 0.2, on_demand=True, pause=0.02, next_at=seconds_to_next_slot),
     Task(
         "deliveries",
         send_deliveries,
@@ -259,6 +263,7 @@ class _TaskThreads:
         while self._continues():
             try:
                 done = self._round()
+                seconds = None if done else self._seconds_to_next()
             except DatabaseUnavailable:
                 self._stop.wait(pause)
                 pause = min(2 * pause, max(task.interval, _MAX_PAUSE))
@@ -274,15 +279,19 @@ class _TaskThreads:
             if done and self._next is not None:
                 self._next.set()
             if not done:
-                self._wait_for_next()
+                self._wait_for_next(seconds)
 
-    def _wait_for_next(self) -> None:
+    def _seconds_to_next(self) -> float | None:
+        task = self._duty
+        return None if task.next_at is None else task.next_at(self._ports, WORKER)
+
+    def _wait_for_next(self, seconds: float | None) -> None:
         task = self._duty
         self._rounds[current_thread()] = _WAITING
         if task.pause:
             self._stop.wait(task.pause)
         # Cleared before the round, so that work that arrives during it begins another one.
-        if self._wake.wait(None if task.on_demand else task.interval):
+        if self._wake.wait(seconds if task.on_demand else task.interval):
             self._wake.clear()
 
     def _round(self) -> int:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission, in_order
+from app.domain.deliveries.deliveries import MAX_RATE
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import PermissionDenied, Problem
 from app.domain.values.text import Sentence
@@ -173,7 +174,8 @@ class Webhook:
 
     ``reveal`` returns the secret that signs deliveries instead of the shop's keys, or ``""``,
     ``reveal_headers`` the custom headers, ``sealed`` both as they are stored. ``saver`` saved it
-    last. ``lacking`` are the app's permissions that its reader lacks, who can't see secrets then:
+    last. ``paused_at`` is set while events wait, ``max_rate`` is requests a second, 0 for any.
+    ``lacking`` are the app's permissions that its reader lacks, who can't see secrets then:
     both functions raise ``PermissionDenied``.
     """
 
@@ -189,12 +191,18 @@ class Webhook:
     created_at: datetime
     has_secret: bool = False
     saver: Saver = UNKNOWN_SAVER
+    paused_at: datetime | None = None
+    max_rate: int = 0
     lacking: tuple[Permission, ...] = ()
     sealed: str = field(default="", repr=False, compare=False)
     reveal: Callable[[], str] = field(default=str, repr=False, compare=False)
     reveal_headers: Callable[[], Mapping[str, str]] = field(
         default=dict, repr=False, compare=False
     )
+
+    @property
+    def is_paused(self) -> bool:
+        return self.paused_at is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +245,14 @@ def query_problem(query: str) -> Problem | None:
         message = "Characters that change the text direction are not allowed."
         return Problem("SYNTAX", message, "query")
     return prose_problem(query, "query", max_length=MAX_QUERY_LENGTH)
+
+
+def rate_problem(rate: int | None) -> Problem | None:
+    """Return why an endpoint's rate can't be ``rate``, or ``None``; no rate is no limit."""
+    if rate is None or 0 <= rate <= MAX_RATE:
+        return None
+    message = "Enter a number of requests a second from 1 to {most}, or 0 for no limit."
+    return Problem("INVALID", message, "maxRate", values={"most": MAX_RATE})
 
 
 def headers_problem(headers: Mapping[str, object], field: str = "customHeaders") -> Problem | None:
@@ -285,6 +301,8 @@ def facts_of(webhook: Webhook) -> dict[str, object]:
         "events": [event.value for event in webhook.events],
         "custom_headers": sorted(webhook.header_names),
         "has_secret": webhook.has_secret,
+        "is_paused": webhook.is_paused,
+        "max_rate": webhook.max_rate,
     }
 
 

@@ -43,6 +43,8 @@ class WebhookDraft:
     target_url: str | Absent = ABSENT
     events: tuple[str, ...] | Absent = ABSENT
     is_active: bool | Absent = ABSENT
+    is_paused: bool | Absent = ABSENT
+    max_rate: int | Absent = ABSENT
     query: str | Absent = ABSENT
     custom_headers: Mapping[str, str] | Absent = field(default=ABSENT, repr=False)
     secret_key: str | Absent = field(default=ABSENT, repr=False)

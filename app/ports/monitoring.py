@@ -114,7 +114,7 @@ OLDEST_DELIVERY = Metric(
 DELIVERIES_HELD_UP = Metric(
     "latchkey_delivery_oldest_without_worker_seconds",
     "How long the oldest due delivery has been waiting for a worker; 0 if none is. Those of "
-    "endpoints that fail, or are sent as much as they get at once, wait for their endpoint.",
+    "endpoints that fail, are paused, or are sent as much as they get at once, don't count.",
     kind=MetricKind.GAUGE,
 )
 DELIVERIES_RETRYING = Metric(
@@ -125,8 +125,8 @@ DELIVERIES_RETRYING = Metric(
 _WEBHOOK = ("webhook", "name", "app")
 WEBHOOK_DELIVERIES = Metric(
     "latchkey_webhook_deliveries",
-    "Deliveries of a webhook that are due or retrying (state); of the 50 webhooks with most, "
-    "each counted to 10,000.",
+    "Deliveries of a webhook that are due or retrying, or wait while it is paused (state); of the "
+    "50 webhooks with most, each counted to 10,000.",
     (*_WEBHOOK, "state"),
     MetricKind.GAUGE,
 )
@@ -139,6 +139,12 @@ WEBHOOK_OLDEST = Metric(
 WEBHOOK_FAILING = Metric(
     "latchkey_webhook_failing_seconds",
     "How long a webhook with waiting deliveries has only failed. Absent for one that works.",
+    _WEBHOOK,
+    MetricKind.GAUGE,
+)
+WEBHOOK_PAUSED = Metric(
+    "latchkey_webhook_paused_seconds",
+    "How long a webhook with waiting deliveries has been paused. Absent for one that isn't.",
     _WEBHOOK,
     MetricKind.GAUGE,
 )
@@ -238,6 +244,7 @@ METRICS = (
     WEBHOOK_DELIVERIES,
     WEBHOOK_OLDEST,
     WEBHOOK_FAILING,
+    WEBHOOK_PAUSED,
     EVENTS_OPEN,
     OLDEST_EVENT,
     MAILS_DUE,

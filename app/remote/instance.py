@@ -470,6 +470,8 @@ def _input(draft: WebhookDraft) -> dict[str, object]:
         "targetUrl": draft.target_url,
         "asyncEvents": draft.events,
         "isActive": draft.is_active,
+        "isPaused": draft.is_paused,
+        "maxRate": draft.max_rate,
         "query": draft.query,
         "secretKey": draft.secret_key,
     }

@@ -50,6 +50,7 @@ from app.ports.monitoring import (
     WEBHOOK_DELIVERIES,
     WEBHOOK_FAILING,
     WEBHOOK_OLDEST,
+    WEBHOOK_PAUSED,
     Measurement,
 )
 from app.services.deliveries.backlog import EndpointBacklog
@@ -186,13 +187,19 @@ class OperationsApp:
 def _endpoint_measurements(endpoint: EndpointBacklog, now: datetime) -> Iterator[Measurement]:
     key = to_global_id("Webhook", endpoint.webhook_id)
     labels = (key, endpoint.webhook_name, endpoint.app_name)
-    for state, number, seconds in (
+    states: tuple[tuple[str, int, float], ...] = (
         ("due", endpoint.due, endpoint.oldest_due),
         ("retrying", endpoint.retrying, endpoint.oldest_retrying),
-    ):
+    )
+    if endpoint.paused_since is not None:
+        number = endpoint.due + endpoint.retrying
+        paused = max(0.0, (now - endpoint.paused_since).total_seconds())
+        states = (("paused", number, max(endpoint.oldest_due, endpoint.oldest_retrying)),)
+        yield WEBHOOK_PAUSED, paused, labels
+    for state, number, seconds in states:
         yield WEBHOOK_DELIVERIES, number, (*labels, state)
         yield WEBHOOK_OLDEST, seconds, (*labels, state)
-    if endpoint.failing_since is not None:
+    if endpoint.failing_since is not None and endpoint.paused_since is None:
         yield WEBHOOK_FAILING, max(0.0, (now - endpoint.failing_since).total_seconds()), labels
 
 

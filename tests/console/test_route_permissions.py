@@ -36,8 +36,8 @@ LISTS = {
         deliveries.show metadata.delete_of_app metadata.save_of_app
         webhooks.export webhook_editing.edit webhook_editing.new webhook_editing.preview
         webhooks.delete events.send
-        webhooks.grant webhooks.index webhooks.pause webhooks.resume webhooks.send_waiting
-        webhooks.show""",
+        webhooks.disable webhooks.enable webhooks.grant webhooks.index webhooks.pause
+        webhooks.resume webhooks.send_waiting webhooks.show""",
     (STAFF,): """
         account_actions.activate account_actions.deactivate account_actions.end_one
         account_actions.remove account_actions.reset_factors account_actions.send_link

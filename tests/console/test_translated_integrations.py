@@ -130,7 +130,7 @@ def test_webhook_and_its_query(reader: Reader, shop: Ports) -> None:
     assert "Stock" in made.text
     for question in ("test", "pause", "delete"):
         assert "lk-dialog" in reader.open(f"webhooks/1?ask={question}").html
-    paused = reader.send("webhooks/1/pause", {}, seen_at="webhooks/1")
+    paused = reader.send("webhooks/1/disable", {}, seen_at="webhooks/1")
     assert reader.word("“{webhook}” disabled.").format(webhook="Stock") in paused.text
     reader.open("webhooks/?q=nothing-like-this&state=never")
 

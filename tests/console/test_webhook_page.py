@@ -213,7 +213,7 @@ def test_latest_deliveries_have_their_cause() -> None:
             "Send a sample event?",
             "Send sample event",
         ),
-        ("pause", "Disable “Stock”?", "Disable webhook?", "Disable webhook"),
+        ("disable", "Disable “Stock”?", "Disable webhook?", "Disable webhook"),
         ("delete", "Delete “Stock”?", "Delete webhook?", "Delete webhook"),
     ],
 )
@@ -242,10 +242,10 @@ def test_nothing_is_asked_without_a_question() -> None:
 def test_disabling_counts_events_unless_there_are_none(
     health: Health, sentence: str | None
 ) -> None:
-    question = page_of(replace(HOOK, health=health), "pause").question
+    question = page_of(replace(HOOK, health=health), "disable").question
     assert question is not None
     told = [one.sentence for one in question.consequences]
-    assert told[1:-1] == ([] if sentence is None else [sentence])
+    assert told[1:-2] == ([] if sentence is None else [sentence])
 
 
 @pytest.mark.parametrize(

@@ -151,17 +151,42 @@ def test_webhook_is_disabled_enabled_and_deleted(staff_console: StaffConsole, sh
     app_id, _ = make_app(shop, "Labels")
     make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
     console = staff_console(*MAY)
-    asked = "/console/webhooks/1?ask=pause"
+    asked = "/console/webhooks/1?ask=disable"
     assert "Disable “hook”?" in console.open(asked).text
-    done = console.follow(console.send("/console/webhooks/1/pause", seen_at=asked))
+    done = console.follow(console.send("/console/webhooks/1/disable", seen_at=asked))
     assert "“hook” disabled." in done.text
     assert (
         "“hook” enabled."
-        in console.follow(console.send("/console/webhooks/1/resume", seen_at=asked)).text
+        in console.follow(console.send("/console/webhooks/1/enable", seen_at=asked)).text
     )
     gone = console.send("/console/webhooks/1/delete", seen_at="/console/webhooks/1?ask=delete")
     assert "“hook” deleted." in console.follow(gone).text
     assert console.open("/console/webhooks/1").status == 404
+
+
+def test_webhook_is_paused_limited_and_resumed(staff_console: StaffConsole, shop: Ports) -> None:
+    app_id, _ = make_app(shop, "Labels")
+    make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
+    console = staff_console(*MAY)
+    shown = "/console/webhooks/1"
+    assert "Paused" not in console.open(shown).text
+    paused = console.follow(console.send(f"{shown}/pause", seen_at=shown))
+    assert "“hook” paused. Its events wait until you resume it." in paused.text
+    assert "Events are waiting." in paused.text
+    assert "hook" in console.open("/console/webhooks/?state=paused").text
+    assert "Paused" in console.open("/console/webhooks/").text
+    resumed = console.follow(console.send(f"{shown}/resume", seen_at=shown))
+    assert "“hook” resumed." in resumed.text
+    assert "Events are waiting." not in resumed.text
+
+    edit = f"{shown}/edit"
+    form = {"name": "hook", "target_url": TARGET, "events": ["PRODUCT_UPDATED"], "warned": "y"}
+    wrong = console.send(edit, {**form, "max_rate": "1001"}, seen_at=edit)
+    assert (wrong.status, "from 0 to 1000" in wrong.text) == (422, True)
+    limited = console.follow(console.send(edit, {**form, "max_rate": "5"}, seen_at=edit))
+    assert "5 requests a second" in limited.text
+    free = console.follow(console.send(edit, {**form, "max_rate": ""}, seen_at=edit))
+    assert "requests a second" not in free.text
 
 
 def test_test_is_a_delivery_like_any_other(staff_console: StaffConsole, shop: Ports) -> None:
@@ -237,7 +262,7 @@ def test_webhook_disabled_for_failing_says_why_until_it_is_enabled(
     console = staff_console(*MAY)
     for path in ("/console/", f"/console/webhooks/{key}"):
         assert FAILING_REASON in console.open(path).text
-    console.send(f"/console/webhooks/{key}/resume", {}, seen_at=f"/console/webhooks/{key}")
+    console.send(f"/console/webhooks/{key}/enable", {}, seen_at=f"/console/webhooks/{key}")
     for path in ("/console/", f"/console/webhooks/{key}"):
         assert FAILING_REASON not in console.open(path).text
 

@@ -89,6 +89,7 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "webhook_editing.edit": ("webhooks/2/edit", HOOK),
     "webhook_editing.new": ("webhooks/new", HOOK),
     "webhooks.grant": ("webhooks/2/grant", {}),
+    "webhooks.enable": ("webhooks/2/enable", {}),
     "webhooks.resume": ("webhooks/2/resume", {}),
     "access.set_mode": ("access/mode", {"mode": "DISABLED", "phrase": "NOBODY"}),
 }
@@ -100,6 +101,7 @@ WITHOUT_EFFECT = {
     "staff.groups.remove_member",
     "staff.save_details",
     "staff.save_permissions",
+    "webhooks.disable",
     "webhooks.pause",
 }
 """They call such a use case with an input that gives nothing to anybody."""
@@ -231,7 +233,7 @@ def test_harmless_input_needs_no_reauthentication(
         ("apps/1/details", {"name": "Renamed"}),
         ("apps/1/tokens/new", {"life": "30"}),
         ("staff/groups/new", {"name": "Empty"}),
-        ("webhooks/2/pause", {}),
+        ("webhooks/2/disable", {}),
         ("access/storefront", {"open": "true"}),
     ):
         response = _send(console, path, form)

@@ -4,6 +4,20 @@ from tests.mutations.mutant import Mutant
 
 WEBHOOKS = (
     Mutant(
+        "A paused webhook is sent nothing",
+        "app/services/deliveries/sending.py",
+        "if rows[0].paused_at is not None:",
+        "if False:",
+        "services/deliveries/test_pauses.py",
+    ),
+    Mutant(
+        "What is sent at a limited rate uses up its slots",
+        "app/services/deliveries/dispatch.py",
+        'claimed = {"webhook": turn.webhook, "next_slot": slots.next_after(len(leased))}',
+        'claimed = {"webhook": turn.webhook, "next_slot": now}',
+        "services/deliveries/test_pauses.py",
+    ),
+    Mutant(
         "A restored copy sends no deliveries",
         "app/services/deliveries/dispatch.py",
         "if ports.cache.hold is not None:",

@@ -16,8 +16,9 @@ from typing import Any
 import click
 
 from app.commands.name_completion import complete_app_or_global_id, complete_webhook
-from app.commands.terminal.output import legible, output, visible
+from app.commands.terminal.output import Column, legible, output, visible
 from app.commands.webhooks.fields import (
+    WEBHOOK,
     WebhookOptions,
     event_names,
     field_options,
@@ -423,3 +424,32 @@ def _edit(instance: Instance, webhook: InstanceWebhook) -> InstanceWebhook | Non
                 question = f"{legible(str(error))} Edit again?"
                 click.confirm(question, default=True, abort=True, err=True)
     return None
+
+
+@webhook_command(
+    "pause", examples=[("flask webhook pause hook", "while its endpoint is being repaired")]
+)
+@click.argument("webhook", shell_complete=complete_webhook)
+def pause(webhook: str) -> None:
+    """Pause a webhook: its events wait, for up to 14 days, until it is resumed.
+
+    A disabled webhook (`flask webhook edit WEBHOOK --inactive`) gets no events instead.
+    """
+    paused = _set_paused(webhook, is_paused=True)
+    output().say(f"Paused {paused.name or paused.id}: its events wait until it is resumed.")
+
+
+@webhook_command("resume", examples=[("flask webhook resume hook", "send what waits, in order")])
+@click.argument("webhook", shell_complete=complete_webhook)
+def resume(webhook: str) -> None:
+    """Resume a paused webhook: what waits is sent first, in order, up to 20 a second."""
+    resumed = _set_paused(webhook, is_paused=False)
+    output().say(f"Resumed {resumed.name or resumed.id}: what waited is being sent, in order.")
+
+
+def _set_paused(webhook: str, *, is_paused: bool) -> InstanceWebhook:
+    chosen = instance()
+    changed = chosen.change(find_webhook(chosen, webhook), WebhookDraft(is_paused=is_paused))
+    column = Column[InstanceWebhook]("isPaused", "Paused", lambda _: is_paused, short=True)
+    output().one(changed, (*WEBHOOK, column))
+    return changed

@@ -14,6 +14,7 @@ import click
 
 from app.commands.terminal.options import is_read, read_text, warn_of_exposure
 from app.commands.terminal.output import Column, Displayable, visible
+from app.domain.deliveries.deliveries import MAX_RATE
 from app.domain.deliveries.signatures import SECRET_PREFIX
 from app.domain.events import EventType
 from app.domain.urls.web_urls import masked_url
@@ -146,12 +147,20 @@ class WebhookOptions:
     headers: tuple[str, ...]
     no_headers: bool
     is_active: bool | None
+    max_rate: int | None
     secret: str | None
     typed_secret: str | None = field(default=None, repr=False)
 
     @property
     def is_nothing(self) -> bool:
-        chosen = (self.name, self.target_url, self.query, self.is_active, self.secret)
+        chosen = (
+            self.name,
+            self.target_url,
+            self.query,
+            self.is_active,
+            self.max_rate,
+            self.secret,
+        )
         many = self.events or self.headers or self.no_headers
         return not many and all(option is None for option in chosen)
 
@@ -182,6 +191,7 @@ class WebhookOptions:
             query=ABSENT if self.query is None else _query(self.query),
             custom_headers=self._headers(),
             is_active=_or_absent(self.is_active),
+            max_rate=_or_absent(self.max_rate),
             secret_key=self._secret_key(),
         )
 
@@ -231,6 +241,11 @@ def field_options(function: Function) -> Function:
             "is_active",
             default=None,
             help="Enable or disable the webhook. New webhooks are enabled.",
+        ),
+        click.option(
+            "--max-rate",
+            type=click.IntRange(0, MAX_RATE),
+            help="Requests a second that the endpoint is sent at most; 0 for no limit.",
         ),
         click.option(
             "--secret",

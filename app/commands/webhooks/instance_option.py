@@ -255,6 +255,8 @@ def _input(draft: WebhookDraft) -> WebhookInput:
         target_url=draft.target_url,
         events=_events(draft.events),
         is_active=draft.is_active,
+        is_paused=draft.is_paused,
+        max_rate=draft.max_rate,
         query=draft.query,
         custom_headers=draft.custom_headers,
         secret_key=draft.secret_key,

@@ -31,6 +31,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
 from app.domain.values.inputs import NO_FILE, Upload
 from app.domain.values.pages import parse_moment
+from app.domain.values.text import Sentence, translatable
 from app.domain.values.times import moment_problem
 from app.web.translation import problem_text, text
 
@@ -66,8 +67,10 @@ class MomentField(StringField):  # type: ignore[misc]
         return f"{local(self.data):%Y-%m-%d %H:%M}" if self.data else ""
 
 
-class DaysField(IntegerField):  # type: ignore[misc]
-    """A number of days up to ``most``."""
+class NumberField(IntegerField):  # type: ignore[misc]
+    """A whole number from 0 to ``most``."""
+
+    refusal: Sentence = translatable("Enter a number from 0 to {most}.")
 
     def __init__(self, most: int, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -76,10 +79,16 @@ class DaysField(IntegerField):  # type: ignore[misc]
     @override
     def process_formdata(self, valuelist: list[str]) -> None:
         given = valuelist[0].strip() if valuelist else ""
-        days = parse_key(given)
-        self.data = days if days is not None and days <= self.most else None
+        number = parse_key(given)
+        self.data = number if number is not None and number <= self.most else None
         if given and self.data is None:
-            raise ValueError(text("Enter a number of days from 0 to {most}.", most=self.most))
+            raise ValueError(text(self.refusal, most=self.most))
+
+
+class DaysField(NumberField):
+    """A number of days up to ``most``."""
+
+    refusal = translatable("Enter a number of days from 0 to {most}.")
 
 
 def field_attributes(

@@ -17,7 +17,7 @@ from wtforms import (
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
-from app.console.frame.forms import ConsoleForm, EditedThing, EditForm, KeyField
+from app.console.frame.forms import ConsoleForm, EditedThing, EditForm, KeyField, NumberField
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import page, redirect_with_success, refused_page
 from app.console.frame.session import actor, ports, require
@@ -40,6 +40,7 @@ from app.console.integrations.missing_permissions import (
 )
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission, in_order
+from app.domain.deliveries.deliveries import MAX_RATE
 from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.inputs import ABSENT, Absent
@@ -170,7 +171,7 @@ blueprint = PageGroup(
 class WebhookForm(ConsoleForm):
     """The fields of a webhook; its secret is never shown, and kept unless a new one is entered."""
 
-    names = {"asyncEvents": "events", "events": "events"}  # noqa: RUF012
+    names = {"asyncEvents": "events", "events": "events", "maxRate": "max_rate"}  # noqa: RUF012
     app = KeyField(lazy_text("App"))
     name = StringField(lazy_text("Name"))
     target_url = URLField(
@@ -185,6 +186,7 @@ class WebhookForm(ConsoleForm):
     secret_key = SecretField(lazy_text("Secret"), unless="drops_secret")
     drops_secret = BooleanField(lazy_text("Remove the secret and sign with the shop's key"))
     is_active = BooleanField(lazy_text("Enabled"), default=True)
+    max_rate = NumberField(MAX_RATE, lazy_text("Requests a second, at most"))
     warned = HiddenField()
     grants = BooleanField(lazy_text("Grant the missing permissions"))
 
@@ -414,6 +416,7 @@ def _input_of(form: WebhookForm) -> WebhookInput:
         target_url=(form.target_url.data or "").strip(),
         events=tuple(EventType(name) for name in form.events.data or ()),
         is_active=bool(form.is_active.data),
+        max_rate=form.max_rate.data,
         query=query or ABSENT,
         drops_query=not query,
         custom_headers=_headers(form),
@@ -445,4 +448,5 @@ def _shown(hook: Webhook) -> Mapping[str, object]:
         "events": [event.value for event in hook.events],
         "custom_headers": headers,
         "is_active": hook.is_active,
+        "max_rate": hook.max_rate or None,
     }

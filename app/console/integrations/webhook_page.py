@@ -28,7 +28,7 @@ from app.console.integrations.event_subjects import (
 )
 from app.console.integrations.missing_permissions import MissingPermissions, WithheldNote
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.deliveries.deliveries import DISABLE_AFTER, RETENTION
+from app.domain.deliveries.deliveries import CATCH_UP_RATE, DISABLE_AFTER, RETENTION
 from app.domain.deliveries.statistics import (
     ChartPeriod,
     DeliverySpan,
@@ -211,12 +211,13 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Why events don't reach the app, the cause first; ``can_enable`` offers to enable it."""
+    """Why events don't reach the app, the cause first; with a button to enable or resume it."""
 
     state: str
     cause: str
     detail: str
     can_enable: bool = False
+    can_resume: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +242,7 @@ class WebhookPage:
     app_name: str
     health: Pill
     is_active: bool
+    is_paused: bool
     notice: Notice | None
     missing: MissingPermissions | None
     charts: WebhookCharts
@@ -259,12 +261,12 @@ class WebhookPage:
 
 def webhook_health(hook: ListedWebhook) -> Pill:
     """Return how a webhook fares."""
-    if hook.disabled_reason:
-        return Pill("bad", text("Disabled"))
     if not hook.is_active:
-        return Pill("off", text("Disabled"))
+        return Pill("bad" if hook.disabled_reason else "off", text("Disabled"))
     if not hook.is_app_active:
         return Pill("off", text("App inactive"))
+    if hook.paused_at is not None:
+        return Pill("warn", text("Paused"))
     if hook.failing_since is not None:
         return Pill("bad", text("Failing"))
     if hook.health.delivered:
@@ -290,6 +292,7 @@ def make_webhook_page(
         app_name=hook.app_name,
         health=webhook_health(hook),
         is_active=hook.is_active,
+        is_paused=hook.paused_at is not None,
         notice=_notice(hook, now),
         missing=missing,
         charts=charts,
@@ -398,9 +401,22 @@ def _notice(hook: ListedWebhook, now: datetime) -> Notice | None:
             text("{app} is inactive.", app=hook.app_name),
             text("Its webhooks don't send events until the app is activated."),
         )
+    if hook.paused_at is not None:
+        return _paused_notice(hook.paused_at, now)
     if hook.is_active and hook.failing_since is not None:
         return _failing_notice(hook, hook.failing_since, now)
     return None
+
+
+def _paused_notice(since: datetime, now: datetime) -> Notice:
+    detail = html_text(
+        "Paused {since}. Events wait for up to {days} days and are sent in order, up to {rate} a "
+        "second, once the webhook is resumed.",
+        since=time_element(since, now),
+        days=RETENTION.days,
+        rate=CATCH_UP_RATE,
+    )
+    return Notice("warn", text("Events are waiting."), detail, can_resume=True)
 
 
 def _disabled_notice(hook: ListedWebhook, now: datetime) -> Notice:
@@ -449,6 +465,11 @@ def _facts(hook: ListedWebhook, now: datetime) -> Iterable[Fact]:
     yield Fact(text("Last 24 hours"), _day(hook.health))
     signing = text("Secret (HMAC)") if hook.has_secret else text("Shop's signing key (JWS)")
     yield Fact(text("Signing"), signing)
+    if hook.max_rate:
+        yield Fact(
+            text("Rate limit"),
+            text("{count:,} request a second", "{count:,} requests a second", count=hook.max_rate),
+        )
     yield Fact(text("Created"), time_element(hook.created_at, now))
     yield Fact(text("API ID"), to_global_id("Webhook", hook.id), is_copied=True)
 
@@ -484,7 +505,7 @@ def _test(hook: ListedWebhook) -> Question:
     )
 
 
-def _pause(hook: ListedWebhook) -> Question:
+def _disable(hook: ListedWebhook) -> Question:
     return Question(
         title=(
             text("Disable “{webhook}”?", webhook=hook.name)
@@ -492,13 +513,13 @@ def _pause(hook: ListedWebhook) -> Question:
             else text("Disable webhook?")
         ),
         action=text("Disable webhook"),
-        endpoint="console.webhooks.pause",
+        endpoint="console.webhooks.disable",
         arguments={"key": hook.id},
-        consequences=tuple(_pause_consequences(hook)),
+        consequences=tuple(_disable_consequences(hook)),
     )
 
 
-def _pause_consequences(hook: ListedWebhook) -> Iterable[Consequence]:
+def _disable_consequences(hook: ListedWebhook) -> Iterable[Consequence]:
     sent = hook.health.delivered + hook.health.failed + hook.health.waiting
     yield Consequence(
         "bad", text("{app} won't receive events while it's disabled.", app=hook.app_name)
@@ -519,6 +540,7 @@ def _pause_consequences(hook: ListedWebhook) -> Iterable[Consequence]:
             days=RETENTION.days,
         ),
     )
+    yield Consequence("ok", text("To let events wait instead, pause the webhook."))
 
 
 def _delete(hook: ListedWebhook) -> Question:
@@ -545,4 +567,4 @@ def _delete(hook: ListedWebhook) -> Question:
     )
 
 
-_QUESTIONS = {"test": _test, "pause": _pause, "delete": _delete}
+_QUESTIONS = {"test": _test, "disable": _disable, "delete": _delete}

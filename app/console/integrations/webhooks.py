@@ -68,16 +68,25 @@ from app.web.translation import problem_text, reason_text, refused_text, text
 
 _STATES = {
     "failing": translatable("Failing"),
+    "paused": translatable("Paused"),
     "on": translatable("Enabled"),
     "off": translatable("Disabled"),
 }
-_DIALOGS = ("delete", "pause", "test")
+_DIALOGS = ("delete", "disable", "test")
 _LATEST = 8
 _DONE = {
     "disabled": (translatable("“{webhook}” disabled."), translatable("Webhook disabled.")),
     "enabled": (
         translatable("“{webhook}” enabled. You can replay events it missed from Deliveries."),
         translatable("Webhook enabled. You can replay events it missed from Deliveries."),
+    ),
+    "paused": (
+        translatable("“{webhook}” paused. Its events wait until you resume it."),
+        translatable("Webhook paused. Its events wait until you resume it."),
+    ),
+    "resumed": (
+        translatable("“{webhook}” resumed. What waited is being sent, in order."),
+        translatable("Webhook resumed. What waited is being sent, in order."),
     ),
     "deleted": (translatable("“{webhook}” deleted."), translatable("Webhook deleted.")),
 }
@@ -92,7 +101,9 @@ def _read(
     **values: Any,
 ) -> Page[ListedWebhook]:
     is_active = {"on": True, "off": False}.get(state)
-    filter_ = WebhookFilter(is_active=is_active, is_failing=state == "failing", **values)
+    filter_ = WebhookFilter(
+        is_active=is_active, is_failing=state == "failing", is_paused=state == "paused", **values
+    )
     return list_webhooks(ports(), actor(), request, filter_, sort)
 
 
@@ -144,6 +155,8 @@ WEBHOOKS = ListPage[ListedWebhook](
         "endpoint_url": lambda hook: hook.target_url,
         "events": lambda hook: ", ".join(event.value for event in hook.events),
         "enabled": lambda hook: hook.is_active,
+        "paused_since": lambda hook: hook.paused_at,
+        "max_rate": lambda hook: hook.max_rate,
         "disabled_reason": lambda hook: hook.disabled_reason,
         "failing_since": lambda hook: hook.failing_since,
         "last_failure_at": lambda hook: hook.last_failure_at,
@@ -208,7 +221,7 @@ def _show(key: int, dialog: WebhookDialog) -> BaseResponse:
     charts = make_webhook_charts(spans, period)
     webhook = make_webhook_page(hook, latest.items, charts, now(), dialog, missing, names)
     withheld = withheld_note(ports(), actor(), hook.app_name, hook.lacking, now())
-    sends = hook.is_active and not withheld
+    sends = hook.is_active and hook.paused_at is None and not withheld
     waiting = waiting_words(count_retrying(ports(), actor(), key)) if sends else ""
     webhook = replace(webhook, withheld=withheld, waiting=waiting)
     shown = refused_page if dialog.problem else page
@@ -217,13 +230,27 @@ def _show(key: int, dialog: WebhookDialog) -> BaseResponse:
 
 @blueprint.post("/<key:key>/pause")
 def pause(key: int) -> BaseResponse:
+    """Let the webhook's events wait until it is resumed."""
+    hook = _change(key, WebhookInput(is_paused=True))
+    return redirect_with_success(_done_text("paused", hook), "console.webhooks.show", key=key)
+
+
+@blueprint.post("/<key:key>/resume")
+def resume(key: int) -> BaseResponse:
+    """Send what waited, and what follows."""
+    hook = _change(key, WebhookInput(is_paused=False))
+    return redirect_with_success(_done_text("resumed", hook), "console.webhooks.show", key=key)
+
+
+@blueprint.post("/<key:key>/disable")
+def disable(key: int) -> BaseResponse:
     """Disable the webhook until it is enabled again."""
     hook = _change(key, WebhookInput(is_active=False))
     return redirect_with_success(_done_text("disabled", hook), "console.webhooks.show", key=key)
 
 
-@blueprint.post("/<key:key>/resume")
-def resume(key: int) -> BaseResponse:
+@blueprint.post("/<key:key>/enable")
+def enable(key: int) -> BaseResponse:
     """Enable the webhook."""
     hook = _change(key, WebhookInput(is_active=True))
     return redirect_with_success(_done_text("enabled", hook), "console.webhooks.show", key=key)

@@ -36,7 +36,16 @@ After a shorter failure, what it kept waiting is due soon in any case.
 """
 
 CATCH_UP_RATE = 20
-"""Deliveries of such a backlog that become due in a second."""
+"""Deliveries of such a backlog that become due in a second; also after a pause."""
+
+MAX_RATE = 1000
+"""The most requests a second that an endpoint can be limited to."""
+
+RATE_BURST = 0.25
+"""Seconds whose requests a limited endpoint can be sent at once."""
+
+_MAX_SLOT_WAIT = timedelta(minutes=2)
+"""No slot is later: one that is was claimed before the clock was put back."""
 
 DISABLE_AFTER = timedelta(days=5)
 """How long an endpoint may have failed only, before it is disabled."""
@@ -162,6 +171,43 @@ def next_step_after(
     if retry_after is not None:
         wait = max(wait, min(retry_after, MAX_RETRY_AFTER))
     return NextStep(DeliveryStatus.PENDING, wait)
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """How many requests can be sent to a limited endpoint now, each ``step`` after the other."""
+
+    count: int
+    begin: datetime
+    step: timedelta
+
+    def next_after(self, taken: int) -> datetime:
+        """Return when the next request can be sent once ``taken`` slots are used."""
+        return self.begin + taken * self.step
+
+
+def free_slots(next_slot: datetime | None, now: datetime, rate: int) -> Slots:
+    """Return the free slots of an endpoint that gets ``rate`` requests a second at most.
+
+    Unused slots of the last ``RATE_BURST`` seconds can be used at once, at least one.
+    """
+    step = timedelta(seconds=1) / rate
+    most = max(1, int(rate * RATE_BURST))
+    begin = now - (most - 1) * step
+    if next_slot is not None and begin < next_slot <= now + _MAX_SLOT_WAIT:
+        begin = next_slot
+    count = (now - begin) // step + 1 if begin <= now else 0
+    return Slots(min(most, count), begin, step)
+
+
+def sending_rate(max_rate: int, *, catches_up: bool) -> int:
+    """Return the requests a second that an endpoint gets at most; 0 for no limit.
+
+    ``catches_up``: what waited during a pause is being sent.
+    """
+    if not catches_up:
+        return max_rate
+    return min(max_rate, CATCH_UP_RATE) if max_rate else CATCH_UP_RATE
 
 
 def read_retry_after(text: str | None, now: datetime) -> float | None:

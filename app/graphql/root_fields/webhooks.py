@@ -63,6 +63,12 @@ class _WebhookInput(graphene.InputObjectType):
     )
     app = graphene.ID(description="For staff: the app that owns the webhook.")
     is_active = graphene.Boolean()
+    is_paused = graphene.Boolean(
+        description="Whether events wait instead of being sent. An inactive webhook gets none."
+    )
+    max_rate = graphene.Int(
+        description="Requests a second that are sent at most, from 1 to 1000; 0 for no limit."
+    )
     query = graphene.String(description="A subscription query that defines events and payload.")
     custom_headers = graphene.JSONString(
         description="Headers sent with each delivery: up to five of X-*, Authorization* or "
@@ -271,6 +277,8 @@ def _webhook_input(fields: dict[str, Any]) -> WebhookInput:
         unsent_events=unsent,
         sync_events=tuple(event.value for event in sent.get("sync_events", ())),
         is_active=sent.get("is_active", ABSENT),
+        is_paused=sent.get("is_paused", ABSENT),
+        max_rate=sent.get("max_rate", ABSENT),
         query=sent.get("query", ABSENT),
         custom_headers=_headers(sent["custom_headers"]) if "custom_headers" in sent else ABSENT,
         secret_key=sent.get("secret_key", ABSENT),

@@ -117,6 +117,14 @@ class Webhook(graphene.ObjectType):
     )
     target_url = graphene.NonNull(graphene.String)
     is_active = graphene.NonNull(graphene.Boolean)
+    is_paused = graphene.NonNull(
+        graphene.Boolean,
+        description="Whether events wait, for up to 14 days, instead of being sent.",
+    )
+    paused_at = graphene.DateTime(description="Since when events wait, if they do.")
+    max_rate = graphene.NonNull(
+        graphene.Int, description="Requests a second that are sent at most; 0 for no limit."
+    )
     subscription_query = text_or_null("query", description="The subscription query, if any.")
     custom_headers = graphene.JSONString()
     secret_key = graphene.String(

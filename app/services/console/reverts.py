@@ -259,6 +259,10 @@ def _write_webhook(ports: Ports, actor: Actor, key: str, values: Values, seen: S
     change = replace(change, **texts)
     if "is_active" in values:
         change = replace(change, is_active=bool(values["is_active"]))
+    if "is_paused" in values:
+        change = replace(change, is_paused=bool(values["is_paused"]))
+    if "max_rate" in values:
+        change = replace(change, max_rate=int(str(values["max_rate"])))
     if "query" in values:
         query = str(values["query"])
         change = replace(change, query=query, drops_query=not query)
@@ -348,7 +352,18 @@ _KINDS: Mapping[str, _Kind] = {
     "user.activate": _Kind(_ACTIVE, activate_user, _read_person, _switch_person),
     "user.deactivate": _Kind(_ACTIVE, deactivate_user, _read_person, _switch_person),
     "webhook.update": _Kind(
-        frozenset({"name", "identifier", "target_url", "is_active", "query", "events"}),
+        frozenset(
+            {
+                "name",
+                "identifier",
+                "target_url",
+                "is_active",
+                "is_paused",
+                "max_rate",
+                "query",
+                "events",
+            }
+        ),
         update_webhook,
         _read_webhook,
         _write_webhook,

@@ -34,7 +34,9 @@ class EndpointBacklog:
 
     ``due`` deliveries can be sent now, ``retrying`` ones wait for their next attempt. Ages are in
     seconds: of the oldest due one since it was due, of the oldest retrying one since its event.
-    ``failing_since`` is empty for an endpoint that works. Counts end at ``MAX_COUNTED``.
+    ``failing_since`` is empty for an endpoint that works, ``paused_since`` unless it is paused:
+    then what is due waits for that to end. ``max_rate`` is its limit in requests a second, 0 for
+    none. Counts end at ``MAX_COUNTED``.
     """
 
     webhook_id: int
@@ -46,6 +48,8 @@ class EndpointBacklog:
     oldest_due: float
     retrying: int
     oldest_retrying: float
+    paused_since: datetime | None = None
+    max_rate: int = 0
 
 
 @internal
@@ -61,6 +65,8 @@ def read_endpoint_backlogs(
         WebhookRecord.target_url,
         WebhookRecord.failing_since,
         WebhookRecord.last_failure,
+        WebhookRecord.paused_at,
+        WebhookRecord.max_rate,
         _count(DeliveryRecord.next_attempt_at <= now).label("due"),
         _count(DeliveryRecord.next_attempt_at > now).label("retrying"),
         _due_since(now).label("due_since"),
@@ -91,6 +97,8 @@ def _backlog(row: NamedRow, now: datetime) -> EndpointBacklog:
         age(row.due_since),
         row.retrying,
         age(row.retrying_since),
+        row.paused_at,
+        row.max_rate,
     )
 
 
@@ -150,11 +158,17 @@ def count_retrying(ports: Ports, actor: Actor, webhook_id: int) -> int:
         return session.scalar(counted) or 0
 
 
+_IS_SENT = DeliveryRecord.webhook_id.not_in(
+    select(WebhookRecord.id).where(WebhookRecord.paused_at.is_not(None))
+)
+
+
 @dataclass(frozen=True, slots=True)
 class WaitingDeliveries:
     """All that wait: due, or retrying with a later attempt; when the oldest due one was due.
 
-    ``held_up_since`` is that of endpoints that could be sent more now: those wait for a worker.
+    Those of paused webhooks count as neither. ``held_up_since`` is that of endpoints that could be
+    sent more now: those wait for a worker.
     """
 
     due: int
@@ -169,9 +183,10 @@ def read_waiting(ports: Ports, most: int) -> WaitingDeliveries:
     now = ports.shared_clock.now()
     at = moments(now)
     with ports.database.reading() as session:
-        due = session.scalar(_all(most, *IS_DUE), at)
-        retrying = session.scalar(_all(most, DeliveryRecord.next_attempt_at > now))
-        since = session.scalar(select(func.min(DeliveryRecord.next_attempt_at)).where(*IS_DUE), at)
+        due = session.scalar(_all(most, *IS_DUE, _IS_SENT), at)
+        retrying = session.scalar(_all(most, DeliveryRecord.next_attempt_at > now, _IS_SENT))
+        first = select(func.min(DeliveryRecord.next_attempt_at)).where(*IS_DUE, _IS_SENT)
+        since = session.scalar(first, at)
         held_up = oldest_waiting_for_worker(session, at) if due else None
     return WaitingDeliveries(due or 0, retrying or 0, since, held_up)
 

@@ -4,15 +4,16 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import bindparam, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, case, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.domain.deliveries.deliveries import Batch
+from app.domain.deliveries.deliveries import Batch, free_slots, sending_rate
 from app.models import DeliveryRecord, WebhookRecord
 from app.models.record import UtcDateTime
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, internal
 from app.services.lists.filters import is_due
 
@@ -34,6 +35,9 @@ LEASE = timedelta(seconds=60)
 MAX_ENDPOINTS = 64
 """Endpoints that one round leases batches for: others can write in between."""
 
+_LEAST_WAIT = 0.2
+"""Seconds between two rounds for endpoints whose rate is limited: less than ``RATE_BURST``."""
+
 _LEASE_NAME = 16
 _NOW = bindparam("now", type_=UtcDateTime)
 _LAST_END = bindparam("last_lease", type_=UtcDateTime)
@@ -50,7 +54,6 @@ IS_DUE = (
 )
 """The deliveries that can be leased, with ``moments`` as parameters."""
 
-_ANY_DUE = select(_delivery.id.label("id")).where(*IS_DUE).limit(1)
 _RUNNING = (
     select(_delivery.webhook_id, _delivery.lease)
     .where(_delivery.lease_until > _NOW, _delivery.lease_until <= _LAST_END)
@@ -58,6 +61,36 @@ _RUNNING = (
 )
 _FAILING = select(WebhookRecord.id).where(
     WebhookRecord.failing_since.is_not(None), WebhookRecord.is_active.is_(True)
+)
+
+_next_slot = WebhookRecord.next_slot_at
+_IS_OPEN = (
+    WebhookRecord.paused_at.is_(None),
+    or_(_next_slot.is_(None), _next_slot <= _NOW, _next_slot > _LAST_END),
+)
+"""The webhooks that can be sent something: neither paused, nor at the limit of their rate."""
+
+_HAS_DUE = select(_delivery.id).where(_delivery.webhook_id == WebhookRecord.id, *IS_DUE).exists()
+
+CAN_SEND = and_(
+    select(_delivery.id).where(*IS_DUE).exists(),
+    select(WebhookRecord.id).where(*_IS_OPEN, _HAS_DUE).exists(),
+)
+"""Whether something can be leased. The first part is quick where nothing is due at all."""
+
+_ANY = select(CAN_SEND.label("any"))
+_SLOT_OF_ANY = select(func.min(_next_slot)).where(
+    WebhookRecord.paused_at.is_(None), _next_slot > _NOW, _next_slot <= _LAST_END, _HAS_DUE
+)
+_SLOT = (
+    select(_next_slot)
+    .where(WebhookRecord.id == bindparam("webhook"), WebhookRecord.paused_at.is_(None))
+    .with_for_update(key_share=True, skip_locked=True)
+)
+_CLAIM = (
+    update(WebhookRecord)
+    .where(WebhookRecord.id == bindparam("webhook"))
+    .values(next_slot_at=bindparam("next_slot", type_=UtcDateTime))
 )
 
 # Asked for each webhook: from the deliveries that are due, all of an endpoint with a long queue
@@ -70,17 +103,37 @@ _since = (
     .scalar_subquery()
 )
 _asked = (
-    select(WebhookRecord.id, _since.label("since"))
-    .where(WebhookRecord.id.not_in(bindparam("full", expanding=True)))
+    select(
+        WebhookRecord.id,
+        WebhookRecord.max_rate,
+        WebhookRecord.resumed_at,
+        _next_slot.label("slot"),
+        _since.label("since"),
+    )
+    .where(WebhookRecord.id.not_in(bindparam("full", expanding=True)), *_IS_OPEN)
     .subquery()
 )
+
+
+def _later(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:
+    return case((other > one, other), else_=one)
+
+
+# What a pause or a rate kept back doesn't wait longer than what was due when that ended.
+_ready = _later(_later(_asked.c.since, _asked.c.resumed_at), _asked.c.slot)
 _WAITING = (
-    select(_asked.c.id)
+    select(
+        _asked.c.id,
+        _asked.c.max_rate,
+        and_(_asked.c.resumed_at.is_not(None), _asked.c.since <= _asked.c.resumed_at).label(
+            "catches_up"
+        ),
+    )
     .where(_asked.c.since.is_not(None))
-    .order_by(_asked.c.since, _asked.c.id)
+    .order_by(_ready, _asked.c.id)
     .limit(MAX_ENDPOINTS)
 )
-_OLDEST = select(func.min(_asked.c.since))
+_OLDEST = select(func.min(_ready))
 _oldest = (
     select(_delivery.id)
     .where(_delivery.webhook_id == bindparam("webhook"), *IS_DUE)
@@ -97,6 +150,14 @@ _LEASE_OLDEST = (
     .values(lease=bindparam("new_lease"), lease_until=bindparam("ends"))
     .returning(_delivery.id)
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """An endpoint whose batch can begin; ``rate`` is its limit in requests a second, or 0."""
+
+    webhook: int
+    rate: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,25 +196,59 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
     A lease expires: after a crash its deliveries are due again with the same ``webhook-id``. An
     endpoint gets at most ``MAX_LEASES`` batches, fewer where many have something due
     (``MAX_BATCHES``), a failing one a single delivery, and all failing ones together
-    ``MAX_FAILING_BATCHES``: endpoints that hang don't delay others.
+    ``MAX_FAILING_BATCHES``: endpoints that hang don't delay others. A paused one gets nothing.
+
+    The slots of an endpoint with a limited rate are claimed in its row with the lease. So all
+    hosts together keep the rate, and no thread waits for it. What waited during a pause is sent in
+    the order in which it was due, one batch at a time, ``CATCH_UP_RATE`` a second.
     """
     if ports.cache.hold is not None:
         return ()
     now = ports.shared_clock.now()
     at = moments(now)
-    if not ports.database.read(_ANY_DUE, at):
+    (found,) = ports.database.read(_ANY, at)
+    if not found.any:
         return ()
     batches = []
     with ports.database.transaction() as session:
         capacity = _capacity(session, at)
-        for webhook in _choose_endpoints(session, capacity, at):
-            most = 1 if webhook in capacity.failing else BATCH_SIZE
+        for turn in _choose_endpoints(session, capacity, at):
+            most = 1 if turn.webhook in capacity.failing else BATCH_SIZE
             lease = ports.randomness.token(_LEASE_NAME)
-            values = {"webhook": webhook, "most": most, "new_lease": lease, "ends": now + LEASE}
-            deliveries = session.connection().scalars(_LEASE_OLDEST, {**at, **values}).all()
+            deliveries = _lease_slots(session, turn, lease, most, now)
             if deliveries:
-                batches.append(Batch(lease, webhook, tuple(sorted(deliveries))))
+                batches.append(Batch(lease, turn.webhook, tuple(sorted(deliveries))))
     return tuple(batches)
+
+
+def _lease_slots(
+    session: Session, turn: _Turn, lease: str, most: int, now: datetime
+) -> Sequence[int]:
+    """Lease at most ``most`` deliveries, those for which there are slots at a limited rate."""
+    values = {"webhook": turn.webhook, "most": most, "new_lease": lease, "ends": now + LEASE}
+    if not turn.rate:
+        return session.connection().scalars(_LEASE_OLDEST, {**moments(now), **values}).all()
+    row = session.execute(_SLOT, {"webhook": turn.webhook}).one_or_none()
+    if row is None:  # another host claims them, or it was paused just now
+        return ()
+    slots = free_slots(row.next_slot_at, now, turn.rate)
+    if not slots.count:
+        return ()
+    values["most"] = min(most, slots.count)
+    leased = session.connection().scalars(_LEASE_OLDEST, {**moments(now), **values}).all()
+    if leased:
+        claimed = {"webhook": turn.webhook, "next_slot": slots.next_after(len(leased))}
+        session.connection().execute(_CLAIM, claimed)
+    return leased
+
+
+@internal
+def seconds_to_next_slot(ports: Ports, actor: Actor) -> float | None:
+    """Return when an endpoint with deliveries due can be sent more, ``None`` if none waits."""
+    now = ports.shared_clock.now()
+    with ports.database.reading() as session:
+        slot = session.scalar(_SLOT_OF_ANY, moments(now))
+    return None if slot is None else max(_LEAST_WAIT, (slot - now).total_seconds())
 
 
 @building_block
@@ -175,26 +270,29 @@ def release_batch(ports: Ports, actor: Actor, batch: Batch) -> None:
 
 def _choose_endpoints(
     session: Session, capacity: _Capacity, at: Mapping[str, datetime]
-) -> list[int]:
+) -> list[_Turn]:
     """Return the endpoint of each batch that can begin, those that have waited longest first."""
     waiting, capacity = _shared(session, capacity, at)
     chosen = []
     failing_left = capacity.failing_left
-    for webhook in waiting:
-        if webhook not in capacity.failing:
-            chosen += [webhook] * capacity.of(webhook)
-        elif failing_left:
-            chosen.append(webhook)
-            failing_left -= 1
+    for row in waiting:
+        turn = _Turn(row.id, sending_rate(row.max_rate, catches_up=row.catches_up))
+        if row.id in capacity.failing:
+            chosen += [turn] if failing_left else []
+            failing_left -= 1 if failing_left else 0
+        elif row.catches_up:
+            chosen += [] if capacity.running.get(row.id) else [turn]
+        else:
+            chosen += [turn] * capacity.of(row.id)
     return chosen
 
 
 def _shared(
     session: Session, capacity: _Capacity, at: Mapping[str, datetime]
-) -> tuple[Sequence[int], _Capacity]:
+) -> tuple[Sequence[NamedRow], _Capacity]:
     """Return the endpoints with something due, and what is left of the capacity for each."""
-    waiting = session.scalars(_WAITING, {**at, "full": capacity.full}).all()
-    healthy = {*waiting, *capacity.running}.difference(capacity.failing)
+    waiting = session.execute(_WAITING, {**at, "full": capacity.full}).all()
+    healthy = {*(row.id for row in waiting), *capacity.running}.difference(capacity.failing)
     return waiting, replace(capacity, sharing=max(1, len(healthy)))
 
 
@@ -202,7 +300,8 @@ def _shared(
 def oldest_waiting_for_worker(session: Session, at: Mapping[str, datetime]) -> datetime | None:
     """When the oldest delivery became due that only a worker is missing for.
 
-    Those of endpoints that fail, or are being sent as much as they get at once, wait for these.
+    Those of endpoints that fail, are paused, or are being sent as much as they get at once, wait
+    for these.
     """
     _, capacity = _shared(session, _capacity(session, at), at)
     held = capacity.full.union(capacity.failing)

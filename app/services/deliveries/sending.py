@@ -296,6 +296,7 @@ _LEASED = (
         *_COLUMNS,
         DeliveryRecord.lease_until,
         WebhookRecord.is_active.label("is_enabled"),
+        WebhookRecord.paused_at,
         AppRecord.is_active.label("app_is_active"),
         APP_PERMISSIONS.label("app_permissions"),
         *ENDPOINT_COLUMNS,
@@ -334,14 +335,17 @@ def send_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     """Send the deliveries of ``batch`` while its lease lasts; return how many were tried.
 
     Requests are sent outside transactions and results written afterwards: a crash in between
-    repeats with the same ``webhook-id``. An internal fault counts as a failed attempt, and is
-    raised at the end, for the log.
+    repeats with the same ``webhook-id``. Those of a webhook that was paused go back and wait. An
+    internal fault counts as a failed attempt, and is raised at the end, for the log.
     """
     if ports.cache.hold is not None:
         release_batch(ports, actor, batch)
         return 0
     rows = _leased_rows(ports, batch)
     if not rows:
+        return 0
+    if rows[0].paused_at is not None:
+        release_batch(ports, actor, batch)
         return 0
     prepared = _prepare(ports, batch, rows)
     fail_each(ports, batch.lease, prepared.reasons)

@@ -9,7 +9,6 @@ from sqlalchemy import ScalarSelect, Select, bindparam, func, literal, or_, sele
 from app.domain.authorization.actor import Actor
 from app.models import (
     AppInstallationRecord,
-    DeliveryRecord,
     HeartbeatRecord,
     OutboxEventRecord,
     OutboxMailRecord,
@@ -142,7 +141,7 @@ _HOST_NOW = bindparam("host_now", type_=UtcDateTime)
 
 _WAITING = {
     "events": select(OutboxEventRecord.id).where(*fanout.IS_OPEN).exists(),
-    "dispatch": select(DeliveryRecord.id).where(*dispatch.IS_DUE).exists(),
+    "dispatch": dispatch.CAN_SEND,
     "mail": or_(
         select(ResetRequestRecord.id).exists(),
         select(OutboxMailRecord.id).where(OutboxMailRecord.awaited_event_id.is_not(None)).exists(),

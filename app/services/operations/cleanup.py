@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, delete, exists, select, true
+from sqlalchemy import ColumnElement, delete, exists, or_, select, true
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.domain.apps.apps import EXPIRED_TOKEN_KEPT
@@ -68,6 +68,7 @@ def delete_expired_endpoints(ports: Ports, actor: Actor) -> int:
 
 
 _AT_ONCE = 1000
+_PAUSED = select(WebhookRecord.id).where(WebhookRecord.paused_at.is_not(None))
 _DEVICE_KEPT = timedelta(days=365)
 _NO_SYNC = {"synchronize_session": False}
 _MAX_OPAQUE_TOKEN_LENGTH = timedelta(days=90)
@@ -104,12 +105,12 @@ class CleanupResult:
 def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
     """Delete expired sessions, links, sign-ins, challenges, forms, old traffic, counters and keys.
 
-    Deliveries and processed events go after 14 days, unless a delivery is being retried; untouched
-    carts after 90; app tokens 30 days after they expired; entries of the sign-in log after
-    ``SIGN_IN_LOG_DAYS``, of the mail log after ``MAIL_LOG_DAYS``, of the audit log after
-    ``AUDIT_LOG_DAYS`` if that is set; what customers changed of their own profile after
-    ``PROFILE_CHANGES_DAYS``; temporary endpoints after 24 hours; devices of staff that weren't
-    used for a year, except the last one of an account.
+    Deliveries and processed events go after 14 days, unless a delivery is being retried by a
+    webhook that isn't paused; untouched carts after 90; app tokens 30 days after they expired;
+    entries of the sign-in log after ``SIGN_IN_LOG_DAYS``, of the mail log after
+    ``MAIL_LOG_DAYS``, of the audit log after ``AUDIT_LOG_DAYS`` if that is set; what customers
+    changed of their own profile after ``PROFILE_CHANGES_DAYS``; temporary endpoints after 24
+    hours; devices of staff that weren't used for a year, except the last one of an account.
 
     Safe to repeat, and to run in several processes at once.
     """
@@ -156,7 +157,10 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
             ports,
             DeliveryRecord.id,
             DeliveryRecord.created_at,
-            DeliveryRecord.next_attempt_at.is_(None),
+            or_(
+                DeliveryRecord.next_attempt_at.is_(None),
+                DeliveryRecord.webhook_id.in_(_PAUSED),
+            ),
             older_by=RETENTION,
         ),
         events=_delete_old(

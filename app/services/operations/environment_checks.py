@@ -12,6 +12,7 @@ from sqlalchemy import select, text
 
 from app.domain.accounts.users import MAX_AVATAR_SIZE
 from app.domain.authorization.actor import Actor
+from app.domain.deliveries.deliveries import RETENTION
 from app.domain.mails.mail import sender_setting
 from app.domain.mails.mail_log import kind_label
 from app.domain.values.ids import to_global_id
@@ -32,7 +33,11 @@ from app.ports.mail import MailUndeliverable
 from app.ports.throttle import ThrottleUnavailable
 from app.services.accounts.email_links import redirect_refusal
 from app.services.authorization.register import building_block, internal
-from app.services.deliveries.backlog import read_endpoint_backlogs, read_waiting
+from app.services.deliveries.backlog import (
+    EndpointBacklog,
+    read_endpoint_backlogs,
+    read_waiting,
+)
 from app.services.identity.providers import known_providers
 from app.services.keys import ring
 from app.services.mails.mail_templates import broken_templates
@@ -238,27 +243,56 @@ def _deliveries(count: int) -> str:
 
 @building_block
 def endpoint_findings(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
-    """Report the webhooks whose deliveries wait for an endpoint that fails or is too slow."""
+    """Report webhooks whose deliveries wait: for an endpoint, a rate, or the end of a pause."""
     now = ports.shared_clock.now()
     for backlog in read_endpoint_backlogs(ports, actor, limit=_MAX_ENDPOINTS):
-        since = backlog.failing_since
-        is_slow = backlog.oldest_due > _SLOW.total_seconds()
-        if since is None and not is_slow:
-            continue
-        waiting = f"{_deliveries(backlog.due)} due, {backlog.retrying:,} waiting for a retry"
-        subject = f"webhook {backlog.webhook_name}"
-        webhook = to_global_id("Webhook", backlog.webhook_id)
-        if since is None:
-            oldest = now - timedelta(seconds=backlog.oldest_due)
-            message = f"Responds too slowly: {waiting}, the oldest for {_span(now, oldest)}."
-            remedy = "Have the endpoint answer at once and work afterwards."
-        else:
-            message = f"Failing for {_span(now, since)}: {waiting}. Last: {backlog.last_failure}."
-            remedy = (
-                "Mend the endpoint. Its waiting deliveries are sent once it works again, or at "
-                f"once by `flask webhook send-waiting {webhook}`."
-            )
-        yield CheckResult(subject, CheckState.WARNING, message, remedy)
+        if backlog.paused_since is not None:
+            yield _paused_finding(backlog, backlog.paused_since, now)
+        elif backlog.failing_since is not None:
+            yield _failing_finding(backlog, backlog.failing_since, now)
+        elif backlog.oldest_due > _SLOW.total_seconds():
+            yield _slow_finding(backlog, now)
+
+
+def _failing_finding(backlog: EndpointBacklog, since: datetime, now: datetime) -> CheckResult:
+    return CheckResult(
+        f"webhook {backlog.webhook_name}",
+        CheckState.WARNING,
+        f"Failing for {_span(now, since)}: {_counted(backlog)}. Last: {backlog.last_failure}.",
+        "Mend the endpoint. Its waiting deliveries are sent once it works again, or at once by "
+        f"`flask webhook send-waiting {_id(backlog)}`.",
+    )
+
+
+def _slow_finding(backlog: EndpointBacklog, now: datetime) -> CheckResult:
+    oldest = now - timedelta(seconds=backlog.oldest_due)
+    cause = "Responds too slowly"
+    remedy = "Have the endpoint answer at once and work afterwards."
+    if backlog.max_rate:
+        cause = f"Limited to {backlog.max_rate:,} a second, or responds too slowly"
+        remedy = f"Raise the limit: `flask webhook edit {_id(backlog)} --max-rate N`."
+    message = f"{cause}: {_counted(backlog)}, the oldest for {_span(now, oldest)}."
+    subject = f"webhook {backlog.webhook_name}"
+    return CheckResult(subject, CheckState.WARNING, message, remedy)
+
+
+def _counted(backlog: EndpointBacklog) -> str:
+    return f"{_deliveries(backlog.due)} due, {backlog.retrying:,} waiting for a retry"
+
+
+def _id(backlog: EndpointBacklog) -> str:
+    return to_global_id("Webhook", backlog.webhook_id)
+
+
+def _paused_finding(backlog: EndpointBacklog, since: datetime, now: datetime) -> CheckResult:
+    waiting = _deliveries(backlog.due + backlog.retrying)
+    return CheckResult(
+        f"webhook {backlog.webhook_name}",
+        CheckState.WARNING,
+        f"Paused for {_span(now, since)}: {waiting} waiting. Those older than {RETENTION.days} "
+        "days are deleted.",
+        f"Resume it: `flask webhook resume {_id(backlog)}`.",
+    )
 
 
 @building_block

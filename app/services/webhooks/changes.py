@@ -6,6 +6,7 @@ for.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 
 from sqlalchemy import ColumnElement, Select, delete, false, select
@@ -26,6 +27,7 @@ from app.domain.webhooks import (
     facts_of,
     headers_problem,
     query_problem,
+    rate_problem,
     require_all_of_app,
     saver_of,
     sync_events_problem,
@@ -105,7 +107,8 @@ class WebhookInput:
     An empty name or secret counts as none; an empty query, too, and changes nothing: only
     ``drops_query`` removes a query. ``events`` count only without a query, which names its own.
     ``unsent_events`` are names of Saleor's that this service doesn't send, by the argument that
-    has them: they are refused.
+    has them: they are refused. While ``is_paused``, events wait. ``max_rate`` is requests a
+    second; none and 0 are no limit.
     """
 
     name: str | Absent = ABSENT
@@ -119,6 +122,8 @@ class WebhookInput:
     drops_query: bool = False
     custom_headers: Mapping[str, object] | Absent = field(default=ABSENT, repr=False)
     secret_key: str | Absent = field(default=ABSENT, repr=False)
+    is_paused: bool | Absent = ABSENT
+    max_rate: int | Absent | None = ABSENT
     seen: Seen = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -172,22 +177,25 @@ def _keeps_links(
     identifier: str,
     input_: WebhookInput,
 ) -> str:
-    if input_ == WebhookInput(is_active=False):
+    if input_ in (WebhookInput(is_active=False), WebhookInput(is_paused=True)):
         return ""
     found, argument = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
         before = _only(ports, session, session.scalars(found).all(), argument)
     if not carries_links((*before.events, *_events(ports, before, input_))):
         return ""
+    if input_ == WebhookInput(is_paused=False):
+        return "resume"
     return "enable" if input_ == WebhookInput(is_active=True) else "save"
 
 
 @fresh_proof(
     {
         "enable": "You're about to enable a webhook that receives account links.",
+        "resume": "You're about to resume a webhook that receives account links.",
         "save": "You're about to save a webhook that receives account links.",
     },
-    "for events that carry links, unless it only disables",
+    "for events that carry links, unless it only disables or pauses",
     _keeps_links,
 )
 @staff_and_apps
@@ -204,7 +212,8 @@ def update_webhook(
     ``identifier`` (another app's is none), GRAPHQL_ERROR on ``id`` for no id of a webhook or for
     both, else as ``create_webhook`` does; INVALID on ``id`` to a limited app token if it was saved
     with more. For a day after a secret was replaced, deliveries are signed with the old one, too.
-    Switching it on forgets what it was switched off for.
+    Switching it on forgets what it was switched off for. While it is paused, its deliveries wait;
+    they are sent in order once it is resumed.
     """
     found, argument = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
@@ -226,9 +235,11 @@ def update_webhook(
             _audit(
                 ports, actor, session, "webhook.update", after, facts_of(before), facts_of(after)
             )
-            return after
     except IntegrityError:
         raise Refused(_UNIQUE) from None
+    if before.is_paused and not after.is_paused:
+        ports.work_signal.send()
+    return after
 
 
 @staff_and_apps
@@ -317,6 +328,8 @@ def _applied(
         target_url=present(input_.target_url, before.target_url).strip(),
         is_active=present(input_.is_active, before.is_active),
         query="" if input_.drops_query else present(input_.query, "") or before.query,
+        paused_at=_paused_at(ports, before, input_),
+        max_rate=present(input_.max_rate, before.max_rate) or 0,
     )
     if not isinstance(input_.secret_key, Absent):
         after = replace(
@@ -328,6 +341,7 @@ def _applied(
         line_problem(after.identifier, "identifier", max_length=_MAX_NAME_LENGTH),
         line_problem(present(input_.secret_key, ""), "secretKey", max_length=_MAX_SECRET_LENGTH),
         query_problem(after.query),
+        rate_problem(after.max_rate),
         sync_events_problem(input_.sync_events),
         *(unsent_events_problem(names, name) for name, names in input_.unsent_events.items()),
         headers_problem(headers),
@@ -340,6 +354,11 @@ def _applied(
         after,
         events=_events(ports, before, input_) if events is None else events,
     )
+
+
+def _paused_at(ports: Ports, before: Webhook, input_: WebhookInput) -> datetime | None:
+    is_paused = present(input_.is_paused, before.is_paused)
+    return (before.paused_at or ports.clock.now()) if is_paused else None
 
 
 def _target_problem(

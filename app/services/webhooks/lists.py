@@ -145,6 +145,8 @@ _COLUMNS = (
     WebhookRecord.last_failure,
     WebhookRecord.disabled_at,
     WebhookRecord.disabled_reason,
+    WebhookRecord.paused_at,
+    WebhookRecord.max_rate,
     APP_PERMISSIONS.label("app_permissions"),
     _EVENTS.label("events"),
 )
@@ -200,6 +202,8 @@ class ListedWebhook:
     events: tuple[EventType, ...]
     health: Health
     lacking: tuple[Permission, ...] = ()
+    paused_at: datetime | None = None
+    max_rate: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +224,7 @@ class WebhookFilter:
 
     ``search`` is a part of the name, identifier, target or the app's name; of the target only
     where the caller can see it whole. ``is_failing`` are those that fail, or were disabled for
-    failing.
+    failing; ``is_paused`` are those that are paused now.
     """
 
     search: str = ""
@@ -228,6 +232,7 @@ class WebhookFilter:
     is_active: bool | None = None
     event: EventType | None = None
     is_failing: bool = False
+    is_paused: bool = False
 
 
 class WebhookSort(StrEnum):
@@ -348,6 +353,8 @@ def _filtered(actor: Actor, filter_: WebhookFilter) -> Select[*tuple[Any, ...]]:
         query = query.where(WebhookRecord.is_active.is_(filter_.is_active))
     if filter_.event is not None:
         query = query.where(_subscribes(filter_.event))
+    if filter_.is_paused:
+        query = query.where(WebhookRecord.paused_at.is_not(None))
     if filter_.is_failing:
         fails = WebhookRecord.failing_since.is_not(None) & WebhookRecord.is_active.is_(True)
         query = query.where(or_(fails, WebhookRecord.disabled_reason != ""))

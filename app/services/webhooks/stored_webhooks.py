@@ -95,6 +95,8 @@ def store_webhook(
         secret=encrypted_secret(ports, webhook.reveal()),
         custom_headers=encrypted_headers(ports, webhook.reveal_headers()),
         created_at=created_at,
+        paused_at=webhook.paused_at,
+        max_rate=webhook.max_rate,
     )
     set_saver(stored, webhook.saver)
     session.add(stored)
@@ -169,6 +171,8 @@ def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Web
         created_at=stored.created_at,
         has_secret=bool(stored.secret),
         saver=read_saver(stored),
+        paused_at=stored.paused_at,
+        max_rate=stored.max_rate,
         sealed=json.dumps([stored.secret, stored.custom_headers], sort_keys=True),
         reveal=partial(_decrypted, ports, stored.secret),
         reveal_headers=partial(_revealed_headers, ports, stored.custom_headers),
@@ -237,12 +241,20 @@ def change_webhook(
     set_saver(stored, after.saver)
     if after.reveal is not before.reveal:
         replace_secret(ports, stored, after.reveal())
-    if after.target_url != before.target_url:
-        # Another endpoint: that the old one only failed is not held against it.
-        stored.failing_since = None
-    if after.is_active and not before.is_active:
-        stored.failing_since = stored.disabled_at = None
+    is_enabled = after.is_active and not before.is_active
+    is_resumed = before.is_paused and not after.is_paused
+    if after.target_url != before.target_url or is_enabled or is_resumed:
+        # What the old endpoint did, or this one long ago, is not held against it.
+        stored.failing_since = stored.incident_since = None
+        stored.failures_in_row = 0
+    if is_enabled:
+        stored.disabled_at = None
         stored.disabled_reason = ""
+    if is_resumed:
+        stored.resumed_at = ports.shared_clock.now()
+    if after.max_rate != before.max_rate:
+        stored.max_rate, stored.next_slot_at = after.max_rate, None
+    stored.paused_at = after.paused_at
     session.flush()
     if after.events != before.events:
         store_events(session, stored.id, after.events)

@@ -76,6 +76,9 @@ CASES = {
     "retry-refused": ("retry", to_global_id("EventDelivery", 99)),
     "replay-preview": ("replay", "asking", "--since", "2026-01-01", "--preview"),
     "send-waiting": ("send-waiting", "asking"),
+    "pause": ("pause", "asking"),
+    "resume": ("resume", "asking"),
+    "edit-rate": ("edit", "plain", "--max-rate", "5"),
     "deliveries-retrying": ("deliveries", "--status", "retrying"),
     "replay": ("replay", "asking", "--since", "2026-01-01", "--failed"),
 }

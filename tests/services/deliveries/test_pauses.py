@@ -1,0 +1,270 @@
+"""Webhooks that are paused or limited: what waits, and how it is sent afterwards."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from threading import Barrier
+
+import pytest
+from sqlalchemy import select
+
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import (
+    CATCH_UP_RATE,
+    MAX_RATE,
+    RATE_BURST,
+    RETENTION,
+    DeliveryStatus,
+)
+from app.domain.events import EventType, ProductUpdated
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.models import AuditRecord, DeliveryRecord
+from app.ports import Ports
+from app.ports.http import HttpResponse
+from app.services.console.reverts import revert_change, show_revert
+from app.services.deliveries.backlog import read_endpoint_backlogs, read_waiting
+from app.services.deliveries.dispatch import lease_due_deliveries, seconds_to_next_slot
+from app.services.deliveries.fanout import fan_out_events
+from app.services.deliveries.sending import send_deliveries
+from app.services.operations.background_work import find_waiting_work, read_worker_status
+from app.services.operations.cleanup import clean_up
+from app.services.operations.environment_checks import endpoint_findings
+from app.services.outbox.publisher import add_event
+from app.services.webhooks.changes import WebhookInput, update_webhook
+from tests.builders.apps import make_app
+from tests.builders.deliveries import stored_delivery, stored_webhook, work_off
+from tests.builders.webhooks import change_webhook, make_delivery, make_webhook
+from tests.fakes.clock import FakeClock
+from tests.fakes.fake_http import FakeHttp
+
+MANY = 1000
+
+
+@pytest.fixture
+def ports(ports: Ports) -> Ports:
+    http = FakeHttp(ports.database, lambda _request: HttpResponse(200))
+    return replace(ports, http=http)
+
+
+def _sent(ports: Ports) -> int:
+    http = ports.http
+    assert isinstance(http, FakeHttp)
+    return len(http.requests)
+
+
+def _webhook(ports: Ports, *events: EventType, name: str = "hook") -> int:
+    app, _ = make_app(ports, name, Permission.MANAGE_PRODUCTS)
+    return make_webhook(ports, app, *events, name=name)
+
+
+def _change(ports: Ports, webhook: int, change: WebhookInput) -> None:
+    update_webhook(ports, OPERATOR, to_global_id("Webhook", webhook), "", change)
+
+
+def _pause(ports: Ports, webhook: int) -> None:
+    _change(ports, webhook, WebhookInput(is_paused=True))
+
+
+def _resume(ports: Ports, webhook: int) -> None:
+    _change(ports, webhook, WebhookInput(is_paused=False))
+
+
+def _publish(ports: Ports, *products: int) -> None:
+    with ports.database.transaction() as session:
+        for product in products:
+            add_event(ports, OPERATOR, session, ProductUpdated(product))
+    fan_out_events(ports, WORKER)
+
+
+def _statuses(ports: Ports, webhook: int) -> list[str]:
+    query = select(DeliveryRecord.status).where(DeliveryRecord.webhook_id == webhook)
+    with ports.database.reading() as session:
+        return list(session.scalars(query.order_by(DeliveryRecord.id)))
+
+
+@pytest.mark.both_databases
+def test_events_of_a_paused_webhook_wait_and_are_sent_once_it_is_resumed(
+    ports: Ports, clock: FakeClock
+) -> None:
+    paused, disabled, other = (
+        _webhook(ports, EventType.PRODUCT_UPDATED, name=name) for name in ("a", "b", "c")
+    )
+    _pause(ports, paused)
+    _change(ports, disabled, WebhookInput(is_active=False))
+    _publish(ports, 1, 2)
+    assert work_off(ports) == 2, "only those of the other webhook"
+    assert _statuses(ports, paused) == [DeliveryStatus.PENDING] * 2
+    assert _statuses(ports, disabled) == [], "a disabled webhook drops them"
+    assert _statuses(ports, other) == [DeliveryStatus.SUCCESS] * 2
+    clock.pass_(hours=5)
+    assert lease_due_deliveries(ports, WORKER) == ()
+    assert "dispatch" not in find_waiting_work(ports, WORKER)
+
+    _resume(ports, paused)
+    _change(ports, disabled, WebhookInput(is_active=True))
+    assert "dispatch" in find_waiting_work(ports, WORKER)
+    assert work_off(ports) == 2
+    assert _statuses(ports, paused) == [DeliveryStatus.SUCCESS] * 2
+
+
+@pytest.mark.both_databases
+def test_what_was_leased_before_a_pause_goes_back(ports: Ports) -> None:
+    webhook = _webhook(ports)
+    delivery = make_delivery(ports, webhook)
+    [batch] = lease_due_deliveries(ports, WORKER)
+    _pause(ports, webhook)
+    assert send_deliveries(ports, WORKER, batch) == 0
+    stored = stored_delivery(ports, delivery)
+    assert (stored.status, stored.attempts, stored.lease) == ("PENDING", 0, "")
+    assert _sent(ports) == 0
+
+
+@pytest.mark.both_databases
+def test_backlog_is_sent_in_order_at_a_bounded_rate(ports: Ports, clock: FakeClock) -> None:
+    webhook = _webhook(ports)
+    _pause(ports, webhook)
+    waiting = []
+    for _ in range(CATCH_UP_RATE):
+        waiting.append(make_delivery(ports, webhook))
+        clock.pass_(seconds=1)
+    _resume(ports, webhook)
+    clock.pass_(seconds=1)
+    later = make_delivery(ports, webhook)
+    sent: list[int] = []
+    rounds = 0
+    while len(sent) < len(waiting):
+        batches = lease_due_deliveries(ports, WORKER)
+        assert len(batches) <= 1, "one batch at a time keeps the order"
+        for batch in batches:
+            assert len(batch.deliveries) <= CATCH_UP_RATE * RATE_BURST
+            sent += batch.deliveries
+            send_deliveries(ports, WORKER, batch)
+        clock.pass_(seconds=RATE_BURST)
+        rounds += 1
+    assert sent == waiting, "events since then come afterwards"
+    assert rounds == 1 / RATE_BURST, "a second for what is sent in a second"
+    [batch] = lease_due_deliveries(ports, WORKER)
+    assert batch.deliveries == (later,)
+    assert seconds_to_next_slot(ports, WORKER) is None
+
+
+def test_what_waits_for_the_end_of_a_pause_counts_as_neither_due_nor_held_up(
+    ports: Ports, clock: FakeClock
+) -> None:
+    webhook = _webhook(ports)
+    make_delivery(ports, webhook)
+    control = read_waiting(ports, MANY)
+    assert (control.due, control.held_up_since) == (1, clock.now())
+    _pause(ports, webhook)
+    clock.pass_(minutes=30)
+    waiting = read_waiting(ports, MANY)
+    assert (waiting.due, waiting.due_since, waiting.held_up_since) == (0, None, None)
+    [backlog] = read_endpoint_backlogs(ports, OPERATOR)
+    assert (backlog.due, backlog.paused_since) == (1, clock.now() - timedelta(minutes=30))
+    [finding] = endpoint_findings(ports, OPERATOR)
+    assert finding.message == (
+        "Paused for 30 minutes: 1 delivery waiting. Those older than 14 days are deleted."
+    )
+    assert "flask webhook resume" in finding.remedy
+    _resume(ports, webhook)
+    clock.pass_(seconds=10)
+    since = read_worker_status(ports).delivery_since
+    assert since == clock.now() - timedelta(seconds=10), "no worker was missing before"
+
+
+def test_waiting_deliveries_of_a_paused_webhook_end_with_their_retention(
+    ports: Ports, clock: FakeClock
+) -> None:
+    paused, other = _webhook(ports, name="a"), _webhook(ports, name="b")
+    make_delivery(ports, paused)
+    make_delivery(ports, other)
+    _pause(ports, paused)
+    clock.pass_(seconds=RETENTION.total_seconds() + 1)
+    clean_up(ports, WORKER)
+    assert (_statuses(ports, paused), _statuses(ports, other)) == ([], ["PENDING"])
+
+
+def test_pause_and_limit_are_audited_and_reverted(ports: Ports, clock: FakeClock) -> None:
+    webhook = _webhook(ports)
+    _change(ports, webhook, WebhookInput(is_paused=True, max_rate=5))
+    began = clock.now()
+    clock.pass_(minutes=5)
+    _pause(ports, webhook)
+    assert stored_webhook(ports, webhook).paused_at == began, "a second pause changes nothing"
+    query = select(AuditRecord).where(AuditRecord.action == "webhook.update")
+    with ports.database.reading() as session:
+        entry = session.scalars(query.order_by(AuditRecord.id)).first()
+    assert entry is not None
+    assert (entry.before, entry.after) == (
+        {"is_paused": False, "max_rate": 0},
+        {"is_paused": True, "max_rate": 5},
+    )
+    found = show_revert(ports, OPERATOR, entry.id)
+    assert found is not None
+    revert_change(ports, OPERATOR, entry.id, ["is_paused", "max_rate"], found.current)
+    stored = stored_webhook(ports, webhook)
+    assert (stored.paused_at, stored.max_rate, stored.resumed_at) == (None, 0, clock.now())
+
+
+def test_impossible_limit_is_refused(ports: Ports) -> None:
+    webhook = _webhook(ports)
+    for rate in (-1, MAX_RATE + 1):
+        with pytest.raises(Refused, match="requests a second"):
+            _change(ports, webhook, WebhookInput(max_rate=rate))
+    for allowed in (MAX_RATE, None):
+        _change(ports, webhook, WebhookInput(max_rate=allowed))
+        assert stored_webhook(ports, webhook).max_rate == (allowed or 0)
+
+
+def _leased(ports: Ports, webhook: int) -> int:
+    batches = lease_due_deliveries(ports, WORKER)
+    return sum(len(batch.deliveries) for batch in batches if batch.webhook_id == webhook)
+
+
+@pytest.mark.both_databases
+def test_limited_endpoint_gets_its_rate_and_others_are_not_slowed_down(
+    ports: Ports, clock: FakeClock
+) -> None:
+    limited, other = _webhook(ports, name="a"), _webhook(ports, name="b")
+    change_webhook(ports, limited, max_rate=2)
+    for _ in range(8):
+        make_delivery(ports, limited)
+    for _ in range(30):
+        make_delivery(ports, other)
+    first = lease_due_deliveries(ports, WORKER)
+    sizes = {limited: 0, other: 0}
+    for batch in first:
+        sizes[batch.webhook_id] += len(batch.deliveries)
+    assert sizes == {limited: 1, other: 30}
+    assert _leased(ports, limited) == 0, "its second isn't over"
+    assert "dispatch" not in find_waiting_work(ports, WORKER), "so no worker looks for nothing"
+    assert seconds_to_next_slot(ports, WORKER) == 0.5
+    clock.pass_(seconds=0.5)
+    assert "dispatch" in find_waiting_work(ports, WORKER)
+    assert _leased(ports, limited) == 1
+    clock.pass_(minutes=10)
+    assert _leased(ports, limited) == 1, "an idle time is not made up for"
+    since = read_worker_status(ports).delivery_since
+    assert since is None, "what waits for its rate doesn't wait for a worker"
+    change_webhook(ports, limited, max_rate=0, next_slot_at=None)
+    assert _leased(ports, limited) == 7, "those whose lease ended, too"
+
+
+@pytest.mark.both_databases
+def test_several_workers_keep_one_rate_together(ports: Ports, clock: FakeClock) -> None:
+    webhook = _webhook(ports)
+    change_webhook(ports, webhook, max_rate=20)
+    for _ in range(40):
+        make_delivery(ports, webhook)
+    begin = Barrier(4, timeout=30)
+
+    def lease() -> int:
+        begin.wait()
+        return _leased(ports, webhook)
+
+    with ThreadPoolExecutor(4) as pool:
+        runs = [pool.submit(lease) for _ in range(4)]
+        together = sum(run.result(timeout=60) for run in runs)
+    assert together == 20 * RATE_BURST
