@@ -91,13 +91,18 @@ def _refusal(actor: Actor, demand: _Demand) -> Response | None:
         return _refused(HTTPStatus.UNAUTHORIZED, "invalid_token", actor.fault.message)
     if demand.identified and actor.kind is ActorKind.ANONYMOUS:
         return _refused(HTTPStatus.UNAUTHORIZED)
+    problem = _missing(actor, demand)
+    return _refused(HTTPStatus.FORBIDDEN, "insufficient_scope", problem) if problem else None
+
+
+def _missing(actor: Actor, demand: _Demand) -> str:
+    """Return what an identified caller lacks; "" for nothing."""
+    if actor.is_third_party:
+        return "Tokens of third parties are for the API alone"
     missing = ", ".join(sorted(demand.permissions - actor.permissions))
     if missing:
-        problem = f"Missing permissions: {missing}"
-        return _refused(HTTPStatus.FORBIDDEN, "insufficient_scope", problem)
-    if demand.staff and not actor.is_staff:
-        return _refused(HTTPStatus.FORBIDDEN, "insufficient_scope", "Staff only")
-    return None
+        return f"Missing permissions: {missing}"
+    return "Staff only" if demand.staff and not actor.is_staff else ""
 
 
 def _passed(identity: Identity, headers: Mapping[IdentityFact, str]) -> Response:

@@ -23,6 +23,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.ports import Ports
 from app.services.apps.app_lists import AppFilter, list_apps
+from app.services.oauth.clients import list_clients
 from app.services.people.directory import list_users
 from app.services.people.groups import GroupFilter, list_groups
 from app.services.single_sign_on.provider_settings import list_plugins
@@ -124,6 +125,12 @@ def _providers(ports: Ports, incomplete: str) -> Iterator[CompletionItem[str]]:
             yield CompletionItem(plugin.slug, help=plugin.name)
 
 
+def _clients(ports: Ports, incomplete: str) -> Iterator[CompletionItem[str]]:
+    for client in list_clients(ports, OPERATOR):
+        if client.client_id.startswith(incomplete) or client.name.startswith(incomplete):
+            yield CompletionItem(client.client_id, help=client.name)
+
+
 complete_app = _completer(lambda ports, text: _matching(_apps(ports, text, str), text))
 """Apps by the IDs of the command line."""
 
@@ -135,5 +142,6 @@ complete_app_or_global_id = _completer(
 complete_webhook = _completer(_webhooks)
 complete_group = _completer(_groups)
 complete_provider = _completer(_providers)
+complete_client = _completer(_clients)
 complete_email = _completer(_emails)
 complete_staff_email = _completer(lambda ports, text: _emails(ports, text, is_staff=True))

@@ -52,13 +52,22 @@ class Topic(StrEnum):
 
 _BEGINNINGS = {
     Topic.ACCESS: ("shop", "mail_template", "provider", "throttle"),
-    Topic.APPS: ("app", "app_client", "app_token", "app_installation", "webhook", "delivery"),
+    Topic.APPS: (
+        "app",
+        "app_client",
+        "app_token",
+        "app_installation",
+        "webhook",
+        "delivery",
+        "oauth_client",
+    ),
     Topic.PEOPLE: (
         "account",
         "address",
         "customer",
         "group",
         "mail",
+        "oauth_consent",
         "password",
         "recovery_codes",
         "second_factor",
@@ -176,6 +185,8 @@ _BY_SUBJECT = {
     "customer": SecurityEvent.USER_UPDATED,
     "group": SecurityEvent.PERMISSIONS_CHANGED,
     "keys": SecurityEvent.ADMIN,
+    "oauth_client": SecurityEvent.ADMIN,
+    "oauth_consent": SecurityEvent.TOKEN_REVOKED,
     "provider": SecurityEvent.ADMIN,
     "recovery_codes": SecurityEvent.USER_UPDATED,
     "second_factor": SecurityEvent.USER_UPDATED,

@@ -47,6 +47,12 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
     } == {
         "accounts.account_securing.secure_account",
         "accounts.email_changes.confirm_account",
+        "oauth.grants.find_code",
+        "oauth.grants.find_issued_token",
+        "oauth.grants.find_refresh_token",
+        "oauth.grants.revoke_grant",
+        "oauth.grants.use_code",
+        "oauth.grants.use_refresh_token",
         "console.submissions.claim_answer",
         "console.submissions.find_answer",
         "console.submissions.keep_answer",

@@ -288,6 +288,10 @@ VALUES: Mapping[str, tuple[object, object]] = {
     "providers": ("[]", '["Northlight"]'),
     "saved_by_kind": ("user", "app"),
     "saved_permissions": ("MANAGE_ORDERS", "MANAGE_USERS"),
+    "session_client": (
+        '[{"id": 1, "first": 1, "scope": "openid MANAGE_ORDERS"}]',
+        '[{"id": 2, "first": 0, "scope": "email MANAGE_USERS"}]',
+    ),
     "session_origin": ("password", "oidc"),
     "session_scope": (None, "{}"),
     "shop_password_login_mode": ("ENABLED", "DISABLED"),

@@ -75,6 +75,10 @@ FAULTS = {
     "The account is deactivated or unlinked, or its owner has signed out everywhere since then.",
     "The user-info endpoint returned an encrypted or malformed JWT.",  # see domain/values/failures
     "A refresh token was used twice.",
+    "An authorization code was used twice.",
+    "The client revoked its token.",
+    "The person hasn't allowed this client so much.",
+    "The token needs the scope openid.",
     "You don't have access to this channel.",  # the console has its own page for what is denied
     "You no longer have access to a channel.",
     "List reverse proxies in TRUSTED_PROXIES.",

@@ -13,6 +13,7 @@ from app.domain.authorization.permissions import (
     Permission,
     ScopeGrant,
     held_everywhere,
+    known_permissions,
 )
 from app.domain.values.errors import Problem, TokenFault
 from app.domain.values.ids import to_global_id
@@ -68,6 +69,43 @@ class AppClient:
     version: int
 
 
+@dataclass(frozen=True, slots=True)
+class ClientGrant:
+    """What a person let an OAuth client do in their name.
+
+    ``scopes`` are those of OpenID Connect, and ``staff``; ``permissions`` are the scopes that
+    name one.
+    """
+
+    client_id: int
+    is_first_party: bool
+    scopes: frozenset[str] = frozenset()
+    permissions: frozenset[Permission] = frozenset()
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The scopes as they are stored."""
+        return self.scopes | {*map(str, self.permissions)}
+
+    def covers(self, *scopes: str) -> bool:
+        return self.scopes.issuperset(scopes)
+
+    @property
+    def is_for_staff(self) -> bool:
+        """Whether the person's role as staff counts."""
+        return STAFF_SCOPE in self.scopes or bool(self.permissions)
+
+
+STAFF_SCOPE = "staff"
+
+
+def read_client_grant(client_id: int, scope: str, *, is_first_party: bool) -> ClientGrant:
+    """Return what a client was granted whose stored scopes are ``scope``."""
+    words = frozenset(scope.split())
+    permissions = known_permissions(words)
+    return ClientGrant(client_id, is_first_party, words - {*map(str, Permission)}, permissions)
+
+
 @unchanging
 class Actor:
     """The caller of a use case.
@@ -81,7 +119,8 @@ class Actor:
     what a provider granted, if it rules permissions; a provider's own token has no ``session_id``.
     ``previewed_by`` is the caller of a dry run: it has the app's permissions, but not its secrets.
     ``proof_is_old``: the person at the console must reauthenticate before a use case that requires
-    it. One of ``session_id``, ``app_token_id``, ``provider_token`` and ``app_client`` names the
+    it. ``client`` is the OAuth client that acts for a person, with what they granted. One of
+    ``session_id``, ``app_token_id``, ``provider_token`` and ``app_client`` names the
     credential of a request; an actor without any doesn't come from a request.
     """
 
@@ -106,6 +145,7 @@ class Actor:
     proof_is_old: bool = False
     provider_token: ProviderToken | None = None
     app_client: AppClient | None = None
+    client: ClientGrant | None = None
 
     @property
     def viewer(self) -> "Actor":
@@ -137,8 +177,16 @@ class Actor:
 
     @property
     def is_account_owner(self) -> bool:
-        """Whether the caller is a signed-in person, not an extension that acts for one."""
-        return self.is_user and self.app_id is None
+        """Whether the caller is a signed-in person.
+
+        Not an extension or a third party that acts for one.
+        """
+        return self.is_user and self.app_id is None and not self.is_third_party
+
+    @property
+    def is_third_party(self) -> bool:
+        """Whether the caller is an OAuth client of a third party that acts for a person."""
+        return self.client is not None and not self.client.is_first_party
 
     @property
     def is_app(self) -> bool:

@@ -41,7 +41,13 @@ from app.services.accounts.stored_addresses import (
     write_details,
 )
 from app.services.audit.log import Change, record
-from app.services.authorization.register import account_owner_only, public, requires, users_or
+from app.services.authorization.register import (
+    account_owner_only,
+    clients_with,
+    public,
+    requires,
+    users_or,
+)
 from app.services.identity.stored_metadata import save_sent_metadata
 from app.services.outbox.publisher import add_event
 from app.services.sign_in.reauthentication import own_id
@@ -61,6 +67,7 @@ class ChangedAddress:
     user: User
 
 
+@clients_with("profile", "email", "address")
 @public
 def addresses_of_users(
     ports: Ports, actor: Actor, users: Collection[User], proven: Collection[int] = ()

@@ -6,7 +6,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeVar
 
-from app.domain.authorization.actor import Actor
+from app.domain.authorization.actor import Actor, ClientGrant
 from app.domain.authorization.permissions import Caller, Permission
 from app.domain.values.text import Sentence
 
@@ -69,6 +69,7 @@ class Declaration:
     ``acts_as_caller``: what it writes depends on the caller's rights, which are checked again
     before each commit. ``proof``: the console asks staff to prove again who they are.
     ``reads_replica``: it finds or counts in the replica in requests whose lists may be late.
+    ``scopes`` are those with which an OAuth client of a third party can call it.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Declaration:
     acts_as_caller: bool = True
     proof: FreshProof | None = None
     reads_replica: bool = False
+    scopes: tuple[str, ...] = ()
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -90,13 +92,21 @@ class Declaration:
             return True
         if self.rule in (Rule.INTERNAL, Rule.BUILDING_BLOCK):
             return False
+        if actor.is_third_party:
+            return self._admits_permissions(actor) or self.is_covered_by(actor.client)
         if self.rule in _KINDS:
             is_kind = any(_IS[kind](actor) for kind in _KINDS[self.rule])
             return is_kind and (self.rule is not Rule.ACCOUNT_OWNER or actor.is_account_owner)
         if self.rule is Rule.PERMISSION_USERS_ONLY and not actor.is_user:
             return False
-        if self.rule is Rule.USERS_OR_PERMISSION and actor.is_user:
-            return True
+        is_person_enough = self.rule is Rule.USERS_OR_PERMISSION and actor.is_user
+        return is_person_enough or self._admits_permissions(actor)
+
+    def is_covered_by(self, client: ClientGrant | None) -> bool:
+        """Whether a third party's scopes name it."""
+        return client is not None and bool(self.scopes) and client.covers(*self.scopes)
+
+    def _admits_permissions(self, actor: Actor) -> bool:
         return any(permission in actor.permissions for permission in self.permissions)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from sqlalchemy import Select, event
 from sqlalchemy.orm import Session
 
-from app.domain.authorization.actor import Actor, reaches_channels
+from app.domain.authorization.actor import Actor, anonymous, reaches_channels
 from app.domain.authorization.permissions import Caller, Permission, in_order
 from app.domain.shop.settings import rejects_password_sessions
 from app.domain.values.errors import PermissionDenied, ProofRequired, TokenFault, TokenRejected
@@ -218,6 +218,7 @@ __all__ = [
     "apps_only",
     "building_block",
     "check",
+    "clients_with",
     "counts_on_replica",
     "fresh_proof",
     "input_decides",
@@ -300,16 +301,30 @@ def _declare(
             *args: Arguments.args,
             **kwargs: Arguments.kwargs,
         ) -> Result:
-            check(declaration, actor)
+            current = REGISTER[declaration.name]
+            check(current, actor)
             if declaration.acts_as_caller:
                 given = acting_for(ports, actor, own_account=rule is Rule.ACCOUNT_OWNER)
             else:
                 given = signing_in(ports)
-            return use_case(given, actor, *args, **kwargs)
+            return use_case(given, _as_seen_by(current, actor), *args, **kwargs)
 
         return checked
 
     return decorate
+
+
+def _as_seen_by(declaration: Declaration, actor: Actor) -> Actor:
+    """Return who calls a use case: one for anyone doesn't know the person of a third party.
+
+    So third parties don't act for their person there, nor see what is theirs, unless its scopes
+    are granted.
+    """
+    if declaration.rule is not Rule.PUBLIC or not actor.is_third_party:
+        return actor
+    if declaration.is_covered_by(actor.client):
+        return actor
+    return anonymous(address=actor.address, user_agent=actor.user_agent, issuer=actor.issuer)
 
 
 def public(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
@@ -359,6 +374,21 @@ def fresh_proof(
             return use_case(ports, actor, *args, **kwargs)
 
         return proven
+
+    return decorate
+
+
+def clients_with(
+    *scopes: str,
+) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
+    """Let an OAuth client of a third party read with these scopes what belongs to its person.
+
+    Used above another declaration, never for anything that changes something.
+    """
+
+    def decorate(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+        register(replace(REGISTER[name_of(use_case)], scopes=scopes))
+        return use_case
 
     return decorate
 

@@ -14,7 +14,13 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, nul
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import Group, User
-from app.domain.authorization.actor import ProviderToken, SessionOrigin
+from app.domain.authorization.actor import (
+    STAFF_SCOPE,
+    ClientGrant,
+    ProviderToken,
+    SessionOrigin,
+    read_client_grant,
+)
 from app.domain.authorization.permissions import (
     ALL_PERMISSIONS,
     Permission,
@@ -41,6 +47,7 @@ from app.models import (
     GroupPermissionRecord,
     GroupRecord,
     IdentityProviderRecord,
+    OAuthClientRecord,
     SessionRecord,
     ShopRecord,
     UserPermissionRecord,
@@ -187,7 +194,8 @@ class LiveSession:
     ``grant`` holds the permissions of a provider that rules them, ``provider_id`` the provider at
     which the session began. ``app`` is the app of a dashboard extension that acts for the user.
     ``amr`` are the authentication methods, if a second factor or passkey was used.
-    ``waiting_changes`` are those of the provider that granted permissions meanwhile.
+    ``waiting_changes`` are those of the provider that granted permissions meanwhile. ``client`` is
+    the OAuth client that the session was granted to.
     """
 
     session_id: int | None
@@ -199,6 +207,7 @@ class LiveSession:
     provider_token: ProviderToken | None = None
     amr: tuple[str, ...] = ()
     waiting_changes: str = ""
+    client: ClientGrant | None = None
 
 
 _DIRECT = (
@@ -263,6 +272,31 @@ _WAITING = case(
 )
 """What waits for confirmation at the provider that granted a session its rights meanwhile."""
 
+_CLIENT = case(
+    (
+        SessionRecord.oauth_client_id.is_not(None),
+        select(
+            json_array_text(
+                json_object(
+                    id=OAuthClientRecord.id,
+                    first=OAuthClientRecord.is_first_party,
+                    scope=SessionRecord.oauth_scope,
+                )
+            )
+        )
+        .where(
+            OAuthClientRecord.id == SessionRecord.oauth_client_id,
+            OAuthClientRecord.is_active.is_(True),
+        )
+        .correlate(SessionRecord)
+        .scalar_subquery(),
+    ),
+    else_=null(),
+)
+"""The client that a session was granted to as a JSON array, which is empty if it is inactive."""
+
+_NO_CLIENT = "[]"
+
 SESSION_COLUMNS = (
     SessionRecord.id.label("session_id"),
     SessionRecord.origin.label("session_origin"),
@@ -270,6 +304,7 @@ SESSION_COLUMNS = (
     SessionRecord.provider_id.label("session_provider_id"),
     SessionRecord.amr.label("session_amr"),
     _WAITING.label("session_waiting_changes"),
+    _CLIENT.label("session_client"),
     *USER_COLUMNS,
 )
 """What ``read_session`` expects in a row."""
@@ -323,7 +358,10 @@ def find_session_again(ports: Ports, session_id: int, user_id: int) -> Lookup[Li
 
 _LIVING: Select[*tuple[object, ...]] = (
     select(
-        *SHOP_STATE_COLUMNS, SessionRecord.id.label("session_id"), UserRecord.id.label("user_id")
+        *SHOP_STATE_COLUMNS,
+        SessionRecord.id.label("session_id"),
+        _CLIENT.label("session_client"),
+        UserRecord.id.label("user_id"),
     )
     .select_from(ShopRecord)
     .outerjoin(SessionRecord, IN_SESSION)
@@ -337,19 +375,44 @@ def session_exists(ports: Ports, session: str, user_id: int) -> Lookup[bool]:
     """Whether the session exists, without reading its user's permissions."""
     row = ports.database.read(_LIVING, {"session": session, "user_id": user_id})[0]
     state = read_shop_state(row, ports.clock.now())
-    return Lookup(state, row.session_id is not None and row.user_id is not None)
+    is_good = row.session_client != _NO_CLIENT
+    return Lookup(state, is_good and row.session_id is not None and row.user_id is not None)
 
 
 @building_block
 def effective_user(found: LiveSession, switches: Switches) -> User:
     """The user of a session with the rights, and the role, that count in it right now.
 
-    An extension of an app has those that both hold (contract, "Apps and extensions").
+    An extension of an app has those that both hold (contract, "Apps and extensions"), an OAuth
+    client those that its scopes name.
     """
     user = with_effective_rights(found.user, found.origin, found.amr, switches, found.grant)
+    client = found.client
+    if client is not None:
+        is_staff = user.is_staff and client.is_for_staff
+        permissions = user.permissions & client.permissions
+        user = replace(user, is_staff=is_staff, permissions=permissions)
     if found.app is None:
         return user
     return replace(user, permissions=user.permissions & found.app.granted)
+
+
+@building_block
+def shown_user(client: ClientGrant | None, user: User) -> User | None:
+    """Return what ``client`` is shown of its person; ``None`` for nothing.
+
+    A third party needs the scopes of all that belongs to the account itself, and sees its groups
+    with ``staff``. First parties and people themselves see everything.
+    """
+    if client is None or client.is_first_party:
+        return user
+    if not client.covers(*ACCOUNT_SCOPES):
+        return None
+    return user if client.covers(STAFF_SCOPE) else replace(user, groups=())
+
+
+ACCOUNT_SCOPES = ("profile", "email")
+"""The scopes with which a third party sees a person's account."""
 
 
 @building_block
@@ -393,9 +456,11 @@ def with_current_grant(ports: Ports, found: LiveSession | None) -> LiveSession |
 def read_session(row: NamedRow, app: ExtensionApp | None = None) -> LiveSession | None:
     """The session in a row that has ``SESSION_COLUMNS``; ``None`` for one without its user.
 
+    Also for one that was granted to an OAuth client that isn't active.
+
     ``app`` is the one whose extension the session's token is for.
     """
-    if row.session_id is None or row.user_id is None:
+    if row.session_id is None or row.user_id is None or row.session_client == _NO_CLIENT:
         return None
     return LiveSession(
         session_id=row.session_id,
@@ -406,7 +471,15 @@ def read_session(row: NamedRow, app: ExtensionApp | None = None) -> LiveSession 
         app=app,
         amr=read_methods(row.session_amr),
         waiting_changes=row.session_waiting_changes or "",
+        client=None if row.session_client is None else _read_client(row.session_client),
     )
+
+
+# Few combinations exist, and every request of a client reads one.
+@lru_cache(maxsize=1024)
+def _read_client(text: str) -> ClientGrant:
+    (client,) = json.loads(text)
+    return read_client_grant(client["id"], client["scope"], is_first_party=bool(client["first"]))
 
 
 @building_block

@@ -14,7 +14,11 @@ from app.ports.process_cache import CachedClientToken, CachedProviderToken
 from app.services.authorization.app_rights import FoundApp, find_app, find_linked_app
 from app.services.authorization.provider_rights import find_provider_session
 from app.services.authorization.register import building_block
-from app.services.authorization.session_rights import LiveSession, effective_user
+from app.services.authorization.session_rights import (
+    LiveSession,
+    effective_user,
+    shown_user,
+)
 from app.services.authorization.shop_state import Lookup, ShopState, load_shop_state
 from app.services.identity.imported_tokens import identify_foreign_token
 from app.services.identity.own_tokens import VerifiedSession, digest_of_token, verify_own_token
@@ -43,7 +47,8 @@ class Visitor:
 class Identity:
     """The caller, and the shop as it stood in the same read.
 
-    ``user`` when it is a person; ``app_token_id`` when it is an app, by which of its tokens.
+    ``user`` when it is a person, or a third party that may see their account; ``app_token_id``
+    when it is an app, by which of its tokens.
     ``expires`` is when the credential ends (Unix seconds), ``None`` for one that doesn't end, and
     ``session`` names the session of one of Latchkey's tokens, as its claim ``token`` does.
     """
@@ -110,7 +115,8 @@ def identity_of_session(
         raise TokenRejected(TokenFault.INVALID)
     user = effective_user(live_session, shop_state.switches)
     actor = session_actor(visitor, live_session, user)
-    return Identity(actor, shop_state.shop, user, expires=expires, session=session)
+    shown = shown_user(live_session.client, user)
+    return Identity(actor, shop_state.shop, shown, expires=expires, session=session)
 
 
 @building_block
@@ -122,6 +128,7 @@ def session_actor(visitor: Visitor, live_session: LiveSession, user: User) -> Ac
         app_id=None if live_session.app is None else live_session.app.id,
         session_id=live_session.session_id,
         provider_token=live_session.provider_token,
+        client=live_session.client,
         name=user.email,
         is_staff=user.is_staff,
         origin=live_session.origin,

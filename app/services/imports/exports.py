@@ -54,6 +54,7 @@ from app.models import (
     ImportedPasswordRecord,
     ImportRecord,
     KnownDeviceRecord,
+    OAuthConsentRecord,
     OrderLineRecord,
     OrderRecord,
     OutboxMailRecord,
@@ -280,6 +281,7 @@ _CART = ("id", "email", "created_at", "updated_at", "completed_at")
 _PASSKEY = ("name", "device", "is_synced", "created_at", "last_used_at")
 _AUTHENTICATOR_APP = ("created_at", "confirmed_at", "last_used_at")
 _RECOVERY_CODE = ("created_at", "used_at")
+_CONSENT = ("client_id", "scope", "created_at", "updated_at")
 _DEVICE = ("device", "network", "first_used_at", "last_used_at")
 _LINK = ("purpose", "new_email", "notice", "created_at", "expires_at")
 _LINE = ("product_name", "quantity", "unit_price", "currency")
@@ -334,6 +336,7 @@ def _sections(ports: Ports, session: Session, key: int) -> dict[str, object]:
         "authenticator_apps": _own(session, AuthenticatorAppRecord, _AUTHENTICATOR_APP, key),
         "recovery_codes": _own(session, RecoveryCodeRecord, _RECOVERY_CODE, key),
         "known_devices": _own(session, KnownDeviceRecord, _DEVICE, key),
+        "connected_programs": _own(session, OAuthConsentRecord, _CONSENT, key),
         "imported_from": _imports(session, key),
         "saved_filters": _own(session, SavedFilterRecord, ("list_name", "name", "query"), key),
         "sign_ins": _sign_ins(ports, session, key, str(account["email"])),

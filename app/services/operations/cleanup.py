@@ -24,6 +24,7 @@ from app.models import (
     FormAnswerRecord,
     FormSubmissionRecord,
     KnownDeviceRecord,
+    OAuthCodeRecord,
     OidcStateRecord,
     OutboxEventRecord,
     OutboxMailRecord,
@@ -99,6 +100,7 @@ class CleanupResult:
     temporary_endpoints: int
     challenges: int
     known_devices: int
+    oauth_codes: int
 
 
 @internal
@@ -178,6 +180,7 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
             ports, SecondFactorChallengeRecord.id, SecondFactorChallengeRecord.expires_at
         ),
         known_devices=_delete_old_devices(ports),
+        oauth_codes=_delete_old(ports, OAuthCodeRecord.id, OAuthCodeRecord.expires_at),
     )
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
@@ -85,6 +85,15 @@ class ProviderSession:
 
 
 @dataclass(frozen=True, slots=True)
+class ClientSession:
+    """The OAuth client that a session is granted to, the scope, and when the person signed in."""
+
+    client_id: int
+    scope: str
+    authenticated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class SessionStart:
     """How a session begins.
 
@@ -92,6 +101,7 @@ class SessionStart:
     that of refresh tokens by default. ``amr`` are the authentication methods, if a second factor
     or passkey was used. Clients get no tokens of a session of the console or the hosted pages.
     ``proved_ago`` is how many seconds ago the person proved who they are, as far as known.
+    ``client`` is the OAuth client that it is granted to.
     """
 
     origin: SessionOrigin
@@ -100,6 +110,7 @@ class SessionStart:
     amr: tuple[str, ...] = ()
     place: SignInPlace = SignInPlace.API
     proved_ago: float = 0.0
+    client: ClientSession | None = None
 
 
 class SecondFactorSkipped(RuntimeError):
@@ -153,6 +164,10 @@ def open_session(
         is_hosted=start.place is SignInPlace.HOSTED,
         authenticated_at=now - timedelta(seconds=start.proved_ago),
     )
+    if start.client is not None:
+        kept.oauth_client_id = start.client.client_id
+        kept.oauth_scope = start.client.scope
+        kept.authenticated_at = start.client.authenticated_at
     if begun is not None:
         kept.provider_id = begun.provider_id
         kept.identity_id = begun.identity_id

@@ -1,0 +1,293 @@
+"""``flask oauth-client``: programs that sign people in with this shop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import click
+
+from app.commands.app_installations import app_key
+from app.commands.name_completion import complete_app, complete_client
+from app.commands.terminal.command import Group
+from app.commands.terminal.field_selection import fields_option
+from app.commands.terminal.options import read_text
+from app.commands.terminal.output import Column, Displayable, output
+from app.commands.terminal.prompts import confirm_action, yes_option
+from app.domain.apps.apps import DEFAULT_OVERLAP, MAX_OVERLAP
+from app.domain.authorization.actor import OPERATOR
+from app.domain.oauth import NewClient, OAuthClient, read_scopes, write_scopes
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.inputs import ABSENT, Absent
+from app.services.oauth.clients import (
+    ClientChange,
+    ClientKind,
+    create_client,
+    delete_client,
+    list_clients,
+    rotate_client_secret,
+    show_client,
+    update_client,
+)
+from app.web.installation import installation
+
+command = Group(
+    "oauth-client",
+    short_help="Manage programs that sign people in with this shop.",
+    help="Manage OAuth clients: programs that sign people in with this shop. CLIENT is a client "
+    "ID, as shown by the list command.",
+    examples=[
+        (
+            "flask oauth-client create Forum --redirect-uri https://forum.example.com/callback",
+            "prints its ID and secret once",
+        ),
+        ("flask oauth-client list", "all clients"),
+        ("flask oauth-client disable CLIENT", "its tokens stop working immediately"),
+    ],
+)
+
+
+def _scopes(client: OAuthClient) -> list[str]:
+    return write_scopes(client.scopes, installation().ports.configuration.scope_prefix).split()
+
+
+def _secrets(client: OAuthClient) -> list[str]:
+    return [
+        f"…{secret.last_four}"
+        if secret.expires_at is None
+        else f"…{secret.last_four} until {secret.expires_at:%Y-%m-%d %H:%M}"
+        for secret in client.secrets
+    ]
+
+
+_READERS: tuple[tuple[str, str, Callable[[OAuthClient], Displayable], bool], ...] = (
+    ("clientId", "Client ID", lambda client: client.client_id, True),
+    ("name", "Name", lambda client: client.name, True),
+    ("active", "Active", lambda client: client.is_active, True),
+    ("firstParty", "First party", lambda client: client.is_first_party, False),
+    ("public", "Public", lambda client: client.is_public, False),
+    ("scopes", "Scopes", _scopes, False),
+    ("redirectUris", "Redirect URIs", lambda client: [*client.redirect_uris], False),
+    (
+        "postLogoutRedirectUris",
+        "Post-logout redirect URIs",
+        lambda client: [*client.post_logout_redirect_uris],
+        False,
+    ),
+    (
+        "backchannelLogoutUri",
+        "Back-channel logout URI",
+        lambda client: client.backchannel_logout_uri or None,
+        False,
+    ),
+    ("app", "App", lambda client: client.app_id, False),
+    ("hasKeys", "Has keys", lambda client: bool(client.key_set), False),
+    ("secrets", "Secrets", _secrets, False),
+    ("created", "Created", lambda client: client.created_at, False),
+    ("lastUsed", "Last used", lambda client: client.last_used_at, False),
+)
+_COLUMNS = tuple(
+    Column[OAuthClient](name, title, read, short=short) for name, title, read, short in _READERS
+)
+_NEW_COLUMNS = (
+    Column[NewClient]("clientId", "Client ID", lambda new: new.client.client_id, short=True),
+    Column[NewClient]("clientSecret", "Client secret", lambda new: new.secret or None, short=True),
+    Column[NewClient]("name", "Name", lambda new: new.client.name),
+)
+
+_client = click.argument("client_id", metavar="CLIENT", shell_complete=complete_client)
+_redirect = click.option(
+    "--redirect-uri",
+    "redirect_uris",
+    multiple=True,
+    help="Where people are sent back with a code; repeatable. Replaces all others.",
+)
+_post_logout = click.option(
+    "--post-logout-redirect-uri",
+    "post_logout",
+    multiple=True,
+    help="Where people can be sent after signing out; repeatable. Replaces all others.",
+)
+_backchannel = click.option(
+    "--backchannel-logout-uri", "backchannel", help="Where ended sessions are reported."
+)
+_scope = click.option(
+    "--scope",
+    "scope",
+    multiple=True,
+    help="A scope that the client can ask for; repeatable. Replaces all others. "
+    "Default: openid, profile and email.",
+)
+_first = click.option(
+    "--first-party/--third-party",
+    "first_party",
+    default=None,
+    help="Whether it belongs to the shop: people aren't asked for their consent. "
+    "Default: third party.",
+)
+_keys = click.option(
+    "--key-set",
+    "key_set",
+    help="Its public keys as JSON (RFC 7517), for private_key_jwt instead of a secret; @FILE "
+    "reads a file.",
+)
+
+
+@command.command("list", examples=[("flask oauth-client list --json", "for a script")])
+@fields_option(_COLUMNS)
+def list_() -> None:
+    """List all clients."""
+    listed = list_clients(installation().ports, OPERATOR)
+    output().rows(listed, _COLUMNS, empty="No OAuth clients.")
+
+
+@command.command("show", examples=[("flask oauth-client show CLIENT", "all settings of a client")])
+@_client
+@fields_option(_COLUMNS)
+def show(client_id: str) -> None:
+    """Show a client. Secrets are never shown again."""
+    output().one(show_client(installation().ports, OPERATOR, client_id), _COLUMNS)
+
+
+@command.command(
+    "create",
+    examples=[
+        (
+            "flask oauth-client create Forum --redirect-uri https://forum.example.com/callback",
+            "a website with a server",
+        ),
+        (
+            "flask oauth-client create Till --public --redirect-uri http://127.0.0.1/callback",
+            "a native program; any port",
+        ),
+        ("flask oauth-client create Sync --app Warehouse", "tokens for an app"),
+    ],
+)
+@click.argument("name")
+@click.option("--public", is_flag=True, help="It can't keep a secret: a native program or page.")
+@click.option(
+    "--app", shell_complete=complete_app, help="The app that it gets short-lived tokens for."
+)
+@_redirect
+@_post_logout
+@_backchannel
+@_scope
+@_first
+@_keys
+def create(name: str, *, public: bool, app: str | None, **options: object) -> None:
+    """Create a client. Its secret is printed once."""
+    ports = installation().ports
+    app_id = None if app is None else app_key(ports, app)
+    kind = ClientKind(is_public=public, app_id=app_id)
+    new = create_client(ports, OPERATOR, _read_change(name, options), kind)
+    output().one(new, _NEW_COLUMNS)
+    if new.secret:
+        output().say("Store the secret now: it isn't shown again.")
+
+
+@command.command(
+    "edit",
+    examples=[
+        ("flask oauth-client edit CLIENT --name Board", "rename it"),
+        ("flask oauth-client edit CLIENT --scope openid --scope email", "replace its scopes"),
+    ],
+)
+@_client
+@click.option("--name", help="Its name, as people see it.")
+@_redirect
+@_post_logout
+@_backchannel
+@_scope
+@_first
+@_keys
+def edit(client_id: str, *, name: str | None, **options: object) -> None:
+    """Change a client. Omitted settings stay as they are."""
+    change = _read_change(ABSENT if name is None else name, options)
+    output().one(update_client(installation().ports, OPERATOR, client_id, change), _COLUMNS)
+
+
+@command.command(
+    "rotate-secret",
+    examples=[
+        ("flask oauth-client rotate-secret CLIENT", "the old secret works for another day"),
+        ("flask oauth-client rotate-secret CLIENT --overlap 0", "the old one ends immediately"),
+    ],
+)
+@_client
+@click.option(
+    "--overlap",
+    type=click.IntRange(0, int(MAX_OVERLAP.total_seconds())),
+    default=int(DEFAULT_OVERLAP.total_seconds()),
+    show_default=True,
+    metavar="SECONDS",
+    help="Seconds the old secret keeps working.",
+)
+def rotate_secret(client_id: str, *, overlap: int) -> None:
+    """Replace a client's secret. The new one is printed once."""
+    span = timedelta(seconds=overlap)
+    new = rotate_client_secret(installation().ports, OPERATOR, client_id, span)
+    output().one(new, _NEW_COLUMNS)
+    output().say("Store the secret now: it isn't shown again.")
+
+
+@command.command("enable", examples=[("flask oauth-client enable CLIENT", "let it work again")])
+@_client
+def enable(client_id: str) -> None:
+    """Enable a client that was disabled."""
+    _switch(client_id, active=True)
+
+
+@command.command("disable", examples=[("flask oauth-client disable CLIENT", "stop it")])
+@_client
+def disable(client_id: str) -> None:
+    """Disable a client: no one can sign in with it, and none of its tokens works."""
+    _switch(client_id, active=False)
+
+
+@command.command("delete", examples=[("flask oauth-client delete CLIENT --yes", "for good")])
+@_client
+@yes_option
+def delete(client_id: str, *, yes: bool) -> None:
+    """Delete a client, its sessions and what people allowed it."""
+    ports = installation().ports
+    client = show_client(ports, OPERATOR, client_id)
+    confirm_action(f"Delete {client.name} and end its sessions?", yes=yes)
+    output().one(delete_client(ports, OPERATOR, client_id), _COLUMNS)
+
+
+def _switch(client_id: str, *, active: bool) -> None:
+    change = ClientChange(is_active=active)
+    output().one(update_client(installation().ports, OPERATOR, client_id, change), _COLUMNS)
+
+
+def _read_change(name: str | Absent, options: dict[str, object]) -> ClientChange:
+    first, backchannel = options["first_party"], options["backchannel"]
+    key_set = options["key_set"]
+    return ClientChange(
+        name=name,
+        redirect_uris=_texts(options["redirect_uris"]),
+        post_logout_redirect_uris=_texts(options["post_logout"]),
+        backchannel_logout_uri=ABSENT if backchannel is None else str(backchannel),
+        scopes=_read_scopes(options["scope"]),
+        is_first_party=ABSENT if first is None else bool(first),
+        key_set=ABSENT if key_set is None else read_text(str(key_set)),
+    )
+
+
+def _texts(values: object) -> tuple[str, ...] | Absent:
+    return tuple(map(str, values)) if isinstance(values, tuple) and values else ABSENT
+
+
+def _read_scopes(values: object) -> frozenset[str] | Absent:
+    texts = _texts(values)
+    if texts is ABSENT or isinstance(texts, Absent):
+        return ABSENT
+    prefix = installation().ports.configuration.scope_prefix
+    scopes = read_scopes(" ".join(texts), prefix)
+    if scopes is None:
+        message = (
+            "Unknown scope. Scopes are openid, profile, email, address, phone, offline_access, "
+            "staff and {prefix}:PERMISSION."
+        )
+        raise Refused(Problem("INVALID", message, "scope", values={"prefix": prefix}))
+    return scopes

@@ -1,0 +1,242 @@
+"""OAuth clients of the OpenID provider: what they are, their redirect URIs, scopes and lifetimes.
+
+Scopes are stored as words: those of OpenID Connect, ``staff``, and names of permissions, which
+clients call ``<shop>:manage_products``.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+from app.domain.authorization.actor import STAFF_SCOPE
+from app.domain.authorization.permissions import Permission, scope_of
+from app.domain.sign_in.tokens import is_loopback_host
+from app.domain.urls.web_urls import WebUrl, is_unambiguous, parse_web_url
+from app.domain.values.errors import Problem
+from app.domain.values.json_values import NoJsonObject, read_json_object
+from app.domain.values.text_rules import line_problem
+
+CODE_LIFETIME = timedelta(minutes=1)
+CODE_LENGTH = 43
+CLIENT_ID_LENGTH = 22
+SECRET_LENGTH = 43
+"""Letters and digits: 256 random bits."""
+
+SECRET_PREFIX = "lkcs_"
+REFRESH_PREFIX = "lkrt_"
+"""What secret scanners look for."""
+
+APP_TOKEN_LIFETIME = timedelta(minutes=10)
+"""Of a token that an app gets by client credentials."""
+
+MAX_NAME_LENGTH = 100
+MAX_URIS = 20
+MAX_CLIENT_SECRETS = 2
+"""The current one and the one before it."""
+
+OPENID, PROFILE, EMAIL = "openid", "profile", "email"
+ADDRESS, PHONE, OFFLINE = "address", "phone", "offline_access"
+PERSONAL_SCOPES = (OPENID, PROFILE, EMAIL, ADDRESS, PHONE, OFFLINE)
+DEFAULT_SCOPES = frozenset((OPENID, PROFILE, EMAIL))
+
+_PRIVATE_SCHEME = re.compile(r"[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+", re.IGNORECASE)
+"""A domain name backwards, as RFC 8252, 7.1 asks for: no browser has a scheme with a dot."""
+
+_LOOPBACK_ADDRESSES = ("127.0.0.1", "[::1]")
+_KEY_TYPES = frozenset(("RSA", "EC", "OKP"))
+_PRIVATE_MEMBERS = frozenset(("d", "p", "q", "dp", "dq", "qi", "oth", "k"))
+_MAX_KEY_SET_LENGTH = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSecret:
+    """A client's secret, without it; ``expires_at`` if it was rotated."""
+
+    id: int
+    last_four: str
+    created_at: datetime
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthClient:
+    """A program that signs people in here; ``client_id`` is its public name.
+
+    ``app_id`` is the app as which it acts by client credentials; it signs no one in then.
+    """
+
+    id: int
+    client_id: str
+    name: str
+    created_at: datetime
+    redirect_uris: tuple[str, ...] = ()
+    post_logout_redirect_uris: tuple[str, ...] = ()
+    backchannel_logout_uri: str = ""
+    scopes: frozenset[str] = DEFAULT_SCOPES
+    is_first_party: bool = False
+    is_public: bool = False
+    is_active: bool = True
+    key_set: str = ""
+    app_id: int | None = None
+    last_used_at: datetime | None = None
+    secrets: tuple[ClientSecret, ...] = ()
+
+    def allows_redirect(self, uri: str) -> bool:
+        """Whether codes can be sent to ``uri``: one of the client's, character by character.
+
+        Programs on this machine choose their port anew each time (RFC 8252, 7.3).
+        """
+        return any(uri == own or _is_same_loopback(uri, own) for own in self.redirect_uris)
+
+
+@dataclass(frozen=True, slots=True)
+class NewClient:
+    """A client as it is created; ``secret`` is shown once, empty for one without a secret."""
+
+    client: OAuthClient
+    secret: str = field(default="", repr=False)
+
+
+def digest_of_secret(secret: str) -> str:
+    """Return the stored form of a client secret, code or refresh token of 256 random bits."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _is_same_loopback(uri: str, own: str) -> bool:
+    asked, registered = parse_web_url(uri), parse_web_url(own)
+    if asked is None or registered is None or not _is_loopback(registered):
+        return False
+    # Only the port differs: the text of all else is compared, not what it could mean.
+    return replace(asked, port=registered.port) == registered and _without_port(
+        uri
+    ) == _without_port(own)
+
+
+def _is_loopback(url: WebUrl) -> bool:
+    return url.scheme == "http" and url.host in _LOOPBACK_ADDRESSES
+
+
+def _without_port(uri: str) -> str:
+    return re.sub(r"^(http://(?:127\.0\.0\.1|\[::1\])):[0-9]+", r"\1", uri)
+
+
+def redirect_uri_problem(uri: str, name: str = "redirectUris") -> Problem | None:
+    """Return why no code can be sent to ``uri``, or ``None``.
+
+    HTTPS, HTTP at this machine, or a scheme of a native program with a dot in its name; no
+    fragment, no wildcard, no name or password, and only what all programs read the same way.
+    """
+    if "#" in uri or "*" in uri:
+        return Problem("INVALID", "A redirect URI can't have a fragment or a wildcard.", name)
+    url = parse_web_url(uri)
+    if url is not None:
+        if url.scheme == "https" or is_loopback_host(url.host.strip("[]")):
+            return None
+        return Problem("INVALID", "Use https://; http:// is for this machine alone.", name)
+    scheme, colon, rest = uri.partition(":")
+    is_private = colon and rest and is_unambiguous(uri) and _PRIVATE_SCHEME.fullmatch(scheme)
+    if is_private and not rest.startswith("//"):
+        return None
+    message = (
+        "Use a full URL such as https://shop.example.com/callback, or a scheme with a dot for "
+        "a native program: com.example.shop:/callback"
+    )
+    return Problem("INVALID", message, name)
+
+
+def client_problems(client: OAuthClient) -> Iterator[Problem | None]:
+    """Yield what is wrong with a client's settings."""
+    if not client.name:
+        yield Problem("REQUIRED", "This is required.", "name")
+    yield line_problem(client.name, "name", max_length=MAX_NAME_LENGTH)
+    if client.app_id is None and not client.redirect_uris:
+        yield Problem("REQUIRED", "Add at least one redirect URI.", "redirectUris")
+    if client.app_id is not None and (client.redirect_uris or client.is_public):
+        message = "A client of an app signs no one in: it has a secret or keys, no redirect URI."
+        yield Problem("INVALID", message, "redirectUris")
+    for name, uris in (
+        ("redirectUris", client.redirect_uris),
+        ("postLogoutRedirectUris", client.post_logout_redirect_uris),
+    ):
+        if len(uris) > MAX_URIS:
+            limit = {"max_uris": MAX_URIS}
+            yield Problem("INVALID", "At most {max_uris} URIs are possible.", name, values=limit)
+        yield from (redirect_uri_problem(uri, name) for uri in uris)
+    yield _logout_problem(client.backchannel_logout_uri)
+    yield key_set_problem(client.key_set, is_public=client.is_public)
+    unknown = sorted(client.scopes - {*PERSONAL_SCOPES, STAFF_SCOPE, *map(str, Permission)})
+    if unknown:
+        values = {"scopes": ", ".join(unknown)}
+        yield Problem("INVALID", "Unknown scopes: {scopes}.", "scopes", values=values)
+
+
+def _logout_problem(uri: str) -> Problem | None:
+    url = parse_web_url(uri)
+    if not uri or (url is not None and url.scheme == "https" and "#" not in uri):
+        return None
+    return Problem("INVALID", "Use a URL that begins with https://.", "backchannelLogoutUri")
+
+
+def key_set_problem(text: str, *, is_public: bool = False) -> Problem | None:
+    """Return why ``text`` can't be a client's public keys (RFC 7517), or ``None``."""
+    if not text:
+        return None
+    if is_public:
+        return Problem("INVALID", "A public client has no keys.", "keySet")
+    try:
+        keys = read_json_object(text.encode()).get("keys")
+    except (NoJsonObject, ValueError):
+        keys = None
+    if not isinstance(keys, list) or not keys or len(text) > _MAX_KEY_SET_LENGTH:
+        return Problem("INVALID", 'Use a key set: {{"keys": […]}}.', "keySet")
+    for key in keys:
+        if not isinstance(key, dict) or key.get("kty") not in _KEY_TYPES:
+            return Problem("INVALID", "Keys must be of the types RSA, EC or OKP.", "keySet")
+        if key.keys() & _PRIVATE_MEMBERS:
+            return Problem("INVALID", "This is a private key. Use its public part.", "keySet")
+    return None
+
+
+def tidy_key_set(text: str) -> str:
+    """Return a good key set as it is stored."""
+    return json.dumps(json.loads(text)) if text else ""
+
+
+def privileged(scopes: Iterable[str]) -> frozenset[str]:
+    """Return those of ``scopes`` that give rights over the shop."""
+    return frozenset(scopes) - {*PERSONAL_SCOPES}
+
+
+def read_scopes(text: str, shop: str) -> frozenset[str] | None:
+    """Return the scopes that a client asks for, as they are stored; ``None`` with an unknown."""
+    by_scope = {scope_of(permission, shop): permission.value for permission in Permission}
+    words = frozenset(by_scope.get(word, word) for word in text.split())
+    asked = text.split()
+    is_known = all(word in by_scope or word in (*PERSONAL_SCOPES, STAFF_SCOPE) for word in asked)
+    return words if is_known else None
+
+
+def write_scopes(words: Collection[str], shop: str) -> str:
+    """Return stored scopes as clients call them, in a fixed order."""
+    named = [word for word in (*PERSONAL_SCOPES, STAFF_SCOPE) if word in words]
+    permissions = sorted(
+        scope_of(permission, shop) for permission in Permission if permission in words
+    )
+    return " ".join([*named, *permissions])
+
+
+def store_scopes(words: Collection[str]) -> str:
+    """Return scopes as they are stored."""
+    return " ".join(sorted(words))
+
+
+def redirect_origin(uri: str) -> str:
+    """Return the source for ``form-action`` that stands for a registered redirect URI."""
+    url = parse_web_url(uri)
+    if url is None:
+        return f"{urlsplit(uri).scheme}:"
+    return f"{url.scheme}://{url.host_and_port}"

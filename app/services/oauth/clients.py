@@ -1,0 +1,325 @@
+"""Create, change, list and delete OAuth clients; rotate their secrets."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from app.domain.apps.apps import DEFAULT_OVERLAP, overlap_problem
+from app.domain.authorization.actor import Actor, holds_all_permissions
+from app.domain.authorization.permissions import Permission
+from app.domain.oauth import (
+    CLIENT_ID_LENGTH,
+    DEFAULT_SCOPES,
+    MAX_CLIENT_SECRETS,
+    SECRET_LENGTH,
+    SECRET_PREFIX,
+    ClientSecret,
+    NewClient,
+    OAuthClient,
+    client_problems,
+    digest_of_secret,
+    privileged,
+    store_scopes,
+    tidy_key_set,
+)
+from app.domain.values.errors import Problem, Refused, refuse_any
+from app.domain.values.inputs import ABSENT, Absent
+from app.models import OAuthClientRecord, OAuthClientSecretRecord, SessionRecord
+from app.ports import Ports, ReadSession
+from app.services.audit.log import Change, record
+from app.services.authorization.register import building_block, fresh_proof, requires_person
+from app.services.identity.stored_apps import locked_app
+
+CLIENT = "OAuthClient"
+_PRIVILEGED = Problem(
+    "OUT_OF_SCOPE_PERMISSION",
+    "Only people with all permissions can manage clients of first parties, or with staff scopes.",
+    "id",
+)
+_NOT_FOUND = Problem("NOT_FOUND", "There is no such client.", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class ClientChange:
+    """A change of a client, or the settings of a new one; absent fields stay."""
+
+    name: str | Absent = ABSENT
+    redirect_uris: tuple[str, ...] | Absent = ABSENT
+    post_logout_redirect_uris: tuple[str, ...] | Absent = ABSENT
+    backchannel_logout_uri: str | Absent = ABSENT
+    scopes: frozenset[str] | Absent = ABSENT
+    is_first_party: bool | Absent = ABSENT
+    key_set: str | Absent = ABSENT
+    is_active: bool | Absent = ABSENT
+
+    def values(self) -> dict[str, Any]:
+        """Return the fields that aren't absent."""
+        found = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in found.items() if value is not ABSENT}
+
+
+@dataclass(frozen=True, slots=True)
+class ClientKind:
+    """What a client is for its whole life.
+
+    ``is_public``: it can't keep a secret. ``app_id`` is the app as which it acts.
+    """
+
+    is_public: bool = False
+    app_id: int | None = None
+
+
+SIGNS_IN = ClientKind()
+
+
+@requires_person(Permission.MANAGE_APPS)
+def list_clients(ports: Ports, actor: Actor) -> tuple[OAuthClient, ...]:
+    """Return all clients by name."""
+    query = select(OAuthClientRecord).order_by(OAuthClientRecord.name, OAuthClientRecord.id)
+    with ports.database.reading() as session:
+        stored = session.scalars(query).all()
+        secrets = _secrets_of(session, ports.clock.now(), *(client.id for client in stored))
+        return tuple(to_client(client, secrets.get(client.id, ())) for client in stored)
+
+
+@requires_person(Permission.MANAGE_APPS)
+def show_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
+    """Return a client by its client ID; refuses NOT_FOUND on ``id``."""
+    with ports.database.reading() as session:
+        stored = session.scalar(
+            select(OAuthClientRecord).where(OAuthClientRecord.client_id == client_id)
+        )
+        if stored is None:
+            raise Refused(_NOT_FOUND)
+        secrets = _secrets_of(session, ports.clock.now(), stored.id)
+        return to_client(stored, secrets.get(stored.id, ()))
+
+
+@fresh_proof("You're about to create an OAuth client.")
+@requires_person(Permission.MANAGE_APPS)
+def create_client(
+    ports: Ports, actor: Actor, change: ClientChange, kind: ClientKind = SIGNS_IN
+) -> NewClient:
+    """Create a client, with a secret unless it is public or has keys.
+
+    Refuses INVALID and REQUIRED on the field at fault, NOT_FOUND and OUT_OF_SCOPE_APP on ``app``,
+    OUT_OF_SCOPE_PERMISSION on ``id`` for a first party, and for scopes of staff, to people without
+    all permissions.
+    """
+    client = OAuthClient(
+        id=0,
+        client_id=ports.randomness.token(CLIENT_ID_LENGTH),
+        name="",
+        created_at=ports.clock.now(),
+        scopes=DEFAULT_SCOPES if kind.app_id is None else frozenset(),
+        is_public=kind.is_public,
+        app_id=kind.app_id,
+    )
+    client = _changed(client, change)
+    refuse_any(*client_problems(client))
+    with ports.database.transaction() as session:
+        _require_manager(actor, session, client)
+        stored = OAuthClientRecord(client_id=client.client_id, created_at=client.created_at)
+        _write(stored, client)
+        session.add(stored)
+        session.flush()
+        has_secret = not (client.is_public or client.key_set)
+        secret = _add_secret(ports, session, stored.id) if has_secret else ""
+        change_made = Change(
+            "oauth_client.create", CLIENT, stored.id, client.name, after=_facts(client)
+        )
+        record(ports, actor, session, change_made)
+        secrets = _secrets_of(session, ports.clock.now(), stored.id)
+        return NewClient(to_client(stored, secrets.get(stored.id, ())), secret)
+
+
+@fresh_proof("You're about to change an OAuth client.")
+@requires_person(Permission.MANAGE_APPS)
+def update_client(ports: Ports, actor: Actor, client_id: str, change: ClientChange) -> OAuthClient:
+    """Change a client, or enable or disable it; effective at once in every process.
+
+    While it is disabled, none of its tokens works. Refuses NOT_FOUND on ``id``, else as
+    ``create_client`` does.
+    """
+    with ports.database.transaction() as session:
+        stored, before = _locked(ports, actor, session, client_id)
+        after = _changed(before, change)
+        refuse_any(*client_problems(after))
+        _require_manager(actor, session, after)
+        _write(stored, after)
+        facts = _facts(before), _facts(after)
+        if facts[0] != facts[1]:
+            changed = [name for name in facts[1] if facts[0][name] != facts[1][name]]
+            old, new = ({name: one[name] for name in changed} for one in facts)
+            entry = Change("oauth_client.update", CLIENT, stored.id, after.name, old, new)
+            record(ports, actor, session, entry)
+        return after
+
+
+@fresh_proof("You're about to create a client secret.")
+@requires_person(Permission.MANAGE_APPS)
+def rotate_client_secret(
+    ports: Ports, actor: Actor, client_id: str, overlap: timedelta = DEFAULT_OVERLAP
+) -> NewClient:
+    """Give a client another secret, while the one before goes on for ``overlap``.
+
+    Earlier ones end at once. Refuses NOT_FOUND on ``id``, INVALID on it for a client without a
+    secret, and INVALID on ``overlapSeconds``.
+    """
+    refuse_any(overlap_problem(overlap))
+    with ports.database.transaction() as session:
+        stored, client = _locked(ports, actor, session, client_id)
+        if client.is_public or client.key_set:
+            raise Refused(Problem("INVALID", "This client has no secret.", "id"))
+        now = ports.clock.now()
+        query = (
+            select(OAuthClientSecretRecord)
+            .where(OAuthClientSecretRecord.client_id == stored.id)
+            .order_by(OAuthClientSecretRecord.id.desc())
+        )
+        for number, old in enumerate(session.scalars(query).all(), 2):
+            end = now + overlap
+            old.expires_at = end if old.expires_at is None else min(end, old.expires_at)
+            if number > MAX_CLIENT_SECRETS or old.expires_at <= now:
+                session.delete(old)
+        secret = _add_secret(ports, session, stored.id)
+        after = {"overlap_seconds": int(overlap.total_seconds()), "last_four": secret[-4:]}
+        entry = Change("oauth_client.rotate_secret", CLIENT, stored.id, client.name, after=after)
+        record(ports, actor, session, entry)
+        secrets = _secrets_of(session, now, stored.id)
+        return NewClient(to_client(stored, secrets.get(stored.id, ())), secret)
+
+
+@fresh_proof("You're about to delete an OAuth client.")
+@requires_person(Permission.MANAGE_APPS)
+def delete_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
+    """Delete a client with its consents, and end its sessions; refuses NOT_FOUND on ``id``."""
+    with ports.database.transaction() as session:
+        stored, client = _locked(ports, actor, session, client_id)
+        session.execute(delete(SessionRecord).where(SessionRecord.oauth_client_id == stored.id))
+        session.delete(stored)
+        entry = Change(
+            "oauth_client.delete", CLIENT, stored.id, client.name, before=_facts(client)
+        )
+        record(ports, actor, session, entry)
+        return client
+
+
+@building_block
+def to_client(stored: OAuthClientRecord, secrets: tuple[ClientSecret, ...] = ()) -> OAuthClient:
+    """Return the client of a record."""
+    return OAuthClient(
+        id=stored.id,
+        client_id=stored.client_id,
+        name=stored.name,
+        created_at=stored.created_at,
+        redirect_uris=tuple(stored.redirect_uris.split()),
+        post_logout_redirect_uris=tuple(stored.post_logout_redirect_uris.split()),
+        backchannel_logout_uri=stored.backchannel_logout_uri,
+        scopes=frozenset(stored.scopes.split()),
+        is_first_party=stored.is_first_party,
+        is_public=stored.is_public,
+        is_active=stored.is_active,
+        key_set=stored.key_set,
+        app_id=stored.app_id,
+        last_used_at=stored.last_used_at,
+        secrets=secrets,
+    )
+
+
+def _changed(client: OAuthClient, change: ClientChange) -> OAuthClient:
+    changed = replace(client, **change.values())
+    return replace(changed, name=changed.name.strip())
+
+
+def _write(stored: OAuthClientRecord, client: OAuthClient) -> None:
+    stored.name = client.name
+    stored.redirect_uris = " ".join(client.redirect_uris)
+    stored.post_logout_redirect_uris = " ".join(client.post_logout_redirect_uris)
+    stored.backchannel_logout_uri = client.backchannel_logout_uri
+    stored.scopes = store_scopes(client.scopes)
+    stored.is_first_party = client.is_first_party
+    stored.is_public = client.is_public
+    stored.is_active = client.is_active
+    stored.key_set = tidy_key_set(client.key_set)
+    stored.app_id = client.app_id
+
+
+def _facts(client: OAuthClient) -> Mapping[str, object]:
+    """Return what the audit log records."""
+    return {
+        "name": client.name,
+        "client_id": client.client_id,
+        "redirect_uris": [*client.redirect_uris],
+        "post_logout_redirect_uris": [*client.post_logout_redirect_uris],
+        "backchannel_logout_uri": client.backchannel_logout_uri,
+        "scopes": sorted(client.scopes),
+        "first_party": client.is_first_party,
+        "public": client.is_public,
+        "active": client.is_active,
+        "app": client.app_id,
+        "key_set": client.key_set,
+    }
+
+
+def _locked(
+    ports: Ports, actor: Actor, session: Session, client_id: str
+) -> tuple[OAuthClientRecord, OAuthClient]:
+    """Return a client that the caller can manage, for a change of it."""
+    query = select(OAuthClientRecord).where(OAuthClientRecord.client_id == client_id)
+    stored = session.scalar(query.with_for_update())
+    if stored is None:
+        raise Refused(_NOT_FOUND)
+    secrets = _secrets_of(session, ports.clock.now(), stored.id)
+    client = to_client(stored, secrets.get(stored.id, ()))
+    _require_manager(actor, session, client)
+    return stored, client
+
+
+def _require_manager(actor: Actor, session: Session, client: OAuthClient) -> None:
+    """Refuse clients that would give the caller more than they have.
+
+    A first party acts for everyone without their consent, and scopes of staff give its operator
+    the rights of those who sign in.
+    """
+    if client.app_id is not None:
+        locked_app(session, actor, client.app_id, "app")
+    if (client.is_first_party or privileged(client.scopes)) and not holds_all_permissions(actor):
+        raise Refused(_PRIVILEGED)
+
+
+def _add_secret(ports: Ports, session: Session, client_id: int) -> str:
+    secret = f"{SECRET_PREFIX}{ports.randomness.token(SECRET_LENGTH)}"
+    session.add(
+        OAuthClientSecretRecord(
+            client_id=client_id,
+            digest=digest_of_secret(secret),
+            last_four=secret[-4:],
+            created_at=ports.clock.now(),
+        )
+    )
+    session.flush()
+    return secret
+
+
+def _secrets_of(
+    session: Session | ReadSession, now: datetime, *client_ids: int
+) -> Mapping[int, tuple[ClientSecret, ...]]:
+    """Return the secrets of each client that work now, the newest first."""
+    query = (
+        select(OAuthClientSecretRecord)
+        .where(OAuthClientSecretRecord.client_id.in_(client_ids))
+        .order_by(OAuthClientSecretRecord.id.desc())
+    )
+    found: dict[int, tuple[ClientSecret, ...]] = {}
+    for stored in session.scalars(query):
+        if stored.expires_at is None or stored.expires_at > now:
+            secret = ClientSecret(
+                stored.id, stored.last_four, stored.created_at, stored.expires_at
+            )
+            found[stored.client_id] = (*found.get(stored.client_id, ()), secret)
+    return found

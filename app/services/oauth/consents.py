@@ -1,0 +1,149 @@
+"""What people let third parties do: asked once, listed, and revoked."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Select, delete, select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.oauth import OAuthClient, store_scopes
+from app.domain.values.errors import Problem, Refused
+from app.models import OAuthClientRecord, OAuthConsentRecord, SessionRecord
+from app.ports import Ports
+from app.ports.database import account
+from app.services.audit.log import Change, record
+from app.services.authorization.register import (
+    account_owner_only,
+    building_block,
+    requires_person,
+)
+from app.services.sign_in.reauthentication import own_id
+
+_NOT_FOUND = Problem("NOT_FOUND", "This program isn't connected.", "client")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedProgram:
+    """A third party that a person allowed something."""
+
+    client_id: str
+    name: str
+    scopes: frozenset[str]
+    allowed_at: datetime
+
+
+@building_block
+def missing_consent(
+    ports: Ports, actor: Actor, client: OAuthClient, scopes: Collection[str]
+) -> frozenset[str]:
+    """Return the scopes that the caller has to allow ``client`` first; none for first parties."""
+    if client.is_first_party:
+        return frozenset()
+    query = select(OAuthConsentRecord.scope).where(
+        OAuthConsentRecord.user_id == own_id(actor), OAuthConsentRecord.client_id == client.id
+    )
+    with ports.database.reading() as session:
+        stored = session.scalar(query)
+    return frozenset(scopes) - frozenset((stored or "").split())
+
+
+@account_owner_only
+def scopes_to_allow(
+    ports: Ports, actor: Actor, client: OAuthClient, scopes: Collection[str]
+) -> frozenset[str]:
+    """Return the scopes that the person is to be asked for before ``client`` gets ``scopes``."""
+    return missing_consent(ports, actor, client, scopes)
+
+
+@account_owner_only
+def allow_client(ports: Ports, actor: Actor, client: OAuthClient, scopes: Collection[str]) -> None:
+    """Remember that the person allows ``client`` these scopes, beside what it has already."""
+    user_id, now = own_id(actor), ports.clock.now()
+    with ports.database.transaction(account(user_id)) as session:
+        stored = session.get(OAuthConsentRecord, (user_id, client.id), with_for_update=True)
+        before = frozenset() if stored is None else frozenset(stored.scope.split())
+        scope = store_scopes(before | {*scopes})
+        if stored is None:
+            stored = OAuthConsentRecord(
+                user_id=user_id, client_id=client.id, scope=scope, created_at=now, updated_at=now
+            )
+            session.add(stored)
+        stored.scope, stored.updated_at = scope, now
+        after = {"client": client.name, "scope": scope}
+        entry = Change("oauth_consent.allow", "User", user_id, actor.name, after=after)
+        record(ports, actor, session, entry)
+
+
+@account_owner_only
+def list_connected_programs(ports: Ports, actor: Actor) -> tuple[ConnectedProgram, ...]:
+    """Return the third parties that the caller allowed something, by name."""
+    return _programs(ports, own_id(actor))
+
+
+@requires_person(Permission.MANAGE_USERS, Permission.MANAGE_STAFF)
+def list_programs_of_user(
+    ports: Ports, actor: Actor, user_id: int
+) -> tuple[ConnectedProgram, ...]:
+    """Return the third parties that a person allowed something, by name."""
+    return _programs(ports, user_id)
+
+
+@account_owner_only
+def disconnect_program(ports: Ports, actor: Actor, client_id: str) -> None:
+    """Take back what the caller allowed a client, and end its sessions of theirs.
+
+    Refuses NOT_FOUND on ``client``.
+    """
+    user_id = own_id(actor)
+    with ports.database.transaction(account(user_id)) as session:
+        _disconnect(ports, actor, session, user_id, client_id)
+
+
+def _disconnect(
+    ports: Ports, actor: Actor, session: Session, user_id: int, client_id: str
+) -> None:
+    client = session.scalar(
+        select(OAuthClientRecord).where(OAuthClientRecord.client_id == client_id)
+    )
+    stored = None if client is None else session.get(OAuthConsentRecord, (user_id, client.id))
+    if client is None or stored is None:
+        raise Refused(_NOT_FOUND)
+    ended = delete(SessionRecord).where(
+        SessionRecord.oauth_client_id == client.id, SessionRecord.user_id == user_id
+    )
+    before = {
+        "client": client.name,
+        "scope": stored.scope,
+        "sessions": len(session.scalars(ended.returning(SessionRecord.id)).all()),
+    }
+    session.delete(stored)
+    entry = Change("oauth_consent.revoke", "User", user_id, actor.name, before=before)
+    record(ports, actor, session, entry)
+
+
+def _programs(ports: Ports, user_id: int) -> tuple[ConnectedProgram, ...]:
+    query: Select[*tuple[object, ...]] = (
+        select(
+            OAuthClientRecord.client_id,
+            OAuthClientRecord.name,
+            OAuthConsentRecord.scope,
+            OAuthConsentRecord.created_at,
+        )
+        .join(OAuthConsentRecord, OAuthConsentRecord.client_id == OAuthClientRecord.id)
+        .where(OAuthConsentRecord.user_id == user_id)
+        .order_by(OAuthClientRecord.name, OAuthClientRecord.id)
+    )
+    with ports.database.reading() as session:
+        return tuple(
+            ConnectedProgram(row.client_id, row.name, frozenset(row.scope.split()), row.created_at)
+            for row in session.execute(query)
+        )
+
+
+@building_block
+def consent_proof(ports: Ports, actor: Actor, query: str) -> str:
+    """Return what the form of a consent page carries: for this session and request alone."""
+    return ports.encryption.fingerprint("oauth consent", f"{actor.session_id} {query}")

@@ -1,0 +1,490 @@
+"""Codes, sessions and refresh tokens of OAuth clients, and what clients are told of a person.
+
+A grant is a session: it keeps the origin and the methods of the sign-in behind it, so that login
+mode, storefront and second factors count as they do for that sign-in.
+"""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import Select, or_, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import (
+    Actor,
+    ClientGrant,
+    SessionOrigin,
+    read_client_grant,
+)
+from app.domain.authorization.permissions import read_grant
+from app.domain.oauth import (
+    CODE_LENGTH,
+    CODE_LIFETIME,
+    OFFLINE,
+    REFRESH_PREFIX,
+    SECRET_LENGTH,
+    OAuthClient,
+    digest_of_secret,
+    store_scopes,
+)
+from app.domain.second_factors import used_second_factor
+from app.domain.shop.settings import rejects_password_sessions
+from app.domain.sign_in.tokens import TokenType
+from app.domain.values.errors import PermissionDenied, TokenRejected, TrafficClosed
+from app.models import (
+    OAuthClientRecord,
+    OAuthClientSecretRecord,
+    OAuthCodeRecord,
+    OAuthRefreshTokenRecord,
+    SessionRecord,
+)
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import (
+    account_owner_only,
+    input_decides,
+    public,
+)
+from app.services.authorization.session_rights import (
+    LiveSession,
+    effective_user,
+    find_session,
+)
+from app.services.authorization.shop_state import Lookup
+from app.services.identity.own_tokens import verify_own_token
+from app.services.oauth.clients import to_client
+from app.services.oauth.consents import missing_consent
+from app.services.sign_in.sessions import (
+    ClientSession,
+    OpenedSession,
+    ProviderSession,
+    SecondFactorSkipped,
+    SessionStart,
+    open_session,
+)
+from app.services.sign_in.tokens import sign_access
+
+_USED_EVERY = timedelta(minutes=1)
+"""How exactly the last use of a client is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRequest:
+    """What a code is bound to; ``scopes`` as they are stored, ``challenge`` that of PKCE (S256).
+
+    ``authenticated_at`` is when the person signed in.
+    """
+
+    client: OAuthClient
+    redirect_uri: str
+    scopes: frozenset[str]
+    challenge: str
+    authenticated_at: datetime
+    nonce: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCode:
+    """A code of a client that hasn't expired; it may have been used."""
+
+    id: int
+    redirect_uri: str
+    scopes: frozenset[str]
+    challenge: str
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRefreshToken:
+    """A refresh token whose session lives; it may have been used."""
+
+    id: int
+    client_id: int
+    scopes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """What a client gets: its tokens, and who signed in, when, and how.
+
+    ``session`` is the name of the grant, ``expires_in`` in seconds.
+    """
+
+    access_token: str = field(repr=False)
+    refresh_token: str = field(repr=False)
+    expires_in: int
+    scopes: frozenset[str]
+    user: User
+    session: str
+    authenticated_at: datetime
+    origin: SessionOrigin
+    amr: tuple[str, ...]
+
+    @property
+    def has_second_factor(self) -> bool:
+        return used_second_factor(self.amr)
+
+
+@public
+def find_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient | None:
+    """Return the enabled client of that client ID; ``None`` for none."""
+    query = select(OAuthClientRecord).where(
+        OAuthClientRecord.client_id == client_id, OAuthClientRecord.is_active
+    )
+    with ports.database.reading() as session:
+        stored = session.scalar(query)
+        return None if stored is None else to_client(stored)
+
+
+@public
+def is_client_secret(ports: Ports, actor: Actor, client: OAuthClient, secret: str) -> bool:
+    """Whether ``secret`` is one of the client's that works now; compared by its SHA-256."""
+    query = select(OAuthClientSecretRecord.expires_at).where(
+        OAuthClientSecretRecord.client_id == client.id,
+        OAuthClientSecretRecord.digest == digest_of_secret(secret),
+    )
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+    return row is not None and (row.expires_at is None or row.expires_at > ports.clock.now())
+
+
+@account_owner_only
+def issue_code(ports: Ports, actor: Actor, asked: CodeRequest) -> str:
+    """Return a code for the client, to be exchanged once, within a minute.
+
+    ``actor`` is the person at the hosted pages. Raises ``PermissionDenied`` if they haven't
+    allowed a third party all of it, or without a session here.
+    """
+    client = asked.client
+    if actor.session_id is None or missing_consent(ports, actor, client, asked.scopes):
+        raise PermissionDenied(message="The person hasn't allowed this client so much.")
+    code = ports.randomness.token(CODE_LENGTH)
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        session.add(
+            OAuthCodeRecord(
+                digest=digest_of_secret(code),
+                client_id=client.id,
+                session_id=actor.session_id,
+                redirect_uri=asked.redirect_uri,
+                scope=store_scopes(asked.scopes),
+                challenge=asked.challenge,
+                nonce=asked.nonce,
+                authenticated_at=asked.authenticated_at,
+                created_at=now,
+                expires_at=now + CODE_LIFETIME,
+            )
+        )
+    return code
+
+
+@input_decides
+def find_code(ports: Ports, actor: Actor, client: OAuthClient, code: str) -> StoredCode | None:
+    """Return the code if it was issued to ``client`` and hasn't expired."""
+    query = select(OAuthCodeRecord).where(
+        OAuthCodeRecord.digest == digest_of_secret(code),
+        OAuthCodeRecord.client_id == client.id,
+        OAuthCodeRecord.expires_at > ports.clock.now(),
+    )
+    with ports.database.reading() as session:
+        found = session.scalar(query)
+        if found is None:
+            return None
+        scopes = frozenset(found.scope.split())
+        return StoredCode(found.id, found.redirect_uri, scopes, found.challenge, found.nonce)
+
+
+@input_decides
+def use_code(ports: Ports, actor: Actor, client: OAuthClient, code_id: int) -> Granted | None:
+    """Use a code up, and begin the session that the person granted the client.
+
+    A code that comes again ends the session that it began (RFC 6749, 4.1.2). ``None`` for such a
+    code, and if the sign-in behind it has ended or no longer counts. Raises ``TrafficClosed``
+    while the storefront is closed, unless the person's staff rights count in this grant.
+    """
+    with ports.database.transaction() as session:
+        claim = (
+            update(OAuthCodeRecord)
+            .where(OAuthCodeRecord.id == code_id, OAuthCodeRecord.used_at.is_(None))
+            .values(used_at=ports.clock.now())
+            .returning(OAuthCodeRecord.id)
+        )
+        if session.scalar(claim) is None:
+            _end_replayed(ports, actor, session, code_id)
+            return None
+        code = session.get_one(OAuthCodeRecord, code_id)
+        begun = _exchange(ports, actor, session, client, code)
+    return None if begun is None else _sign(ports, actor, begun)
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """What is stored of a grant, before its access token is signed."""
+
+    lookup: Lookup[LiveSession]
+    opened: OpenedSession
+    authenticated_at: datetime
+    refresh_token: str = field(repr=False)
+
+
+def _end_replayed(ports: Ports, actor: Actor, session: Session, code_id: int) -> None:
+    code = session.get(OAuthCodeRecord, code_id)
+    granted = None if code is None else code.granted_session_id
+    if granted is not None:
+        _end_grant(ports, actor, session, granted, "An authorization code was used twice.")
+
+
+def _end_grant(ports: Ports, actor: Actor, session: Session, session_id: int, reason: str) -> None:
+    stored = session.get(SessionRecord, session_id)
+    if stored is None:
+        return
+    after = {"reason": reason, "oauth_client": stored.oauth_client_id}
+    session.delete(stored)
+    record(ports, actor, session, Change("session.end", "User", stored.user_id, after=after))
+
+
+def _exchange(
+    ports: Ports, actor: Actor, session: Session, client: OAuthClient, code: OAuthCodeRecord
+) -> _Begun | None:
+    """Open the session of a code, if the sign-in behind it still counts."""
+    signed_in = session.get_one(SessionRecord, code.session_id)
+    asked = read_client_grant(client.id, code.scope, is_first_party=client.is_first_party)
+    judged = _judge(find_session(ports, signed_in.token, signed_in.user_id), asked)
+    if judged is None:
+        return None
+    lifetime = None
+    if OFFLINE not in asked.scopes:
+        lifetime = timedelta(seconds=ports.configuration.jwt_ttl_access)
+    start = SessionStart(
+        judged.found.origin,
+        provider=_provider_of(signed_in),
+        lifetime=lifetime,
+        amr=judged.found.amr,
+        client=ClientSession(client.id, code.scope, code.authenticated_at),
+    )
+    try:
+        opened = open_session(ports, actor, session, signed_in.user_id, start)
+    except SecondFactorSkipped:
+        return None
+    session.flush()
+    query = select(SessionRecord.id).where(SessionRecord.token == opened.token)
+    code.granted_session_id = session.scalars(query).one()
+    refresh = ""
+    if lifetime is None:
+        refresh = _add_refresh_token(ports, session, code.granted_session_id)
+    _note_use(ports, session, client)
+    return _Begun(judged, opened, code.authenticated_at, refresh)
+
+
+def _judge(
+    found: Lookup[LiveSession | None], asked: ClientGrant | None = None
+) -> Lookup[LiveSession] | None:
+    """Return a session if the login mode lets it give tokens, as the grant of ``asked``.
+
+    Raises ``TrafficClosed`` while the storefront is closed for its person.
+    """
+    live, switches = found.found, found.shop_state.switches
+    if live is None or rejects_password_sessions(switches.password_login_mode, live.origin):
+        return None
+    granted = live if asked is None else replace(live, client=asked)
+    if not (switches.allow_storefront_traffic or effective_user(granted, switches).is_staff):
+        raise TrafficClosed
+    return Lookup(found.shop_state, granted)
+
+
+def _sign(ports: Ports, actor: Actor, begun: _Begun) -> Granted:
+    live, opened = begun.lookup.found, begun.opened
+    left = opened.expires - ports.clock.timestamp()
+    return Granted(
+        access_token=sign_access(ports, actor, opened, live.user, ""),
+        refresh_token=begun.refresh_token,
+        expires_in=int(min(ports.configuration.jwt_ttl_access, left)),
+        scopes=frozenset() if live.client is None else live.client.words,
+        user=effective_user(live, begun.lookup.shop_state.switches),
+        session=opened.token,
+        authenticated_at=begun.authenticated_at,
+        origin=live.origin,
+        amr=live.amr,
+    )
+
+
+def _note_use(ports: Ports, session: Session, client: OAuthClient) -> None:
+    now = ports.clock.now()
+    last = OAuthClientRecord.last_used_at
+    session.execute(
+        update(OAuthClientRecord)
+        .where(OAuthClientRecord.id == client.id, or_(last.is_(None), last < now - _USED_EVERY))
+        .values(last_used_at=now)
+    )
+
+
+def _provider_of(signed_in: SessionRecord) -> ProviderSession | None:
+    """Return where the sign-in began, so that the provider ends the grant with its own session."""
+    if signed_in.provider_id is None or signed_in.identity_id is None:
+        return None
+    grant = read_grant(signed_in.scope)
+    return ProviderSession(
+        signed_in.provider_id, signed_in.identity_id, signed_in.sid, grant=grant
+    )
+
+
+def _add_refresh_token(ports: Ports, session: Session, session_id: int) -> str:
+    token = f"{REFRESH_PREFIX}{ports.randomness.token(SECRET_LENGTH)}"
+    session.add(
+        OAuthRefreshTokenRecord(
+            digest=digest_of_secret(token), session_id=session_id, created_at=ports.clock.now()
+        )
+    )
+    return token
+
+
+@input_decides
+def find_refresh_token(ports: Ports, actor: Actor, token: str) -> StoredRefreshToken | None:
+    """Return a refresh token whose grant is alive; ``None`` for any other text."""
+    with ports.database.reading() as session:
+        row = session.execute(_refresh_query(token)).one_or_none()
+    if row is None or row.expires_at <= ports.clock.now():
+        return None
+    return StoredRefreshToken(row.id, row.oauth_client_id, frozenset(row.oauth_scope.split()))
+
+
+def _refresh_query(token: str) -> Select[*tuple[object, ...]]:
+    return (
+        select(
+            OAuthRefreshTokenRecord.id,
+            SessionRecord.oauth_client_id,
+            SessionRecord.oauth_scope,
+            SessionRecord.expires_at,
+        )
+        .join(SessionRecord, SessionRecord.id == OAuthRefreshTokenRecord.session_id)
+        .where(
+            OAuthRefreshTokenRecord.digest == digest_of_secret(token),
+            SessionRecord.oauth_client_id.is_not(None),
+        )
+    )
+
+
+@input_decides
+def use_refresh_token(
+    ports: Ports, actor: Actor, client: OAuthClient, token_id: int
+) -> Granted | None:
+    """Use a refresh token up, and return new tokens of its session, to the same end.
+
+    One that comes again was stolen, or its successor was: as no one knows which, the session ends
+    (RFC 9700, 4.14.2). ``None`` for such a one, and if the session no longer counts. Raises
+    ``TrafficClosed`` as ``use_code`` does.
+    """
+    with ports.database.transaction() as session:
+        used = session.get(OAuthRefreshTokenRecord, token_id, with_for_update=True)
+        kept = None if used is None else session.get(SessionRecord, used.session_id)
+        if used is None or kept is None or kept.oauth_client_id != client.id:
+            return None
+        if used.used_at is not None:
+            _end_grant(ports, actor, session, kept.id, "A refresh token was used twice.")
+            return None
+        judged = _judge(find_session(ports, kept.token, kept.user_id))
+        if judged is None or kept.authenticated_at is None:
+            return None
+        used.used_at = ports.clock.now()
+        refresh = _add_refresh_token(ports, session, kept.id)
+        _note_use(ports, session, client)
+        opened = OpenedSession(
+            token=kept.token,
+            origin=judged.found.origin,
+            issued=ports.clock.timestamp(),
+            expires=kept.expires_at.timestamp(),
+            csrf_token="",
+            amr=judged.found.amr,
+        )
+        begun = _Begun(judged, opened, kept.authenticated_at, refresh)
+    return _sign(ports, actor, begun)
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedToken:
+    """A token of a grant that works now; ``issued`` and ``expires`` in Unix seconds."""
+
+    lookup: Lookup[LiveSession | None]
+    user: User
+    scopes: frozenset[str]
+    issued: int
+    expires: int
+    is_refresh: bool
+
+
+@input_decides
+def find_issued_token(
+    ports: Ports, actor: Actor, client: OAuthClient, token: str
+) -> IssuedToken | None:
+    """Return the client's own access or refresh token if it works now; ``None`` for any other."""
+    found = _find_issued(ports, actor, client, token)
+    if found is None:
+        return None
+    try:
+        return None if _judge(found.lookup) is None else found
+    except TrafficClosed:
+        return None
+
+
+def _find_issued(
+    ports: Ports, actor: Actor, client: OAuthClient, token: str
+) -> IssuedToken | None:
+    if token.startswith(REFRESH_PREFIX):
+        return _find_refresh(ports, client, token)
+    try:
+        verified = verify_own_token(ports, token, actor.issuer)
+    except TokenRejected:
+        return None
+    claims = verified.claims
+    if claims.type != TokenType.ACCESS:
+        return None
+    lookup = Lookup(verified.shop_state, verified.found)
+    return _issued(client, lookup, (claims.iat, claims.exp), is_refresh=False)
+
+
+def _find_refresh(ports: Ports, client: OAuthClient, token: str) -> IssuedToken | None:
+    query = (
+        select(
+            SessionRecord.token,
+            SessionRecord.user_id,
+            SessionRecord.expires_at,
+            OAuthRefreshTokenRecord.created_at,
+        )
+        .join(SessionRecord, SessionRecord.id == OAuthRefreshTokenRecord.session_id)
+        .where(
+            OAuthRefreshTokenRecord.digest == digest_of_secret(token),
+            OAuthRefreshTokenRecord.used_at.is_(None),
+            SessionRecord.expires_at > ports.clock.now(),
+        )
+    )
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+    if row is None:
+        return None
+    times = int(row.created_at.timestamp()), int(row.expires_at.timestamp())
+    return _issued(client, find_session(ports, row.token, row.user_id), times, is_refresh=True)
+
+
+def _issued(
+    client: OAuthClient,
+    found: Lookup[LiveSession | None],
+    times: tuple[int, int],
+    *,
+    is_refresh: bool,
+) -> IssuedToken | None:
+    live = found.found
+    if live is None or live.client is None or live.client.client_id != client.id:
+        return None
+    return IssuedToken(found, live.user, live.client.words, *times, is_refresh)
+
+
+@input_decides
+def revoke_grant(ports: Ports, actor: Actor, client: OAuthClient, token: str) -> None:
+    """End the grant of one of the client's own tokens (RFC 7009); nothing for any other text."""
+    found = _find_issued(ports, actor, client, token)
+    live = None if found is None else found.lookup.found
+    if live is None or live.session_id is None:
+        return
+    with ports.database.transaction() as session:
+        _end_grant(ports, actor, session, live.session_id, "The client revoked its token.")

@@ -1,0 +1,1 @@
+"""Tests of the OpenID provider's use cases."""
