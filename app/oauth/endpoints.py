@@ -1,0 +1,421 @@
+"""The routes of the OpenID provider: discovery, authorization, consent, tokens and claims."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+import orjson
+from authlib.oauth2 import OAuth2Error
+from authlib.oauth2.rfc6749 import AccessDeniedError, InvalidRequestError
+from authlib.oidc.core.errors import ConsentRequiredError
+from flask import Blueprint, Response, abort, g, redirect, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.domain.accounts.languages import SIGNED_OUT_TAGS
+from app.domain.authorization.actor import STAFF_SCOPE, Actor, anonymous
+from app.domain.oauth import PERSONAL_SCOPES, OAuthClient, read_scopes
+from app.domain.shop.settings import admits
+from app.domain.values.errors import PermissionDenied, TokenFault, TrafficClosed
+from app.oauth.protocol import (
+    ALGORITHM,
+    CODE,
+    ONE_FACTOR,
+    REFRESH,
+    SECRET_METHODS,
+    TOKEN_METHODS,
+    TWO_FACTORS,
+    Caller,
+    ProtocolRequest,
+    Server,
+    caller,
+)
+from app.services.identity.identify import identify, record_use
+from app.services.oauth.consents import allow_client, consent_proof, scopes_to_allow
+from app.services.oauth.userinfo import issuer_of, show_claims
+from app.web.caller import visitor_from
+from app.web.headers import cors_headers, preflight_headers
+from app.web.installation import installation
+from app.web.request_hooks import note_actor
+
+AUTHORIZE = "/oauth/authorize"
+_SIGNED_IN_AFTER = "signed_in_after"
+_NEW_SIGN_IN = frozenset(("login", "select_account"))
+_NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+_JSON = "application/json"
+_MAX_FORM = 64 * 1024
+_MAX_DIGITS = 16
+_PATHS = ("token", "userinfo", "revoke", "introspect")
+
+
+class Person(Protocol):
+    """Someone who is signed in at the hosted pages, since ``authenticated_at``."""
+
+    @property
+    def actor(self) -> Actor: ...
+
+    @property
+    def authenticated_at(self) -> datetime: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What a page asks a person to allow a client.
+
+    ``proof`` and ``decision`` ("allow" or "deny") are fields of its form, which is sent to
+    ``action``. ``redirect_uri`` is where the form's answer leads.
+    """
+
+    person: Person
+    client: OAuthClient
+    scopes: frozenset[str]
+    redirect_uri: str
+    action: str
+    proof: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostedPages:
+    """What the provider needs of the hosted pages.
+
+    ``is_on`` is whether the shop has turned them on. ``person`` returns who is signed in, ``None``
+    while the storefront is closed. ``sign_in_url`` is where to sign in before a path is shown,
+    ``sign_in_again_url`` the same for someone who is signed in already.
+    """
+
+    is_on: Callable[[], bool]
+    person: Callable[[], Person | None]
+    sign_in_url: Callable[[str], str]
+    sign_in_again_url: Callable[[str], str]
+    consent_page: Callable[[Consent], BaseResponse]
+    error_page: Callable[[str, str], BaseResponse]
+
+
+def make_oauth(pages: HostedPages) -> Blueprint:
+    """Return the provider's routes, none of which exists while the hosted pages are off."""
+    blueprint = Blueprint("oauth", __name__)
+    endpoints = _Endpoints(pages, Server())
+    blueprint.before_request(endpoints.begin)
+    blueprint.after_request(_add_cors_headers)
+    for rule, view, methods in (
+        ("/.well-known/openid-configuration", endpoints.describe, ["GET"]),
+        ("/.well-known/oauth-authorization-server", endpoints.describe, ["GET"]),
+        (AUTHORIZE, endpoints.authorize, ["GET", "POST"]),
+        ("/oauth/consent", endpoints.consent, ["POST"]),
+        ("/oauth/token", endpoints.token, ["POST"]),
+        ("/oauth/userinfo", endpoints.userinfo, ["GET", "POST"]),
+        ("/oauth/introspect", endpoints.introspect, ["POST"]),
+        ("/oauth/revoke", endpoints.revoke, ["POST"]),
+    ):
+        name = view.__name__ if "oauth-auth" not in rule else "metadata"
+        blueprint.add_url_rule(rule, name, view, methods=methods, provide_automatic_options=False)
+        if rule not in (AUTHORIZE, "/oauth/consent"):
+            blueprint.add_url_rule(
+                rule,
+                f"{name}_preflight",
+                _preflight,
+                methods=["OPTIONS"],
+                provide_automatic_options=False,
+            )
+    return blueprint
+
+
+def _preflight() -> Response:
+    headers = preflight_headers(
+        request.headers.get("Origin"),
+        installation().allowed_graphql_origins,
+        methods=("GET", "POST"),
+        request_headers=("Authorization", "Content-Type"),
+    )
+    response = Response(status=HTTPStatus.NO_CONTENT, headers=headers)
+    del response.headers["Content-Type"]
+    return response
+
+
+def _add_cors_headers(response: Response) -> Response:
+    """Let pages of allowed origins read what isn't a page; no cookie is read there."""
+    if request.endpoint not in ("oauth.authorize", "oauth.consent"):
+        allowed = installation().allowed_graphql_origins
+        response.headers.update(cors_headers(request.headers.get("Origin"), allowed))
+    return response
+
+
+class _Endpoints:
+    def __init__(self, pages: HostedPages, server: Server) -> None:
+        self._pages = pages
+        self._server = server
+
+    def begin(self) -> None:
+        """Note the caller; 404 while the shop hasn't turned the provider on."""
+        request.max_content_length = _MAX_FORM
+        web = installation()
+        visitor = visitor_from(request.environ, web)
+        actor = anonymous(
+            address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer
+        )
+        g.oauth_caller = Caller(web.ports, actor)
+        if not self._pages.is_on():
+            abort(HTTPStatus.NOT_FOUND)
+
+    def describe(self) -> Response:
+        """Return what the provider supports (OpenID Connect Discovery 1.0; RFC 8414)."""
+        response = _json(_metadata(issuer_of(caller().actor), caller().shop))
+        response.headers["Cache-Control"] = "public, max-age=300"
+        return response
+
+    def authorize(self) -> BaseResponse:
+        """Lead back to the client with a code, once the person is signed in and has consented."""
+        if request.method == "POST":
+            return redirect(f"{AUTHORIZE}?{urlencode([*request.form.items(multi=True)])}", 303)
+        asked = ProtocolRequest(request, request.args)
+        try:
+            return self._authorize(asked)
+        except OAuth2Error as error:
+            return self._refuse(asked, error)
+
+    def consent(self) -> BaseResponse:
+        """Take the person's decision about the request in the query, and lead back."""
+        asked = ProtocolRequest(request, request.args)
+        person = self._pages.person()
+        if person is None:
+            return redirect(self._pages.sign_in_url(_own_path()), HTTPStatus.SEE_OTHER)
+        proof = consent_proof(caller().ports, person.actor, _query())
+        if request.form.get("proof") != proof:
+            message = "This page is out of date. Go back to the program and try again."
+            return self._pages.error_page("invalid_request", message)
+        try:
+            asked.check_parameters()
+            grant = self._server.get_consent_grant(asked, person)
+            if request.form.get("decision") != "allow":
+                raise AccessDeniedError(redirect_uri=grant.redirect_uri)
+            scopes = _scopes(grant)
+            allow_client(caller().ports, person.actor, grant.client.client, scopes)
+            return self._finish(asked, grant, person)
+        except OAuth2Error as error:
+            return self._refuse(asked, error)
+
+    def _authorize(self, asked: ProtocolRequest) -> BaseResponse:
+        asked.check_parameters()
+        person = self._pages.person()
+        fresh = person if person is not None and not _is_old(person, asked) else None
+        grant = self._server.get_consent_grant(asked, fresh)
+        _check_options(asked, grant.redirect_uri)
+        prompts = _prompts(asked)
+        if fresh is None or prompts & _NEW_SIGN_IN:
+            pages = self._pages
+            url_of = pages.sign_in_url if person is None else pages.sign_in_again_url
+            return redirect(url_of(_after_sign_in(asked)), HTTPStatus.SEE_OTHER)
+        client, scopes = grant.client.client, _scopes(grant)
+        missing = scopes_to_allow(caller().ports, fresh.actor, client, scopes)
+        if not missing and "consent" not in prompts:
+            return self._finish(asked, grant, fresh)
+        if "none" in prompts:
+            raise ConsentRequiredError(redirect_uri=grant.redirect_uri)
+        query = _query()
+        consent = Consent(
+            person=fresh,
+            client=client,
+            scopes=missing or scopes,
+            redirect_uri=grant.redirect_uri,
+            action=f"/oauth/consent?{query}",
+            proof=consent_proof(caller().ports, fresh.actor, query),
+        )
+        return self._pages.consent_page(consent)
+
+    def _finish(self, asked: ProtocolRequest, grant: Any, person: Person) -> Response:
+        response: Response = self._server.create_authorization_response(asked, person, grant=grant)
+        response.headers.update(_NO_STORE)
+        return self._server.lead_back(response)
+
+    def _refuse(self, asked: ProtocolRequest, error: OAuth2Error) -> BaseResponse:
+        """Tell the client of an error, or the person if it is unclear who asked."""
+        if not error.redirect_uri:
+            return self._pages.error_page(error.error, error.description or "")
+        error.state = error.state or asked.payload.state
+        return self._server.lead_back(self._server.answer_error(asked, error))
+
+    def token(self) -> Response:
+        """Exchange a code or a refresh token."""
+        asked = ProtocolRequest(request, request.form)
+        return self._answer(asked, lambda: self._server.create_token_response(asked))
+
+    def introspect(self) -> Response:
+        """Say whether one of the client's own tokens works (RFC 7662)."""
+        return self._endpoint("introspection")
+
+    def revoke(self) -> Response:
+        """End the grant of one of the client's own tokens (RFC 7009)."""
+        return self._endpoint("revocation")
+
+    def _endpoint(self, name: str) -> Response:
+        asked = ProtocolRequest(request, request.form)
+        return self._answer(asked, lambda: self._server.create_endpoint_response(name, asked))
+
+    def _answer(self, asked: ProtocolRequest, answer: Callable[[], Response]) -> Response:
+        """Return what Authlib answers, or that a parameter is in no form for it."""
+        try:
+            asked.check_parameters()
+            response = answer()
+        except OAuth2Error as error:
+            response = self._server.answer_error(asked, error)
+        response.headers.update(_NO_STORE)
+        return response
+
+    def userinfo(self) -> Response:
+        """Return the claims of the person whose access token it is."""
+        web = installation()
+        identity = identify(web.ports, visitor_from(request.environ, web))
+        record_use(web.ports, identity)
+        note_actor(identity.actor)
+        if not admits(identity.actor, identity.switches):
+            return _challenge("invalid_token", TrafficClosed.MESSAGE)
+        if identity.actor.fault is not None or not identity.actor.is_user:
+            fault = identity.actor.fault or TokenFault.INVALID
+            return _challenge("invalid_token", fault.message)
+        try:
+            claims = show_claims(web.ports, identity.actor)
+        except PermissionDenied:
+            problem = "The token needs the scope openid."
+            return _challenge("insufficient_scope", problem, HTTPStatus.FORBIDDEN)
+        return _uncached(_json(claims))
+
+
+def _json(body: Mapping[str, object]) -> Response:
+    return Response(orjson.dumps(body), content_type=_JSON)
+
+
+def _uncached(response: Response) -> Response:
+    response.headers.update(_NO_STORE)
+    return response
+
+
+def _challenge(
+    error: str, description: str, status: HTTPStatus = HTTPStatus.UNAUTHORIZED
+) -> Response:
+    challenge = f'Bearer error="{error}", error_description="{description}"'
+    body = orjson.dumps({"error": error, "error_description": description})
+    headers = {"WWW-Authenticate": challenge, **_NO_STORE}
+    return Response(body, status, headers, content_type=_JSON)
+
+
+def _scopes(grant: Any) -> frozenset[str]:
+    return read_scopes(grant.request.scope, caller().shop) or frozenset()
+
+
+def _prompts(asked: ProtocolRequest) -> frozenset[str]:
+    return frozenset((asked.payload.data.get("prompt") or "").split())
+
+
+def _is_old(person: Person, asked: ProtocolRequest) -> bool:
+    """Whether the sign-in is older than the request allows."""
+    since = person.authenticated_at.timestamp()
+    after = asked.payload.data.get(_SIGNED_IN_AFTER, "")
+    if _is_number(after) and since < int(after):
+        return True
+    max_age = asked.payload.data.get("max_age")
+    if max_age is None:
+        return False
+    if not _is_number(max_age):
+        return True
+    return caller().ports.clock.timestamp() - since > int(max_age)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < _MAX_DIGITS
+
+
+def _after_sign_in(asked: ProtocolRequest) -> str:
+    """Return the path of the same request for after a new sign-in, which it then requires."""
+    values = dict(asked.payload.data.items())
+    prompts = _prompts(asked)
+    if prompts & _NEW_SIGN_IN:
+        values["prompt"] = " ".join(sorted(prompts - _NEW_SIGN_IN))
+        values[_SIGNED_IN_AFTER] = str(int(caller().ports.clock.timestamp()))
+        if not values["prompt"]:
+            del values["prompt"]
+    return f"{AUTHORIZE}?{urlencode(values)}"
+
+
+def _check_options(asked: ProtocolRequest, redirect_uri: str) -> None:
+    """Refuse an invalid age, and another audience than the API (RFC 8707)."""
+    if not _is_number(asked.payload.data.get("max_age", "0")):
+        message = "Invalid 'max_age' in request."
+        raise InvalidRequestError(message, redirect_uri=redirect_uri)
+    resource = asked.payload.data.get("resource")
+    if resource is not None and resource != caller().actor.issuer:
+        raise _InvalidTarget(redirect_uri=redirect_uri)
+
+
+class _InvalidTarget(OAuth2Error):  # type: ignore[misc]
+    error = "invalid_target"
+    description = "Access tokens are for this shop's API alone."
+
+
+def _query() -> str:
+    return request.query_string.decode("utf-8", "replace")
+
+
+def _own_path() -> str:
+    return f"{AUTHORIZE}?{_query()}"
+
+
+def _metadata(issuer: str, shop: str) -> dict[str, object]:
+    endpoints = {name: f"{issuer}/oauth/{name}" for name in _PATHS}
+    return {
+        "issuer": issuer,
+        "authorization_endpoint": f"{issuer}{AUTHORIZE}",
+        "token_endpoint": endpoints["token"],
+        "userinfo_endpoint": endpoints["userinfo"],
+        "revocation_endpoint": endpoints["revoke"],
+        "introspection_endpoint": endpoints["introspect"],
+        "jwks_uri": f"{issuer}/.well-known/jwks.json",
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": [CODE, REFRESH],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": [ALGORITHM],
+        "token_endpoint_auth_methods_supported": TOKEN_METHODS,
+        "revocation_endpoint_auth_methods_supported": TOKEN_METHODS,
+        "introspection_endpoint_auth_methods_supported": SECRET_METHODS,
+        "code_challenge_methods_supported": ["S256"],
+        "scopes_supported": [*PERSONAL_SCOPES, STAFF_SCOPE],
+        "claims_supported": _CLAIMS,
+        "acr_values_supported": [ONE_FACTOR, TWO_FACTORS],
+        "prompt_values_supported": ["none", "login", "consent", "select_account"],
+        "ui_locales_supported": [*SIGNED_OUT_TAGS],
+        "authorization_response_iss_parameter_supported": True,
+        "claims_parameter_supported": False,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,
+    }
+
+
+_CLAIMS = [
+    "sub",
+    "iss",
+    "aud",
+    "exp",
+    "iat",
+    "auth_time",
+    "nonce",
+    "acr",
+    "amr",
+    "sid",
+    "at_hash",
+    "name",
+    "given_name",
+    "family_name",
+    "picture",
+    "locale",
+    "zoneinfo",
+    "updated_at",
+    "email",
+    "email_verified",
+    "address",
+    "phone_number",
+    "phone_number_verified",
+    "is_staff",
+    "groups",
+]

@@ -1,0 +1,268 @@
+"""The OpenID provider over HTTP: discovery, the code flow, claims, and its options."""
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import jwt
+import pytest
+import requests
+from authlib.integrations.requests_client import OAuth2Session
+from authlib.oauth2.rfc9207 import AuthorizationServerMetadata
+from authlib.oidc.discovery import OpenIDProviderMetadata
+
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.oauth import DEFAULT_SCOPES
+from app.ports import Ports
+from app.services.identity.identify import identify
+from app.services.oauth.consents import scopes_to_allow
+from tests.builders.addresses import make_address
+from tests.builders.oauth import CALLBACK, VERIFIER, Registered, make_client
+from tests.builders.people import make_group, make_user, visit
+from tests.builders.shop import close_storefront
+from tests.fakes.clock import FakeClock
+from tests.oauth.pages import BASE, HOST, Provider, next_path, provider_of, sent_back
+
+OFFLINE = frozenset((*DEFAULT_SCOPES, "offline_access", "address", "phone"))
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """One database is enough: grants are tested on both."""
+    return sqlite_url
+
+
+@pytest.fixture
+def provider(ports: Ports) -> Iterator[Provider]:
+    with provider_of(ports) as running:
+        yield running
+
+
+@pytest.fixture
+def own(ports: Ports) -> Registered:
+    return make_client(ports, "Storefront", is_first_party=True, scopes=OFFLINE)
+
+
+def id_token(provider: Provider, token: str, audience: str) -> dict[str, object]:
+    """Return the claims of an ID token, verified as clients do but for the time."""
+    keys = jwt.PyJWKSet.from_dict(provider.get("/.well-known/jwks.json").json())
+    key = keys[jwt.get_unverified_header(token)["kid"]]
+    unchecked = {"verify_exp": False, "verify_iat": False}
+    return jwt.decode(
+        token,
+        key,
+        ["RS256"],
+        audience=audience,
+        issuer=BASE,
+        options=unchecked,  # type: ignore[arg-type]
+    )
+
+
+def test_discovery_describes_what_exists(provider: Provider) -> None:
+    found = provider.get("/.well-known/openid-configuration")
+    described = found.json()
+    assert described == provider.get("/.well-known/oauth-authorization-server").json()
+    metadata = OpenIDProviderMetadata(described)
+    metadata.validate(metadata_classes=[AuthorizationServerMetadata])
+    assert described["issuer"] == BASE
+    assert found.headers["Access-Control-Allow-Origin"] == "*"
+    for name, url in described.items():
+        if name.endswith("_endpoint") or name == "jwks_uri":
+            answer = provider.get(url.removeprefix(BASE))
+            assert answer.status_code != 404, name
+
+
+def test_nothing_exists_while_the_hosted_pages_are_off(
+    provider: Provider, own: Registered
+) -> None:
+    provider.pages.is_on = False
+    for path in ("/.well-known/openid-configuration", "/oauth/authorize", "/oauth/userinfo"):
+        assert provider.get(path).status_code == 404, path
+    for path in ("/oauth/token", "/oauth/introspect", "/oauth/revoke", "/oauth/consent"):
+        assert provider.post(path).status_code == 404, path
+
+
+def test_authlib_signs_a_person_in(ports: Ports, provider: Provider, own: Registered) -> None:
+    user = make_user(ports, first_name="Ann", last_name="Lee")
+    provider.pages.sign_in(user)
+    with OAuth2Session(
+        own.id,
+        own.secret,
+        scope="openid profile email offline_access",
+        redirect_uri=CALLBACK,
+        code_challenge_method="S256",
+    ) as client:
+        client.headers.update(HOST)
+        url, state = client.create_authorization_url(
+            f"{provider.origin}/oauth/authorize", code_verifier=VERIFIER, nonce="n"
+        )
+        back = requests.get(url, headers=HOST, allow_redirects=False, timeout=60)
+        assert parse_qs(urlsplit(back.headers["Location"]).query)["iss"] == [BASE]
+        tokens = client.fetch_token(
+            f"{provider.origin}/oauth/token",
+            authorization_response=back.headers["Location"],
+            state=state,
+            code_verifier=VERIFIER,
+        )
+        claims = id_token(provider, tokens["id_token"], own.id)
+        assert claims["nonce"] == "n"
+        assert claims["email"] == "customer@example.com"
+        assert claims["name"] == "Ann Lee"
+        assert (claims["amr"], claims["acr"]) == (["pwd"], "aal1")
+        assert claims["auth_time"] == int(ports.clock.timestamp())
+        told = provider.userinfo(tokens["access_token"]).json()
+        assert told["sub"] == claims["sub"]
+        assert told["email_verified"] is True
+        again = client.refresh_token(f"{provider.origin}/oauth/token")
+    assert again["refresh_token"] != tokens["refresh_token"]
+    later = id_token(provider, again["id_token"], own.id)
+    assert (later["sub"], later["sid"]) == (claims["sub"], claims["sid"])
+    assert "nonce" not in later
+    assert identify(ports, visit(again["access_token"])).actor.user_id == user
+
+
+def test_public_client_has_no_secret_and_proves_itself_by_pkce(
+    ports: Ports, provider: Provider
+) -> None:
+    client = make_client(ports, is_public=True, is_first_party=True)
+    provider.pages.sign_in(make_user(ports))
+    answer = provider.exchange(client, provider.code(client))
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert "refresh_token" not in answer.json()
+
+
+def test_person_is_led_to_the_sign_in_and_back(
+    ports: Ports, provider: Provider, own: Registered, clock: FakeClock
+) -> None:
+    first = provider.authorize(own)
+    assert first.headers["Location"].startswith("/account/sign-in?")
+    silent = sent_back(provider.authorize(own, prompt="none"))
+    assert silent["error"] == ["login_required"]
+    assert silent["state"] == ["of the client"]
+    assert silent["iss"] == [BASE]
+    user = make_user(ports)
+    provider.pages.sign_in(user)
+    assert "code" in sent_back(provider.get(next_path(first)))
+    assert "code" in sent_back(provider.authorize(own, prompt="none"))
+    clock.pass_(minutes=10)
+    assert "code" in sent_back(provider.authorize(own, max_age="3600"))
+    for options in ({"prompt": "login"}, {"max_age": "60"}, {"prompt": "select_account"}):
+        asked = provider.authorize(own, **options)
+        assert asked.headers["Location"].startswith("/account/again?"), options
+        # Without a new sign-in, the way on leads there again.
+        path = next_path(asked)
+        assert provider.get(path).headers["Location"].startswith("/account/again?"), options
+        clock.pass_(seconds=5)
+        provider.pages.sign_in(user)
+        assert "code" in sent_back(provider.get(path)), options
+        clock.pass_(minutes=10)
+    assert sent_back(provider.authorize(own, max_age="60", prompt="none"))["error"] == [
+        "login_required"
+    ]
+    assert sent_back(provider.authorize(own, max_age="x"))["error"] == ["invalid_request"]
+
+
+def test_third_party_asks_once_for_consent(ports: Ports, provider: Provider) -> None:
+    client = make_client(ports)
+    person = provider.pages.sign_in(make_user(ports))
+    assert provider.authorize(client).text == "consent"
+    silent = sent_back(provider.authorize(client, prompt="none"))
+    assert silent["error"] == ["consent_required"]
+    [asked] = provider.pages.consents
+    assert asked.scopes == DEFAULT_SCOPES
+    denied = provider.post(asked.action, {"proof": asked.proof, "decision": "deny"})
+    assert sent_back(denied)["error"] == ["access_denied"]
+    assert sent_back(denied)["iss"] == [BASE]
+    allowed = provider.post(asked.action, {"proof": asked.proof, "decision": "allow"})
+    assert allowed.status_code == 303
+    [code] = sent_back(allowed)["code"]
+    assert provider.exchange(client, code).status_code == 200
+    assert scopes_to_allow(ports, person.actor, client.client, DEFAULT_SCOPES) == frozenset()
+    assert "code" in sent_back(provider.authorize(client))
+    assert provider.authorize(client, prompt="consent").text == "consent"
+
+
+def test_claims_are_those_of_the_scopes(ports: Ports, provider: Provider) -> None:
+    scopes = OFFLINE | {"staff"}
+    client = make_client(ports, is_first_party=True, scopes=scopes)
+    user = make_user(ports, is_staff=True, groups=[make_group(ports, "Support")])
+    make_address(ports, user)
+    provider.pages.sign_in(user)
+
+    def claims(scope: str) -> dict[str, object]:
+        tokens = provider.exchange(client, provider.code(client, scope=scope)).json()
+        told: dict[str, object] = provider.userinfo(tokens["access_token"]).json()
+        return told
+
+    assert claims("openid").keys() == {"sub"}
+    assert claims("openid email").keys() == {"sub", "email", "email_verified"}
+    assert claims("openid phone")["phone_number"] == "+48713448150"
+    address = claims("openid address")["address"]
+    assert isinstance(address, dict)
+    assert address["locality"] == "WROCŁAW"
+    assert claims("openid staff") == {
+        "sub": claims("openid")["sub"],
+        "is_staff": True,
+        "groups": ["Support"],
+    }
+    # What a client can't have is left out, as OpenID Connect wants it.
+    assert claims("openid latchkey:manage_orders unknown").keys() == {"sub"}
+    assert sent_back(provider.authorize(client, scope="unknown"))["error"] == ["invalid_scope"]
+
+
+def test_userinfo_wants_a_token_of_a_grant_with_openid(
+    ports: Ports, provider: Provider, own: Registered
+) -> None:
+    user = make_user(ports)
+    provider.pages.sign_in(user)
+    tokens = provider.exchange(own, provider.code(own, scope="email")).json()
+    assert "id_token" not in tokens
+    narrow = provider.userinfo(tokens["access_token"])
+    assert (narrow.status_code, narrow.json()["error"]) == (403, "insufficient_scope")
+    unknown = provider.userinfo("x")
+    assert (unknown.status_code, unknown.json()["error"]) == (401, "invalid_token")
+    assert provider.get("/oauth/userinfo").status_code == 401
+
+
+def test_client_introspects_and_revokes_its_tokens(
+    ports: Ports, provider: Provider, own: Registered
+) -> None:
+    provider.pages.sign_in(make_user(ports))
+    scope = "openid offline_access"
+    tokens = provider.exchange(own, provider.code(own, scope=scope)).json()
+    other = make_client(ports, "Board")
+
+    def introspect(client: Registered, token: str) -> dict[str, object]:
+        answer = provider.post(
+            "/oauth/introspect", {"token": token}, auth=(client.id, client.secret)
+        )
+        told: dict[str, object] = answer.json()
+        return told
+
+    for name in ("access_token", "refresh_token"):
+        told = introspect(own, tokens[name])
+        assert (told["active"], told["scope"], told["client_id"]) == (True, scope, own.id)
+        assert introspect(other, tokens[name]) == {"active": False}
+    assert introspect(own, tokens["id_token"]) == {"active": False}
+    refused = provider.post("/oauth/introspect", {"token": "x"}, auth=(own.id, "wrong"))
+    assert (refused.status_code, refused.json()["error"]) == (401, "invalid_client")
+    form = {"token": tokens["refresh_token"]}
+    assert provider.post("/oauth/revoke", form, auth=(other.id, other.secret)).status_code == 200
+    assert introspect(own, tokens["access_token"])["active"] is True
+    assert provider.post("/oauth/revoke", form, auth=(own.id, own.secret)).status_code == 200
+    assert introspect(own, tokens["access_token"]) == {"active": False}
+
+
+def test_closed_storefront_refuses_tokens_of_customers(
+    ports: Ports, provider: Provider, own: Registered
+) -> None:
+    provider.pages.sign_in(make_user(ports), SessionOrigin.OIDC)
+    tokens = provider.exchange(own, provider.code(own, scope="openid offline_access")).json()
+    code = provider.code(own)
+    close_storefront(ports)
+    for answer in (
+        provider.exchange(own, code),
+        provider.refresh(own, tokens["refresh_token"]),
+    ):
+        assert (answer.status_code, answer.json()["error"]) == (403, "temporarily_unavailable")
+    assert provider.userinfo(tokens["access_token"]).status_code == 401
