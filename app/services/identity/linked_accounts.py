@@ -7,12 +7,13 @@ them, is linked unconfirmed: no one chose a password for it, and linking confirm
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlalchemy import Select, and_, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor
+from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.events import (
     CustomerCreated,
     CustomerUpdated,
@@ -47,9 +48,10 @@ from app.services.outbox.security_notices import notify_email_change
 
 @building_block
 def make_user(
-    ports: Ports, actor: Actor, session: Session, person: ExternalPerson, *, is_staff: bool
+    ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson
 ) -> UserRecord:
     """Create an account without a password, confirmed if the provider has verified the email."""
+    person, is_staff = provider_person.person, provider_person.is_staff
     now = ports.clock.now()
     user = UserRecord(
         email=person.email,
@@ -65,7 +67,7 @@ def make_user(
     session.flush()
     add_event(ports, actor, session, (StaffCreated if is_staff else CustomerCreated)(user.id))
     after = {"is_staff": is_staff, "is_confirmed": user.is_confirmed, "has_password": False}
-    record(ports, actor, session, Change("user.create", "User", user.id, user.email, after=after))
+    _record(ports, actor, session, provider_person, user, "user.create", after)
     return user
 
 
@@ -76,7 +78,7 @@ def update_from_provider(
     session: Session,
     identity: ExternalIdentityRecord,
     user: UserRecord,
-    person: ExternalPerson,
+    provider_person: ProviderPerson,
 ) -> None:
     """Update an account from its provider; the email only if verified and free.
 
@@ -87,6 +89,7 @@ def update_from_provider(
     """
     if identity.by_owner:
         return
+    person = provider_person.person
     details: dict[str, object] = {
         "first_name": person.first_name or user.first_name,
         "last_name": person.last_name or user.last_name,
@@ -104,7 +107,7 @@ def update_from_provider(
     for name in after.keys() - {"is_confirmed"}:
         setattr(user, name, after[name])
     if "is_confirmed" in after:
-        confirm_email(ports, actor, session, user)
+        confirm_email(ports, _author(actor, user), session, user)
     user.updated_at = ports.clock.now()
     if "email" in after:
         session.flush()
@@ -112,8 +115,7 @@ def update_from_provider(
         notify_email_change(ports, actor, session, user, old_email, can_restore=False)
     kind = StaffUpdated if user.is_staff else CustomerUpdated
     add_event(ports, actor, session, kind(user.id))
-    change = Change("user.sync", "User", user.id, user.email, before, after)
-    record(ports, actor, session, change)
+    _record(ports, actor, session, provider_person, user, "user.sync", after, before)
 
 
 @building_block
@@ -123,32 +125,40 @@ def promote(
     session: Session,
     identity: ExternalIdentityRecord,
     user: UserRecord,
+    provider_person: ProviderPerson,
 ) -> None:
     """Make a customer staff because the provider of ``identity`` says so.
 
     Signing in never makes staff a customer again: staff managers do that.
     """
-    make_staff(ports, actor, session, user, identity.id)
+    make_staff(ports, _author(actor, user), session, user, identity.id)
     user.updated_at = ports.clock.now()
     add_event(ports, actor, session, StaffUpdated(user.id))
     before, after = {"is_staff": False}, {"is_staff": True}
-    change = Change("user.promote", "User", user.id, user.email, before, after)
-    record(ports, actor, session, change)
+    _record(ports, actor, session, provider_person, user, "user.promote", after, before)
 
 
-@building_block
-def join_group(ports: Ports, actor: Actor, session: Session, user: UserRecord, name: str) -> None:
-    """Add a user to the group of that name, creating it without permissions if necessary."""
-    group = session.scalar(select(GroupRecord).where(GroupRecord.name == name))
-    if group is None:
-        group = GroupRecord(name=name)
-        session.add(group)
-        session.flush()
-        add_event(ports, actor, session, PermissionGroupCreated(group.id))
-        record(ports, actor, session, Change("group.create", "Group", group.id, name))
-    session.merge(GroupMemberRecord(user_id=user.id, group_id=group.id))
-    after = {"group": name}
-    record(ports, actor, session, Change("user.join", "User", user.id, user.email, after=after))
+def _author(actor: Actor, user: UserRecord) -> Actor:
+    """Return who makes a change while signing in: the person, whom the provider has identified."""
+    if actor.kind is not ActorKind.ANONYMOUS:
+        return actor
+    return replace(actor, kind=ActorKind.USER, user_id=user.id, name=user.email)
+
+
+def _record(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    provider_person: ProviderPerson,
+    user: UserRecord,
+    action: str,
+    after: Mapping[str, object],
+    before: Mapping[str, object] | None = None,
+) -> None:
+    """Record what signing in with a provider changed of an account, with the provider's name."""
+    named = {**after, "provider": provider_person.provider.name}
+    change = Change(action, "User", user.id, user.email, before or {}, named)
+    record(ports, _author(actor, user), session, change)
 
 
 def _is_taken(session: Session, email: str, user_id: int) -> bool:
@@ -212,9 +222,9 @@ def find_or_create_account(
         raise Refused(INACTIVE)
     if identity is None:
         identity = _link(ports, actor, session, provider_person, user)
-    update_from_provider(ports, actor, session, identity, user, person)
+    update_from_provider(ports, actor, session, identity, user, provider_person)
     if provider_person.is_staff and not user.is_staff:
-        promote(ports, actor, session, identity, user)
+        promote(ports, actor, session, identity, user, provider_person)
         _join_default_group(ports, actor, session, provider_person, user)
     user.last_login = ports.clock.now()
     session.flush()
@@ -358,7 +368,7 @@ def _account(
     if problem is not None:
         raise Refused(problem)
     if user is None:
-        user = make_user(ports, actor, session, person, is_staff=provider_person.is_staff)
+        user = make_user(ports, actor, session, provider_person)
         if provider_person.is_staff:
             _join_default_group(ports, actor, session, provider_person, user)
     return user
@@ -383,16 +393,24 @@ def _link(
 def _record_link(
     ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user: UserRecord
 ) -> None:
-    after = {
-        "provider": provider_person.provider.slug,
-        "subject": provider_person.person.subject,
-    }
-    record(ports, actor, session, Change("user.link", "User", user.id, user.email, after=after))
+    after = {"subject": provider_person.person.subject}
+    _record(ports, actor, session, provider_person, user, "user.link", after)
 
 
 def _join_default_group(
     ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user: UserRecord
 ) -> None:
+    """Add a user to the provider's default group, creating it without permissions if necessary."""
     name = provider_person.provider.default_group_name_for_new_staff_users
-    if name:
-        join_group(ports, actor, session, user, name)
+    if not name:
+        return
+    group = session.scalar(select(GroupRecord).where(GroupRecord.name == name))
+    if group is None:
+        group = GroupRecord(name=name)
+        session.add(group)
+        session.flush()
+        add_event(ports, actor, session, PermissionGroupCreated(group.id))
+        created = Change("group.create", "Group", group.id, name)
+        record(ports, _author(actor, user), session, created)
+    session.merge(GroupMemberRecord(user_id=user.id, group_id=group.id))
+    _record(ports, actor, session, provider_person, user, "user.join", {"group": name})

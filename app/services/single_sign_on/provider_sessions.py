@@ -198,7 +198,7 @@ def _end_at(ports: Ports, actor: Actor, provider: Provider, logout: LogoutToken)
         for user_id in sorted(set(ended)):
             after = {
                 ("reason"): "The identity provider ended the session.",
-                "provider": provider.slug,
+                "provider": provider.name,
             }
             record(ports, actor, session, Change("session.end", "User", user_id, after=after))
     return len(ended)

@@ -46,7 +46,8 @@ def test_default_group_is_created_without_permissions(ports: Ports, provider: Ow
         ("Newcomers", frozenset())
     ]
     assert [entry.subject_name for entry in trail(ports, "group.create")] == ["Newcomers"]
-    assert [entry.after for entry in trail(ports, "user.join")] == [{"group": "Newcomers"}]
+    joined = {"group": "Newcomers", "provider": "OpenID Connect"}
+    assert [entry.after for entry in trail(ports, "user.join")] == [joined]
     requested = [entry.type for entry in events(ports)]
     assert requested.count(EventType.PERMISSION_GROUP_CREATED) == 1
 

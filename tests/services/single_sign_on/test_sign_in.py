@@ -18,6 +18,7 @@ from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.people.customers import NewCustomer, create_customer
 from app.services.single_sign_on.sign_in import begin_sign_in, finish_sign_in
+from tests.builders.audit import trail
 from tests.builders.people import NOBODY, actor_of, change_user, make_staff, make_user, visit
 from tests.builders.providers import identities, set_up, user_called
 from tests.builders.shop import set_mode
@@ -385,3 +386,19 @@ def test_error_wins_over_a_code(ports: Ports, provider: OwnProvider) -> None:
         )
     assert refused.value.problems[0].field == "error"
     assert provider.server.calls("/token") == []
+
+
+def test_sign_up_is_attributed_to_the_person_and_the_provider(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    group = {"default_group_name_for_new_staff_users": "Newcomers"}
+    set_up(ports, provider, staff_user_domains="sso.example", **group)
+    sign_in(ports, provider, "alice")
+    user = user_called(ports, "alice@sso.example")
+    assert user is not None
+    for action in ("user.create", "user.link", "user.join", "group.create"):
+        [entry] = trail(ports, action)
+        actor = (entry.actor_kind, entry.actor_user_id, entry.actor_name)
+        assert actor == ("user", user.id, "alice@sso.example"), action
+        if action != "group.create":
+            assert entry.after["provider"] == "OpenID Connect", action
