@@ -108,7 +108,7 @@ def test_app_is_created_and_its_token_used_at_once(
     token = admin.get_by_label("Token", exact=True).input_value()
     admin.wait_for_load_state()  # a script copies
     admin.get_by_role("button", name="Copy header").click()
-    expect(admin.get_by_text("Copied:")).to_be_visible()
+    expect(admin.get_by_text("Copied.", exact=True)).to_be_visible()
     copied = admin.evaluate("navigator.clipboard.readText()")
     assert copied == f"Authorization: Bearer {token}"
     found = ask(small_shop, "{ app { name permissions { code } } }", token)["app"]

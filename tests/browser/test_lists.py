@@ -95,7 +95,7 @@ def test_chips_filter_at_once(browser: Browser, small_shop: RunningShop, has_scr
     expect(page.get_by_role("link", name="Labels")).to_be_visible()
     page.goto(f"{small_shop.url}/console/audit/")
     page.locator("summary", has_text="Date").click()
-    page.get_by_label("To", exact=True).fill("2020-01-31")
+    page.get_by_label("To date", exact=True).fill("2020-01-31")
     page.get_by_role("button", name="Apply").click()
     expect(page.get_by_role("link", name="Remove filter Date: until 2020-01-31")).to_be_visible()
     expect(page.get_by_text("No matching entries").first).to_be_visible()

@@ -158,6 +158,14 @@ def test_token_row_tells_its_state() -> None:
     assert not old.can_rotate
 
 
+def test_page_says_to_which_tokens_permissions_apply() -> None:
+    limited = replace(TOKEN, permissions=frozenset({Permission.MANAGE_ORDERS}))
+    assert shown(parts=AppParts([TOKEN])).token_reach == (
+        "Permissions apply to all of this app's tokens."
+    )
+    assert "1 token is limited" in shown(parts=AppParts([TOKEN, limited])).token_reach
+
+
 def test_app_with_imported_tokens_says_that_none_was_used_here() -> None:
     never = replace(SUMMARY, last_used_at=None)
     imported = app_columns({1: replace(never, unused_imports=1)})

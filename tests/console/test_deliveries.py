@@ -106,7 +106,7 @@ def test_invalid_filters_are_reported_and_not_shown_as_applied(
         ("Object", "nonsense"),
         ("Response code", "abc"),
         ("Webhook", "x"),
-        ("From", "y"),
+        ("From date", "y"),
         ("Event", "NONE"),
         ("Status", "all"),
     ):

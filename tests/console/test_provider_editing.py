@@ -8,7 +8,7 @@ from app.domain.single_sign_on.providers import Provider
 from app.ports import Ports
 from app.services.identity.providers import client_secret_of, known_providers
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
-from tests.builders.people import PASSWORD
+from tests.builders.people import PASSWORD, make_group
 from tests.builders.providers import set_up
 from tests.console.conftest import StaffConsole
 from tests.console.staff_client import Page
@@ -147,6 +147,25 @@ def test_invalid_value_is_shown_at_its_field_and_changes_nothing(
     gone = console.send(EDIT, form_values(before, json_web_key_set_url=""))
     assert "JSON Web Key Set URL is required to accept the provider's access tokens." in gone.text
     assert stored(shop) == before
+
+
+def test_group_that_does_not_exist_is_created_only_when_confirmed(
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
+) -> None:
+    console = staff_console(MAY)
+    set_up(shop, other_provider)
+    make_group(shop, "Support")
+    name = "default_group_name_for_new_staff_users"
+    refused = console.send(EDIT, form_values(stored(shop), **{name: "Suport"}))
+    assert refused.status == 422
+    assert "There is no group “Suport”." in refused.text
+    assert stored(shop).default_group_name_for_new_staff_users == ""
+    assert console.send(EDIT, form_values(stored(shop), **{name: "Support"})).status == 303
+    confirmed = {name: "New staff", "creates_group": "y"}
+    assert console.send(EDIT, form_values(stored(shop), **confirmed)).status == 303
+    assert stored(shop).default_group_name_for_new_staff_users == "New staff"
+    kept = form_values(stored(shop), **{name: "New staff", "audience": "shop"})
+    assert console.send(EDIT, kept).status == 303
 
 
 def kept_key(page: Page, name: str = "client_secret") -> dict[str, str]:

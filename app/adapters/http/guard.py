@@ -252,7 +252,7 @@ def _target(url: str) -> Target:
         raise CallFailed(CallFault.ADDRESS, f"Use at most {MAX_URL_LENGTH} characters.")
     address = parse_web_url(url)
     if address is None:
-        raise CallFailed(CallFault.ADDRESS, "Use a full URL: https://id.example.com/keys")
+        raise CallFailed(CallFault.ADDRESS, "Use a full URL: https://id.example.com")
     prepared = PreparedRequest()
     prepared.prepare_url(address.url, None)
     canonical = prepared.url or ""

@@ -6,7 +6,12 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from app.console.frame.formatting import breakable, global_id, html_text, time_element
+from app.console.frame.formatting import (
+    breakable,
+    global_id,
+    html_text,
+    time_element,
+)
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
 from app.console.frame.parts import Consequence, Fact, Pill, Question, Tab, make_tabs
 from app.domain.apps.apps import (
@@ -353,6 +358,7 @@ class AppPage:
     facts: tuple[Fact, ...]
     permissions: tuple[PermissionRow, ...]
     tokens: tuple[TokenRow, ...]
+    token_reach: str
     token_command: str
     client_command: str
     webhooks: tuple[WebhookRow, ...]
@@ -426,6 +432,7 @@ def make_app_page(
             for one in in_order(app.permissions)
         ),
         tokens=tuple(_token(one, now) for one in parts.tokens),
+        token_reach=_token_reach(parts.tokens),
         token_command=f"flask app token create {app.id}",
         client_command=f"flask app link-client {app.id}",
         webhooks=tuple(_webhook(one) for one in parts.webhooks),
@@ -479,6 +486,18 @@ def _token(token: AppToken, now: datetime) -> TokenRow:
         last_used_address=token.last_used_address,
         expires_at=token.expires_at,
         can_rotate=token.replaced_at is None,
+    )
+
+
+def _token_reach(tokens: Iterable[AppToken]) -> str:
+    """Return to which tokens the app's permissions apply."""
+    limited = sum(token.permissions is not None for token in tokens)
+    if not limited:
+        return text("Permissions apply to all of this app's tokens.")
+    return text(
+        "Permissions apply to this app's tokens, except that {count} token is limited to some.",
+        "Permissions apply to this app's tokens, except that {count} tokens are limited to some.",
+        count=limited,
     )
 
 

@@ -364,6 +364,12 @@ def _attempt_count(line: DeliveryLine, attempts: int) -> str:
     """Return how many attempts there were; of a resent delivery, those before it too."""
     if attempts >= SHOWN_ATTEMPTS:
         return text("latest {count}", count=SHOWN_ATTEMPTS)
+    counted = str(attempts)
     if _is_pending(line) and line.attempts == attempts:
         return text("{count} of {most}", count=attempts, most=len(SCHEDULE))
-    return str(attempts)
+    if not 0 < line.attempts < attempts:
+        return counted
+    again = str(line.attempts)
+    if _is_pending(line):
+        again = text("{count} of {most}", count=again, most=len(SCHEDULE))
+    return text("{total}, {count} since it was resent", total=counted, count=again)

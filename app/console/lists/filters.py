@@ -121,8 +121,8 @@ def _value_in(values: Mapping[str, object]) -> Callable[[str], object]:
 def day_filters(since: str = "since", until: str = "until") -> tuple[Filter, Filter]:
     """Return the filters for a first and a last day: moments, both of them inclusive."""
     return (
-        Filter("from", "From", _first_moment, Control.DAY, since),
-        Filter("to", "To", _last_moment, Control.DAY, until),
+        Filter("from", "From date", _first_moment, Control.DAY, since),
+        Filter("to", "To date", _last_moment, Control.DAY, until),
     )
 
 

@@ -86,6 +86,7 @@ class SettingsForm(EditForm):
 
     name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
     drops_secret = BooleanField(lazy_text("Remove the secret (public client)"))
+    creates_group = BooleanField(lazy_text("Create this group if it doesn't exist"))
 
 
 _FIELDS = {
@@ -155,7 +156,11 @@ def edit(slug: str) -> BaseResponse:
     if form.validate():
         try:
             changes = ProviderUpdate(
-                _typed(form), name=form.name.data, asks_first=True, seen=provider_facts_of(plugin)
+                _typed(form),
+                name=form.name.data,
+                asks_first=True,
+                needs_group=not form.creates_group.data,
+                seen=provider_facts_of(plugin),
             )
             save_provider(ports(), actor(), slug, changes)
         except Refused as refused:

@@ -202,7 +202,7 @@ _SCOPE_CHARACTERS = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 """What a scope can consist of (RFC 6749, 3.3)."""
 
 _NO_SCOPE = "Use printable ASCII characters without spaces, quotes and backslashes: latchkey"
-_PLAIN_URL = "Use a full URL: https://id.example.com/authorize"
+_PLAIN_URL = "Use a full URL: https://id.example.com/path"
 
 _NO_ISSUER = (
     "This is the URL of the discovery document. Discover the provider from it, or enter the "

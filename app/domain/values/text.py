@@ -107,7 +107,7 @@ REASONS = (
 WHOLE_REASONS = (
     translatable("This is no address."),
     translatable("A header of the request isn't valid."),
-    translatable("Use a full URL: https://id.example.com/keys"),
+    translatable("Use a full URL: https://id.example.com"),
     translatable("The response is compressed, which isn't supported."),
     translatable("The key set has no key that can verify a signature."),
     translatable("No identity provider issues this kind of token."),

@@ -67,7 +67,8 @@ def make_user(
     session.flush()
     add_event(ports, actor, session, (StaffCreated if is_staff else CustomerCreated)(user.id))
     after = {"is_staff": is_staff, "is_confirmed": user.is_confirmed, "has_password": False}
-    _record(ports, actor, session, provider_person, user, "user.create", after)
+    change = Change("user.create", "User", user.id, user.email, after=after)
+    _record(ports, actor, session, user, provider_person.provider, change)
     return user
 
 
@@ -115,7 +116,8 @@ def update_from_provider(
         notify_email_change(ports, actor, session, user, old_email, can_restore=False)
     kind = StaffUpdated if user.is_staff else CustomerUpdated
     add_event(ports, actor, session, kind(user.id))
-    _record(ports, actor, session, provider_person, user, "user.sync", after, before)
+    change = Change("user.sync", "User", user.id, user.email, before, after)
+    _record(ports, actor, session, user, provider_person.provider, change)
 
 
 @building_block
@@ -135,7 +137,8 @@ def promote(
     user.updated_at = ports.clock.now()
     add_event(ports, actor, session, StaffUpdated(user.id))
     before, after = {"is_staff": False}, {"is_staff": True}
-    _record(ports, actor, session, provider_person, user, "user.promote", after, before)
+    change = Change("user.promote", "User", user.id, user.email, before, after)
+    _record(ports, actor, session, user, provider_person.provider, change)
 
 
 def _author(actor: Actor, user: UserRecord) -> Actor:
@@ -149,16 +152,13 @@ def _record(
     ports: Ports,
     actor: Actor,
     session: Session,
-    provider_person: ProviderPerson,
     user: UserRecord,
-    action: str,
-    after: Mapping[str, object],
-    before: Mapping[str, object] | None = None,
+    provider: Provider,
+    change: Change,
 ) -> None:
-    """Record what signing in with a provider changed of an account, with the provider's name."""
-    named = {**after, "provider": provider_person.provider.name}
-    change = Change(action, "User", user.id, user.email, before or {}, named)
-    record(ports, _author(actor, user), session, change)
+    """Record what signing in with ``provider`` changed of an account, with its name."""
+    named = replace(change, after={**change.after, "provider": provider.name})
+    record(ports, _author(actor, user), session, named)
 
 
 def _is_taken(session: Session, email: str, user_id: int) -> bool:
@@ -394,7 +394,8 @@ def _record_link(
     ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user: UserRecord
 ) -> None:
     after = {"subject": provider_person.person.subject}
-    _record(ports, actor, session, provider_person, user, "user.link", after)
+    change = Change("user.link", "User", user.id, user.email, after=after)
+    _record(ports, actor, session, user, provider_person.provider, change)
 
 
 def _join_default_group(
@@ -413,4 +414,5 @@ def _join_default_group(
         created = Change("group.create", "Group", group.id, name)
         record(ports, _author(actor, user), session, created)
     session.merge(GroupMemberRecord(user_id=user.id, group_id=group.id))
-    _record(ports, actor, session, provider_person, user, "user.join", {"group": name})
+    joined = Change("user.join", "User", user.id, user.email, after={"group": name})
+    _record(ports, actor, session, user, provider_person.provider, joined)

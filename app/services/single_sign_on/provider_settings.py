@@ -35,7 +35,7 @@ from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import Seen, require_unchanged
 from app.domain.values.pages import Page, PageRequest, empty_page, with_items
 from app.domain.values.text_rules import line_problem
-from app.models import IdentityProviderRecord
+from app.models import GroupRecord, IdentityProviderRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, requires
@@ -100,8 +100,9 @@ class ProviderUpdate:
 
     Absent ``settings`` stay; null and an empty text clear. ``asks_first`` raises
     ``LockoutRefused`` for what no one could undo. ``needs_client``: it can't be active without a
-    client ID, as for Saleor's clients. ``is_new``: the provider must not exist yet. What isn't as
-    ``seen`` anymore makes ``Stale``, by the names of ``provider_facts``.
+    client ID, as for Saleor's clients. ``is_new``: the provider must not exist yet.
+    ``needs_group``: another default group must exist. What isn't as ``seen`` anymore makes
+    ``Stale``, by the names of ``provider_facts``.
     """
 
     settings: Mapping[str, str | None]
@@ -110,6 +111,7 @@ class ProviderUpdate:
     asks_first: bool = False
     needs_client: bool = False
     is_new: bool = False
+    needs_group: bool = False
     seen: Seen = field(default_factory=dict, compare=False)
 
 
@@ -224,12 +226,29 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
         after = next_settings(ports, actor, before, values)
         was_without = before.active and not before.client_id
         needs_client = changes.needs_client and not was_without
-        refuse_any(*activation_problems(after, needs_client=needs_client))
+        unknown = _group_problem(session, before, after) if changes.needs_group else None
+        refuse_any(unknown, *activation_problems(after, needs_client=needs_client))
         guarded = prevent_lockout(ports, actor, session, before, after)
         with guarded if changes.asks_first else nullcontext():
             store_settings(session, stored, after)
         _note(ports, actor, session, before, after)
     return after
+
+
+def _group_problem(session: Session, before: Provider, after: Provider) -> Problem | None:
+    """Return why another default group can't be meant: no group has its name."""
+    name = after.default_group_name_for_new_staff_users
+    if not name or name == before.default_group_name_for_new_staff_users:
+        return None
+    if session.scalar(select(GroupRecord.id).where(GroupRecord.name == name)) is not None:
+        return None
+    return Problem(
+        "INVALID",
+        "There is no group “{name}”. Enter the name of a group, or confirm that it will be "
+        "created.",
+        "default_group_name_for_new_staff_users",
+        values={"name": name},
+    )
 
 
 def _plugin(provider: Provider, plugin_id: str) -> Plugin:

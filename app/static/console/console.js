@@ -14,10 +14,10 @@ function toast(message) {
   setTimeout(() => shown.remove(), 4000);
 }
 
-async function copy(text, what) {
+async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
-    toast(document.body.dataset.copied?.replace("{what}", () => what));
+    toast(document.body.dataset.copied);
   } catch {
     toast(document.body.dataset.notCopied);
   }
@@ -102,7 +102,7 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   const source = button.dataset.copy && document.getElementById(button.dataset.copy);
   const text = source ? (source.value ?? source.textContent) : button.dataset.copyText;
-  copy(text, button.getAttribute("aria-label") || button.textContent.trim());
+  copy(text);
 });
 
 // ---- forms: nobody loses by accident what they have typed ------------------------------------
