@@ -3,6 +3,7 @@
 from hypothesis import settings
 
 pytest_plugins = [
+    "tests.fixtures.audit_fields",
     "tests.fixtures.garbage",
     "tests.fixtures.engines",
     "tests.fixtures.databases",

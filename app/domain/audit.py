@@ -5,9 +5,10 @@ writes both.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import TypeAlias
 
 MAX_TEXT_LENGTH = 100
 """Characters of a text that entries are searched for."""
@@ -32,6 +33,21 @@ PROFILE_ACTIONS = frozenset(
 )
 """What people change of a profile; the email, the password, factors, sessions and identities have
 other actions."""
+
+
+Names: TypeAlias = Mapping[tuple[str, object], str]
+"""The names of records by their type and key."""
+
+
+REFERENCES: Mapping[str, str] = {
+    "app_id": "App",
+    "channels": "Channel",
+    "groups": "Group",
+    "orders_moved_to": "Channel",
+    "users": "User",
+    "webhook_id": "Webhook",
+}
+"""The recorded fields whose values are keys of records, or lists of them, by the record's type."""
 
 
 class Topic(StrEnum):
@@ -86,7 +102,8 @@ _BEGINNINGS = {
 class AuditEntry:
     """One change: who made it (``actor_kind`` is a user, an app, the operator, …), and from where.
 
-    ``before`` and ``after`` hold the fields that differ; no secret is ever among them.
+    ``before`` and ``after`` hold the fields that differ; no secret is ever among them. ``names``
+    are those of the records whose keys they hold.
     """
 
     id: int
@@ -102,6 +119,7 @@ class AuditEntry:
     subject_name: str
     before: Mapping[str, object]
     after: Mapping[str, object]
+    names: Names = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

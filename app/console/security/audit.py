@@ -16,9 +16,7 @@ from wtforms.fields.choices import SelectChoice
 from wtforms.fields.core import UnboundField
 
 from app.console.frame.formatting import (
-    capitalize_first,
     html_text,
-    setting_text,
     shortened,
 )
 from app.console.frame.forms import EditedThing, EditForm
@@ -48,24 +46,21 @@ from app.console.lists.list_page import (
     RowCount,
 )
 from app.console.security.audit_sentences import (
-    done_to,
+    act,
+    field_label,
+    field_value,
+    named_subject,
     sentence,
     subject_kind,
-    what_was_done,
     who_did,
 )
 from app.domain.audit import MAX_TEXT_LENGTH, AuditEntry, AuditFilter, Topic
-from app.domain.commerce.sales import OrderStatus
-from app.domain.keys import KeyState
-from app.domain.shop.setting_table import SETTINGS as SHOP_SETTINGS
-from app.domain.shop.settings import PasswordLoginMode
-from app.domain.single_sign_on.provider_settings import SETTINGS
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.services.audit.entries import export_entries, list_entries, show_entry
 from app.services.console.reverts import Revert, revert_change, show_revert
-from app.web.translation import enumeration, reason_text, text
+from app.web.translation import enumeration, text
 
 ACTORS: Mapping[str, str] = {
     "user": translatable("People"),
@@ -91,50 +86,6 @@ _VIA = {
 }
 _LISTED_DIFFERENCES = 2
 _NO_VALUE = "\N{EN DASH}"
-_LABELS = {setting.name: setting.label for setting in (*SHOP_SETTINGS, *SETTINGS)} | {
-    "active": translatable("Active"),
-    "address": translatable("Address"),
-    "app": translatable("App"),
-    "avatar": translatable("Avatar"),
-    "blocked_until": translatable("Blocked until"),
-    "custom_headers": translatable("Custom headers"),
-    "deliveries": translatable("Deliveries"),
-    "email": translatable("Email"),
-    "events": translatable("Events"),
-    "first_name": translatable("First name"),
-    "group": translatable("Group"),
-    "groups": translatable("Groups"),
-    "has_password": translatable("Has password"),
-    "is_active": translatable("Active"),
-    "is_confirmed": translatable("Email confirmed"),
-    "is_paused": translatable("Paused"),
-    "is_paid": translatable("Paid"),
-    "is_staff": translatable("Staff member"),
-    "language_code": translatable("Language"),
-    "last_four": translatable("Last four characters"),
-    "last_name": translatable("Last name"),
-    "max_rate": translatable("Requests a second, at most"),
-    "message": translatable("Message"),
-    "name": translatable("Name"),
-    "note": translatable("Note"),
-    "passkey": translatable("Passkey"),
-    "permissions": translatable("Permissions"),
-    "price": translatable("Price"),
-    "provider": translatable("Identity provider"),
-    "query": translatable("Query"),
-    "reason": translatable("Reason"),
-    "session": translatable("Session"),
-    "sessions": translatable("Sessions"),
-    "sessions_ended": translatable("Sessions ended"),
-    "state": translatable("Status"),
-    "status": translatable("Status"),
-    "subject": translatable("Subject"),
-    "target_url": translatable("Endpoint URL"),
-    "time_zone": translatable("Time zone"),
-    "users": translatable("Members"),
-    "version": translatable("Version"),
-}
-"""What recorded fields are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +128,7 @@ def make_entry_page(entry: AuditEntry, url: str) -> EntryPage:
         ip_address=entry.address,
         action=entry.action,
         subject_kind=subject_kind(entry.subject_type),
-        subject_name=entry.subject_name,
+        subject_name=named_subject(entry),
         subject_id=entry.subject_id,
         subject_filter=f"{entry.subject_type}:{entry.subject_id}",
         differences=tuple(
@@ -195,9 +146,8 @@ def subject_label(entries: Sequence[AuditEntry], subject: str) -> str:
         return subject
     entry = entries[0]
     values = {"kind": subject_kind(entry.subject_type), "id": entry.subject_id}
-    if not entry.subject_name:
-        return text("{kind} {id}", **values)
-    return text("{kind} {name}", name=entry.subject_name, **values)
+    name = named_subject(entry)
+    return text("{kind} {name}", name=name, **values) if name else text("{kind} {id}", **values)
 
 
 def listed_differences(entry: AuditEntry) -> tuple[Sequence[Difference], str]:
@@ -237,46 +187,12 @@ def _changed_to(after: str, *, has_before: bool) -> Markup:
 def _differences(entry: AuditEntry) -> list[Difference]:
     return [
         Difference(
-            _field(name),
-            _value(name, entry.before.get(name)),
-            _value(name, entry.after.get(name)),
+            field_label(name),
+            field_value(name, entry.before.get(name), entry.names),
+            field_value(name, entry.after.get(name), entry.names),
         )
         for name in dict.fromkeys([*entry.before, *entry.after])
     ]
-
-
-def _field(name: str) -> str:
-    """Return the label of a recorded field; an unknown one is shown by its name."""
-    label = _LABELS.get(name)
-    return text(label) if label else capitalize_first(name.replace("_", " "))
-
-
-def _value(name: str, value: object) -> str:
-    """Return a field's value in words: ``Unconfirmed``, ``Customers only``, ``on``."""
-    if name in _REASONS and isinstance(value, str):
-        return reason_text(value)
-    if isinstance(value, str) and value in _WORDS:
-        return capitalize_first(text(_WORDS[value]))
-    return setting_text(value)
-
-
-_REASONS = ("message", "reason")
-"""Fields whose values are sentences, stored in English."""
-
-_WORDS: Mapping[str, str] = {
-    OrderStatus.UNCONFIRMED: translatable("Unconfirmed"),
-    OrderStatus.UNFULFILLED: translatable("Unfulfilled"),
-    OrderStatus.FULFILLED: translatable("Fulfilled"),
-    OrderStatus.CANCELED: translatable("Canceled"),
-    PasswordLoginMode.ENABLED: translatable("Enabled"),
-    PasswordLoginMode.CUSTOMERS_ONLY: translatable("Customers only"),
-    PasswordLoginMode.DISABLED: translatable("Disabled"),
-    KeyState.NEXT: translatable("next"),
-    KeyState.ACTIVE: translatable("active"),
-    KeyState.RETIRED: translatable("retired"),
-    KeyState.WITHDRAWN: translatable("withdrawn"),
-}
-"""Values that are shown as words."""
 
 
 def _is_initially_off(difference: Difference) -> bool:
@@ -348,10 +264,7 @@ AUDIT_LOG = ListPage[AuditEntry](
     columns=(
         Column(
             "Action",
-            lambda entry: lines(
-                link(capitalize_first(what_was_done(entry)), "console.audit.show", key=entry.id),
-                done_to(entry),
-            ),
+            lambda entry: link(act(entry), "console.audit.show", key=entry.id),
             ("is-cut",),
             is_title=True,
         ),
@@ -468,14 +381,14 @@ def make_revert_question(found: Revert) -> Question:
 
 
 def _goes_back(found: Revert, name: str) -> Consequence:
-    before = _value(name, found.before[name]) or _NO_VALUE
-    after = _value(name, found.after[name]) or _NO_VALUE
-    values = {"field": _field(name), "before": shortened(before), "after": shortened(after)}
+    before = field_value(name, found.before[name], found.entry.names) or _NO_VALUE
+    after = field_value(name, found.after[name], found.entry.names) or _NO_VALUE
+    values = {"field": field_label(name), "before": shortened(before), "after": shortened(after)}
     return Consequence("ok", html_text("{field}: {after} becomes {before} again.", **values))
 
 
 def _stays(names: Sequence[str]) -> str:
-    labels = enumeration(map(_field, names))
+    labels = enumeration(map(field_label, names))
     return text("Not reverted: {fields}.", fields=labels)
 
 
@@ -499,14 +412,16 @@ def _form_of(found: Revert) -> type[RevertForm]:
 
 
 def _field_for(found: Revert, name: str) -> UnboundField:
-    value, label = found.before[name], _field(name)
+    value, label = found.before[name], field_label(name)
     if isinstance(value, bool):
         return BooleanField(label)
     if not isinstance(value, list):
         return StringField(label)
     sides = (found.before[name], found.after[name], found.current[name])
-    items = dict.fromkeys(str(one) for side in sides if isinstance(side, list) for one in side)
-    choices = [SelectChoice(one, _value(name, [one])) for one in items]
+    items = dict.fromkeys(one for side in sides if isinstance(side, list) for one in side)
+    choices = [
+        SelectChoice(str(one), field_value(name, [one], found.entry.names)) for one in items
+    ]
     return SelectMultipleField(label, choices=choices, validate_choice=False)
 
 

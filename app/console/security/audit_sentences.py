@@ -1,10 +1,33 @@
-"""Entries of the audit log as sentences."""
+"""Entries of the audit log in words: as sentences, and each recorded field with its values.
 
-from app.domain.audit import AuditEntry
-from app.domain.values.text import translatable
-from app.web.translation import text
+``FIELDS`` knows every field that use cases record; ``tests/fixtures/audit_fields.py`` checks each
+entry that a test writes.
+"""
 
-_DID = {
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from babel import Locale
+
+from app.console.frame.formatting import capitalize_first, exact, permission_label, setting_text
+from app.domain.audit import REFERENCES, AuditEntry, Names
+from app.domain.commerce.sales import OrderStatus
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.events import EventType
+from app.domain.imports.exports import Section
+from app.domain.keys import KeyState
+from app.domain.mails.mail import KIND_LABELS, MailSender
+from app.domain.second_factors import SecondFactorType
+from app.domain.shop.setting_table import SETTINGS as SHOP_SETTINGS
+from app.domain.shop.setting_table import SettingKind
+from app.domain.shop.settings import PasswordLoginMode, StaffSecondFactor
+from app.domain.single_sign_on.provider_settings import SETTINGS as PROVIDER_SETTINGS
+from app.domain.single_sign_on.provider_settings import SettingType
+from app.domain.values.text import Sentence, translatable
+from app.web.translation import language_name, page_language, reason_text, text
+
+ACTIONS = {
     "account.avatar": translatable("changed the avatar of"),
     "account.confirm": translatable("confirmed the account"),
     "account.delete": translatable("deleted their own account"),
@@ -18,6 +41,7 @@ _DID = {
     "address.delete": translatable("deleted an address of"),
     "address.set_default": translatable("changed the default address of"),
     "address.update": translatable("edited an address of"),
+    "address.update_metadata": translatable("edited the metadata of an address of"),
     "app.activate": translatable("activated the app"),
     "app.create": translatable("created the app"),
     "app.deactivate": translatable("deactivated the app"),
@@ -91,11 +115,11 @@ _DID = {
     "second_factor.reset": translatable("reset the second factors of"),
     "session.end": translatable("ended a session of"),
     "session.end_others": translatable("ended all other sessions of"),
-    "shop.dismiss_setup": translatable("dismissed the setup checklist of"),
-    "shop.address": translatable("changed the company address of"),
-    "shop.update_metadata": translatable("edited the metadata of"),
+    "shop.dismiss_setup": translatable("dismissed the setup checklist"),
+    "shop.address": translatable("changed the company address"),
+    "shop.update_metadata": translatable("edited the metadata of the shop"),
     "shop.logo": translatable("changed the logo in emails"),
-    "shop.update": translatable("edited the settings of"),
+    "shop.update": translatable("edited the settings of the shop"),
     "staff.create": translatable("created the staff member"),
     "staff.delete": translatable("deleted the staff member"),
     "staff.invite": translatable("sent an invitation to"),
@@ -126,6 +150,8 @@ _DID = {
     "webhook.trigger": translatable("triggered the webhook"),
     "webhook.update": translatable("edited the webhook"),
 }
+"""What is done by the action that a use case records."""
+
 _SWITCHES = {
     ("password_login_mode", "ENABLED"): translatable("allowed password login for everyone"),
     ("password_login_mode", "CUSTOMERS_ONLY"): translatable("limited password login to customers"),
@@ -153,6 +179,11 @@ _WHO = {
     "anonymous": translatable("Anonymous visitor"),
 }
 _SUBJECTS = {
+    "Webhook": translatable("Webhook"),
+    "MailTemplate": translatable("Email template"),
+    "Import": translatable("Import"),
+    "Export": translatable("Export"),
+    "Channel": translatable("Channel"),
     "App": translatable("App"),
     "Group": translatable("Group"),
     "Order": translatable("Order"),
@@ -169,33 +200,51 @@ _SUBJECTS = {
 }
 
 
+_NEEDS_A_NAME = ("to", "of", "for", "from")
+"""The last words of actions that say nothing without their subject."""
+
+
 def who_did(entry: AuditEntry) -> str:
-    """Return who made the change."""
+    """Return who made the change; for a request of an identity provider, the provider."""
+    provider = entry.after.get("provider")
+    if entry.actor_kind == "anonymous" and isinstance(provider, str):
+        return provider
     return text(_WHO[entry.actor_kind]) if entry.actor_kind in _WHO else entry.actor_name
 
 
 def what_was_done(entry: AuditEntry) -> str:
     """Return what they did in words; an unknown action is returned as its name."""
     if entry.action == "shop.update":
-        switched = [text(_SWITCHES[key]) for key in entry.after.items() if key in _SWITCHES]
+        switched = [text(_SWITCHES[key]) for key in _SWITCHES if entry.after.get(key[0]) == key[1]]
         if len(switched) > 1:
             return text("{first} and {second}", first=switched[0], second=switched[1])
         if switched:
             return switched[0]
     if not entry.subject_name and entry.action in _UNNAMED:
         return text(_UNNAMED[entry.action])
-    if entry.action in _DID:
-        return text(_DID[entry.action])
+    if entry.action in ACTIONS:
+        return text(ACTIONS[entry.action])
     return entry.action.replace(".", " ").replace("_", " ")
 
 
 def done_to(entry: AuditEntry) -> str:
-    """Return the subject's name; empty where ``what_was_done`` says it all."""
+    """Return what the action was done to; empty where ``what_was_done`` says it all."""
     if entry.action.startswith(("shop.", "keys.", "demo.")):
         return ""
     if entry.action.startswith("order.") and entry.subject_name:
         return text("#{number}", number=entry.subject_name)
-    return entry.subject_name
+    if not entry.subject_name and ACTIONS.get(entry.action, "").endswith(_NEEDS_A_NAME):
+        if entry.action in _UNNAMED:
+            return ""
+        kind = subject_kind(entry.subject_type)
+        return text("{kind} {id}", kind=kind, id=entry.subject_id)
+    return named_subject(entry)
+
+
+def act(entry: AuditEntry) -> str:
+    """Return what was done, and to what, as a title: ``Edited the app Labels``."""
+    action, subject = capitalize_first(what_was_done(entry)), done_to(entry)
+    return text("{action} {subject}", action=action, subject=subject) if subject else action
 
 
 def sentence(entry: AuditEntry) -> str:
@@ -209,3 +258,325 @@ def sentence(entry: AuditEntry) -> str:
 def subject_kind(subject_type: str) -> str:
     """Return what a type of subjects is called on pages."""
     return text(_SUBJECTS[subject_type]) if subject_type in _SUBJECTS else subject_type
+
+
+def named_subject(entry: AuditEntry) -> str:
+    """Return the subject's name, in words where it is the name of a kind."""
+    if entry.subject_type == "EventDelivery":
+        return _event(entry.subject_name)
+    if entry.subject_type == "Mail":
+        return text(entry.subject_name) if entry.subject_name else ""
+    if entry.subject_type == "MailTemplate":
+        language, _, kind = entry.subject_id.rpartition("/")
+        label = text(KIND_LABELS[kind]) if kind in KIND_LABELS else entry.subject_name
+        values = {"template": label, "language": language_name(language)}
+        return text("{template} ({language})", **values) if language else label
+    return entry.subject_name
+
+
+_Format = Callable[[object], str]
+
+
+def _plain(value: object) -> str:
+    """Return a text that people entered, a number, or a switch."""
+    return setting_text(value)
+
+
+def _moment(value: object) -> str:
+    """Return a time in the reader's zone; Unix seconds were recorded once."""
+    if isinstance(value, (int, float)):
+        return exact(datetime.fromtimestamp(value, UTC))
+    return exact(datetime.fromisoformat(value)) if isinstance(value, str) and value else ""
+
+
+def _word(value: object) -> str:
+    label = _WORDS.get(value) if isinstance(value, str) else None
+    return capitalize_first(text(label)) if label else setting_text(value)
+
+
+def _words(value: object) -> str:
+    """Return several words, also of a text with commas between them."""
+    items = value.split(", ") if isinstance(value, str) else value
+    return _listed(_word(one) for one in items) if isinstance(items, list) else ""
+
+
+def _switch(value: object) -> str:
+    """Return a switch that is stored as a text."""
+    return setting_text(value == "true" if isinstance(value, str) else value)
+
+
+def _reason(value: object) -> str:
+    """Return a sentence that was stored in English."""
+    return reason_text(value) if isinstance(value, str) else setting_text(value)
+
+
+def _reasons(value: object) -> str:
+    """Return several names that were stored in English."""
+    return _listed(map(reason_text, value)) if isinstance(value, list) else ""
+
+
+def _secret(value: object) -> str:
+    is_another = isinstance(value, str) and bool(value.strip("*"))
+    return text("another secret") if is_another else setting_text(value)
+
+
+def _permissions(value: object) -> str:
+    if not isinstance(value, list):
+        return setting_text(value)
+    return _listed(permission_label(str(one)) for one in value)
+
+
+def _language(value: object) -> str:
+    return language_name(value) if isinstance(value, str) else ""
+
+
+def _country(value: object) -> str:
+    territories: Mapping[str, str] = Locale.parse(page_language()).territories
+    return territories.get(str(value), str(value))
+
+
+def _events(value: object) -> str:
+    items = value if isinstance(value, list) else [value] if value else []
+    return _listed(_event(str(one)) for one in items)
+
+
+def _event(name: str) -> str:
+    return text(EventType(name).label) if name in EventType.__members__ else name
+
+
+def _field_names(value: object) -> str:
+    items = value if isinstance(value, list) else []
+    return _listed(field_label(str(one)) for one in items)
+
+
+def _texts(value: object) -> str:
+    """Return several texts as they are: keys of metadata, names of headers."""
+    items = value if isinstance(value, list) else []
+    return _listed(map(str, items)) if isinstance(value, list) else setting_text(value)
+
+
+def _referred(kind: str, value: object, names: Names) -> str:
+    """Return the names of records by their keys."""
+    keys = value if isinstance(value, list) else [value]
+    named = {key: names[kind, key] or str(key) for key in keys if (kind, key) in names}
+    return _listed(
+        named[key] if key in named else text("{id} (deleted)", id=str(key)) for key in keys
+    )
+
+
+def _listed(items: Iterable[str]) -> str:
+    return ", ".join(items)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What a recorded field is called, and how its values are shown."""
+
+    label: Sentence
+    format: _Format = _plain
+
+
+def field_label(name: str) -> str:
+    """Return the label of a recorded field; an unknown one is shown by its name."""
+    known = FIELDS.get(name)
+    return text(known.label) if known else capitalize_first(name.replace("_", " ").lower())
+
+
+def field_value(name: str, value: object, names: Names) -> str:
+    """Return a recorded value in words; empty for none."""
+    if value is None:
+        return ""
+    if isinstance(value, dict):
+        counts = {key: count for key, count in value.items() if isinstance(count, int) and count}
+        return _listed(f"{field_label(key)}: {count}" for key, count in counts.items())
+    if name in REFERENCES:
+        return _referred(REFERENCES[name], value, names)
+    known = FIELDS.get(name)
+    return known.format(value) if known else setting_text(value)
+
+
+_WORDS: Mapping[str, Sentence] = {
+    **KIND_LABELS,
+    OrderStatus.UNCONFIRMED: translatable("Unconfirmed"),
+    OrderStatus.UNFULFILLED: translatable("Unfulfilled"),
+    OrderStatus.FULFILLED: translatable("Fulfilled"),
+    OrderStatus.CANCELED: translatable("Canceled"),
+    DeliveryStatus.PENDING: translatable("Pending"),
+    DeliveryStatus.SUCCESS: translatable("Delivered"),
+    DeliveryStatus.FAILED: translatable("Failed"),
+    PasswordLoginMode.ENABLED: translatable("Enabled"),
+    PasswordLoginMode.CUSTOMERS_ONLY: translatable("Customers only"),
+    PasswordLoginMode.DISABLED: translatable("Disabled"),
+    StaffSecondFactor.OPTIONAL: translatable("Optional"),
+    StaffSecondFactor.REQUIRED: translatable("Required"),
+    MailSender.OURS: translatable("This shop"),
+    MailSender.APP: translatable("An app"),
+    MailSender.BOTH: translatable("Both"),
+    SecondFactorType.PASSKEY: translatable("Passkey"),
+    SecondFactorType.AUTHENTICATOR_APP: translatable("Authenticator app"),
+    SecondFactorType.RECOVERY_CODES: translatable("Recovery codes"),
+    KeyState.NEXT: translatable("next"),
+    KeyState.ACTIVE: translatable("active"),
+    KeyState.RETIRED: translatable("retired"),
+    KeyState.WITHDRAWN: translatable("withdrawn"),
+    "billing": translatable("Billing address"),
+    "shipping": translatable("Shipping address"),
+    "deliveries": translatable("Deliveries"),
+    "emails": translatable("Emails"),
+    "installations": translatable("App installations"),
+    Section.SETTINGS: translatable("Settings"),
+    Section.SSO: translatable("SSO"),
+    Section.PEOPLE: translatable("People"),
+    Section.STAFF: translatable("Staff"),
+    Section.APPS: translatable("Apps"),
+    Section.WEBHOOKS: translatable("Webhooks"),
+    "edited": translatable("Edited, not saved"),
+    "stored": translatable("Saved"),
+    "default": translatable("Default"),
+}
+"""Recorded constants as words."""
+
+_BY_KIND: Mapping[SettingKind | SettingType, _Format] = {
+    SettingKind.MOMENT: _moment,
+    SettingKind.LOGIN_MODE: _word,
+    SettingKind.SECOND_FACTOR: _word,
+    SettingKind.MAIL_SENDER: _word,
+    SettingKind.LANGUAGE: _language,
+    SettingType.BOOLEAN: _switch,
+    SettingType.SECRET: _secret,
+}
+
+FIELDS: Mapping[str, Field] = {
+    **{one.name: Field(one.label, _BY_KIND.get(one.kind, _plain)) for one in SHOP_SETTINGS},
+    **{one.name: Field(one.label, _BY_KIND.get(one.type, _plain)) for one in PROVIDER_SETTINGS},
+    "active": Field("Active"),
+    "address": Field("Address"),
+    "app": Field("App"),
+    "app_extension": Field("App extensions"),
+    "app_id": Field("App"),
+    "app_token": Field("App tokens"),
+    "authenticator_app": Field("Authenticator app"),
+    "avatar": Field("Avatar"),
+    "before": Field("Entries before", _moment),
+    "blocked_until": Field("Blocked until", _moment),
+    "changed": Field("Changed fields", _field_names),
+    "channels": Field("Channels"),
+    "checkout": Field("Cart"),
+    "city": Field("City"),
+    "city_area": Field("City area"),
+    "company_name": Field("Company"),
+    "count": Field("Number"),
+    "country": Field("Country", _country),
+    "country_area": Field("State or region"),
+    "created": Field("Created"),
+    "currency": Field("Currency"),
+    "custom_headers": Field("Custom headers", _texts),
+    "date_joined": Field("Created", _moment),
+    "default_billing_address": Field("Default billing address"),
+    "default_shipping_address": Field("Default shipping address"),
+    "deliveries": Field("Deliveries", _texts),
+    "email": Field("Email"),
+    "emails": Field("Emails"),
+    "entries": Field("Entries"),
+    "exported": Field("Exported"),
+    "ends": Field("Old token expires", _moment),
+    "event": Field("Event", _events),
+    "events": Field("Events", _events),
+    "expires_at": Field("Expires", _moment),
+    "external_identity": Field("Linked SSO accounts"),
+    "external_reference": Field("External reference"),
+    "failures": Field("Failed sign-ins"),
+    "findings": Field("Findings"),
+    "first_name": Field("First name"),
+    "group": Field("Group"),
+    "groups": Field("Groups"),
+    "has_note": Field("Has a note"),
+    "has_password": Field("Has password"),
+    "has_secret": Field("Has a secret"),
+    "id": Field("ID"),
+    "identifier": Field("Identifier"),
+    "identities_unlinked": Field("SSO identities unlinked"),
+    "identity_provider": Field("Identity providers"),
+    "installations": Field("App installations"),
+    "is_active": Field("Active"),
+    "is_confirmed": Field("Email confirmed"),
+    "is_paid": Field("Paid"),
+    "is_paused": Field("Paused"),
+    "is_published": Field("Published"),
+    "is_staff": Field("Staff member"),
+    "is_superuser": Field("Superuser"),
+    "kept": Field("Kept"),
+    "kind": Field("Email", _word),
+    "known_failures": Field("Failed sign-ins of known devices"),
+    "language": Field("Language", _language),
+    "language_code": Field("Language", _language),
+    "last_four": Field("Last four characters"),
+    "last_login": Field("Last sign-in", _moment),
+    "last_name": Field("Last name"),
+    "left_out": Field("Left out"),
+    "logo": Field("Logo"),
+    "manifest_url": Field("Manifest URL"),
+    "max_rate": Field("Requests a second, at most"),
+    "message": Field("Message", _reason),
+    "metadata": Field("Metadata", _texts),
+    "name": Field("Name"),
+    "next": Field("Next key"),
+    "note": Field("Note"),
+    "notice": Field("Reported email", _word),
+    "object_id": Field("Object ID"),
+    "orders_moved_to": Field("Orders moved to"),
+    "passkey": Field("Passkey"),
+    "passkeys": Field("Passkeys"),
+    "passwords_waiting": Field("Passwords not used yet"),
+    "people": Field("People"),
+    "permissions": Field("Permissions", _permissions),
+    "phone": Field("Phone"),
+    "postal_code": Field("Postal code"),
+    "price": Field("Price"),
+    "private": Field("Private metadata", _texts),
+    "private_metadata": Field("Private metadata", _texts),
+    "problems": Field("Problems", _texts),
+    "provider": Field("Identity provider"),
+    "public": Field("Public metadata", _texts),
+    "query": Field("Query"),
+    "read": Field("Read"),
+    "reason": Field("Reason", _reason),
+    "recovery_codes": Field("Recovery codes"),
+    "removed": Field("Removed"),
+    "response_status": Field("Response code"),
+    "retrying": Field("Retrying"),
+    "saved_by": Field("Saved by"),
+    "sections": Field("Sections", _words),
+    "sent": Field("Sent", _words),
+    "session": Field("Session"),
+    "sessions": Field("Sessions"),
+    "sessions_ended": Field("Sessions ended"),
+    "shop_settings": Field("Shop settings"),
+    "since": Field("Since", _moment),
+    "slug": Field("Slug"),
+    "state": Field("Status", _word),
+    "status": Field("Status", _word),
+    "stopped": Field("Stopped", _reasons),
+    "street_address_1": Field("Street"),
+    "street_address_2": Field("Street, second line"),
+    "subject": Field("SSO subject"),
+    "subjects": Field("SSO subjects", _texts),
+    "target_url": Field("Endpoint URL"),
+    "template": Field("Template", _word),
+    "text": Field("Text"),
+    "time_zone": Field("Time zone"),
+    "type": Field("Type", _word),
+    "unchanged": Field("Unchanged"),
+    "until": Field("Until", _moment),
+    "updated": Field("Updated"),
+    "updated_at": Field("Updated", _moment),
+    "user": Field("People"),
+    "users": Field("Members"),
+    "version": Field("Version"),
+    "webhook": Field("Webhooks"),
+    "webhook_id": Field("Webhook"),
+    "with_failed": Field("Failed deliveries"),
+    "with_missing": Field("Missed events"),
+    "with_secrets": Field("With secrets"),
+}
+"""Every recorded field by its name."""

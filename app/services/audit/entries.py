@@ -1,19 +1,31 @@
 """Read the audit log: a page, one entry, or all for an export; and prune old entries."""
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import ColumnElement, Select, delete, false, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    delete,
+    false,
+    func,
+    literal,
+    or_,
+    select,
+    union_all,
+)
 from sqlalchemy.orm import Session
 
 from app.domain.audit import (
     MAX_SEARCHED,
     MAX_TEXT_LENGTH,
     PRUNED_AFTER,
+    REFERENCES,
     AuditEntry,
     AuditFilter,
+    Names,
 )
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -21,8 +33,15 @@ from app.domain.imports.exports import line_of
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.installation import OnProgress, ignore_progress
-from app.domain.values.pages import Page, PageRequest, empty_page, every_item
-from app.models import AuditRecord
+from app.domain.values.pages import Page, PageRequest, empty_page, every_item, with_items
+from app.models import (
+    AppRecord,
+    AuditRecord,
+    ChannelRecord,
+    GroupRecord,
+    UserRecord,
+    WebhookRecord,
+)
 from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
@@ -61,8 +80,20 @@ _IS_LASTING = AuditRecord.own_profile == false()
 _ALL = AuditFilter()
 
 
+_NAMED = {
+    "App": (AppRecord.id, AppRecord.name),
+    "Channel": (ChannelRecord.id, ChannelRecord.name),
+    "Group": (GroupRecord.id, GroupRecord.name),
+    "User": (UserRecord.id, UserRecord.email),
+    "Webhook": (WebhookRecord.id, WebhookRecord.name),
+}
+"""Key and name of the records that entries refer to, by type."""
+
+
 def _entries(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[AuditEntry, ...]:
-    return read_by_keys(ports, select(*_COLUMNS), AuditRecord.id, keys, _entry)
+    found = read_by_keys(ports, select(*_COLUMNS), AuditRecord.id, keys, _entry)
+    with ports.database.reading() as session:
+        return _with_names(session, found)
 
 
 @lists_from_replica(_entries)
@@ -70,7 +101,9 @@ def _entries(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[AuditE
 def list_entries(
     ports: Ports, actor: Actor, page: PageRequest, filter_: AuditFilter = _ALL
 ) -> Page[AuditEntry]:
-    """Entries, by their time; one statement. Refuses INVALID on ``text`` for a long one.
+    """Entries, by their time; a second statement reads the names of what they refer to.
+
+    Refuses INVALID on ``text`` for a long one.
 
     A text is looked for in the newest 10,000 entries that the other filters leave.
     """
@@ -80,7 +113,8 @@ def list_entries(
     order = Order(_BY_TIME, descending=not filter_.oldest_first)
     with ports.database.reading() as session:
         whole = select(AuditRecord.id).where(*_profile_conditions(filter_))
-        return read_page(ports, session, _query(filter_), order, page, _entry, whole)
+        found = read_page(ports, session, _query(filter_), order, page, _entry, whole)
+        return with_items(found, _with_names(session, found.items))
 
 
 @requires_person(Permission.MANAGE_STAFF)
@@ -88,7 +122,7 @@ def show_entry(ports: Ports, actor: Actor, entry_id: int) -> AuditEntry | None:
     """The entry of that key; ``None`` for none."""
     with ports.database.reading() as session:
         row = session.execute(select(*_COLUMNS).where(AuditRecord.id == entry_id)).one_or_none()
-    return None if row is None else _entry(row)
+        return None if row is None else _with_names(session, (_entry(row),))[0]
 
 
 @requires_person(Permission.MANAGE_STAFF)
@@ -225,7 +259,33 @@ def _lines(ports: Ports, before: datetime) -> Iterator[str]:
         older = select(*_COLUMNS).where(AuditRecord.at < before).order_by(*_BY_TIME)
         rows = session.execute(older.execution_options(yield_per=_EXPORTED_AT_ONCE))
         for row in rows:
-            yield line_of("audit_entry", asdict(_entry(row)))
+            fields = asdict(_entry(row))
+            del fields["names"]
+            yield line_of("audit_entry", fields)
+
+
+@building_block
+def names_of(session: Session, *values: Mapping[str, object]) -> Names:
+    """Return the names of the records that recorded ``values`` refer to, in one statement."""
+    keys: dict[str, set[int]] = {kind: set() for kind in _NAMED}
+    for name, kind in REFERENCES.items():
+        for side in values:
+            held = side.get(name)
+            found = held if isinstance(held, list) else [held]
+            keys[kind].update(key for key in found if isinstance(key, int))
+    queries = [
+        select(literal(kind), key, name).where(key.in_(keys[kind]))
+        for kind, (key, name) in _NAMED.items()
+        if keys[kind]
+    ]
+    if not queries:
+        return {}
+    return {(kind, key): name for kind, key, name in session.execute(union_all(*queries))}
+
+
+def _with_names(session: Session, entries: Sequence[AuditEntry]) -> tuple[AuditEntry, ...]:
+    names = names_of(session, *(side for one in entries for side in (one.before, one.after)))
+    return tuple(replace(entry, names=names) for entry in entries) if names else tuple(entries)
 
 
 def _query(filter_: AuditFilter) -> Select[*tuple[object, ...]]:
@@ -284,6 +344,7 @@ def _entry(row: NamedRow) -> AuditEntry:
         row,
         before=_without_keys(row.before),
         after=_without_keys(row.after),
+        names={},
         subject_name=masked_url(row.subject_name) if is_url else row.subject_name,
     )
 

@@ -35,7 +35,7 @@ from app.services.apps.app_changes import (
     update_app,
 )
 from app.services.apps.app_lists import show_app
-from app.services.audit.entries import show_entry
+from app.services.audit.entries import names_of, show_entry
 from app.services.authorization.register import may, requires_person
 from app.services.people.groups import (
     GroupChanges,
@@ -110,8 +110,10 @@ def show_revert(ports: Ports, actor: Actor, entry_id: int) -> Revert | None:
     if not names:
         return None
     current = kind.read(ports, actor, entry.subject_id)
+    with ports.database.reading() as session:
+        known = names_of(session, entry.before, entry.after, current)
     return Revert(
-        entry,
+        replace(entry, names=known),
         before={name: entry.before[name] for name in names},
         after={name: entry.after[name] for name in names},
         current={name: current[name] for name in names},

@@ -216,7 +216,7 @@ def _if_blocked(ports: Ports, address: str, now: float) -> Sequence[BlockedIp]:
 
 def _held(held: BlockedIp) -> dict[str, object]:
     return {
-        "blocked_until": held.blocked_until,
+        "blocked_until": datetime.fromtimestamp(held.blocked_until, UTC).isoformat(),
         "failures": held.failures,
         "known_failures": held.known_failures,
     }
