@@ -225,8 +225,16 @@ def test_what_failed_since_a_time_is_replayed(staff_console: StaffConsole, shop:
     console = staff_console(*MAY)
     key = a_delivery(shop)
     fail(shop, key)
+    change_webhook(shop, 1, failing_since=shop.clock.now())
     question_url = f"{LIST}?ask=replay-failed"
-    assert "Resend failed deliveries?" in console.open(question_url).text
+    chosen = console.open(question_url)
+    assert "Resend failed deliveries?" in chosen.text
+    assert '<option value="1" selected>' in chosen.html
+    counted = console.open(f"{question_url}&replayed=1&within=24")
+    assert "Resend 1 failed delivery?" in counted.text
+    assert status_of(shop, key) == DeliveryStatus.FAILED
+    none = console.open(f"{LIST}?ask=replay-missing&replayed=1&within=24")
+    assert "No missed events." in none.text
     data = {"what": "failed", "webhook": "1", "since": "24"}
     done = console.follow(console.send(f"{LIST}replay", data, seen_at=question_url))
     assert "Resending 1 failed delivery." in done.text

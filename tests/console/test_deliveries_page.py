@@ -10,6 +10,7 @@ from app.console.integrations.deliveries_page import (
     delivery_row,
     latest_words,
     make_selection,
+    replay_of,
     replay_question,
     replay_result,
     resend_problem,
@@ -122,14 +123,20 @@ def test_webhooks_to_choose_from_are_called_by_name_and_app() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("question_name", "what"), [("replay-missing", "missing"), ("replay-failed", "failed")]
-)
-def test_replay_is_asked_about(question_name: str, what: str) -> None:
-    replay = replay_question(question_name)
-    assert replay is not None
-    assert (replay.what, replay.action) == (what, replay.title.rstrip("?"))
-    assert replay_question("other") is None
+def test_replay_says_how_much_it_sends_before_it_does() -> None:
+    found = ReplayResult(failed=3, missing=1, earlier=2)
+    for name, what, title in (
+        ("replay-missing", "missing", "Send 1 missed event?"),
+        ("replay-failed", "failed", "Resend 3 failed deliveries?"),
+    ):
+        replay = replay_of(name, "7", "24")
+        assert replay is not None
+        question = replay_question(replay, found, "Stock (Labels)")
+        assert question is not None
+        assert (question.title, question.detail) == (title, "Stock (Labels) · Last 24 hours")
+        assert question.hidden == (("what", what), ("webhook", "7"), ("since", "24"))
+        assert replay_question(replay, ReplayResult(0, 0), "Stock (Labels)") is None
+    assert replay_of("other", "7", "24") is None
 
 
 @pytest.mark.parametrize(

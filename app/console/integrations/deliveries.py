@@ -1,6 +1,7 @@
 """Deliveries: what was sent to apps, searched, shown and resent."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
@@ -20,12 +21,15 @@ from app.console.frame.session import actor, now, ports
 from app.console.integrations.deliveries_page import (
     DEFAULT_SINCE,
     REFRESH_SECONDS,
+    REPLAY_MISSING,
     SINCE,
+    Replay,
     cause_of,
     delivery_columns,
     delivery_row,
     latest_words,
     make_selection,
+    replay_of,
     replay_question,
     replay_result,
     resend_problem,
@@ -64,12 +68,14 @@ from app.services.deliveries.lists import (
     search_deliveries,
 )
 from app.services.deliveries.replays import (
+    preview_replay,
     replay_deliveries,
     resend_matching,
     retry_deliveries,
     retry_delivery,
     show_resend_impact,
 )
+from app.services.webhooks.failing_webhooks import list_failing_webhooks
 from app.services.webhooks.lists import list_webhook_names
 from app.web.converters import one_of, row_key
 from app.web.translation import refused_text, text, texts
@@ -212,6 +218,8 @@ def index() -> BaseResponse:
     webhooks = webhook_names(hooks)
     names = name_objects(ports(), actor(), found.items)
     rows = [delivery_row(line, names) for line in found.items]
+    replay = _replay(requested, webhooks)
+    replay_counts = None if replay is None else _replay_counts(replay, webhooks)
     selection = make_selection(
         found.counts,
         is_all=request.args.get("select") == "all",
@@ -231,11 +239,10 @@ def index() -> BaseResponse:
             "data-refresh": None if selection.is_all and rows else REFRESH_SECONDS,
             "data-announcement": latest_words(rows),
         },
-        replay=replay_question(request.args.get("ask", "")),
-        question=_question(requested),
+        replay=None if replay_counts else replay,
+        question=replay_counts or _question(requested),
         webhooks=webhooks,
         since=texts(SINCE),
-        default_since=DEFAULT_SINCE,
         kept_days=RETENTION.days,
     )
 
@@ -329,6 +336,36 @@ def replay() -> BaseResponse:
     return redirect_with_success(
         replay_result(made, missing=missing), "console.deliveries.index", webhook=hook
     )
+
+
+def _replay(requested: Requested, webhooks: Mapping[str, str]) -> Replay | None:
+    """Return the replay that is asked for; it begins with the filter's or a failing webhook."""
+    name = request.args.get("ask", "")
+    chosen = request.args.get("replayed") or requested.params.get("webhook", "")
+    since = request.args.get("within", DEFAULT_SINCE, type=one_of(SINCE))
+    found = replay_of(name, chosen, since)
+    if found is None or chosen in webhooks:
+        return found
+    failing = list_failing_webhooks(ports(), actor(), limit=1)
+    return replace(found, webhook=str(failing[0].id) if failing else "")
+
+
+def _replay_counts(replay: Replay, webhooks: Mapping[str, str]) -> Question | None:
+    """Return the question before a replay once its webhook is chosen, with what it would send."""
+    if request.args.get("replayed") not in webhooks:
+        return None
+    missing = replay.name == REPLAY_MISSING
+    scope = ReplayScope(failed=not missing, missing=missing)
+    since = now() - timedelta(hours=int(replay.since))
+    try:
+        found = preview_replay(ports(), actor(), int(replay.webhook), since, scope)
+    except Refused as refused:
+        flash(refused_text(refused), "bad")
+        return None
+    question = replay_question(replay, found, webhooks[replay.webhook])
+    if question is None:
+        flash(replay_result(found, missing=missing), "info")
+    return question
 
 
 def _question(requested: Requested) -> Question | None:

@@ -69,12 +69,16 @@ class DeliveryRow:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The question before a replay; ``what`` is missing or failed."""
+    """What a replay is about; ``webhook`` and ``since`` are chosen at first.
 
-    what: str
+    ``name`` asks for it in the URL.
+    """
+
+    name: str
     title: str
     detail: str
-    action: str
+    webhook: str
+    since: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +98,19 @@ class Selection:
 _SAME_ID = translatable(
     "Each is sent again with its original message ID, so that the app can recognize duplicates."
 )
+REPLAY_MISSING = "replay-missing"
+REPLAY_FAILED = "replay-failed"
 _REPLAYS = {
-    "replay-missing": (
-        "missing",
+    REPLAY_MISSING: (
         translatable("Replay missed events?"),
         translatable(
             "Events this webhook should have received but didn't, because it was disabled or not "
             "subscribed yet."
         ),
-        translatable("Replay missed events"),
     ),
-    "replay-failed": (
-        "failed",
+    REPLAY_FAILED: (
         translatable("Resend failed deliveries?"),
         _SAME_ID,
-        translatable("Resend failed deliveries"),
     ),
 }
 
@@ -169,12 +171,58 @@ def _result_cell(row: DeliveryRow) -> Markup:
     return lines(shortened(row.result, 80), detail, next_attempt)
 
 
-def replay_question(question: str) -> Replay | None:
-    """Return the question before the replay of that name, if it is one."""
-    if question not in _REPLAYS:
+def replay_of(name: str, webhook: str, since: str) -> Replay | None:
+    """Return the replay of that name, if it is one, for a webhook that is chosen at first."""
+    if name not in _REPLAYS:
         return None
-    what, *words = _REPLAYS[question]
-    return Replay(what, *map(text, words))
+    title, detail = map(text, _REPLAYS[name])
+    return Replay(name, title, detail, webhook, since)
+
+
+def replay_question(replay: Replay, found: ReplayResult, webhook: str) -> Question | None:
+    """Return the question before a replay to ``webhook``; ``None`` if it would send nothing."""
+    count, is_missing = (
+        (found.missing, True) if replay.name == REPLAY_MISSING else (found.failed, False)
+    )
+    if not count:
+        return None
+    title = text(
+        "Resend {count:,} failed delivery?", "Resend {count:,} failed deliveries?", count=count
+    )
+    action = text("Resend {count:,} delivery", "Resend {count:,} deliveries", count=count)
+    if is_missing:
+        title = text("Send {count:,} missed event?", "Send {count:,} missed events?", count=count)
+        action = text("Send {count:,} event", "Send {count:,} events", count=count)
+    return Question(
+        title=title,
+        action=action,
+        endpoint="console.deliveries.replay",
+        consequences=tuple(_replay_consequences(found, is_missing=is_missing)),
+        detail=f"{webhook} · {text(SINCE[replay.since])}",
+        hidden=(
+            ("what", "missing" if is_missing else "failed"),
+            ("webhook", replay.webhook),
+            ("since", replay.since),
+        ),
+        is_harmless=True,
+    )
+
+
+def _replay_consequences(found: ReplayResult, *, is_missing: bool) -> Iterator[Consequence]:
+    if not is_missing:
+        yield Consequence("ok", text(_SAME_ID))
+    if found.has_more:
+        more = text("There are more missed events. Replay again to send the next ones.")
+        yield Consequence("warn", more)
+    if found.earlier:
+        yield Consequence(
+            "warn",
+            text(
+                "{count:,} event is left out: it is older than the webhook.",
+                "{count:,} events are left out: they are older than the webhook.",
+                count=found.earlier,
+            ),
+        )
 
 
 def make_selection(counts: Counts, *, is_all: bool, is_valid: bool = True) -> Selection:
