@@ -100,7 +100,7 @@ def test_unblocking_is_audited(ports: Ports, clock: FakeClock) -> None:
     assert (row.actor_user_id, row.address, row.at) == (manager, ADDRESS, clock.now())
     assert (row.subject_type, row.subject_id) == ("Address", OTHER_ADDRESS)
     assert row.before == {
-        "blocked_until": clock.timestamp() + 2,
+        "blocked_until": (clock.now() + timedelta(seconds=2)).isoformat(),
         "failures": 2,
         "known_failures": 2,
     }
