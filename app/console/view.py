@@ -1,8 +1,9 @@
 """The console's blueprint: its pages, and the checks before each of them."""
 
 from http import HTTPStatus
+from urllib.parse import quote
 
-from flask import Blueprint, Flask, Response, request
+from flask import Blueprint, Flask, Response, redirect, request, url_for
 from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
@@ -62,7 +63,7 @@ from app.console.security import (
     single_sign_on,
     throttle,
 )
-from app.console.shop import access, mail_preview, mail_templates, shop_settings
+from app.console.shop import access, emails, mail_templates, shop_settings
 from app.domain.accounts.languages import ENGLISH, shipped_tag
 from app.services.console.console_sessions import (
     SessionAccess,
@@ -125,16 +126,16 @@ PAGES = (
     dry_run.blueprint,
     staff.blueprint,
     customers.blueprint,
-    mails.blueprint,
     sign_ins.blueprint,
     single_sign_on.blueprint,
+    mail_templates.blueprint,
+    emails.blueprint,
+    mails.blueprint,
     keys.blueprint,
     throttle.blueprint,
     inspector.blueprint,
     audit.blueprint,
     shop_settings.blueprint,
-    mail_preview.blueprint,
-    mail_templates.blueprint,
     account.blueprint,
     second_factors.blueprint,
     account_actions.blueprint,
@@ -157,7 +158,14 @@ PAGES = (
 )
 """The page groups; first those of the side column, in its order."""
 
-UPLOADS = ("console.account.save_picture", "console.mail_preview.save_logo")
+MOVED = {
+    "/mails": "console.mails.index",
+    "/email-templates": "console.mail_templates.index",
+    "/settings/email-preview": "console.emails.look",
+}
+"""Where pages are now, by the URL that they were below."""
+
+UPLOADS = ("console.account.save_picture", "console.emails.save_logo")
 """Pages that take a file; the form of any other is small."""
 
 _MAX_FORM_SIZE = 512 * 1024
@@ -197,9 +205,22 @@ def make_console() -> Blueprint:
     console.after_request(keep_form_answer)
     for group in PAGES:
         console.register_blueprint(group)
+    for old in MOVED:
+        console.add_url_rule(f"{old}/", "moved", moved)
+        console.add_url_rule(f"{old}/<path:address>", "moved", moved)
     # Last, so that an address which is none gets its answer in the frame.
     console.add_url_rule("/<path:address>", "unknown_page", unknown_page)
     return console
+
+
+def moved(address: str = "") -> BaseResponse:
+    """Lead a URL that pages had before to where they are now."""
+    rule = str(request.url_rule)
+    path = next(url_for(new) for old, new in MOVED.items() if rule.startswith(f"/console{old}/"))
+    if address:
+        path = f"{path.rstrip('/')}/{quote(address)}"
+    query = request.query_string.decode("ascii", "replace")
+    return redirect(f"{path}?{query}" if query else path, HTTPStatus.MOVED_PERMANENTLY)
 
 
 def unknown_page(address: str) -> BaseResponse:

@@ -14,13 +14,14 @@ SAMPLES = {
     "submission": "unknown",
     "kind": "password_reset",
     "part": "html",
+    "name": "accounts",
 }
 """What stands in an address where it is no number; numbers are keys, and everything has a 1."""
 
 LEAD_AWAY = (
-    *("console.sign_in.begin", "console.sign_in.finish", "console.unknown_page"),
+    *("console.sign_in.begin", "console.sign_in.finish", "console.unknown_page", "console.moved"),
     "console.not_me.confirm",
-    *("console.mail_preview.framed", "console.mail_templates.framed"),
+    *("console.emails.framed", "console.mail_templates.framed"),
 )
 """Ways to and from an identity provider, what answers for addresses that are none, the page of a
 link that only an email has: without it, the page isn't found; and an email in a frame."""

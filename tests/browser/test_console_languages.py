@@ -33,7 +33,7 @@ SECURITY = "/console/account/security/"
 MORE = (
     "/console/audit/?q=nothing-like-this&sort=oldest",
     "/console/customers/?q=nothing-like-this",
-    "/console/mails/?q=nothing-like-this",
+    "/console/emails/log/?q=nothing-like-this",
     "/console/sign-ins/?result=FAILED&since=24h",
     "/console/staff/?status=gone&by=password&group=2",
     "/console/staff/matrix/?by=people",

@@ -52,7 +52,7 @@ def test_emails_are_explained_in_the_person_s_language(staff: Visitor) -> None:
             )
         )
     reset = staff.say("Password reset")
-    staff.open(f"settings/email-preview/?language={staff.language.upper()}")
+    staff.open(f"emails/look?language={staff.language.upper()}")
     staff.open("mails/?result=FAILED")
     expect(staff.page.get_by_text(REJECTED)).to_be_visible()
     rejected = staff.say("The mail server rejected the recipient with {answer}.", answer=REJECTED)

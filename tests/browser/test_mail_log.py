@@ -50,7 +50,7 @@ def test_deferred_email_is_retried_from_a_persons_page(
     [mail] = stored_mails(ports)
     assert mail.next_attempt_at is not None
     assert mail.next_attempt_at < now + timedelta(hours=1)
-    admin.goto(f"{small_shop.url}/console/mails/?result=DEFERRED")
+    admin.goto(f"{small_shop.url}/console/emails/log/?result=DEFERRED")
     expect(admin.get_by_role("link", name="Password reset")).to_be_visible()
     assert not admin.evaluate(TOO_WIDE)
 
@@ -62,7 +62,7 @@ def test_app_is_chosen_as_sender_and_its_email_followed(
     make_user(ports, CLARA)
     mailing = make_mailing_shop(ports, MailSender.OURS)
     admin.set_viewport_size({"width": 320, "height": 700})
-    admin.goto(f"{small_shop.url}/console/settings/#mail-senders")
+    admin.goto(f"{small_shop.url}/console/emails/sending")
     card = admin.locator("#mail-senders")
     card.get_by_label("Password reset emails").select_option("An app")
     card.get_by_role("button", name="Save senders").click()
@@ -76,7 +76,7 @@ def test_app_is_chosen_as_sender_and_its_email_followed(
 
     mailing.ask()
     fan_out_events(ports, WORKER)
-    admin.goto(f"{small_shop.url}/console/mails/?result=WAITING")
+    admin.goto(f"{small_shop.url}/console/emails/log/?result=WAITING")
     assert not admin.evaluate(TOO_WIDE)
     admin.get_by_role("link", name="Password reset").click()
     expect(admin.get_by_text("Waiting for app")).to_be_visible()

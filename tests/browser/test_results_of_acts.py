@@ -24,7 +24,7 @@ COVERED = """heading => {
 def test_message_of_a_save_is_in_view_and_read_out_beside_the_saved_section(
     admin: Page, small_shop: RunningShop
 ) -> None:
-    settings = f"{small_shop.url}/console/settings/"
+    settings = f"{small_shop.url}/console/emails/sending"
     for width, height in ((1440, 700), (390, 700)):
         admin.set_viewport_size({"width": width, "height": height})
         admin.goto(settings)

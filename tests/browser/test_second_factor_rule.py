@@ -36,7 +36,7 @@ def test_rule_is_reviewed_with_counts_and_set(
 ) -> None:
     admin.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     add_unusable_passkey(small_shop.ports, make_staff(small_shop.ports, "maya@example.com"))
-    admin.goto(f"{small_shop.url}/console/settings/#second-factor")
+    admin.goto(f"{small_shop.url}/console/settings/second-factor")
     expect(admin.get_by_text("1 of 2 staff has no second factor.")).to_be_visible()
     assert faults(admin) == []
     admin.get_by_label("Required").check()

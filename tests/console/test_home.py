@@ -217,7 +217,7 @@ def test_mail_that_goes_to_a_file_is_said_where_it_can_be_changed(
     make_staff(ports, "manager@example.com", Permission.MANAGE_SETTINGS)
     console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
     console.sign_in("manager@example.com")
-    home, settings = console.open("/console/"), console.open("/console/settings/")
+    home, settings = console.open("/console/"), console.open("/console/emails/sending")
     assert ("Mail is written to a file and not sent" in home.text) is not sends_mail
     assert ("MAIL_URL=smtp://" in home.text) is not sends_mail
     assert ("Mail isn't sent" in settings.text) is not sends_mail

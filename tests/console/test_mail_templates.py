@@ -1,5 +1,7 @@
 """The editor of email templates: checked, previewed, saved with versions, and the default."""
 
+import html
+import re
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ from tests.console.staff_client import ConsoleClient, Page, loaded_of
 from tests.fakes.clock import FakeClock
 
 MANAGER = Permission.MANAGE_SETTINGS
-LIST = "/console/email-templates/"
+LIST = "/console/emails/templates/"
 EDITOR = f"{LIST}password_reset"
 KIND = MailKind.PASSWORD_RESET
 SOURCES = {
@@ -30,6 +32,7 @@ SOURCES = {
 }
 TEMPLATE = OwnTemplate(*(source.replace("\r\n", "\n") for source in SOURCES.values()))
 MAIL = Mail(KIND, "ann@example.com", samples(KIND))
+FRAME = re.compile(r'<iframe[^>]*\ssrc="([^"]*)"')
 FAULT = "html, line 1: There is no value gone in this email."
 
 
@@ -64,8 +67,10 @@ def test_editor_begins_with_the_default_and_documents_the_values(
     page = console.open(f"{LIST}{kind.value}?language=DE")
     assert page.status == 200
     assert "{{ recipient }}" in page.text
-    assert "Preview template" in page.text
-    assert "Save template" not in page.text
+    assert "Update preview" in page.text
+    assert "Save template" in page.text
+    [frame] = FRAME.findall(page.html)
+    assert console.open(html.unescape(frame)).status == 200
     assert "No versions yet" in page.text
 
 
@@ -73,7 +78,7 @@ def test_preview_shows_the_email_before_it_is_saved(console: ConsoleClient, shop
     answer = send(console, "preview")
     assert answer.status == 303
     page = console.follow(answer)
-    assert "Subject: Neues Passwort" in page.text
+    assert "Subject line Neues Passwort" in page.text
     assert "Save template" in page.text
     assert "/?token=sample-" in page.text
     policy = page.response.headers["Content-Security-Policy"]
@@ -92,7 +97,11 @@ def test_framed_email_can_load_and_run_nothing(console: ConsoleClient) -> None:
     assert headers["X-Frame-Options"] == "SAMEORIGIN"
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert console.open(f"{EDITOR}/html?entered=unknown").status == 404
-    assert console.open(f"{EDITOR}/html").status == 404
+    begun = console.open(f"{EDITOR}/html?language=DE")
+    assert "Setzen Sie Ihr Passwort" in begun.text
+    assert begun.response.headers["Content-Security-Policy"].startswith("sandbox; ")
+    for unknown in ("language=XX", "version=7", "version=x"):
+        assert console.open(f"{EDITOR}/html?{unknown}").status == 404
 
 
 def test_test_of_the_edited_email_is_sent_and_nothing_saved(
@@ -134,8 +143,8 @@ def test_saved_template_is_sent_and_listed_as_a_version(
     assert send(console, "save", subject="Zwei").status == 303
     old = console.open(f"{EDITOR}?version=1")
     assert 'value="Neues Passwort"' in old.html
-    assert "This is version 1. To use it again, preview and save it." in old.text
-    assert "Zwei" in loaded_of(old.html, f"{EDITOR}/preview", {})["loaded"]
+    assert "This is version 1. To use it again, save it." in old.text
+    assert "Zwei" in loaded_of(old.html, f"{EDITOR}/save", {})["loaded"]
     assert console.open(f"{EDITOR}?version=3").status == 404
     assert console.open(f"{EDITOR}?version=x").status == 404
 
@@ -199,7 +208,7 @@ def test_source_is_checked_while_it_is_edited(console: ConsoleClient) -> None:
 
 
 def test_two_editors_dont_overwrite_each_other(console: ConsoleClient, shop: Ports) -> None:
-    opened = loaded_of(console.open(EDITOR).html, f"{EDITOR}/preview", {})
+    opened = loaded_of(console.open(EDITOR).html, f"{EDITOR}/save", {})
     save_template(shop, OPERATOR, KIND, "", TEMPLATE, based_on=0)
     page = send(console, "save", subject="Mine", **opened)
     assert page.status == 409
@@ -210,7 +219,7 @@ def test_two_editors_dont_overwrite_each_other(console: ConsoleClient, shop: Por
 
 @pytest.mark.parametrize(
     "address",
-    [f"{LIST}unknown", f"{EDITOR}?language=XX", f"{LIST}unknown/html", f"{EDITOR}/html"],
+    [f"{LIST}unknown", f"{EDITOR}?language=XX", f"{LIST}unknown/html"],
 )
 def test_unknown_email_and_language_are_not_found(console: ConsoleClient, address: str) -> None:
     assert console.open(address).status == 404

@@ -61,7 +61,7 @@ def test_emails_are_listed_with_recipient_and_result(
 ) -> None:
     console = staff_console(STAFF)
     with statements() as seen:
-        page = console.open("/console/mails/")
+        page = console.open("/console/emails/log/")
     assert len(seen) <= 4
     for words in (
         f"Account confirmation {HANNA} Hanna Berg Deferred {GREYLISTED} 3 min ago",
@@ -72,21 +72,21 @@ def test_emails_are_listed_with_recipient_and_result(
         "3 emails",
     ):
         assert words in page.text
-    assert page.html.count('href="/console/mails/2"') == 1
+    assert page.html.count('href="/console/emails/log/2"') == 1
 
 
 def test_filters_apply_and_are_named(staff_console: StaffConsole, hanna: int) -> None:
     console = staff_console(STAFF)
-    page = console.open("/console/mails/?result=FAILED&kind=password_changed&q=hanna")
+    page = console.open("/console/emails/log/?result=FAILED&kind=password_changed&q=hanna")
     assert "1 of 3 emails" in page.text
     assert "Result: Failed" in page.text
     assert "Email: Password changed" in page.text
     assert GREYLISTED not in page.text
-    assert "No matching emails" in console.open("/console/mails/?to=2020-01-01").text
+    assert "No matching emails" in console.open("/console/emails/log/?to=2020-01-01").text
 
 
 def test_invalid_filter_is_ignored_and_named(staff_console: StaffConsole, hanna: int) -> None:
-    page = staff_console(STAFF).open("/console/mails/?result=nonsense&kind=nonsense&from=x")
+    page = staff_console(STAFF).open("/console/emails/log/?result=nonsense&kind=nonsense&from=x")
     assert "3 emails" in page.text
     assert page.text.count("isn't valid") == 3
 
@@ -99,7 +99,7 @@ def test_mails_written_to_a_file_are_not_called_sent(
     make_staff(ports, "manager@example.com", Permission.MANAGE_STAFF)
     console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
     console.sign_in("manager@example.com")
-    page, entry = console.open("/console/mails/"), console.open("/console/mails/1")
+    page, entry = console.open("/console/emails/log/"), console.open("/console/emails/log/1")
     assert ("are written to a file" in page.text) is not sends_mail
     for shown in (page.text, entry.text):
         assert ("Written to a file" in shown) is not sends_mail
@@ -112,17 +112,17 @@ def test_who_manages_customers_sees_only_emails_about_them(
     tom = make_staff(shop, "tom@example.com")
     invitation = make_mail(shop, user_id=tom, recipient="tom@example.com", kind="staff_invitation")
     console = staff_console(USERS)
-    page = console.open("/console/mails/")
+    page = console.open("/console/emails/log/")
     assert "tom@example.com" not in page.text
     assert "3 emails" in page.text
-    assert console.open(f"/console/mails/{invitation}").status == 404
-    assert console.send(f"/console/mails/{invitation}/resend").status == 404
-    assert "tom@example.com" not in console.open("/console/mails/export.csv").html
+    assert console.open(f"/console/emails/log/{invitation}").status == 404
+    assert console.send(f"/console/emails/log/{invitation}/resend").status == 404
+    assert "tom@example.com" not in console.open("/console/emails/log/export.csv").html
     assert len(stored_mails(shop)) == 4
 
 
 def test_export_holds_every_matching_email(staff_console: StaffConsole, hanna: int) -> None:
-    answer = staff_console(STAFF).open("/console/mails/export.csv")
+    answer = staff_console(STAFF).open("/console/emails/log/export.csv")
     deferred, failed, sent = csv.DictReader(io.StringIO(answer.html))
     assert (deferred["result"], deferred["attempts"]) == ("deferred", "2")
     assert (failed["email"], failed["error"]) == ("password_changed", REJECTED)
@@ -131,7 +131,7 @@ def test_export_holds_every_matching_email(staff_console: StaffConsole, hanna: i
 
 
 def test_one_email_is_shown_with_its_result(staff_console: StaffConsole, hanna: int) -> None:
-    page = staff_console(USERS).open("/console/mails/3")
+    page = staff_console(USERS).open("/console/emails/log/3")
     assert page.status == 200
     for words in (
         f"Account confirmation to {HANNA}",
@@ -143,15 +143,17 @@ def test_one_email_is_shown_with_its_result(staff_console: StaffConsole, hanna: 
     ):
         assert words in page.text
     assert f'href="/console/customers/{hanna}"' in page.html
-    assert staff_console(STAFF, email="s2@example.com").open("/console/mails/99").status == 404
+    assert (
+        staff_console(STAFF, email="s2@example.com").open("/console/emails/log/99").status == 404
+    )
 
 
 def test_deferred_email_is_retried_at_once(
     staff_console: StaffConsole, shop: Ports, hanna: int, clock: FakeClock
 ) -> None:
     console = staff_console(USERS)
-    answer = console.send("/console/mails/3/resend")
-    assert answer.leads_to == "/console/mails/3"
+    answer = console.send("/console/emails/log/3/resend")
+    assert answer.leads_to == "/console/emails/log/3"
     assert f"Retrying the email to {HANNA} now." in console.follow(answer).text
     assert stored_mails(shop)[2].next_attempt_at == clock.now()
 
@@ -160,16 +162,16 @@ def test_password_reset_is_sent_again_and_shows_no_link(
     staff_console: StaffConsole, shop: Ports, hanna: int
 ) -> None:
     console = staff_console(USERS)
-    assert "Earlier links stop working." in console.open("/console/mails/1").text
-    answer = console.send("/console/mails/1/resend")
-    assert answer.leads_to == "/console/mails/4"
+    assert "Earlier links stop working." in console.open("/console/emails/log/1").text
+    answer = console.send("/console/emails/log/1/resend")
+    assert answer.leads_to == "/console/emails/log/4"
     shown = console.follow(answer)
     assert f"A new email was queued for {HANNA}." in shown.text
     assert "Queued" in shown.text
     assert stored_mails(shop)[3].redirect_url == SHOP
     assert "token=" not in shown.html
     assert SHOP not in shown.html
-    again = console.follow(console.send("/console/mails/1/resend"))
+    again = console.follow(console.send("/console/emails/log/1/resend"))
     assert "A link was sent within the last 15 minutes." in again.text
     assert len(stored_mails(shop)) == 4
 
@@ -178,10 +180,10 @@ def test_other_emails_say_why_they_cannot_be_sent_again(
     staff_console: StaffConsole, shop: Ports, hanna: int
 ) -> None:
     console = staff_console(USERS)
-    page = console.open("/console/mails/2")
+    page = console.open("/console/emails/log/2")
     assert "This email can't be sent again" in page.text
     assert "/resend" not in page.html
-    refused = console.follow(console.send("/console/mails/2/resend"))
+    refused = console.follow(console.send("/console/emails/log/2/resend"))
     assert "This email can't be sent again" in refused.text
     assert len(stored_mails(shop)) == 3
 
@@ -190,10 +192,10 @@ def test_missing_permission_is_named_instead_of_a_button(
     staff_console: StaffConsole, hanna: int
 ) -> None:
     console = staff_console(STAFF)
-    page = console.open("/console/mails/1")
+    page = console.open("/console/emails/log/1")
     assert f"you need the permission “{USERS.label}”" in page.text
     assert "/resend" not in page.html
-    assert console.send("/console/mails/1/resend").status == 403
+    assert console.send("/console/emails/log/1/resend").status == 403
 
 
 def test_page_of_a_person_has_their_newest_emails(
@@ -206,7 +208,7 @@ def test_page_of_a_person_has_their_newest_emails(
     assert "Recent emails" in customer.text
     assert f"Password changed {HANNA} Failed {REJECTED}" in customer.text
     assert "Staff invitation" not in customer.text
-    assert f'href="/console/mails/?q={HANNA}"' in customer.html
+    assert f'href="/console/emails/log/?q={HANNA}"' in customer.html
     member = console.open(f"/console/staff/{tom}")
     assert "Staff invitation tom@example.com Sent" in member.text
     assert REJECTED not in member.text
@@ -217,7 +219,7 @@ def test_who_manages_orders_alone_sees_no_emails(staff_console: StaffConsole, ha
     page = console.open(f"/console/customers/{hanna}")
     assert page.status == 200
     assert "Recent emails" not in page.text
-    assert console.open("/console/mails/").status == 403
+    assert console.open("/console/emails/log/").status == 403
 
 
 def test_emails_that_an_app_sends_name_it(staff_console: StaffConsole, shop: Ports) -> None:
@@ -227,11 +229,11 @@ def test_emails_that_an_app_sends_name_it(staff_console: StaffConsole, shop: Por
     mailing.make_listener(USERS, name=name)
     mailing.ask()
     console = staff_console(USERS)
-    page = console.open("/console/mails/?result=WAITING")
+    page = console.open("/console/emails/log/?result=WAITING")
     assert "1 email" in page.text
     assert f"Password reset {CLARA} Waiting for app" in page.text
     fan_out_events(mailing.ports, WORKER)
-    page = console.open("/console/mails/1")
+    page = console.open("/console/emails/log/1")
     for words in (
         f"Result Waiting for app App {name}",
         "Waits until 1 Mar 2026, 12:30:00 UTC",
@@ -242,9 +244,9 @@ def test_emails_that_an_app_sends_name_it(staff_console: StaffConsole, shop: Por
     assert name not in page.html, "an app's name is text"
     work_off(mailing.ports)
     send_due_mail(mailing.ports, WORKER)
-    page = console.open("/console/mails/?result=SENT_BY_APP")
+    page = console.open("/console/emails/log/?result=SENT_BY_APP")
     assert f"Password reset {CLARA} Sent by app {name}" in page.text
-    page = console.open("/console/mails/1")
+    page = console.open("/console/emails/log/1")
     assert "Accepted by the app 1 Mar 2026, 12:00:00 UTC" in page.text
     assert "A new link is sent" in page.text
 
@@ -257,7 +259,7 @@ def test_waiting_email_is_sent_without_the_app(
     mailing.make_listener(USERS)
     mailing.ask()
     console = staff_console(USERS)
-    answer = console.follow(console.send("/console/mails/1/resend"))
+    answer = console.follow(console.send("/console/emails/log/1/resend"))
     assert f"Retrying the email to {CLARA} now." in answer.text
     send_due_mail(mailing.ports, WORKER)
     assert mailing.sent_to == [CLARA]

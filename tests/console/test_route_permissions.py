@@ -54,12 +54,13 @@ LISTS = {
         throttle.export throttle.index throttle.unblock""",
     (SETTINGS,): """
         access.index access.set_mode access.set_storefront home.dismiss keys.export keys.index
-        keys.rotate keys.withdraw mail_preview.index mail_preview.framed mail_preview.send_test
-        mail_preview.save_logo mail_preview.remove_logo
+        keys.rotate keys.withdraw emails.framed emails.look emails.preview emails.remove_logo
+        emails.save_logo emails.save_look emails.save_sending emails.send_test emails.sending
         mail_templates.check mail_templates.edit mail_templates.framed
         mail_templates.index mail_templates.preview mail_templates.reset mail_templates.save
         mail_templates.send_test
-        shop_settings.index shop_settings.save shop_settings.set_second_factor""",
+        shop_settings.index shop_settings.save shop_settings.second_factor
+        shop_settings.set_second_factor shop_settings.show""",
     (PLUGINS,): """
         provider_editing.discover provider_editing.edit provider_editing.new
         provider_checks.preview provider_checks.test single_sign_on.export
@@ -73,7 +74,8 @@ LISTS = {
     EACH: """
         dry_run.index dry_run.run events.index home.index inspector.index webhook_editing.check
         app_installation.index app_tokens.make apps.connect apps.export apps.index apps.show
-        saved_filters.delete saved_filters.rename saved_filters.save unknown_page webhooks.test""",
+        saved_filters.delete saved_filters.rename saved_filters.save emails.index moved
+        unknown_page webhooks.test""",
 }
 """What opens which routes; people are staff here.
 

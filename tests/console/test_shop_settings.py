@@ -2,6 +2,8 @@
 
 import pytest
 
+from app.console.shop.emails import SENDING as SENDING_GROUPS
+from app.console.shop.shop_settings import HEADINGS
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailSender
@@ -14,12 +16,28 @@ from tests.builders.audit import trail
 from tests.console.conftest import StaffConsole
 
 PAGE = "/console/settings/"
+SENDING = "/console/emails/sending"
+LOOK = "/console/emails/look"
 MANAGER = Permission.MANAGE_SETTINGS
 SENDERS = SettingGroup.MAIL_SENDERS
+PAGES = {
+    **{f"{PAGE}{group}": (group,) for group in HEADINGS},
+    SENDING: tuple(SENDING_GROUPS),
+    LOOK: (SettingGroup.MAIL_DESIGN,),
+}
+"""The pages of settings, each with its groups; two others have a page for their questions."""
 
 
 def settings(shop: Ports) -> ShopSettings:
     return show_settings(shop, OPERATOR)
+
+
+def page_of(group: str) -> str:
+    return next(path for path, groups in PAGES.items() if group in groups)
+
+
+def action(group: str) -> str:
+    return f"{SENDING}/{group}" if page_of(group) == SENDING else page_of(group)
 
 
 def test_settings_need_the_permission(staff_console: StaffConsole, shop: Ports) -> None:
@@ -33,13 +51,19 @@ def test_settings_need_the_permission(staff_console: StaffConsole, shop: Ports) 
 def test_page_shows_every_setting_that_is_no_switch_of_the_access_page(
     staff_console: StaffConsole,
 ) -> None:
-    page = staff_console(MANAGER).open(PAGE)
-    for setting in SETTINGS:
-        is_shown = f'name="{setting.name}"' in page.html
-        elsewhere = SettingGroup.ACCESS, SettingGroup.SECOND_FACTOR
-        assert is_shown is (setting.group not in elsewhere), setting.name
-        assert (setting.label in page.text) or not is_shown
-    assert "/graphql/" in page.text
+    console = staff_console(MANAGER)
+    elsewhere = {SettingGroup.ACCESS, SettingGroup.SECOND_FACTOR}
+    assert {group for groups in PAGES.values() for group in groups} == {*SettingGroup} - elsewhere
+    for path, groups in PAGES.items():
+        page = console.open(path)
+        for setting in SETTINGS:
+            is_shown = f'name="{setting.name}"' in page.html
+            assert is_shown is (setting.group in groups), (path, setting.name)
+            assert (setting.label in page.text) or not is_shown
+    index = console.open(PAGE)
+    assert "/graphql/" in index.text
+    for path in (*(one for one in PAGES if one.startswith(PAGE)), f"{PAGE}second-factor"):
+        assert f'href="{path}"' in index.html
 
 
 @pytest.mark.parametrize(
@@ -89,9 +113,9 @@ def test_group_is_saved_alone(
 ) -> None:
     console = staff_console(MANAGER)
     before = settings(shop)
-    saved = console.send(f"{PAGE}{group}", values, seen_at=PAGE)
+    saved = console.send(action(group), values, seen_at=page_of(group))
     assert saved.status == 303
-    assert saved.leads_to == f"{PAGE}#{group}"
+    assert saved.leads_to.partition("?")[0] in (page_of(group), f"{SENDING}#{group}")
     assert message in console.follow(saved).text
     after = settings(shop)
     for setting in SETTINGS:
@@ -109,7 +133,7 @@ def test_sender_of_emails_is_the_shop_without_a_name_of_its_own(
     update_shop(shop, OPERATOR, ShopUpdate(name="Northlight"))
     console = staff_console(MANAGER)
     values = {"default_mail_sender_name": "", "default_language": "EN"}
-    saved = console.send(f"{PAGE}mail", values, seen_at=PAGE)
+    saved = console.send(f"{SENDING}/mail", values, seen_at=SENDING)
     assert "New emails come from Northlight." in console.follow(saved).text
 
 
@@ -129,7 +153,7 @@ def test_refused_value_is_shown_at_its_field_and_kept(
     console = staff_console(MANAGER)
     before = settings(shop)
     values = {"accent_color": "#0b5563", "default_language": "EN", field: value}
-    refused = console.send(f"{PAGE}{group}", values, seen_at=PAGE)
+    refused = console.send(action(group), values, seen_at=page_of(group))
     assert refused.status == 422
     assert "There's a problem with 1 field" in refused.text
     assert problem in refused.text
@@ -141,7 +165,10 @@ def test_refused_value_is_shown_at_its_field_and_kept(
 def test_unknown_group_is_no_page(staff_console: StaffConsole) -> None:
     console = staff_console(MANAGER)
     for name in ("access", "nothing"):
-        assert console.send(f"{PAGE}{name}", {}, seen_at=PAGE).status == 404
+        for path in (f"{PAGE}{name}", f"{SENDING}/{name}"):
+            assert console.send(path, {}, seen_at=PAGE).status == 404
+    assert console.open(f"{PAGE}mail").status == 404
+    assert console.send(f"{SENDING}/shop", {}, seen_at=PAGE).status == 404
 
 
 def test_home_names_emails_that_no_app_can_send(staff_console: StaffConsole, shop: Ports) -> None:
@@ -161,7 +188,7 @@ def test_home_names_emails_that_no_app_can_send(staff_console: StaffConsole, sho
 def test_page_says_which_apps_can_send_emails(staff_console: StaffConsole, shop: Ports) -> None:
     mailing = make_mailing_shop(shop)
     console = staff_console(MANAGER)
-    page = console.open(PAGE)
+    page = console.open(SENDING)
     warning = "This shop sends these emails, because no active app gets their links: "
     assert f"{warning}Password reset emails, Account confirmation emails," in page.text
     assert page.text.count("No active app gets these links.") == 5
@@ -169,18 +196,18 @@ def test_page_says_which_apps_can_send_emails(staff_console: StaffConsole, shop:
     mailing.make_listener(Permission.MANAGE_ORDERS, name="Warehouse")
     silent = "subscription { event { ... on AccountConfirmationRequested { issuedAt } } }"
     mailing.make_listener(Permission.MANAGE_USERS, name="Statistics", query=silent)
-    page = console.open(PAGE)
+    page = console.open(SENDING)
     assert page.text.count("Gets these links: Mailer.") == 4
     assert f"{warning}Staff invitations." in page.text
     update_shop(shop, OPERATOR, ShopUpdate(staff_invitation_sender=MailSender.OURS))
-    assert warning not in console.open(PAGE).text
+    assert warning not in console.open(SENDING).text
 
 
 def test_unknown_sender_is_refused(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(MANAGER)
     values = dict.fromkeys((setting.name for setting in settings_in(SENDERS)), "OURS")
     sent = values | {"password_reset_sender": "NONE"}
-    refused = console.send(f"{PAGE}mail-senders", sent, seen_at=PAGE)
+    refused = console.send(f"{SENDING}/mail-senders", sent, seen_at=SENDING)
     assert refused.status == 422
     assert "Password reset emails: Choose OURS, APP, BOTH." in refused.text
     assert trail(shop, "shop.update") == []

@@ -327,8 +327,8 @@ def test_invitation_without_a_mail_server_is_not_called_sent(shop: Ports) -> Non
     change = {"new_email": "new@example.com", "password": PASSWORD}
     asked = console.send("/console/account/email", change, seen_at="/console/account/")
     assert "The link for new@example.com was written to a file" in console.follow(asked).text
-    preview = "/console/settings/email-preview/"
-    tried = console.send(f"{preview}test", {"kind": "password_changed"}, seen_at=preview)
+    look = "/console/emails/look"
+    tried = console.send(f"{look}/test", {"accent_color": "#0b5563"}, seen_at=look)
     said = "Test to admin@example.com written to a file on the server."
     assert said in console.follow(tried).text
     forgotten = {"email": "customer@example.com"}

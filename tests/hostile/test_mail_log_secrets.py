@@ -91,9 +91,9 @@ def test_answer_of_the_mail_server_leaks_nothing(
     console = signed_in(ports)
     shown = [
         *errors,
-        *(console.open(f"/console/mails/{mail.id}").html for mail in stored_mails(ports)),
-        console.open("/console/mails/").html,
-        console.open("/console/mails/export.csv").html,
+        *(console.open(f"/console/emails/log/{mail.id}").html for mail in stored_mails(ports)),
+        console.open("/console/emails/log/").html,
+        console.open("/console/emails/log/export.csv").html,
         console.open("/console/customers/1").html,
         console.open("/console/audit/export.json").html,
         run(ports, "mail", "list", "--json").stdout,
@@ -112,7 +112,11 @@ def test_links_of_waiting_emails_are_in_no_page(
     ports: Ports, links: list[tuple[str, str, str]]
 ) -> None:
     console = signed_in(ports)
-    for path in ("/console/mails/", "/console/mails/export.csv", "/console/mails/1"):
+    for path in (
+        "/console/emails/log/",
+        "/console/emails/log/export.csv",
+        "/console/emails/log/1",
+    ):
         text = unbroken(console.open(path).html)
         assert "clara@example.com" in text
         assert SHOP not in text

@@ -26,10 +26,10 @@ MAIL_DESIGN = (
     ),
     Mutant(
         "The preview of an email can do nothing",
-        "app/console/shop/mail_preview.py",
+        "app/console/shop/emails.py",
         """"sandbox; default-src 'none';""",
         """"default-src 'none';""",
-        "console/test_mail_preview.py",
+        "console/test_emails.py",
     ),
     Mutant(
         "A logo is encoded anew from its pixels",

@@ -1,6 +1,6 @@
 """The console's pages as its side column and search list them, read from the blueprints."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -9,6 +9,9 @@ from flask import Blueprint, current_app
 from app.domain.authorization.actor import Actor
 from app.domain.values.text import Sentence, translatable
 from app.services.authorization.register import may
+
+EMAILS = "emails"
+"""The area of emails: their templates, look, sending and log."""
 
 UseCase = Callable[..., object]
 
@@ -29,7 +32,8 @@ class Entry:
 
     ``words`` are other names that people search for. ``view`` is the page's function; without a
     ``heading`` the page is found by search alone. ``needs`` is the use case that the page calls:
-    the page is listed for callers who can call it, by default for all staff.
+    the page is listed for callers who can call it, by default for all staff. Of the pages of an
+    ``area``, which have tabs, the side column has the first that the caller can open.
     """
 
     label: Sentence
@@ -38,6 +42,7 @@ class Entry:
     heading: Heading | None = None
     view: str = "index"
     needs: UseCase | None = None
+    area: str = ""
 
 
 class PageGroup(Blueprint):
@@ -68,6 +73,7 @@ class Place:
     icon: str
     words: str = ""
     needs: UseCase | None = None
+    area: str = ""
 
     def is_open_to(self, actor: Actor) -> bool:
         """Return whether ``actor`` can open the page."""
@@ -85,7 +91,7 @@ class PlaceGroup:
 
 def place_groups(actor: Actor) -> tuple[PlaceGroup, ...]:
     """Return the side column: places that ``actor`` can open, under headings with any."""
-    listed = [(at, place) for at, place in _listed() if place.is_open_to(actor)]
+    listed = list(_first_of_areas((at, one) for at, one in _listed() if one.is_open_to(actor)))
     groups = (
         PlaceGroup(
             heading,
@@ -95,6 +101,24 @@ def place_groups(actor: Actor) -> tuple[PlaceGroup, ...]:
         for heading in Heading
     )
     return tuple(group for group in groups if group.places)
+
+
+def _first_of_areas(
+    listed: Iterable[tuple[Heading | None, Place]],
+) -> Iterator[tuple[Heading | None, Place]]:
+    areas: set[str] = set()
+    for at, place in listed:
+        if at is None or place.area not in areas:
+            yield at, place
+        if at is not None and place.area:
+            areas.add(place.area)
+
+
+def area_of(endpoint: str) -> str:
+    """Return the area of the group of pages with that endpoint; empty if it is in none."""
+    group = current_app.blueprints.get(endpoint.rpartition(".")[0])
+    entries = group.entries if isinstance(group, PageGroup) else ()
+    return next((entry.area for entry in entries if entry.area), "")
 
 
 def all_places() -> tuple[Place, ...]:
@@ -137,5 +161,7 @@ def _listed() -> Iterator[tuple[Heading | None, Place]]:
         if isinstance(group, PageGroup):
             for entry in group.entries:
                 endpoint = f"{name}.{entry.view}"
-                place = Place(entry.label, endpoint, entry.icon, entry.words, entry.needs)
-                yield entry.heading, place
+                yield (
+                    entry.heading,
+                    Place(entry.label, endpoint, entry.icon, entry.words, entry.needs, entry.area),
+                )

@@ -31,7 +31,15 @@ from app.console.frame.formatting import (
     relative,
     time_element,
 )
-from app.console.frame.navigation import Entry, PageGroup, Place, can_open, list_of, place_groups
+from app.console.frame.navigation import (
+    Entry,
+    PageGroup,
+    Place,
+    area_of,
+    can_open,
+    list_of,
+    place_groups,
+)
 from app.console.frame.saved_filters import FilterChips, make_filter_chips
 from app.console.frame.session import (
     IDLE,
@@ -244,6 +252,8 @@ def _is_current(place: Place) -> bool:
     """Return whether the page belongs to ``place`` of the navigation."""
     group = place.endpoint.rpartition(".")[0]
     if (request.endpoint or "").startswith(f"{group}."):
+        return True
+    if place.area and place.area == area_of(request.endpoint or ""):
         return True
     below = request.path.startswith(url_for(place.endpoint))
     return below and place.endpoint != "console.home.index"

@@ -276,7 +276,7 @@ def _sender_items(kinds: Sequence[MailKind]) -> Iterable[AttentionItem]:
                 "An active app must get the links. Until then, this shop sends: {emails}.",
                 emails=enumeration([text(KIND_LABELS[kind]) for kind in kinds]),
             ),
-            "console.shop_settings.index",
+            "console.emails.sending",
             {"_anchor": "mail-senders"},
             text("Choose senders"),
         )

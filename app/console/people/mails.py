@@ -8,7 +8,7 @@ from flask import abort, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.formatting import breakable
-from app.console.frame.navigation import Entry, Heading, PageGroup
+from app.console.frame.navigation import EMAILS, Entry, Heading, PageGroup
 from app.console.frame.page_layout import (
     mail_message,
     page,
@@ -196,7 +196,7 @@ _OUTCOME = Column[MailEntry](
 _TIME = Column[MailEntry]("Time", lambda mail: moment(mail.created_at), ("is-num", "is-when"))
 
 MAILS = ListPage[MailEntry](
-    title="Mail log",
+    title="Emails",
     label="Emails",
     filter_label="Filter emails",
     caption="Emails, newest first",
@@ -254,13 +254,14 @@ blueprint = PageGroup(
     "mails",
     __name__,
     Entry(
-        "Mail log",
+        "Email log",
         "envelope",
-        "emails sent failed deferred queued bounced resend invitation reset smtp export",
-        Heading.PEOPLE,
+        "mail log emails sent failed deferred queued bounced resend invitation reset smtp export",
+        Heading.SHOP,
         needs=list_mails,
+        area=EMAILS,
     ),
-    url_prefix="/mails",
+    url_prefix="/emails/log",
     list_name="mails",
 )
 

@@ -10,15 +10,22 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import HiddenField, StringField, TextAreaField
 
 from app.console.frame.forms import EditedThing, EditForm
-from app.console.frame.navigation import Entry, Heading, PageGroup
+from app.console.frame.navigation import EMAILS, Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_with_success, refused_page
 from app.console.frame.parts import Pill
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Entered, entered_before, go_with_entered
-from app.console.shop.mail_preview import framed_email, sent_test_message, with_frame
+from app.console.shop.emails import (
+    MailPreview,
+    framed_email,
+    make_mail_preview,
+    refused_preview,
+    sent_test_message,
+    with_frame,
+)
 from app.domain.accounts.languages import ENGLISH, SHIPPED_LANGUAGES, shipped_tag
 from app.domain.authorization.permissions import Permission
-from app.domain.mails.mail import KIND_LABELS, MailKind, RenderedMail
+from app.domain.mails.mail import KIND_LABELS, MailKind
 from app.domain.mails.own_templates import (
     CONDITION,
     FILTERS,
@@ -78,6 +85,14 @@ class TemplateRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateGroup:
+    """Emails about one subject, as the index beside the editor lists them."""
+
+    label: str
+    rows: tuple[TemplateRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LanguageChoice:
     label: str
     url: str
@@ -130,20 +145,43 @@ class TemplatePage:
 def make_template_list(
     entries: Iterable[TemplateEntry], faults: Sequence[FolderFault]
 ) -> dict[str, object]:
-    """Return the values of the list: a row for each email, and files without a meaning."""
-    uses: dict[MailKind, list[TemplateUse]] = {kind: [] for kind in MailKind}
-    for entry in entries:
-        uses[entry.kind].append(_use(entry))
-    rows = tuple(
-        TemplateRow(kind.value, text(KIND_LABELS[kind]), tuple(found) or (_default_use(),))
-        for kind, found in uses.items()
-    )
+    """Return the values of the list: its groups of emails, and files without a meaning."""
     unknown = [
         text("{path}: {problem}", path=fault.path, problem=problem_text(fault.problem))
         for fault in faults
         if fault.kind is None
     ]
-    return {"rows": rows, "unknown": unknown}
+    return {"groups": make_template_groups(entries), "unknown": unknown}
+
+
+_GROUPS = {
+    "account": translatable("Accounts"),
+    "notice": translatable("Security notices"),
+    "webhook": translatable("Apps"),
+}
+
+
+def _subject_of(kind: MailKind) -> str:
+    names = VALUES[kind]
+    return "webhook" if "webhook" in names else "notice" if "when" in names else "account"
+
+
+def make_template_groups(entries: Iterable[TemplateEntry]) -> tuple[TemplateGroup, ...]:
+    """Return every email with the templates that are used for it, by subject."""
+    uses: dict[MailKind, list[TemplateUse]] = {kind: [] for kind in MailKind}
+    for entry in entries:
+        uses[entry.kind].append(_use(entry))
+    return tuple(
+        TemplateGroup(
+            text(label),
+            tuple(
+                TemplateRow(kind.value, text(KIND_LABELS[kind]), tuple(found) or (_default_use(),))
+                for kind, found in uses.items()
+                if _subject_of(kind) == subject
+            ),
+        )
+        for subject, label in _GROUPS.items()
+    )
 
 
 def make_template_page(
@@ -309,13 +347,14 @@ blueprint = PageGroup(
     "mail_templates",
     __name__,
     Entry(
-        "Email templates",
+        "Emails",
         "envelope-paper",
         "mail template invitation reset confirmation notice text html subject design",
         Heading.SHOP,
         needs=list_templates,
+        area=EMAILS,
     ),
-    url_prefix="/email-templates",
+    url_prefix="/emails/templates",
 )
 
 
@@ -342,22 +381,14 @@ def index() -> BaseResponse:
 
 @blueprint.get("/<slug:kind>")
 def edit(kind: str) -> BaseResponse:
-    """Show the editor, with the preview of what was entered or with a version of the URL."""
+    """Show the editor, with what was entered before or with a version of the URL."""
     of = _kind(kind)
     entered = entered_before()
     if entered is not None:
-        form = _form(entered)
-        preview = preview_template(ports(), actor(), of, _language(form), form.template())
-        return _editor(of, form, preview=preview, key=request.args["entered"])
+        return _editor(of, _form(entered), key=request.args["entered"])
+    details = _wanted(of)
     language = request.args.get("language", "")
-    wanted = request.args.get("version", "0")
-    version = parse_key(wanted)
-    if version is None and wanted != "0":
-        abort(404)
-    details = show_template(ports(), actor(), of, _known(language), version or 0)
-    if details is None:
-        abort(404)
-    in_use = show_template(ports(), actor(), of, language) if version else details
+    in_use = show_template(ports(), actor(), of, language) if details.version else details
     if in_use is None:
         abort(404)
     form = TemplateForm(formdata=None, data={**_sources(details), "language": language})
@@ -381,10 +412,14 @@ def framed(kind: str) -> BaseResponse:
     """Show the email of the preview, for the frame."""
     require(Permission.MANAGE_SETTINGS)
     of, entered = _kind(kind), entered_before()
-    if entered is None:
+    if entered is not None:
+        form = _form(entered)
+        language, template = _language(form), form.template()
+    elif "entered" in request.args:
         abort(404)
-    form = _form(entered)
-    mail = preview_template(ports(), actor(), of, _language(form), form.template())
+    else:
+        language, template = request.args.get("language", ""), _wanted(of).template
+    mail = preview_template(ports(), actor(), of, language, template)
     return framed_email(mail.html, mail.logo)
 
 
@@ -462,6 +497,19 @@ def reset(kind: str) -> BaseResponse:
     )
 
 
+def _wanted(kind: MailKind) -> TemplateDetails:
+    """Return the template of the URL: that of its language, in its version if it names one."""
+    language = _known(request.args.get("language", ""))
+    wanted = request.args.get("version", "0")
+    version = parse_key(wanted)
+    if version is None and wanted != "0":
+        abort(404)
+    details = show_template(ports(), actor(), kind, language, version or 0)
+    if details is None:
+        abort(404)
+    return details
+
+
 def _sources(details: TemplateDetails) -> dict[str, str]:
     return {part.value: details.template.source(part) for part in TemplatePart}
 
@@ -508,8 +556,15 @@ def _form(entered: Entered | None = None) -> TemplateForm:
 
 
 def _refused(kind: MailKind, form: TemplateForm, refused: Refused) -> BaseResponse:
-    form.refuse(Refused(*map(with_lines, refused.problems)))
-    return _editor(kind, form, marks=bad_lines(refused.problems), is_refused=True)
+    refused_lines = Refused(*map(with_lines, refused.problems))
+    form.refuse(refused_lines)
+    return _editor(
+        kind,
+        form,
+        marks=bad_lines(refused.problems),
+        preview=refused_preview(refused_lines),
+        is_refused=True,
+    )
 
 
 def _editor(
@@ -518,7 +573,7 @@ def _editor(
     details: TemplateDetails | None = None,
     *,
     marks: dict[str, set[int]] | None = None,
-    preview: RenderedMail | None = None,
+    preview: MailPreview | None = None,
     key: str = "",
     is_refused: bool = False,
 ) -> BaseResponse:
@@ -527,7 +582,9 @@ def _editor(
     if found is None:
         abort(404)
     entries = list_templates(ports(), actor())
-    frame = url_for("console.mail_templates.framed", kind=kind.value, entered=key) if key else ""
+    if preview is None:
+        version = found.version if found is details else 0
+        preview = _preview(kind, language, form.template(), key, version)
     values = {
         "template": make_template_page(
             kind,
@@ -540,10 +597,23 @@ def _editor(
         "form": form,
         "marks": marks or {},
         "preview": preview,
-        "frame": frame,
+        "groups": make_template_groups(entries),
     }
     show = refused_page if is_refused else page
     return with_frame(show("mail_templates/edit.html", **values))
+
+
+def _preview(
+    kind: MailKind, language: str, template: OwnTemplate, key: str, version: int
+) -> MailPreview:
+    """Return the email that the editor shows: what was entered under ``key``, or a version."""
+    try:
+        mail = preview_template(ports(), actor(), kind, language, template)
+    except Refused as refused:
+        return refused_preview(Refused(*map(with_lines, refused.problems)))
+    place = {"entered": key} if key else {"language": language or None, "version": version or None}
+    frame = url_for("console.mail_templates.framed", kind=kind.value, **place)
+    return make_mail_preview(mail, language, frame)
 
 
 def _with_line(problem: Problem) -> str:

@@ -1,15 +1,17 @@
-"""Settings: the shop's name, mail, links and customer accounts, each saved on its own.
+"""Settings, a page for each group of them, saved on its own; and the forms of such groups.
 
 The second factor for staff asks before a change.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from flask import flash, request, url_for
 from markupsafe import Markup
+from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import (
@@ -34,11 +36,7 @@ from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, now, ports
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.mails.mail import (
-    LINK_EVENTS,
-    MailKind,
     MailSender,
-    kinds_without_app,
-    sender_setting,
 )
 from app.domain.shop.setting_table import (
     Setting,
@@ -61,11 +59,9 @@ from app.domain.values.inputs import Seen
 from app.domain.values.installation import VERSION
 from app.domain.values.text import translatable
 from app.services.authorization.register import needs_proof
-from app.services.console.home import sends_mail
 from app.services.shop.impact import SecondFactorCounts, count_second_factors
 from app.services.shop.settings import show_settings, update_shop
-from app.services.webhooks.subscribers import list_link_apps
-from app.web.translation import enumeration, language_name, lazy_text, text
+from app.web.translation import language_name, lazy_text, text
 
 _LABELS = {
     StaffSecondFactor.OPTIONAL: translatable("Optional"),
@@ -284,82 +280,42 @@ _FIELDS: Mapping[SettingKind, type[Field]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Heading:
+class GroupHeading:
+    """The words of a group of settings; ``saved`` is what saving it says."""
+
     title: str
     help: str
     action: str
+    saved: str
 
 
-_HEADINGS = {
-    SettingGroup.SHOP: _Heading(translatable("Shop"), "", translatable("Save shop")),
-    SettingGroup.MAIL: _Heading(
-        translatable("Mail"),
-        translatable("Who emails of your shop come from."),
-        translatable("Save mail"),
+HEADINGS = {
+    SettingGroup.SHOP: GroupHeading(
+        translatable("Shop"),
+        "",
+        translatable("Save shop"),
+        translatable("Shop settings saved."),
     ),
-    SettingGroup.MAIL_DESIGN: _Heading(
-        translatable("Mail design"),
-        translatable("How emails of your shop look."),
-        translatable("Save mail design"),
-    ),
-    SettingGroup.MAIL_SENDERS: _Heading(
-        translatable("Who sends emails with a link"),
-        translatable(
-            "An app can send these emails instead of this shop. This shop sends its own email if "
-            "no active app can get the link, if the app fails, and 30 minutes after the request "
-            "at the latest. Staff with more permissions than the app, and people who request a "
-            "link again within a day, get this shop's email at once."
-        ),
-        translatable("Save senders"),
-    ),
-    SettingGroup.LINKS: _Heading(
-        translatable("Links in mail"),
-        translatable("Pages of your storefront that customers open from an email."),
-        translatable("Save links"),
-    ),
-    SettingGroup.ACCOUNTS: _Heading(
+    SettingGroup.ACCOUNTS: GroupHeading(
         translatable("Customer accounts"),
         translatable("How new customers confirm their email."),
         translatable("Save customer accounts"),
+        translatable("Customer account settings saved."),
     ),
-    SettingGroup.HOSTED_PAGES: _Heading(
+    SettingGroup.HOSTED_PAGES: GroupHeading(
         translatable("Hosted pages"),
         translatable("Pages of this server where customers sign in and manage their account."),
         translatable("Save hosted pages"),
+        translatable("Hosted pages saved."),
     ),
 }
-GROUPS = tuple(_HEADINGS)
-"""The groups of settings on the page, in its order."""
-
+"""The groups of settings that are pages of Settings, in their order; others are under Emails."""
 
 _SENDERS = {
     MailSender.OURS: translatable("This shop"),
     MailSender.APP: translatable("An app"),
     MailSender.BOTH: translatable("Both"),
 }
-_SAVED = {
-    SettingGroup.SHOP: translatable("Shop settings saved."),
-    SettingGroup.MAIL_DESIGN: translatable(
-        "Mail design saved. It applies to emails that are sent from now on."
-    ),
-    SettingGroup.MAIL_SENDERS: translatable(
-        "Senders saved. Waiting emails are sent now if this shop sends them again."
-    ),
-    SettingGroup.LINKS: translatable(
-        "Links saved. Emails that were sent before keep their links."
-    ),
-    SettingGroup.ACCOUNTS: translatable("Customer account settings saved."),
-    SettingGroup.HOSTED_PAGES: translatable("Hosted pages saved."),
-}
-_NOT_SENT = translatable(
-    "Mail isn't sent: it's written to a file on the server until a server administrator connects "
-    "a mail server (MAIL_URL)."
-)
-_KINDS = {sender_setting(kind): kind for kind in LINK_EVENTS}
-
-
-LinkApps = Mapping[MailKind, tuple[str, ...]]
-"""The names of the apps that can send each kind of email."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +330,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A group of settings, saved together."""
+    """A group of settings, saved together; ``notice`` is a warning above its fields."""
 
     id: SettingGroup
     title: str
@@ -386,33 +342,12 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class ShopSettingsPage:
-    """The page; ``installation`` are facts that no setting changes."""
+class SettingsLink:
+    """A page of Settings in its index."""
 
-    sections: tuple[Section, ...]
-    installation: tuple[Fact, ...]
-
-
-def make_shop_settings_page(
-    forms: Mapping[SettingGroup, EditForm], api_url: str, apps: LinkApps, *, sends_mail: bool
-) -> ShopSettingsPage:
-    """Return the page with ``forms``, one for each of ``GROUPS``.
-
-    ``apps`` are those that can send emails with a link.
-    """
-    notices = {
-        SettingGroup.MAIL: "" if sends_mail else text(_NOT_SENT),
-        SettingGroup.MAIL_SENDERS: _without_app(forms[SettingGroup.MAIL_SENDERS], apps),
-    }
-    return ShopSettingsPage(
-        sections=tuple(
-            _section(group, forms[group], notices.get(group, ""), apps) for group in GROUPS
-        ),
-        installation=(
-            Fact(text("API URL"), api_url, is_copied=True),
-            Fact(text("Version"), VERSION),
-        ),
-    )
+    label: str
+    url: str
+    is_current: bool
 
 
 def make_form(group: SettingGroup, shop: ShopSettings) -> EditForm:
@@ -420,13 +355,46 @@ def make_form(group: SettingGroup, shop: ShopSettings) -> EditForm:
     return _form_of(group, shop).showing(_stored(group, shop))
 
 
-def take_form(group: SettingGroup, shop: ShopSettings) -> EditForm:
-    """Return the form of ``group`` that was sent, for the settings of ``shop``."""
-    return _form_of(group, shop).taken(_stored(group, shop), _thing(group))
+def take_form(group: SettingGroup, shop: ShopSettings, address: str) -> EditForm:
+    """Return the form of ``group`` that was sent, from the page ``address``."""
+    return _form_of(group, shop).taken(_stored(group, shop), _thing(address))
 
 
-def _thing(group: SettingGroup) -> EditedThing:
-    address = url_for("console.shop_settings.index", _anchor=group.value)
+def bound_form(group: SettingGroup, shop: ShopSettings, entered: MultiDict[str, str]) -> EditForm:
+    """Return the form of ``group`` as it was filled in, to be shown or tried but not saved."""
+    return _form_of(group, shop)(formdata=entered, meta={"csrf": False})
+
+
+def changes_of(
+    group: SettingGroup, form: EditForm, shop: ShopSettings | None = None
+) -> ShopUpdate:
+    """Return the change that ``form`` makes, by someone who saw the settings of ``shop``."""
+    values = {setting.name: form[setting.name].data for setting in settings_in(group)}
+    return ShopUpdate(**values, seen=shop_facts(shop) if shop else None)
+
+
+def make_section(
+    group: SettingGroup,
+    heading: GroupHeading,
+    form: EditForm,
+    notice: str = "",
+    hints: Mapping[str, str] = MappingProxyType({}),
+) -> Section:
+    """Return ``group`` with its form; ``hints`` stand for the help of the settings they name."""
+    inputs = tuple(
+        Input(
+            form[setting.name],
+            hints.get(setting.name) or text(setting.help),
+            setting.kind.is_switch,
+            _attributes(setting),
+        )
+        for setting in settings_in(group)
+    )
+    title, action = text(heading.title), text(heading.action)
+    return Section(group, title, text(heading.help), notice, action, form, inputs)
+
+
+def _thing(address: str) -> EditedThing:
     return EditedThing(text("the settings"), address, "Shop", SHOP_ID)
 
 
@@ -439,7 +407,8 @@ def _field_of(setting: Setting, shop: ShopSettings) -> Field:
     kind, label = _FIELDS[setting.kind], text(setting.label)
     if kind is not SelectField:
         return kind(label)
-    offered = _SENDERS.items() if setting.name in _KINDS else _languages(shop)
+    is_sender = setting.kind is SettingKind.MAIL_SENDER
+    offered = _SENDERS.items() if is_sender else _languages(shop)
     return kind(label, choices=[SelectChoice(value, text(words)) for value, words in offered])
 
 
@@ -452,50 +421,6 @@ def _languages(shop: ShopSettings) -> list[tuple[str, str]]:
     chosen = shop.default_language
     names = {chosen: language_name(chosen), **SHIPPED_LANGUAGES}
     return [(code, names[code]) for code in dict.fromkeys((*SHIPPED_LANGUAGES, chosen))]
-
-
-def saved_message(group: SettingGroup, shop: ShopSettings) -> str:
-    if group is SettingGroup.MAIL:
-        sender = shop.default_mail_sender_name or shop.name
-        return text("Mail settings saved. New emails come from {sender}.", sender=sender)
-    return text(_SAVED[group])
-
-
-def _section(group: SettingGroup, form: EditForm, notice: str, apps: LinkApps) -> Section:
-    heading = _HEADINGS[group]
-    inputs = tuple(
-        Input(
-            form[setting.name],
-            _hint(setting, apps),
-            setting.kind.is_switch,
-            _attributes(setting),
-        )
-        for setting in settings_in(group)
-    )
-    title, action = text(heading.title), text(heading.action)
-    return Section(group, title, text(heading.help), notice, action, form, inputs)
-
-
-def _hint(setting: Setting, apps: LinkApps) -> str:
-    """Return the help of a setting; for who sends an email, which apps can."""
-    if setting.name not in _KINDS:
-        return text(setting.help)
-    names = apps[_KINDS[setting.name]]
-    if not names:
-        return text("No active app gets these links.")
-    return text("Gets these links: {apps}.", apps=enumeration(names))
-
-
-def _without_app(form: EditForm, apps: LinkApps) -> str:
-    """Return a warning about emails that an app is to send, and none can."""
-    senders = {kind: str(form[name].data) for name, kind in _KINDS.items()}
-    labels = [form[sender_setting(kind)].label.text for kind in kinds_without_app(senders, apps)]
-    if not labels:
-        return ""
-    return text(
-        "This shop sends these emails, because no active app gets their links: {emails}.",
-        emails=enumeration(labels),
-    )
 
 
 def _attributes(setting: Setting) -> dict[str, object]:
@@ -517,7 +442,7 @@ blueprint = PageGroup(
     Entry(
         "Settings",
         "gear",
-        "shop name description sender mail email from links confirmation preferences mfa 2fa",
+        "shop name description customer accounts confirmation preferences mfa 2fa second factor",
         Heading.SHOP,
         needs=update_shop,
     ),
@@ -527,13 +452,45 @@ blueprint = PageGroup(
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """Show the settings, each group in a separate form; ``ask`` confirms a change of the rule."""
+    """Show the first group of settings."""
+    return show(SettingGroup.SHOP)
+
+
+@blueprint.get("/<slug:name>")
+def show(name: str) -> BaseResponse:
+    """Show a group of settings, which is saved on its own."""
+    shop = show_settings(ports(), actor())
+    group = _group(name)
+    return _page(group, make_form(group, shop))
+
+
+@blueprint.post("/<slug:name>")
+def save(name: str) -> BaseResponse:
+    """Save the settings of the group ``name``, and leave the others alone."""
+    shop = show_settings(ports(), actor())
+    group = _group(name)
+    form = take_form(group, shop, url_for("console.shop_settings.show", name=name))
+    if form.is_continued:
+        return _page(group, form, refused_page)
+    try:
+        update_shop(ports(), actor(), changes_of(group, form, shop))
+    except Refused as refused:
+        form.refuse(refused)
+        return _page(group, form, refused_page)
+    return redirect_with_success(
+        text(HEADINGS[group].saved), "console.shop_settings.show", name=name
+    )
+
+
+@blueprint.get("/second-factor")
+def second_factor() -> BaseResponse:
+    """Show whether staff need a second factor; ``ask`` confirms a change of the rule."""
     shop = show_settings(ports(), actor())
     if request.args.get("ask") != SettingGroup.SECOND_FACTOR.value:
-        return page("settings/index.html", **_values(shop))
+        return _second_factor_page(shop)
     form = SecondFactorForm(request.args, meta={"csrf": False})
     if not form.validate():
-        return refused_page("settings/index.html", **_values(shop, factor_form=form))
+        return _second_factor_page(shop, form, refused_page)
     update = form.update()
     act = needs_proof(ports(), actor(), update_shop, update)
     if act:
@@ -543,63 +500,71 @@ def index() -> BaseResponse:
     question = make_question(shop, update, counts, now(), str(loaded))
     if question is None:
         flash(text("There is no change to review."), "info")
-    return page("settings/index.html", **_values(shop, factor_form=form), question=question)
+    return _second_factor_page(shop, form, question=question)
 
 
 @blueprint.post("/second-factor")
 def set_second_factor() -> BaseResponse:
     """Set whether staff need a second factor, and the grace period."""
     shop = show_settings(ports(), actor())
-    form = SecondFactorForm.taken(_stored_rule(shop), _thing(SettingGroup.SECOND_FACTOR))
+    address = url_for("console.shop_settings.second_factor")
+    form = SecondFactorForm.taken(_stored_rule(shop), _thing(address))
     try:
         if not form.validate():
-            return refused_page("settings/index.html", **_values(shop, factor_form=form))
+            return _second_factor_page(shop, form, refused_page)
         saved = update_shop(ports(), actor(), form.update(seen=shop_facts(shop)))
     except Refused as refused:
         form.refuse(refused)
-        return refused_page("settings/index.html", **_values(shop, factor_form=form))
+        return _second_factor_page(shop, form, refused_page)
     message = saved_second_factor(saved, now())
-    return redirect_with_success(
-        message, "console.shop_settings.index", _anchor=SettingGroup.SECOND_FACTOR.value
-    )
+    return redirect_with_success(message, "console.shop_settings.second_factor")
 
 
-@blueprint.post("/<slug:name>")
-def save(name: str) -> BaseResponse:
-    """Save the settings of the group ``name``, and leave the others alone."""
-    shop = show_settings(ports(), actor())
-    if name not in GROUPS:
+def _group(name: str) -> SettingGroup:
+    if name not in HEADINGS:
         raise NotFound
-    group = SettingGroup(name)
-    form = take_form(group, shop)
-    values = {setting.name: form[setting.name].data for setting in settings_in(group)}
-    try:
-        if form.is_continued:
-            return refused_page("settings/index.html", **_values(shop, {group: form}))
-        update = ShopUpdate(**values, seen=shop_facts(shop))
-        saved = update_shop(ports(), actor(), update)
-    except Refused as refused:
-        form.refuse(refused)
-        return refused_page("settings/index.html", **_values(shop, {group: form}))
-    return redirect_with_success(
-        saved_message(group, saved), "console.shop_settings.index", _anchor=name
+    return SettingGroup(name)
+
+
+def _page(
+    group: SettingGroup, form: EditForm, show_it: Callable[..., BaseResponse] = page
+) -> BaseResponse:
+    section = make_section(group, HEADINGS[group], form)
+    return show_it("settings/index.html", section=section, **_frame(group))
+
+
+def _second_factor_page(
+    shop: ShopSettings,
+    form: SecondFactorForm | None = None,
+    show_it: Callable[..., BaseResponse] = page,
+    question: Question | None = None,
+) -> BaseResponse:
+    counts = count_second_factors(ports(), actor())
+    return show_it(
+        "settings/second_factor.html",
+        second_factor=make_second_factor_card(shop, counts, form, now()),
+        question=question,
+        **_frame(SettingGroup.SECOND_FACTOR),
     )
 
 
-def _values(
-    shop: ShopSettings,
-    sent: dict[SettingGroup, EditForm] | None = None,
-    factor_form: SecondFactorForm | None = None,
-) -> dict[str, object]:
-    forms = {group: make_form(group, shop) for group in GROUPS} | (sent or {})
-    is_sent = sends_mail(ports(), actor())
-    counts = count_second_factors(ports(), actor())
+def _frame(current: SettingGroup) -> dict[str, object]:
+    """Return what each page of Settings has: its index, and facts that no setting changes."""
+    pages = [
+        (group, heading.title, url_for("console.shop_settings.show", name=group.value))
+        for group, heading in HEADINGS.items()
+    ]
+    rule = _RULE_TITLE, url_for("console.shop_settings.second_factor")
+    pages.append((SettingGroup.SECOND_FACTOR, *rule))
     return {
-        "settings": make_shop_settings_page(
-            forms,
-            f"{server_url()}/graphql/",
-            list_link_apps(ports(), actor()),
-            sends_mail=is_sent,
+        "settings_index": [
+            SettingsLink(text(title), url, at is current) for at, title, url in pages
+        ],
+        "installation": (
+            Fact(text("API URL"), f"{server_url()}/graphql/", is_copied=True),
+            Fact(text("Version"), VERSION),
         ),
-        "second_factor": make_second_factor_card(shop, counts, factor_form, now()),
     }
+
+
+_RULE_TITLE = translatable("Second factor for staff")

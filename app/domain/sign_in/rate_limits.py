@@ -150,11 +150,9 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "console.provider_checks.preview": _limit("60/minute", "Calls an identity provider."),
         "console.provider_checks.test": _limit("60/minute", "Calls an identity provider."),
         "console.staff.invitations.index": _limit("60/minute;600/hour", "Sends an email."),
-        "console.mail_preview.send_test": _limit("10/minute;60/hour", "Sends an email."),
+        "console.emails.send_test": _limit("10/minute;60/hour", "Sends an email."),
         "console.mail_templates.send_test": _limit("10/minute;60/hour", "Sends an email."),
-        "console.mail_preview.save_logo": _limit(
-            "30/minute;300/hour", "Decodes and resizes a picture."
-        ),
+        "console.emails.save_logo": _limit("30/minute;300/hour", "Decodes and resizes a picture."),
         "console.mails.resend": _limit("60/minute;600/hour", "Sends an email."),
         "console.account_actions.send_link": _limit("60/minute;600/hour", "Sends an email."),
         CONSOLE_FORM: _limit("300/minute", "Every other form of the console, taken together."),

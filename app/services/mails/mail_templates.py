@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.orm import Session
@@ -24,7 +25,8 @@ from app.domain.mails.own_templates import (
     UrlRule,
 )
 from app.domain.mails.values import sample_mail
-from app.domain.shop.settings import ShopSettings
+from app.domain.shop.setting_table import SettingGroup, given_values
+from app.domain.shop.settings import ShopSettings, ShopUpdate
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.models import MailTemplateRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -211,14 +213,15 @@ def reset_template(ports: Ports, actor: Actor, kind: MailKind, language: str) ->
 
 
 @building_block
-def render_mail(ports: Ports, mail: Mail) -> RenderedMail:
+def render_mail(ports: Ports, mail: Mail, design: ShopUpdate | None = None) -> RenderedMail:
     """Return ``mail`` by the shop's template for it, else by the one that comes with Latchkey.
 
-    A template that can't be rendered is left alone: Latchkey's is sent, and the fault is noted.
+    ``design`` are settings that aren't saved. A template that can't be rendered is left alone:
+    Latchkey's is sent, and the fault is noted.
     """
     language = mail.language_code.partition("_")[0] or "EN"
     with ports.database.reading() as session:
-        shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
+        shop = _with_design(settings_of(session.get_one(ShopRecord, SHOP_ID)), design)
         logo = read_logo(session, shop.logo)
         stored = session.scalars(
             select(_template)
@@ -424,21 +427,51 @@ _ID_LENGTH = 16
 _NOT_SENT = Problem("INVALID", "The test email wasn't sent.", "kind")
 
 
+def _with_design(shop: ShopSettings, design: ShopUpdate | None) -> ShopSettings:
+    """Return ``shop`` with the look of emails in ``design``; refuse what couldn't be saved."""
+    if design is None:
+        return shop
+    given = [
+        (setting, value)
+        for setting, value in given_values(design)
+        if setting.group is SettingGroup.MAIL_DESIGN
+    ]
+    refuse_any(*(setting.problem(value) for setting, value in given))
+    values: dict[str, Any] = {setting.name: value for setting, value in given}
+    return replace(shop, **values)
+
+
 @requires_person(Permission.MANAGE_SETTINGS)
-def preview_mail(ports: Ports, actor: Actor, kind: MailKind, language_code: str) -> RenderedMail:
-    """Return the email of ``kind`` with sample values, to the caller, as it would be sent."""
+def preview_mail(
+    ports: Ports,
+    actor: Actor,
+    kind: MailKind,
+    language_code: str,
+    design: ShopUpdate | None = None,
+) -> RenderedMail:
+    """Return the email of ``kind`` with sample values, to the caller, as it would be sent.
+
+    ``design`` is a look that isn't saved; refused as ``update_shop`` would refuse it.
+    """
     own_id(actor)
-    return render_mail(ports, sample_of(ports, actor, kind, language_code))
+    return render_mail(ports, sample_of(ports, actor, kind, language_code), design)
 
 
 @requires_person(Permission.MANAGE_SETTINGS)
-def send_test_mail(ports: Ports, actor: Actor, kind: MailKind, language_code: str) -> str:
+def send_test_mail(
+    ports: Ports,
+    actor: Actor,
+    kind: MailKind,
+    language_code: str,
+    design: ShopUpdate | None = None,
+) -> str:
     """Send the email of ``kind`` with sample values to the caller; return their email.
 
     It is sent at once, so that the answer of a mail server that refuses it can be shown: INVALID.
+    ``design`` is as for ``preview_mail``.
     """
     own_id(actor)
-    rendered = render_mail(ports, sample_of(ports, actor, kind, language_code))
+    rendered = render_mail(ports, sample_of(ports, actor, kind, language_code), design)
     return _send(ports, actor, rendered, {"kind": kind.value, "language": language_code})
 
 

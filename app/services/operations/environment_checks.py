@@ -157,7 +157,7 @@ def template_findings(ports: Ports) -> Iterator[CheckResult]:
         line = f":{fault.problem.lines[0]}" if fault.problem.lines else ""
         message = f"{fault.path}{line}: {fault.problem.message}"
         yield CheckResult(subject, CheckState.WARNING, message, remedy)
-    remedy = "Edit it in the console under Email templates. Until then, the default is sent."
+    remedy = "Edit it in the console under Emails. Until then, the default is sent."
     for name, fault_text in broken_templates(ports):
         yield CheckResult(subject, CheckState.WARNING, f"{name}: {fault_text}", remedy)
 

@@ -437,6 +437,27 @@ for (const form of document.querySelectorAll("form[data-preview]")) {
   if (form.querySelector("[name=events]:checked") || form.elements.query.value) look("");
 }
 
+// ---- an email beside its form, as the form is ------------------------------------------------------
+for (const form of document.querySelectorAll("form[data-email]")) {
+  let latest = 0;
+  let waiting;
+  const look = async () => {
+    const turn = ++latest;
+    const live = document.getElementById("live");
+    live.setAttribute("aria-busy", "true");
+    const asked = part(form.dataset.email, "#live", { method: "POST", body: new URLSearchParams(new FormData(form)) });
+    const { element } = await asked.catch(() => ({}));
+    if (turn !== latest) return;
+    live.removeAttribute("aria-busy");
+    if (element) live.replaceWith(element);
+  };
+  document.addEventListener("input", ({ target }) => {
+    if (target.form !== form) return;
+    clearTimeout(waiting);
+    waiting = setTimeout(look, 500);
+  });
+}
+
 // ---- panes whose result is shown without leaving the page --------------------------------------
 document.addEventListener("submit", async (event) => {
   const form = event.target.closest("form[data-pane]");

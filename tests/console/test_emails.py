@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 
 from app.adapters.mail.mailer import SmtpMailer
-from app.console.shop.mail_preview import with_appearance
+from app.console.shop.emails import with_appearance
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
@@ -25,10 +25,12 @@ from tests.builders.people import NOBODY, actor_of, make_staff, make_user
 from tests.console.conftest import StaffConsole
 from tests.servers.smtp import smtp_server
 
-PAGE = "/console/settings/email-preview/"
-HTML = f"{PAGE}html"
+PAGE = "/console/emails/look"
+HTML = f"{PAGE}/html"
 MANAGER = Permission.MANAGE_SETTINGS
 EMAIL = "manager@example.com"
+LOOK = {"accent_color": "#0b5563"}
+SENDING = "/console/emails/sending"
 
 
 def test_preview_needs_the_permission(staff_console: StaffConsole, shop: Ports) -> None:
@@ -36,7 +38,7 @@ def test_preview_needs_the_permission(staff_console: StaffConsole, shop: Ports) 
     assert console.open(PAGE).status == 403
     assert console.open(HTML).status == 403
     for path in ("test", "logo", "logo/remove"):
-        assert console.send(f"{PAGE}{path}", {}, seen_at="/console/keyboard").status == 403
+        assert console.send(f"{PAGE}/{path}", {}, seen_at="/console/keyboard").status == 403
     assert trail(shop, "mail.test") == []
 
 
@@ -114,6 +116,65 @@ def test_preview_shows_what_is_set(staff_console: StaffConsole, shop: Ports) -> 
     assert re.search(r'<option value="DE" selected>', page.html)
 
 
+def test_look_is_previewed_and_tested_before_it_is_saved(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MANAGER)
+    before = show_settings(shop, OPERATOR)
+    entered = {"accent_color": "#aa3300", "mail_footer": "Open <b>", "kind": "new_device"}
+    answer = console.send(f"{PAGE}/preview", entered, seen_at=PAGE)
+    assert answer.status == 303
+    assert "Open" not in answer.leads_to
+    page = console.follow(answer)
+    assert 'value="#aa3300"' in page.html
+    assert '<option value="new_device" selected>' in page.html
+    [frame] = re.findall(r'<iframe[^>]*\ssrc="([^"]*)"', page.html)
+    framed = console.open(unescape(frame))
+    for shown in ("#aa3300", "Open &lt;b&gt;"):
+        assert shown in framed.html
+    assert framed.response.headers["Content-Security-Policy"].startswith("sandbox; ")
+    assert show_settings(shop, OPERATOR) == before
+    saved = console.send(PAGE, entered, seen_at=PAGE)
+    assert "Mail design saved." in console.follow(saved).text
+    assert show_settings(shop, OPERATOR).mail_footer == "Open <b>"
+
+
+def test_look_that_cannot_be_saved_has_no_preview(staff_console: StaffConsole) -> None:
+    console = staff_console(MANAGER)
+    for act in ("/preview", "/test", ""):
+        refused = console.send(f"{PAGE}{act}", {"accent_color": "red"}, seen_at=PAGE)
+        assert (refused.status, "<iframe" in refused.html) == (422, False)
+        assert "No preview Enter a color as # and six hexadecimal digits" in refused.text
+        assert 'id="accent_color-error"' in refused.html
+
+
+def test_area_of_emails_leads_where_the_person_can_go(staff_console: StaffConsole) -> None:
+    both = staff_console(MANAGER, Permission.MANAGE_STAFF)
+    assert both.open("/console/emails/").leads_to == "/console/emails/templates/"
+    for path in (PAGE, SENDING, "/console/emails/templates/", "/console/emails/log/"):
+        page = both.open(path)
+        main = page.html.partition("<main")[2]
+        assert f'<a href="{path}" aria-current="page">' in main
+        assert '<a href="/console/emails/templates/" aria-current="page">' in page.html
+    few = staff_console(Permission.MANAGE_STAFF, email="few@example.com")
+    assert few.open("/console/emails/").leads_to == "/console/emails/log/"
+    assert PAGE not in few.open("/console/emails/log/").html
+
+
+def test_old_urls_lead_to_the_area_of_emails(staff_console: StaffConsole) -> None:
+    console = staff_console(MANAGER)
+    moved = {
+        "settings/email-preview/": "emails/look",
+        "email-templates/": "emails/templates/",
+        "email-templates/new_device?language=DE": "emails/templates/new_device?language=DE",
+        "mails/?result=FAILED&q=a%20b": "emails/log/?result=FAILED&q=a%20b",
+        "mails/7": "emails/log/7",
+    }
+    for old, new in moved.items():
+        answer = console.open(f"/console/{old}")
+        assert (answer.status, answer.leads_to) == (301, f"/console/{new}"), old
+
+
 def test_unknown_choices_show_the_first_email(staff_console: StaffConsole) -> None:
     page = staff_console(MANAGER).open(f"{PAGE}?kind=<script>&language=xx&appearance=neon")
     assert page.status == 200
@@ -124,7 +185,7 @@ def test_logo_is_uploaded_shown_and_removed(staff_console: StaffConsole, shop: P
     console = staff_console(MANAGER)
     assert "data:image/png" not in console.open(HTML).html
     image = {"image": (BytesIO(png(300, 100)), "logo.png")}
-    saved = console.send(f"{PAGE}logo", image, seen_at=PAGE)
+    saved = console.send(f"{PAGE}/logo", image, seen_at=PAGE)
     assert "Logo saved." in console.follow(saved).text
     name = show_settings(shop, OPERATOR).logo
     assert f'src="/media/logo/{name}.png"' in console.open(PAGE).html
@@ -132,7 +193,7 @@ def test_logo_is_uploaded_shown_and_removed(staff_console: StaffConsole, shop: P
     assert "cid:" not in console.open(HTML).html
     picture = console.open(f"/media/logo/{name}.png")
     assert (picture.status, picture.response.content_type) == (200, "image/png")
-    removed = console.send(f"{PAGE}logo/remove", {}, seen_at=PAGE)
+    removed = console.send(f"{PAGE}/logo/remove", {}, seen_at=PAGE)
     assert "Logo removed." in console.follow(removed).text
     assert console.open(f"/media/logo/{name}.png").status == 404
     assert [row.action for row in trail(shop, "shop.logo")] == ["shop.logo"] * 2
@@ -154,7 +215,7 @@ def test_refused_logo_says_why(
 ) -> None:
     console = staff_console(MANAGER)
     files = {name: (BytesIO(data), file) for name, (data, file) in image.items()}
-    refused = console.send(f"{PAGE}logo", files, seen_at=PAGE)
+    refused = console.send(f"{PAGE}/logo", files, seen_at=PAGE)
     assert refused.status == 422
     assert reason in refused.text
     assert show_settings(shop, OPERATOR).logo == ""
@@ -162,10 +223,11 @@ def test_refused_logo_says_why(
 
 def test_test_is_sent_and_recorded(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(MANAGER)
-    values = {"kind": "password_changed", "language": "EN", "appearance": "dark"}
-    sent = console.send(f"{PAGE}test", values, seen_at=PAGE)
-    assert "kind=password_changed" in sent.leads_to
-    assert "Test sent to staff@example.com." in console.follow(sent).text
+    place = {"kind": "password_changed", "language": "EN", "appearance": "dark"}
+    sent = console.send(f"{PAGE}/test", LOOK | place, seen_at=PAGE)
+    page = console.follow(sent)
+    assert "Test sent to staff@example.com." in page.text
+    assert '<option value="password_changed" selected>' in page.html
     [row] = trail(shop, "mail.test")
     assert row.after == {"kind": "password_changed", "language": "EN"}
     audit = staff_console(Permission.MANAGE_STAFF, email="auditor@example.com")
@@ -213,6 +275,6 @@ def test_only_people_with_the_permission_send_tests(shop: Ports) -> None:
 
 def test_tests_are_limited(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(MANAGER)
-    statuses = [console.send(f"{PAGE}test", {}, seen_at=PAGE).status for _ in range(11)]
+    statuses = [console.send(f"{PAGE}/test", LOOK, seen_at=PAGE).status for _ in range(11)]
     assert statuses == [303] * 10 + [429]
     assert len(trail(shop, "mail.test")) == 10
