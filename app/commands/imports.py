@@ -24,8 +24,9 @@ from typing_extensions import Unpack
 
 from app.commands.export import sections_option
 from app.commands.terminal.command import Group, standalone
+from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.options import FilePath, is_read, read_file, read_text, warn_of_exposure
-from app.commands.terminal.output import Column, Form, json_text, output, write
+from app.commands.terminal.output import Column, Form, json_text, legible, output, write
 from app.commands.terminal.progress import progress
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.authorization.actor import OPERATOR
@@ -69,7 +70,7 @@ class SectionProgress:
 _SHOWN = 5
 """Findings of one code that a terminal shows."""
 
-_HEADINGS = ("table", "key", "code", "outcome", "reason")
+_HEADINGS = ("table", "key", "name", "code", "outcome", "reason")
 _OUTCOMES = {
     Outcome.LEFT_OUT: "left out",
     Outcome.CHANGED: "changed",
@@ -115,6 +116,7 @@ class Findings:
         values = (
             finding.table,
             finding.key,
+            finding.name,
             finding.code,
             finding.outcome.value,
             finding.reason,
@@ -147,16 +149,29 @@ def print_report(report: RunReport, findings: Findings) -> None:
         _print_json(report, findings)
         return
     out.rows(report.counts, _COUNTS, empty="There was nothing to import.")
+    # With the result, so that `> report.txt` keeps them; --short is for programs that count lines.
+    is_message = out.form is Form.SHORT
     for code, first in sorted(findings.shown.items()):
         count = findings.counts[code]
-        out.say(f"\n{code} ({count:,}), {_OUTCOMES[first[0].outcome]}:")
+        write(f"\n{code} ({count:,}), {_OUTCOMES[first[0].outcome]}:", err=is_message)
         for (table, reason), alike in groupby(first, lambda each: (each.table, each.reason)):
-            keys = ", ".join(str(finding.key) for finding in alike)
-            out.say(f"  {table} {keys}: {reason}")
+            rows = ", ".join(map(_row_name, alike))
+            write(legible(f"  {table} {rows}: {reason}"), err=is_message)
         if count > len(first):
-            out.say(f"  and {count - len(first):,} more; --csv FILE or --json has all of them.")
+            more = f"  and {count - len(first):,} more; --csv FILE or --json has all of them."
+            write(more, err=is_message)
     if report.dry_run:
-        out.say("\nDry run: nothing was written.")
+        write("\nDry run: nothing was written.", err=is_message)
+
+
+def _row_name(finding: Finding) -> str:
+    return f"{finding.key} ({finding.name})" if finding.name else str(finding.key)
+
+
+def require_no_findings(report: RunReport, *, strict: bool) -> None:
+    """Exit with 1 if something didn't fit and ``--strict`` was passed."""
+    if strict and report.findings:
+        click.get_current_context().exit(Exit.FAILED)
 
 
 def _print_json(report: RunReport, findings: Findings) -> None:
@@ -205,6 +220,9 @@ _csv_option = click.option(
     type=FilePath(dir_okay=False, path_type=Path),
     help="Write all findings to this file.",
 )
+_strict_option = click.option(
+    "--strict", is_flag=True, help="Exit with 1 if there are findings, after importing the rest."
+)
 _source_option = click.option(
     "--source",
     help="A name for the file: a later run with the same name adds what is new. Default: the "
@@ -241,6 +259,7 @@ _source_option = click.option(
     "--firebase-mem-cost", type=click.IntRange(1), default=14, show_default=True, help="mem_cost."
 )
 @_dry_run_option
+@_strict_option
 @_csv_option
 def users(  # noqa: PLR0913 - one for each option
     file: Path,
@@ -253,6 +272,7 @@ def users(  # noqa: PLR0913 - one for each option
     *,
     staff: bool,
     dry_run: bool,
+    strict: bool,
 ) -> None:
     """Import people from FILE: CSV with a header, or JSON Lines, in UTF-8.
 
@@ -274,6 +294,7 @@ def users(  # noqa: PLR0913 - one for each option
             show = SectionProgress(stack).show
             report = import_users(ports, OPERATOR, chunks, options, findings.add, show)
         print_report(report, findings)
+    require_no_findings(report, strict=strict)
 
 
 @standalone(
@@ -288,6 +309,7 @@ def users(  # noqa: PLR0913 - one for each option
 @sections_option
 @_source_option
 @_dry_run_option
+@_strict_option
 @_csv_option
 def file_(
     file: Path,
@@ -296,6 +318,7 @@ def file_(
     csv_file: Path | None,
     *,
     dry_run: bool,
+    strict: bool,
 ) -> None:
     """Import what `flask export` wrote, keeping IDs. Checks the whole FILE first.
 
@@ -314,6 +337,7 @@ def file_(
             show = SectionProgress(stack).show
             report = import_export(ports, OPERATOR, from_start, options, findings.add, show)
         print_report(report, findings)
+    require_no_findings(report, strict=strict)
 
 
 FILES = (users, file_)
@@ -421,7 +445,8 @@ def _parts(
     type=FilePath(exists=True, file_okay=False, path_type=Path),
     help="The platform's media folder, for avatars.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the report, and write nothing.")
+@_dry_run_option
+@_strict_option
 @click.option(
     "--only",
     "parts",
@@ -467,6 +492,7 @@ def platform(
     csv_file: Path | None,
     *,
     dry_run: bool,
+    strict: bool,
     **more: Unpack[_Options],
 ) -> None:
     """Import a database of the platform; it is only read.
@@ -484,6 +510,7 @@ def platform(
             show = SectionProgress(stack).show
             report = import_platform(ports, OPERATOR, url, options, findings.add, show)
         print_report(report, findings)
+    require_no_findings(report, strict=strict)
 
 
 @command.command(

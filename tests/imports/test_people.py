@@ -295,11 +295,14 @@ def test_report_is_also_a_csv_file_and_readable(
 
     assert done.exit_code == 0
     assert "People\t7\t0\t0\t0\t0\t0\t7" in done.stdout
-    assert "EMAIL_INVALID (7), left out:" in done.stderr
-    assert "and 2 more; --csv FILE or --json has all of them." in done.stderr
-    assert "Dry run: nothing was written." in done.stderr
+    assert "EMAIL_INVALID (7), left out:" in done.stdout
+    assert "  account_user 1 (nonsense 1), 2 (nonsense 2)," in done.stdout
+    assert "and 2 more; --csv FILE or --json has all of them." in done.stdout
+    assert "Dry run: nothing was written." in done.stdout
+    strict = ("import", "platform", "--database", platform.url, "--dry-run", "--strict")
+    assert run(target, *strict).exit_code == 1
     rows = list(csv.reader(file.read_text().splitlines()))
-    assert rows[0] == ["table", "key", "code", "outcome", "reason"]
+    assert rows[0] == ["table", "key", "name", "code", "outcome", "reason"]
     assert [row[1] for row in rows[1:]] == [str(key) for key in range(1, 8)]
     assert file.stat().st_mode & 0o077 == 0
 

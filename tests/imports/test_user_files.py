@@ -405,7 +405,7 @@ def test_rows_that_do_not_fit(ports: Ports, tmp_path: Path) -> None:
     ]
     assert sorted(stored(ports)) == ["date@example.com", "long@example.com", "year@example.com"]
     written = list(csv.reader(findings.read_text().splitlines()))[1:]
-    assert Counter(row[2] for row in written) == report["findingCounts"]
+    assert Counter(row[3] for row in written) == report["findingCounts"]
 
 
 def test_person_is_imported_without_a_reference_that_is_taken(

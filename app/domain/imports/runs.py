@@ -4,7 +4,7 @@ Digests tell whether a row changed at the source, or was edited here, since the 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -114,7 +114,8 @@ class Finding:
 
     ``table`` and ``key`` name it at the source (a file: its name and the line). ``code`` is
     stable, for programs (``PERMISSION_UNKNOWN``). ``template`` is the sentence, with the names of
-    ``values`` in braces. No secret may be in it.
+    ``values`` in braces. No secret may be in it. ``name`` is the email of the person, or the name
+    of the app or webhook, that the row is or belongs to; empty where there is none.
     """
 
     table: str
@@ -123,11 +124,28 @@ class Finding:
     template: str
     outcome: Outcome
     values: Mapping[str, object] = field(default_factory=dict, hash=False)
+    name: str = ""
 
     @property
     def reason(self) -> str:
         """The whole sentence."""
         return text(self.template, **self.values)
+
+
+_MAX_NAME = 100
+_NAMING = ("email", "name", "label", "identifier", "slug", "domain")
+"""The columns that name a row of the source, the best first."""
+
+
+def naming_columns(columns: Collection[str]) -> tuple[str, ...]:
+    """Return those of a table's ``columns`` that name its rows."""
+    return tuple(name for name in _NAMING if name in columns)
+
+
+def name_of(values: Mapping[str, object]) -> str:
+    """Return what the row with these ``values`` is called; empty if it has no name."""
+    found = (values.get(column) for column in _NAMING)
+    return next((name[:_MAX_NAME] for name in found if isinstance(name, str) and name), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,15 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.imports.exports import HEADER, ExportLine, Section, read_export
-from app.domain.imports.runs import Counts, Finding, ImportKind, Outcome, RunReport, digest_of
+from app.domain.imports.runs import (
+    Counts,
+    Finding,
+    ImportKind,
+    Outcome,
+    RunReport,
+    digest_of,
+    name_of,
+)
 from app.domain.values.errors import Problem, Refused
 from app.models import IdentityProviderRecord, ImportedRowRecord, ShopRecord
 from app.ports import Ports
@@ -79,7 +87,8 @@ class _Run:
         self, line: ExportLine, code: str, template: str, outcome: Outcome, **values: object
     ) -> None:
         key = f"{line.number} ({line.name})"
-        self.report(Finding(self.options.source, key, code, template, outcome, values))
+        name = name_of(line.fields)
+        self.report(Finding(self.options.source, key, code, template, outcome, values, name))
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:

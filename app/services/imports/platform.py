@@ -24,6 +24,7 @@ from app.domain.imports.runs import (
     RunOptions,
     RunReport,
     digest_of,
+    name_of,
 )
 from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.values.errors import Problem, Refused, refuse_any
@@ -45,6 +46,7 @@ from app.services.imports.ledger import (
 )
 from app.services.imports.providers import LinkedAccounts, Providers, find_subject_key
 from app.services.imports.runs import (
+    NamedFindings,
     begin_run,
     end_run,
     find_import,
@@ -211,10 +213,11 @@ class _Batch:
         removed = sorted(present.keys() - edited)
         for key in removed:
             template = "The source no longer has it, so it was removed here."
-            self._report(key, "REMOVED", template, Outcome.LEFT_OUT)
+            self._report(key, "REMOVED", template, Outcome.LEFT_OUT, name_of(present[key]))
         for key in sorted(edited):
             template = "The source no longer has it, but it was edited here and is kept."
-            self._report(key, "REMOVED_AND_EDITED", template, Outcome.KEPT)
+            name = name_of(present[key])
+            self._report(key, "REMOVED_AND_EDITED", template, Outcome.KEPT, name)
         self.counts.kept += len(edited)
         self.counts.removed += len(removed)
         if removed and not self.run.options.dry_run:
@@ -251,8 +254,10 @@ class _Batch:
             return {}
         return find_entries(self.session, self.run.import_id, self.section.kind, keys)
 
-    def _report(self, key: int, code: str, template: str, outcome: Outcome) -> None:
-        self.run.report(Finding(self.section.table, key, code, template, outcome))
+    def _report(
+        self, key: int, code: str, template: str, outcome: Outcome, name: str = ""
+    ) -> None:
+        self.run.report(Finding(self.section.table, key, code, template, outcome, name=name))
 
 
 def _entry(row: Row) -> Entry:
@@ -342,9 +347,10 @@ def import_platform(
 
     def report(finding: Finding) -> None:
         findings[finding.code] += 1
-        on_finding(finding)
+        named.add(finding)
 
     with ports.import_sources.open_platform(url) as source:
+        named = NamedFindings(source, on_finding)
         sections = [each for each in platform_sections() if each.is_wanted(options.parts)]
         name = options.source or source.name
         run = Run(ports, source, options, name, _import_id(ports, name), report, on_rows)
@@ -360,6 +366,7 @@ def import_platform(
             section.prepare(run)
         reserve_ids(run, sections)
         counts = tuple(run_section(run, section) for section in sections)
+        named.flush()
         reserve_ids(run, sections)
         result = RunReport(name, source.release, options.dry_run, counts, dict(findings))
     end_run(ports, actor, run.import_id, result)

@@ -1,21 +1,72 @@
 """Begin and end runs of imports, with room for the source's IDs."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 
 from sqlalchemy import column, func, insert, select, table, text, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.domain.imports.runs import ImportKind, RunReport
+from app.domain.imports.apps import APPS
+from app.domain.imports.people import ADDRESSES, LINKS, USERS
+from app.domain.imports.runs import Finding, ImportKind, RunReport, name_of, naming_columns
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.models import ImportRecord
 from app.models.record import Record
 from app.ports import Ports
+from app.ports.import_source import ImportSource
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block
 from app.services.imports.ledger import find_marker, foreign_rows, set_marker
-from app.services.imports.sections import Run, Section
+from app.services.imports.sections import OnFinding, Run, Section
+
+_NAMED_AT_ONCE = 500
+_OWNERS = {"user_id": USERS, "app_id": APPS}
+
+
+class NamedFindings:
+    """Passes findings on with the names of their rows, which it reads some hundred at a time.
+
+    What has no name of its own gets that of its person or app.
+    """
+
+    def __init__(self, source: ImportSource, pass_on: OnFinding) -> None:
+        self._source = source
+        self._pass_on = pass_on
+        self._waiting: list[Finding] = []
+
+    def add(self, finding: Finding) -> None:
+        """Take a finding, to be passed on later; ``flush`` passes on the last ones."""
+        self._waiting.append(finding)
+        if len(self._waiting) >= _NAMED_AT_ONCE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Pass on what waits, in the order in which it came."""
+        keys: dict[str, set[int]] = {}
+        for finding in self._waiting:
+            if not finding.name and isinstance(finding.key, int):
+                keys.setdefault(finding.table, set()).add(finding.key)
+        names = {table: self._names(table, wanted) for table, wanted in keys.items()}
+        for finding in self._waiting:
+            name = finding.name or names.get(finding.table, {}).get(finding.key, "")
+            self._pass_on(replace(finding, name=name))
+        self._waiting.clear()
+
+    def _names(self, table: str, keys: Collection[int]) -> Mapping[object, str]:
+        key, table = ("address_id", LINKS) if table == ADDRESSES else ("id", table)
+        present = self._source.columns(table)
+        owners = [column for column in _OWNERS if column in present]
+        columns = list(dict.fromkeys((key, *naming_columns(present), *owners)))
+        rows = self._source.matching(table, columns, key, keys)
+        names = {row[key]: name_of(row) for row in rows}
+        for owned_by in owners:
+            of_owner = {row[key]: row[owned_by] for row in rows if not names[row[key]]}
+            found = {owner for owner in of_owner.values() if isinstance(owner, int)}
+            if found:
+                owner_names = self._names(_OWNERS[owned_by], found)
+                names |= {row: owner_names.get(of_owner[row], "") for row in of_owner}
+        return names
 
 
 @building_block

@@ -20,6 +20,7 @@ from app.domain.imports.runs import (
     RunReport,
     digest_of,
     digest_of_text,
+    name_of,
 )
 from app.domain.imports.user_files import FileRow, count_lines, read_people
 from app.domain.passwords.imported_hashes import (
@@ -122,14 +123,16 @@ def import_users(
 
     def report(finding: Finding) -> None:
         findings[finding.code] += 1
-        on_finding(finding)
+        on_finding(replace(finding, name=emails.get(finding.key, "")))
 
+    emails: dict[int | str, str] = {}
     now = ports.clock.now()
     total = count_lines(options.source, open_chunks(), now)
     rows = read_people(options.source, open_chunks(), now)
     import_id = begin_run(ports, ImportKind.FILE, options.source, dry_run=options.dry_run)
     run = _make_run(ports, options, report, import_id)
     while batch := [*islice(rows, _BATCH)]:
+        emails = {row.line: name_of(row.values or {}) for row in batch}
         _import_batch(run, batch)
         on_rows(_TITLE, batch[-1].line, total)
     result = RunReport(options.source, "", options.dry_run, (run.counts,), dict(findings))
