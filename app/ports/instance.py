@@ -33,6 +33,8 @@ class InstanceWebhook:
     query: str
     custom_headers: Mapping[str, str] = field(repr=False)
     has_secret: bool = False
+    facts: Mapping[str, object] = field(default_factory=dict, repr=False, compare=False)
+    """What an installation that compares before it saves compares with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,12 @@ class Instance(Protocol):
 
     def change(self, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
         """Change a webhook; likewise."""
+
+    def change_unchanged(self, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
+        """Change a webhook that is still as ``webhook`` has it, else raise ``Stale``.
+
+        Saleor's API can't compare: another instance changes it in any case.
+        """
 
     def delete(self, webhook: InstanceWebhook) -> None:
         """Remove a webhook with its deliveries."""

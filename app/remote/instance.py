@@ -315,6 +315,9 @@ class RemoteInstance:
         )
         return self._read(lambda: _owned(payload["webhook"]))
 
+    def change_unchanged(self, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
+        return self.change(webhook, draft)
+
     def delete(self, webhook: InstanceWebhook) -> None:
         self._api.change("webhookDelete", _DELETE_WEBHOOK, id=webhook.id)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.console.frame.session import PROOF_LASTS
+from app.domain.authorization.actor import PROOF_LASTS
 from app.domain.second_factors import RECOVERY_CODES
 from app.models import PasskeyRecord, RecoveryCodeRecord
 from tests.browser.authenticator import VirtualAuthenticator

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.console.frame.session import PROOF_LASTS
+from app.domain.authorization.actor import PROOF_LASTS
 from app.domain.second_factors import RECOVERY_CODES
 from app.ports import Ports
 from app.services.second_factors.stored_factors import read_factors

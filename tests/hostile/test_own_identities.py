@@ -214,3 +214,20 @@ def test_session_that_ended_meanwhile_neither_links_nor_unlinks(
     unlink = partial(unlink_own_identity, interrupted, actor, identity_id=own.id)
     assert refusal_of(unlink) == INVALID
     assert len(identities(ports)) == 1
+
+
+def test_identity_that_the_provider_did_not_ask_about_again_is_not_linked(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    """A browser that was left signed in there links the identity of whoever used it before."""
+    actor = actor_of(ports, make_staff(ports, "me@example.com"))
+    for ago, is_linked in ((301, False), (60, True)):
+        asked = begin(ports, actor)
+        claims = provider.id_claims(asked["nonce"], "alice", auth_time=provider.now() - ago)
+        provider.grant(CODE, id_token=provider.sign(claims))
+        if not is_linked:
+            refused = "The identity provider didn't ask you to sign in again."
+            assert problem(ports, actor, asked["state"]).startswith(refused)
+            continue
+        finish_own_link(ports, actor, plugin_id=PLUGIN, code=CODE, state=asked["state"])
+        assert len(trail(ports, "user.link")) == 1

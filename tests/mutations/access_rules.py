@@ -95,6 +95,20 @@ AUTHORIZATION = (
         "hostile/test_channel_restrictions.py",
     ),
     Mutant(
+        "An identity is linked only after a fresh sign-in at its provider",
+        "app/services/single_sign_on/own_identities.py",
+        "if verified.proved_ago > PROOF_LASTS.total_seconds():",
+        "if False:",
+        "hostile/test_own_identities.py",
+    ),
+    Mutant(
+        "An editor saves only what it has read",
+        "app/commands/webhooks/instance_option.py",
+        "replace(_input(draft), seen=webhook.facts)",
+        "replace(_input(draft), seen={})",
+        "commands/webhooks/test_edit.py",
+    ),
+    Mutant(
         "Erasing a person takes all permissions",
         "app/services/people/erasure.py",
         "if not holds_all_permissions(actor):",

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from app.commands.webhooks.fields import (
 )
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.domain.urls.web_urls import is_private_target, is_web_url
-from app.domain.values.errors import Problem, Refused, problem_text
+from app.domain.values.errors import Problem, Refused, Stale, problem_text
 from app.domain.values.inputs import ABSENT, Absent, present
 from app.domain.values.installation import Fault
 from app.domain.webhooks import not_permitted, receives_nothing
@@ -201,6 +201,26 @@ def merged_draft(
     ]
     added = [event for event in draft.events if event not in (*opened.events, *kept)]
     return replace(draft, events=(*kept, *added))
+
+
+@dataclass(slots=True)
+class OpenedWebhook:
+    """A webhook that was ``opened`` in an editor; ``seen`` is what later changes left of it."""
+
+    instance: Instance
+    opened: InstanceWebhook
+    seen: InstanceWebhook
+
+    def save(self, draft: WebhookDraft) -> InstanceWebhook:
+        """Merge ``draft`` into the webhook as it is now, and save it if it still is.
+
+        Raises ``Unreadable`` as ``merged_draft`` does; the next time, that change was seen.
+        """
+        while True:
+            before, self.seen = self.seen, find_webhook(self.instance, self.opened.id)
+            merged = merged_draft(self.opened, before, self.seen, draft)
+            with suppress(Stale):  # changed since it was read: merged again
+                return self.instance.change_unchanged(self.seen, merged)
 
 
 def _change(value: Any, before: Any) -> Any:
@@ -407,7 +427,7 @@ def _edit(instance: Instance, webhook: InstanceWebhook) -> InstanceWebhook | Non
 
     What others change meanwhile stays, unless it is confirmed by saving twice.
     """
-    seen = webhook
+    opened = OpenedWebhook(instance, webhook, webhook)
     with edited_file(format_toml(webhook), ".toml", output().say) as file:
         while (text := file.edit()).strip():
             try:
@@ -416,9 +436,8 @@ def _edit(instance: Instance, webhook: InstanceWebhook) -> InstanceWebhook | Non
                     draft = replace(draft, events=event_names(instance, draft.events))
                 if draft == WebhookDraft():
                     return None
-                before, seen = seen, find_webhook(instance, webhook.id)
-                draft = merged_draft(webhook, before, seen, draft)
-                return _changed(instance, seen, draft)
+                with explain_target_errors(draft):
+                    return opened.save(draft)
             except (Unreadable, Refused, Fault, click.UsageError) as error:
                 file.explain(text, str(error))
                 question = f"{legible(str(error))} Edit again?"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -33,7 +34,7 @@ from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.installation import OnProgress, ignore_progress
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest, read_cursor
-from app.domain.webhooks import ALL_EVENTS_DESCRIPTION, Webhook
+from app.domain.webhooks import ALL_EVENTS_DESCRIPTION, Webhook, editable_facts
 from app.ports import Ports
 from app.ports.instance import (
     DeliveryPage,
@@ -112,7 +113,13 @@ class LocalInstance:
         return _to_webhook(created, self._app(created.app_id))
 
     def change(self, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
-        changed = update_webhook(self._ports, self._actor, webhook.id, "", _input(draft))
+        return self._change(webhook, _input(draft))
+
+    def change_unchanged(self, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
+        return self._change(webhook, replace(_input(draft), seen=webhook.facts))
+
+    def _change(self, webhook: InstanceWebhook, input_: WebhookInput) -> InstanceWebhook:
+        changed = update_webhook(self._ports, self._actor, webhook.id, "", input_)
         return _to_webhook(changed, webhook.app)
 
     def delete(self, webhook: InstanceWebhook) -> None:
@@ -238,6 +245,7 @@ def _to_webhook(webhook: Webhook, app: InstanceApp) -> InstanceWebhook:
         query=webhook.query,
         custom_headers=_headers(webhook),
         has_secret=webhook.has_secret,
+        facts=editable_facts(webhook),
     )
 
 

@@ -9,7 +9,7 @@ from flask_login import LoginManager, UserMixin, current_user, login_user, logou
 from werkzeug.exceptions import Unauthorized
 from werkzeug.wrappers import Response
 
-from app.domain.authorization.actor import Actor, SessionOrigin, anonymous
+from app.domain.authorization.actor import PROOF_LASTS, Actor, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.second_factors import began_with_passkey
 from app.domain.values.errors import PermissionDenied
@@ -68,9 +68,6 @@ def _is_secure(ports: Ports) -> bool:
 
 IDLE = timedelta(minutes=30)
 """Without use for so long, staff sign in again."""
-
-PROOF_LASTS = timedelta(minutes=5)
-"""How long a proof of identity counts as fresh."""
 
 _NOTED_EVERY = 60.0
 _REASON = "signed_out_because"

@@ -6,6 +6,7 @@ Grants: contract, "Staff and permissions".
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 
 from app.domain.authorization.permissions import (
@@ -18,6 +19,9 @@ from app.domain.authorization.permissions import (
 from app.domain.values.errors import Problem, TokenFault
 from app.domain.values.ids import to_global_id
 from app.domain.values.unchanging import unchanging
+
+PROOF_LASTS = timedelta(minutes=5)
+"""How long a proof of identity counts as fresh."""
 
 
 class ActorKind(StrEnum):

@@ -100,6 +100,17 @@ def show_revert(ports: Ports, actor: Actor, entry_id: int) -> Revert | None:
 
     Refuses NOT_FOUND on ``id`` if the subject was deleted.
     """
+    found = _find(ports, actor, entry_id)
+    if found is None:
+        return None
+    revert, current = found
+    with ports.database.reading() as session:
+        known = names_of(session, revert.entry.before, revert.entry.after, current)
+    return replace(revert, entry=replace(revert.entry, names=known))
+
+
+def _find(ports: Ports, actor: Actor, entry_id: int) -> tuple[Revert, Values] | None:
+    """Return the revert of an entry, with all current values of its subject."""
     entry = show_entry(ports, actor, entry_id)
     kind = None if entry is None else _KINDS.get(entry.action)
     if entry is None or kind is None or not may(actor, kind.by):
@@ -110,15 +121,14 @@ def show_revert(ports: Ports, actor: Actor, entry_id: int) -> Revert | None:
     if not names:
         return None
     current = kind.read(ports, actor, entry.subject_id)
-    with ports.database.reading() as session:
-        known = names_of(session, entry.before, entry.after, current)
-    return Revert(
-        replace(entry, names=known),
+    found = Revert(
+        entry,
         before={name: entry.before[name] for name in names},
         after={name: entry.after[name] for name in names},
         current={name: current[name] for name in names},
         left_out=tuple(name for name in changed if name not in names),
     )
+    return found, current
 
 
 @requires_person(Permission.MANAGE_STAFF)
@@ -130,14 +140,14 @@ def revert_change(
     Raises ``Stale`` if they aren't. Refuses INVALID on ``id`` for an entry that can't be reverted,
     or not in these fields, and what the use case of the change does.
     """
-    found = show_revert(ports, actor, entry_id)
-    if found is None or not set(names) <= found.before.keys():
+    found = _find(ports, actor, entry_id)
+    if found is None or not set(names) <= found[0].before.keys():
         raise Refused(_NOT_REVERTIBLE)
-    kind = _KINDS[found.entry.action]
-    current = kind.read(ports, actor, found.entry.subject_id)
+    revert, current = found
     require_unchanged(seen, current)
-    values = {name: found.before[name] for name in names}
-    kind.write(ports, actor, found.entry.subject_id, values, current)
+    values = {name: revert.before[name] for name in names}
+    kind = _KINDS[revert.entry.action]
+    kind.write(ports, actor, revert.entry.subject_id, values, current)
 
 
 def _is_masked(entry: AuditEntry, name: str) -> bool:

@@ -5,12 +5,12 @@ the console's cookie can't name one.
 """
 
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from sqlalchemy import and_, bindparam
 
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor, SessionOrigin
+from app.domain.authorization.actor import PROOF_LASTS, Actor, SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode, rejects_password_sessions
 from app.models import SessionRecord, ShopRecord
 from app.models.record import UtcDateTime
@@ -28,9 +28,6 @@ from app.services.authorization.shop_state import moment, read_shop_state
 from app.services.identity.identify import Visitor, session_actor
 from app.services.shop.settings import settings_of
 from app.services.sign_in.sessions import OpenedSession, end_own_session
-
-PROOF_LASTS = timedelta(minutes=5)
-"""For how long a sign-in counts as a fresh proof of who is at the keyboard."""
 
 _HOSTED = session_query(
     and_(

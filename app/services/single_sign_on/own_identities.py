@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import and_, select
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.authorization.actor import Actor
+from app.domain.authorization.actor import PROOF_LASTS, Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.mails.mail import MailKind
 from app.domain.single_sign_on.providers import ProviderError, plugin_id_of
@@ -39,6 +39,10 @@ from app.services.single_sign_on.sign_in import (
 
 _IN_USE = Problem(
     "INVALID", "You signed in with this identity. Sign in another way to unlink it.", "id"
+)
+_NOT_PROVED = Problem(
+    "INVALID",
+    "The identity provider didn't ask you to sign in again. Sign out there, then try again.",
 )
 _NOT_LINKED = Problem("NOT_FOUND", "You haven't linked this SSO identity.", "id")
 
@@ -138,15 +142,19 @@ def finish_own_link(
     """Link the identity with which the caller came back; return the provider's name.
 
     The ``state`` stands for the fresh proof of ``begin_own_link``: it works once, in the same
-    session, within ten minutes. Refuses as ``finish_sign_in`` and ``link_to_account`` do. The
-    owner gets an email.
+    session, within ten minutes. Refuses as ``finish_sign_in`` and ``link_to_account`` do, and a
+    provider that says (``auth_time``) that it didn't ask the person to sign in. The owner gets an
+    email.
     """
     session_id, provider = _own_session(actor), find_login_provider(ports, plugin_id)
     started = take_sign_in(ports, provider, state or "", links_in=session_id)
     if error is not None:
         raise Refused(error.problem(provider.name))
     require_codes_allowed(ports, provider)
-    person = verify_code(ports, provider, started, code or "").provider_person
+    verified = verify_code(ports, provider, started, code or "")
+    if verified.proved_ago > PROOF_LASTS.total_seconds():
+        raise Refused(_NOT_PROVED)
+    person = verified.provider_person
     try:
         _link_own(ports, actor, person)
     except IntegrityError:  # the same identity was linked by another request, a moment before

@@ -7,9 +7,15 @@ import signal
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
+from app.commands.webhooks.edit import OpenedWebhook, Unreadable
+from app.commands.webhooks.instance_option import LocalInstance
+from app.domain.authorization.actor import OPERATOR
 from app.domain.events import EventType
 from app.ports import Ports
+from app.ports.instance import InstanceWebhook, WebhookDraft
+from app.services.webhooks.changes import WebhookInput, update_webhook
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_webhook
 from tests.commands.fake_remote_shop import count_requests, other_shop
@@ -143,3 +149,36 @@ def test_text_is_kept_when_saving_is_interrupted(tmp_path: Path) -> None:
         shown = read_rest(ours)
         os.close(ours)
     assert 'name = "renamed"' in kept_text(shown)
+
+
+class _ChangedMeanwhile(LocalInstance):
+    """Somebody saves the webhook right after each of the first few readings."""
+
+    def __init__(self, ports: Ports, *changes: WebhookInput) -> None:
+        super().__init__(ports)
+        self._shop, self._changes = ports, list(changes)
+
+    @override
+    def webhooks(self) -> tuple[InstanceWebhook, ...]:
+        read = super().webhooks()
+        if self._changes:
+            update_webhook(self._shop, OPERATOR, read[0].id, "", self._changes.pop(0))
+        return read
+
+
+def test_change_between_reading_and_saving_is_merged_or_told(ports: Ports) -> None:
+    app, _ = make_app(ports, "Warehouse")
+    make_webhook(ports, app, EventType.PRODUCT_UPDATED)
+    [opened] = LocalInstance(ports).webhooks()
+    others = [WebhookInput(target_url=f"https://{name}.example.com/") for name in ("one", "two")]
+    editing = OpenedWebhook(_ChangedMeanwhile(ports, *others), opened, opened)
+    saved = editing.save(WebhookDraft(name="Mine"))
+    assert (saved.name, saved.target_url) == ("Mine", "https://two.example.com/")
+    [opened] = LocalInstance(ports).webhooks()
+    editing = OpenedWebhook(_ChangedMeanwhile(ports, WebhookInput(name="Theirs")), opened, opened)
+    with pytest.raises(Unreadable, match="name was changed to 'Theirs'"):
+        editing.save(WebhookDraft(name="Ours"))
+    [stored] = LocalInstance(ports).webhooks()
+    assert stored.name == "Theirs"
+    # Told once, it is replaced.
+    assert editing.save(WebhookDraft(name="Ours")).name == "Ours"
