@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from app.domain.single_sign_on.provider_tokens import ALGORITHMS
 from app.domain.single_sign_on.providers import DISCOVERY_PATH, SUBJECT_CLAIMS, Provider
-from app.domain.urls.web_urls import is_web_url
+from app.domain.urls.web_urls import is_web_url, normalize_url
 from app.domain.values.errors import Problem
 from app.domain.values.text import Sentence, translatable
 from app.domain.values.text_rules import line_problem
@@ -251,6 +251,29 @@ def read_setting(name: str, value: str | None) -> str | bool | Problem | None:
     if problem is None and name == "scope_prefix" and not _SCOPE_CHARACTERS.fullmatch(text):
         problem = Problem("INVALID", _NO_SCOPE, name)
     return problem or text
+
+
+_OWN_PATHS = (
+    "",
+    "/graphql/",
+    "/.well-known/jwks.json",
+    "/oauth/authorize",
+    "/oauth/token",
+    "/oauth/userinfo",
+)
+
+
+def own_url_problem(name: str, text: str, public_url: str) -> Problem | None:
+    """Return why a setting can't name the provider that this installation is itself.
+
+    Its people would sign in with their own sessions, whatever the login mode says.
+    """
+    own = {f"{public_url}{path}".rstrip("/") for path in _OWN_PATHS}
+    is_url = name == "issuer" or name.endswith("_url")
+    if not (public_url and is_url and normalize_url(text).partition("?")[0].rstrip("/") in own):
+        return None
+    message = "This is this installation itself, which can't be its own identity provider."
+    return Problem("INVALID", message, name)
 
 
 def _choice_problem(setting: Setting) -> Problem:

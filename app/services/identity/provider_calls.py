@@ -16,13 +16,14 @@ from app.domain.single_sign_on.provider_tokens import (
     reason_of,
 )
 from app.domain.single_sign_on.providers import Provider
-from app.domain.values.errors import TokenRejected
+from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
 from app.ports.identity_provider import ProviderKey
 from app.ports.monitoring import PROVIDER_CALLS, PROVIDER_SECONDS, SpanKind
 from app.ports.process_cache import CachedProviderKeys, CallPurpose
 from app.services.authorization.register import building_block
+from app.services.keys import ring
 
 QUEUE_SECONDS = 0.5
 """How long a request waits for its turn to call; password logins need the same threads."""
@@ -102,10 +103,14 @@ _AT_LONGEST = 24 * 3600.0
 def verify_with(ports: Ports, provider: Provider, token: str) -> SignedToken:
     """``token`` after its signature by one of the provider's keys.
 
-    Raises ``TokenRejected`` as the port's ``verify`` does, and ``CallFailed`` when the provider's
-    keys cannot be had.
+    Raises ``TokenRejected`` as the port's ``verify`` does, INVALID for what this installation
+    signed itself, wherever the provider says that its keys are, and ``CallFailed`` when they
+    cannot be had.
     """
     kid = read_foreign_token(token, ALGORITHMS).kid
+    # Its own key's name is the thumbprint, so no other key has it.
+    if kid is not None and kid in ring(ports).ring.published:
+        raise TokenRejected(TokenFault.INVALID)
     keys = _keys(ports, provider.json_web_key_set_url, kid)
     return ports.identity_provider.verify(keys, token)
 

@@ -18,6 +18,7 @@ from app.domain.single_sign_on.provider_settings import (
     SettingType,
     SettingValue,
     activation_problems,
+    own_url_problem,
     read_setting,
     show_settings,
 )
@@ -269,6 +270,9 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
     """The values to store, by column; refuses those that cannot be used."""
     read = {name: read_setting(name, value) for name, value in changes.settings.items()}
     problems = [value for value in read.values() if isinstance(value, Problem)]
+    base = ports.configuration.public_url
+    own = (own_url_problem(name, str(value), base) for name, value in read.items())
+    problems += [problem for problem in own if problem is not None]
     name = (changes.name or "").strip()
     if changes.name is not None:
         problem = line_problem(name, "name", max_length=_MAX_NAME_LENGTH)
