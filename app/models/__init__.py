@@ -32,6 +32,7 @@ from app.models.logs import (
     TrafficRecord,
 )
 from app.models.oauth import (
+    OAuthAssertionRecord,
     OAuthClientRecord,
     OAuthClientSecretRecord,
     OAuthCodeRecord,

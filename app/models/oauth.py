@@ -125,3 +125,12 @@ class OAuthRefreshTokenRecord(Record):
     )
     created_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
+
+
+class OAuthAssertionRecord(Record):
+    """A signed assertion of a client that was used: the SHA-256 of its client and ``jti``."""
+
+    __tablename__ = "oauth_assertions"
+
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    expires_at: Mapped[datetime] = mapped_column(index=True)

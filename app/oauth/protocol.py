@@ -5,10 +5,12 @@ introspection (RFC 7662), the issuer in responses (RFC 9207), and OpenID Connect
 code flow.
 """
 
+import json
 import logging
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -17,26 +19,35 @@ from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.base import invalid_error_characters
 from authlib.oauth2.rfc6749 import (
     AuthorizationServer,
+    InvalidClientError,
     InvalidRequestError,
+    InvalidScopeError,
     OAuth2Payload,
     OAuth2Request,
+    UnauthorizedClientError,
     grants,
 )
 from authlib.oauth2.rfc7009 import RevocationEndpoint
+from authlib.oauth2.rfc7523 import JWTBearerClientAssertion
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 from authlib.oauth2.rfc9207 import IssuerParameter
 from authlib.oidc.core.grants import OpenIDCode, OpenIDToken
 from authlib.oidc.core.util import create_half_hash
 from flask import Request, Response, g
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
 from werkzeug.datastructures import MultiDict
 
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.oauth import OAuthClient, read_scopes, write_scopes
+from app.domain.authorization.permissions import known_permissions
+from app.domain.oauth import APP_TOKEN_LIFETIME, OAuthClient, read_scopes, write_scopes
 from app.domain.second_factors import AuthenticationMethod
 from app.domain.values.errors import TrafficClosed
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
+from app.services.oauth.app_grants import claim_assertion, grant_app_token
 from app.services.oauth.grants import (
     CodeRequest,
     Granted,
@@ -61,8 +72,11 @@ logging.getLogger("authlib").setLevel(logging.WARNING)
 ALGORITHM = "RS256"
 ONE_FACTOR, TWO_FACTORS = "aal1", "aal2"
 SECRET_METHODS = ["client_secret_basic", "client_secret_post"]
-TOKEN_METHODS = [*SECRET_METHODS, "none"]
+SIGNED = "private_key_jwt"
+CONFIDENTIAL_METHODS = [*SECRET_METHODS, SIGNED]
+TOKEN_METHODS = [*CONFIDENTIAL_METHODS, "none"]
 CODE, REFRESH = "authorization_code", "refresh_token"
+CREDENTIALS = "client_credentials"
 _ECHOED = ("response_type", "grant_type", "redirect_uri", "client_id", "scope", "prompt")
 """Parameters that Authlib's error descriptions repeat, which hold few characters."""
 
@@ -167,13 +181,15 @@ class ProtocolClient:
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
         if self.client.is_public:
             return method == "none"
-        return not self.client.key_set and method in SECRET_METHODS
+        return method == SIGNED if self.client.key_set else method in SECRET_METHODS
 
     def check_response_type(self, response_type: str) -> bool:
         return response_type == "code" and self.client.app_id is None
 
     def check_grant_type(self, grant_type: str) -> bool:
-        return grant_type in (CODE, REFRESH) and self.client.app_id is None
+        if self.client.app_id is not None:
+            return grant_type == CREDENTIALS
+        return grant_type in (CODE, REFRESH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +322,68 @@ class _RefreshGrant(_GrantedTokens, grants.RefreshTokenGrant):  # type: ignore[m
         """Do nothing: the token was used up with its successor."""
 
 
+class _AppGrant(grants.ClientCredentialsGrant):  # type: ignore[misc]
+    TOKEN_ENDPOINT_AUTH_METHODS = CONFIDENTIAL_METHODS
+
+    def generate_token(self, scope: str | None = None, **_given: object) -> dict[str, object]:
+        asking, client = caller(), self.request.client.client
+        scopes = read_scopes(scope or "", asking.shop)
+        permissions = known_permissions(scopes or ())
+        if scopes is None or len(permissions) != len(scopes):
+            raise InvalidScopeError("Scopes of an app are permissions.")
+        narrowed = permissions or None
+        new = grant_app_token(asking.ports, asking.actor, client, narrowed)
+        if new is None:
+            raise UnauthorizedClientError("The app of this client is not active.")
+        token: dict[str, object] = {
+            "token_type": "Bearer",
+            "access_token": new.secret,
+            "expires_in": int(APP_TOKEN_LIFETIME.total_seconds()),
+        }
+        return token | ({"scope": write_scopes(scopes, asking.shop)} if scopes else {})
+
+    def save_token(self, token: object) -> None:
+        """Keep nothing: the token was stored when it was made."""
+
+
+class _SignedAssertion(JWTBearerClientAssertion):  # type: ignore[misc]
+    """Authentication by a JWT that the client signs (RFC 7523), each for one use."""
+
+    CLIENT_AUTH_METHOD = SIGNED
+
+    def __call__(self, query_client: Any, request: ProtocolRequest) -> Any:
+        try:
+            return super().__call__(query_client, request)
+        except (JoseError, ValueError, TypeError, KeyError):
+            raise InvalidClientError("Invalid client assertion.") from None
+
+    def get_audiences(self) -> list[str]:
+        issuer = issuer_of(caller().actor)
+        return [issuer, f"{issuer}/oauth/token"]
+
+    def verify_claims(self, claims: dict[str, Any]) -> None:
+        """Check the claims by the installation's clock."""
+        asking = caller()
+        registry = jwt.JWTClaimsRegistry(
+            now=int(asking.ports.clock.timestamp()),
+            leeway=self.leeway,
+            iss={"essential": True, "value": str(claims.get("sub"))},
+            sub={"essential": True},
+            aud={"essential": True, "values": self.get_audiences()},
+            exp={"essential": True},
+            jti={"essential": True},
+        )
+        registry.validate(claims)
+        client = find_client(asking.ports, asking.actor, claims["sub"])
+        expires = datetime.fromtimestamp(claims["exp"], UTC)
+        jti = str(claims["jti"])
+        if client is None or not claim_assertion(asking.ports, asking.actor, client, jti, expires):
+            raise InvalidClientError("The assertion was used before, or is valid for too long.")
+
+    def resolve_client_public_key(self, client: ProtocolClient) -> Any:
+        return KeySet.import_key_set(json.loads(client.client.key_set or '{"keys": []}'))
+
+
 class _InvalidGrant(OAuth2Error):  # type: ignore[misc]
     error = "invalid_grant"
 
@@ -365,7 +443,7 @@ class _Revocation(RevocationEndpoint):  # type: ignore[misc]
 
 
 class _Introspection(IntrospectionEndpoint):  # type: ignore[misc]
-    CLIENT_AUTH_METHODS = SECRET_METHODS
+    CLIENT_AUTH_METHODS = CONFIDENTIAL_METHODS
 
     def authenticate_token(
         self, request: ProtocolRequest, client: ProtocolClient
@@ -413,6 +491,8 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         self.issuer = _Issuer()
         self.register_grant(_CodeGrant, [_S256(), _CodeIdToken()])
         self.register_grant(_RefreshGrant, [_RefreshIdToken()])
+        self.register_grant(_AppGrant)
+        self.register_client_auth_method(SIGNED, _SignedAssertion())
         self.register_endpoint(_Revocation)
         self.register_endpoint(_Introspection)
 

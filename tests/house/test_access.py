@@ -47,6 +47,8 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
     } == {
         "accounts.account_securing.secure_account",
         "accounts.email_changes.confirm_account",
+        "oauth.app_grants.claim_assertion",
+        "oauth.app_grants.grant_app_token",
         "oauth.grants.find_code",
         "oauth.grants.find_issued_token",
         "oauth.grants.find_refresh_token",

@@ -259,7 +259,7 @@ def _facts(client: OAuthClient) -> Mapping[str, object]:
         "backchannel_logout_uri": client.backchannel_logout_uri,
         "scopes": sorted(client.scopes),
         "first_party": client.is_first_party,
-        "public": client.is_public,
+        "is_public": client.is_public,
         "active": client.is_active,
         "app": client.app_id,
         "key_set": client.key_set,

@@ -72,7 +72,7 @@ def allow_client(ports: Ports, actor: Actor, client: OAuthClient, scopes: Collec
             )
             session.add(stored)
         stored.scope, stored.updated_at = scope, now
-        after = {"client": client.name, "scope": scope}
+        after = {"client": client.name, "scope": sorted(scope.split())}
         entry = Change("oauth_consent.allow", "User", user_id, actor.name, after=after)
         record(ports, actor, session, entry)
 
@@ -116,7 +116,7 @@ def _disconnect(
     )
     before = {
         "client": client.name,
-        "scope": stored.scope,
+        "scope": sorted(stored.scope.split()),
         "sessions": len(session.scalars(ended.returning(SessionRecord.id)).all()),
     }
     session.delete(stored)

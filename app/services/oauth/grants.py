@@ -43,6 +43,7 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
     account_owner_only,
+    building_block,
     input_decides,
     public,
 )
@@ -273,7 +274,7 @@ def _exchange(
     refresh = ""
     if lifetime is None:
         refresh = _add_refresh_token(ports, session, code.granted_session_id)
-    _note_use(ports, session, client)
+    note_use(ports, session, client)
     return _Begun(judged, opened, code.authenticated_at, refresh)
 
 
@@ -309,7 +310,9 @@ def _sign(ports: Ports, actor: Actor, begun: _Begun) -> Granted:
     )
 
 
-def _note_use(ports: Ports, session: Session, client: OAuthClient) -> None:
+@building_block
+def note_use(ports: Ports, session: Session, client: OAuthClient) -> None:
+    """Remember when the client was last given tokens."""
     now = ports.clock.now()
     last = OAuthClientRecord.last_used_at
     session.execute(
@@ -388,7 +391,7 @@ def use_refresh_token(
             return None
         used.used_at = ports.clock.now()
         refresh = _add_refresh_token(ports, session, kept.id)
-        _note_use(ports, session, client)
+        note_use(ports, session, client)
         opened = OpenedSession(
             token=kept.token,
             origin=judged.found.origin,

@@ -24,6 +24,7 @@ from app.models import (
     FormAnswerRecord,
     FormSubmissionRecord,
     KnownDeviceRecord,
+    OAuthAssertionRecord,
     OAuthCodeRecord,
     OidcStateRecord,
     OutboxEventRecord,
@@ -101,6 +102,7 @@ class CleanupResult:
     challenges: int
     known_devices: int
     oauth_codes: int
+    oauth_assertions: int
 
 
 @internal
@@ -181,6 +183,9 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
         ),
         known_devices=_delete_old_devices(ports),
         oauth_codes=_delete_old(ports, OAuthCodeRecord.id, OAuthCodeRecord.expires_at),
+        oauth_assertions=_delete_old(
+            ports, OAuthAssertionRecord.digest, OAuthAssertionRecord.expires_at
+        ),
     )
 
 

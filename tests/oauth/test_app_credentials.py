@@ -1,0 +1,145 @@
+"""Client credentials: an app's short-lived tokens, by a secret or by a key of its own."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import jwt
+import pytest
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.ports import Ports
+from app.services.apps.app_changes import deactivate_app
+from app.services.apps.app_tokens import list_app_tokens
+from app.services.identity.identify import identify
+from tests.builders.apps import make_app
+from tests.builders.oauth import Registered, make_client
+from tests.builders.people import visit
+from tests.builders.shop import close_storefront
+from tests.fakes.clock import FakeClock
+from tests.oauth.pages import BASE, Provider, provider_of
+from tests.servers.own_provider import ec_key, public_jwk, rsa_key
+
+ORDERS, PRODUCTS = Permission.MANAGE_ORDERS, Permission.MANAGE_PRODUCTS
+BEARER = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+CREDENTIALS = {"grant_type": "client_credentials"}
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    return sqlite_url
+
+
+@pytest.fixture
+def site(ports: Ports) -> Iterator[Provider]:
+    with provider_of(ports) as running:
+        yield running
+
+
+@pytest.fixture
+def app_id(ports: Ports) -> int:
+    return make_app(ports, "Warehouse", ORDERS, PRODUCTS)[0]
+
+
+def held(ports: Ports, token: str) -> frozenset[Permission]:
+    return identify(ports, visit(token)).actor.permissions
+
+
+def test_app_gets_a_token_that_ends_by_itself(
+    ports: Ports, site: Provider, app_id: int, clock: FakeClock
+) -> None:
+    client = make_client(ports, app_id=app_id)
+    # Apps aren't storefront traffic.
+    close_storefront(ports)
+    answer = site.token(client, CREDENTIALS)
+    token = answer.json()
+    assert (token["expires_in"], token.get("refresh_token")) == (600, None)
+    assert held(ports, token["access_token"]) == {ORDERS, PRODUCTS}
+    limited = site.token(client, {**CREDENTIALS, "scope": "latchkey:manage_orders"}).json()
+    assert held(ports, limited["access_token"]) == {ORDERS}
+    for scope in ("openid", "latchkey:unknown", "staff"):
+        refused = site.token(client, {**CREDENTIALS, "scope": scope})
+        assert refused.json()["error"] == "invalid_scope", scope
+    clock.pass_(minutes=10)
+    assert held(ports, token["access_token"]) == frozenset()
+    site.token(client, CREDENTIALS)
+    assert len(list_app_tokens(ports, OPERATOR, app_id)) == 2  # the first is that of the app
+    deactivate_app(ports, OPERATOR, app_id)
+    assert site.token(client, CREDENTIALS).json()["error"] == "unauthorized_client"
+
+
+def test_clients_of_apps_and_of_people_do_not_mix(
+    ports: Ports, site: Provider, app_id: int
+) -> None:
+    of_app, of_people = make_client(ports, app_id=app_id), make_client(ports)
+    assert site.token(of_people, CREDENTIALS).json()["error"] == "unauthorized_client"
+    assert site.authorize(of_app).status_code == 400
+    code = {"grant_type": "authorization_code", "code": "x"}
+    assert site.token(of_app, code).json()["error"] == "unauthorized_client"
+    wrong = replace(of_app, secret="wrong")
+    assert site.token(wrong, CREDENTIALS).json()["error"] == "invalid_client"
+
+
+def test_key_of_the_app_stands_in_for_a_secret(
+    ports: Ports, site: Provider, app_id: int, clock: FakeClock
+) -> None:
+    keys = json.dumps({"keys": [public_jwk(rsa_key(), kid="a"), public_jwk(ec_key(), kid="b")]})
+    client = make_client(ports, app_id=app_id, key_set=keys)
+    assert client.secret == ""
+    now = int(clock.timestamp())
+    claims = {
+        "iss": client.id,
+        "sub": client.id,
+        "aud": BASE,
+        "iat": now,
+        "exp": now + 60,
+        "jti": "first",
+    }
+
+    def ask(key: Any = None, algorithm: str = "RS256", kid: str = "a", **changes: Any) -> Any:
+        present = {name: value for name, value in {**claims, **changes}.items() if value != ""}
+        assertion = jwt.encode(present, key or rsa_key(), algorithm, headers={"kid": kid})
+        proof = {"client_assertion_type": BEARER, "client_assertion": assertion}
+        return site.post("/oauth/token", {**CREDENTIALS, **proof})
+
+    assert held(ports, ask().json()["access_token"]) == {ORDERS, PRODUCTS}
+    other = make_client(ports, "Other", app_id=app_id, key_set=keys)
+    for name, answer in {
+        "replayed": ask(),
+        "another key": ask(rsa_key(1), jti="2"),
+        "another client": ask(jti="3", iss=other.id),
+        "another audience": ask(jti="4", aud="https://other.example"),
+        "expired": ask(jti="5", exp=now - 61),
+        "too long": ask(jti="6", exp=now + 3600),
+        "no jti": ask(jti=""),
+        "no expiry": ask(jti="7", exp=""),
+        "HMAC": ask("x" * 64, "HS256", jti="8"),
+        "unknown client": ask(jti="9", iss="x", sub="x"),
+        "subject in no form": ask(jti="10", sub=""),
+    }.items():
+        assert answer.json().get("error") == "invalid_client", (name, answer.text)
+    assert (
+        "access_token" in ask(ec_key(), "ES256", "b", jti="11", aud=f"{BASE}/oauth/token").json()
+    )
+    with_secret = site.token(replace(client, secret="any"), CREDENTIALS)
+    assert with_secret.json()["error"] == "invalid_client"
+    assert site.token(client, CREDENTIALS).json()["error"] == "invalid_client"
+    for garbage in ("x", "a.b.c", ""):
+        proof = {"client_assertion_type": BEARER, "client_assertion": garbage}
+        refused = site.post("/oauth/token", {**CREDENTIALS, **proof})
+        assert refused.json()["error"] == "invalid_client", garbage
+
+
+def test_assertion_of_a_client_that_has_a_secret_is_refused(
+    ports: Ports, site: Provider, app_id: int, clock: FakeClock
+) -> None:
+    client: Registered = make_client(ports, app_id=app_id)
+    now = int(clock.timestamp())
+    claims = {"iss": client.id, "sub": client.id, "aud": BASE, "exp": now + 60, "jti": "x"}
+    assertion = jwt.encode(claims, rsa_key(), "RS256")
+    proof = {"client_assertion_type": BEARER, "client_assertion": assertion}
+    refused = site.post("/oauth/token", {**CREDENTIALS, **proof})
+    assert refused.json()["error"] == "invalid_client"
+    assert "access_token" in site.token(client, CREDENTIALS).json()
