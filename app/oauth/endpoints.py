@@ -48,6 +48,7 @@ _NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _JSON = "application/json"
 _MAX_FORM = 64 * 1024
 _MAX_DIGITS = 16
+_PAGES = ("authorize", "consent")
 _PATHS = ("token", "userinfo", "revoke", "introspect")
 
 
@@ -83,13 +84,16 @@ class HostedPages:
 
     ``is_on`` is whether the shop has turned them on. ``person`` returns who is signed in, ``None``
     while the storefront is closed. ``sign_in_url`` is where to sign in before a path is shown,
-    ``sign_in_again_url`` the same for someone who is signed in already.
+    ``sign_in_again_url`` the same for someone who is signed in already. ``guard`` is called before
+    each page of the provider and can answer it, ``finish`` after it.
     """
 
     is_on: Callable[[], bool]
     person: Callable[[], Person | None]
     sign_in_url: Callable[[str], str]
     sign_in_again_url: Callable[[str], str]
+    guard: Callable[[], BaseResponse | None]
+    finish: Callable[[Response], Response]
     consent_page: Callable[[Consent], BaseResponse]
     error_page: Callable[[str, str], BaseResponse]
 
@@ -99,7 +103,7 @@ def make_oauth(pages: HostedPages) -> Blueprint:
     blueprint = Blueprint("oauth", __name__)
     endpoints = _Endpoints(pages, Server())
     blueprint.before_request(endpoints.begin)
-    blueprint.after_request(_add_cors_headers)
+    blueprint.after_request(endpoints.finish)
     for rule, view, methods in (
         ("/.well-known/openid-configuration", endpoints.describe, ["GET"]),
         ("/.well-known/oauth-authorization-server", endpoints.describe, ["GET"]),
@@ -112,7 +116,7 @@ def make_oauth(pages: HostedPages) -> Blueprint:
     ):
         name = view.__name__ if "oauth-auth" not in rule else "metadata"
         blueprint.add_url_rule(rule, name, view, methods=methods, provide_automatic_options=False)
-        if rule not in (AUTHORIZE, "/oauth/consent"):
+        if name not in _PAGES:
             blueprint.add_url_rule(
                 rule,
                 f"{name}_preflight",
@@ -135,12 +139,8 @@ def _preflight() -> Response:
     return response
 
 
-def _add_cors_headers(response: Response) -> Response:
-    """Let pages of allowed origins read what isn't a page; no cookie is read there."""
-    if request.endpoint not in ("oauth.authorize", "oauth.consent"):
-        allowed = installation().allowed_graphql_origins
-        response.headers.update(cors_headers(request.headers.get("Origin"), allowed))
-    return response
+def _is_page() -> bool:
+    return (request.endpoint or "").removeprefix("oauth.") in _PAGES
 
 
 class _Endpoints:
@@ -148,7 +148,7 @@ class _Endpoints:
         self._pages = pages
         self._server = server
 
-    def begin(self) -> None:
+    def begin(self) -> BaseResponse | None:
         """Note the caller; 404 while the shop hasn't turned the provider on."""
         request.max_content_length = _MAX_FORM
         web = installation()
@@ -159,6 +159,17 @@ class _Endpoints:
         g.oauth_caller = Caller(web.ports, actor)
         if not self._pages.is_on():
             abort(HTTPStatus.NOT_FOUND)
+        # A request that comes as a form is led on to the page.
+        is_led_on = request.endpoint == "oauth.authorize" and request.method == "POST"
+        return self._pages.guard() if _is_page() and not is_led_on else None
+
+    def finish(self, response: Response) -> Response:
+        """Add the headers of a page, or let pages of allowed origins read what isn't one."""
+        if _is_page():
+            return self._pages.finish(response)
+        allowed = installation().allowed_graphql_origins
+        response.headers.update(cors_headers(request.headers.get("Origin"), allowed))
+        return response
 
     def describe(self) -> Response:
         """Return what the provider supports (OpenID Connect Discovery 1.0; RFC 8414)."""

@@ -10,6 +10,7 @@ from tests.mutations.list_rules import LISTS
 from tests.mutations.mail_design_rules import MAIL_DESIGN
 from tests.mutations.mail_log_rules import MAIL_LOG
 from tests.mutations.mail_template_rules import MAIL_TEMPLATES
+from tests.mutations.openid_provider_rules import OPENID_PROVIDER
 from tests.mutations.operation_rules import OPERATIONS
 from tests.mutations.passkey_rules import PASSKEYS
 from tests.mutations.second_factor_rules import SECOND_FACTORS
@@ -31,6 +32,7 @@ MUTANTS = (
     *ACCOUNTS,
     *PERSONAL_DATA,
     *SINGLE_SIGN_ON,
+    *OPENID_PROVIDER,
     *APPS,
     *WEBHOOKS,
     *VALUES,

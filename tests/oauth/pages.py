@@ -51,6 +51,8 @@ class Pages:
             person=lambda: self.person,
             sign_in_url=lambda path: f"/account/sign-in?{urlencode({'next': path})}",
             sign_in_again_url=lambda path: f"/account/again?{urlencode({'next': path})}",
+            guard=lambda: None,
+            finish=lambda response: response,
             consent_page=self._consent,
             error_page=self._error,
         )

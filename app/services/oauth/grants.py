@@ -6,6 +6,7 @@ mode, storefront and second factors count as they do for that sign-in.
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from urllib.parse import parse_qsl, urlsplit
 
 from sqlalchemy import Select, or_, select, update
 from sqlalchemy.orm import Session
@@ -26,6 +27,7 @@ from app.domain.oauth import (
     SECRET_LENGTH,
     OAuthClient,
     digest_of_secret,
+    redirect_origin,
     store_scopes,
 )
 from app.domain.second_factors import used_second_factor
@@ -136,6 +138,17 @@ def find_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient | Non
     with ports.database.reading() as session:
         stored = session.scalar(query)
         return None if stored is None else to_client(stored)
+
+
+@public
+def form_target(ports: Ports, actor: Actor, path: str) -> str:
+    """Return where forms of a sign-in for the authorization request ``path`` can end, for CSP.
+
+    That is the origin of a redirect URI that the client has registered; empty for any other.
+    """
+    asked = dict(parse_qsl(urlsplit(path).query))
+    client, uri = find_client(ports, actor, asked.get("client_id", "")), asked.get("redirect_uri")
+    return redirect_origin(uri) if client and uri and client.allows_redirect(uri) else ""
 
 
 @public

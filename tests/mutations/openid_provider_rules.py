@@ -1,0 +1,119 @@
+"""Mutants of the rules of the OpenID provider."""
+
+from tests.mutations.mutant import Mutant
+
+_RULES = "app/domain/oauth.py"
+_GRANTS = "app/services/oauth/grants.py"
+_CLIENTS = "app/services/oauth/clients.py"
+_RIGHTS = "app/services/authorization/declarations.py"
+_GRANT_TESTS = "services/oauth/test_grants.py"
+_THIRD_PARTIES = "hostile/test_third_party_clients.py"
+_HOSTILE = "hostile/test_openid_provider.py"
+
+OPENID_PROVIDER = (
+    Mutant(
+        "A code that comes again ends what it began",
+        _GRANTS,
+        "            _end_replayed(ports, actor, session, code_id)\n",
+        "",
+        _GRANT_TESTS,
+    ),
+    Mutant(
+        "A refresh token that comes again ends the grant",
+        _GRANTS,
+        "        if used.used_at is not None:\n",
+        "        if False:\n",
+        _GRANT_TESTS,
+    ),
+    Mutant(
+        "A refresh token is its client's",
+        _GRANTS,
+        "kept is None or kept.oauth_client_id != client.id",
+        "kept is None",
+        _GRANT_TESTS,
+    ),
+    Mutant(
+        "A grant counts as the sign-in behind it in each login mode",
+        _GRANTS,
+        "if live is None or rejects_password_sessions(switches.password_login_mode, live.origin):",
+        "if live is None:",
+        _GRANT_TESTS,
+    ),
+    Mutant(
+        "A closed storefront gives tokens to staff alone",
+        _GRANTS,
+        "if not (switches.allow_storefront_traffic or effective_user",
+        "if not (True or effective_user",
+        _GRANT_TESTS,
+    ),
+    Mutant(
+        "A third party gets no code without consent",
+        _GRANTS,
+        "if actor.session_id is None or missing_consent(",
+        "if actor.session_id is None or False and missing_consent(",
+        _GRANT_TESTS,
+    ),
+    Mutant(
+        "Only people with all permissions manage clients with more rights",
+        _CLIENTS,
+        "    if (client.is_first_party or privileged(client.scopes)) and not",
+        "    if False and not",
+        "services/oauth/test_clients.py",
+    ),
+    Mutant(
+        "Redirect URIs are compared by character",
+        _RULES,
+        "uri == own or _is_same_loopback",
+        "uri.startswith(own) or _is_same_loopback",
+        "domain/test_oauth.py",
+    ),
+    Mutant(
+        "A third party calls what its scopes name",
+        _RIGHTS,
+        "        if actor.is_third_party:\n",
+        "        if False:\n",
+        _THIRD_PARTIES,
+    ),
+    Mutant(
+        "A third party doesn't act for its person where anyone can call",
+        "app/services/authorization/register.py",
+        "if declaration.rule is not Rule.PUBLIC or not actor.is_third_party:",
+        "if True:",
+        _THIRD_PARTIES,
+    ),
+    Mutant(
+        "A client's permissions are those of its scopes",
+        "app/services/authorization/session_rights.py",
+        "permissions = user.permissions & client.permissions",
+        "permissions = user.permissions",
+        _THIRD_PARTIES,
+    ),
+    Mutant(
+        "A disabled client's tokens don't work",
+        "app/services/authorization/session_rights.py",
+        "            OAuthClientRecord.is_active.is_(True),\n",
+        "",
+        _GRANT_TESTS,
+    ),
+    Mutant(
+        "PKCE is required with S256",
+        "app/oauth/protocol.py",
+        "            if not data.get(name):\n",
+        "            if False:\n",
+        _HOSTILE,
+    ),
+    Mutant(
+        "What the shop signed is no provider's",
+        "app/services/identity/provider_calls.py",
+        "if kid is not None and kid in ring(ports).ring.published:",
+        "if False:",
+        _HOSTILE,
+    ),
+    Mutant(
+        "A signed assertion is used once",
+        "app/services/oauth/app_grants.py",
+        "    except IntegrityError:\n        return False\n",
+        "    except IntegrityError:\n        return True\n",
+        "oauth/test_app_credentials.py",
+    ),
+)
