@@ -28,6 +28,7 @@ from app.services.operations.background_work import find_waiting_work, record_he
 from app.services.operations.cleanup import clean_up
 from app.services.operations.holds import check_installation
 from app.services.shop.settings import open_storefront_on_time
+from app.services.webhooks.failing_webhooks import end_quiet_incidents
 
 _POLL_SECONDS = 0.5
 """Seconds that a thread waits for a batch before it looks whether the worker is to end."""
@@ -87,6 +88,7 @@ class Task:
 
 
 def _housekeeping(ports: Ports, actor: Actor) -> int:
+    end_quiet_incidents(ports, actor)
     cleaned = clean_up(ports, actor)
     _log.debug(
         "worker.tidied",

@@ -265,6 +265,9 @@ def show(app: str) -> None:
 @click.argument("app", shell_complete=complete_app)
 @click.option("--name", help="New name.")
 @click.option("--identifier", help="The app's own identifier. Must be unique.")
+@click.option(
+    "--contact-email", help="Where alerts about its webhooks are sent; '' for app managers."
+)
 @permission_option
 @click.option("--no-permissions", is_flag=True, help="Remove all permissions.")
 @yes_option
@@ -273,6 +276,7 @@ def update(
     *,
     name: str | None,
     identifier: str | None,
+    contact_email: str | None,
     permissions: tuple[Permission, ...],
     no_permissions: bool,
     yes: bool,
@@ -285,12 +289,14 @@ def update(
     if permissions and no_permissions:
         raise click.UsageError("Use either --permission or --no-permissions, not both.")
     changes_permissions = bool(permissions or no_permissions)
-    if name is None and identifier is None and not changes_permissions:
+    texts = (name, identifier, contact_email)
+    if all(text is None for text in texts) and not changes_permissions:
         raise click.UsageError("Nothing to update. Use --name, --identifier or --permission.")
     change = AppChange(
         name=ABSENT if name is None else name,
         identifier=ABSENT if identifier is None else identifier,
         permissions=frozenset(permissions) if changes_permissions else ABSENT,
+        contact_email=ABSENT if contact_email is None else contact_email,
     )
     ports = installation().ports
     key = app_key(ports, app)

@@ -205,6 +205,7 @@ _VALUES = {
     SettingKind.SECOND_FACTOR: f" ({', '.join(StaffSecondFactor)})",
     SettingKind.MAIL_SENDER: f" ({', '.join(MailSender)})",
     SettingKind.DAYS: f" (a number up to {MAX_GRACE_DAYS})",
+    SettingKind.NUMBER: " (a number from 1 on)",
 }
 _LIST = "\n".join(
     f"  {setting.option}{_VALUES.get(setting.kind, '')}\n      {setting.help}"
@@ -364,6 +365,6 @@ def _parse(setting: Setting, value: str) -> SettingValue:
     if setting.kind is SettingKind.MAIL_SENDER:
         senders = Word([sender.value for sender in MailSender], case_sensitive=False)
         return MailSender(senders.convert(value, None, None))
-    if setting.kind is SettingKind.DAYS:
+    if setting.kind in (SettingKind.DAYS, SettingKind.NUMBER):
         return read_number(value)
     return read_switch(value) if setting.kind is SettingKind.SWITCH else value

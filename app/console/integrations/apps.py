@@ -9,7 +9,7 @@ from typing import Any
 from flask import Response, abort, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import StringField
+from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.frame.formatting import html_text, time_element
@@ -300,10 +300,13 @@ blueprint = PageGroup(
 
 
 class AppForm(EditForm):
-    """An app's name."""
+    """An app's name, and where alerts about it are sent."""
+
+    names = {"contactEmail": "contact_email"}  # noqa: RUF012
 
     name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
     identifier = StringField(lazy_text("Identifier"))
+    contact_email = EmailField(lazy_text("Contact email"))
 
 
 class PermissionsForm(EditForm):
@@ -381,7 +384,12 @@ def save_details(key: int) -> BaseResponse:
     if not form.validate():
         return show_app_page(key, form=form)
     try:
-        change = AppChange(form.name.data, form.identifier.data or "", seen=stored)
+        change = AppChange(
+            form.name.data,
+            form.identifier.data or "",
+            contact_email=form.contact_email.data or "",
+            seen=stored,
+        )
         app = update_app(ports(), actor(), key, change)
     except Refused as refused:
         form.refuse(refused)
@@ -464,7 +472,11 @@ def app_or_404(key: int) -> App:
 
 
 def _names_of(app: App) -> dict[str, object]:
-    return {"name": app.name, "identifier": app.identifier}
+    return {
+        "name": app.name,
+        "identifier": app.identifier,
+        "contact_email": app.contact_email,
+    }
 
 
 def _permissions_of(app: App) -> dict[str, object]:

@@ -28,7 +28,7 @@ from wtforms.fields.choices import SelectChoice
 from wtforms.validators import AnyOf, InputRequired
 
 from app.console.frame.formatting import exact, html_text
-from app.console.frame.forms import DaysField, EditedThing, EditForm
+from app.console.frame.forms import DaysField, EditedThing, EditForm, NumberField
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_with_success, refused_page, server_url
 from app.console.frame.parts import Consequence, Fact, Question
@@ -273,6 +273,7 @@ _FIELDS: Mapping[SettingKind, type[Field]] = {
     SettingKind.REDIRECT_URL: URLField,
     SettingKind.SWITCH: BooleanField,
     SettingKind.COLOR: ColorField,
+    SettingKind.NUMBER: NumberField,
     SettingKind.LANGUAGE: SelectField,
     SettingKind.MAIL_SENDER: SelectField,
 }
@@ -307,6 +308,15 @@ HEADINGS = {
         translatable("Pages of this server where customers sign in and manage their account."),
         translatable("Save hosted pages"),
         translatable("Hosted pages saved."),
+    ),
+    SettingGroup.WEBHOOK_ALERTS: GroupHeading(
+        translatable("Webhook alerts"),
+        translatable(
+            "When a webhook starts failing, and when it works again, the app's contact gets an "
+            "email; without a contact, staff who manage apps. Home and the audit log show it too."
+        ),
+        translatable("Save webhook alerts"),
+        translatable("Webhook alerts saved."),
     ),
 }
 """The groups of settings that are pages of Settings, in their order; others are under Emails."""
@@ -405,6 +415,8 @@ def _form_of(group: SettingGroup, shop: ShopSettings) -> type[EditForm]:
 
 def _field_of(setting: Setting, shop: ShopSettings) -> Field:
     kind, label = _FIELDS[setting.kind], text(setting.label)
+    if kind is NumberField:
+        return kind(setting.most, label)
     if kind is not SelectField:
         return kind(label)
     is_sender = setting.kind is SettingKind.MAIL_SENDER

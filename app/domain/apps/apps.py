@@ -45,7 +45,10 @@ class AppSortField(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An app and its permissions; the manifest's fields are empty for a local app."""
+    """An app and its permissions; the manifest's fields are empty for a local app.
+
+    Alerts about its webhooks are sent to ``contact_email``, if it has one.
+    """
 
     id: int
     name: str
@@ -66,6 +69,7 @@ class App:
     configuration_url: str = ""
     data_privacy: str = ""
     logo: str = ""
+    contact_email: str = ""
 
 
 LOGO_SIZES = (64, 128, 256)

@@ -173,6 +173,34 @@ def next_step_after(
     return NextStep(DeliveryStatus.PENDING, wait)
 
 
+ALERT_WINDOW = timedelta(minutes=15)
+"""The time whose attempts an alert's share of failures is of."""
+
+ALERT_PAUSE = timedelta(hours=1)
+"""People are told of a webhook that works and fails in turn this often at most."""
+
+MAX_ALERTS = 5
+"""Webhooks of an app that people are told of in ``ALERT_PAUSE``: one host can have many."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRule:
+    """When a webhook counts as failing: so many failures in a row, or percent of attempts.
+
+    The percentage counts from ``attempts`` on. Without ``is_on`` nobody is told.
+    """
+
+    is_on: bool = True
+    failures: int = 3
+    percent: int = 50
+    attempts: int = 10
+
+    def is_failing(self, in_row: int, failed: int, attempts: int) -> bool:
+        """Whether one fails, with ``failed`` of ``attempts`` in ``ALERT_WINDOW``."""
+        has_traffic = attempts >= max(1, self.attempts)
+        return in_row >= self.failures or (has_traffic and 100 * failed >= self.percent * attempts)
+
+
 @dataclass(frozen=True, slots=True)
 class Slots:
     """How many requests can be sent to a limited endpoint now, each ``step`` after the other."""

@@ -71,6 +71,10 @@ class MailKind(StrEnum):
 
     ``since`` is the first of the failures without a success between them, "" for none.
     """
+    WEBHOOK_FAILING = "webhook_failing"
+    """To the app's contact, or app managers: as before, ``reason`` is the last failure."""
+    WEBHOOK_RECOVERED = "webhook_recovered"
+    """To them when it works again: ``webhook``, ``app``, ``target``, ``when``, ``since``."""
 
 
 KIND_LABELS: Mapping[str, str] = {
@@ -94,6 +98,8 @@ KIND_LABELS: Mapping[str, str] = {
     MailKind.NEW_DEVICE: translatable("New device"),
     MailKind.ACCOUNT_SECURED: translatable("Account secured"),
     MailKind.WEBHOOK_DISABLED: translatable("Webhook disabled"),
+    MailKind.WEBHOOK_FAILING: translatable("Webhook failing"),
+    MailKind.WEBHOOK_RECOVERED: translatable("Webhook recovered"),
 }
 """What an email of each kind is called."""
 

@@ -133,6 +133,11 @@ _NOT_ME = TemplateValue(
     can_be_empty=True,
 )
 _SECURITY = (*_NOTICE, _NOT_ME)
+_WEBHOOK = (
+    TemplateValue("webhook", "The webhook's name."),
+    TemplateValue("app", "The app's name."),
+    TemplateValue("target", "The endpoint URL."),
+)
 _EVERYWHERE = (
     TemplateValue("shop.name", "The shop's name."),
     TemplateValue("recipient", "The email that this is sent to."),
@@ -164,12 +169,21 @@ _SPECIAL: Mapping[MailKind, tuple[TemplateValue, ...]] = {
     MailKind.NEW_DEVICE: _SECURITY,
     MailKind.ACCOUNT_SECURED: _NOTICE,
     MailKind.WEBHOOK_DISABLED: (
-        TemplateValue("webhook", "The webhook's name."),
-        TemplateValue("app", "The app's name."),
-        TemplateValue("target", "The endpoint URL."),
+        *_WEBHOOK,
         TemplateValue("reason", "Why it was disabled."),
         _WHEN,
         TemplateValue("since", "The first of the failures.", can_be_empty=True),
+    ),
+    MailKind.WEBHOOK_FAILING: (
+        *_WEBHOOK,
+        TemplateValue("reason", "The last failure."),
+        _WHEN,
+        TemplateValue("since", "The first of the failures.", can_be_empty=True),
+    ),
+    MailKind.WEBHOOK_RECOVERED: (
+        *_WEBHOOK,
+        _WHEN,
+        TemplateValue("since", "When the failures were told.", can_be_empty=True),
     ),
 }
 VALUES: Mapping[MailKind, Mapping[str, TemplateValue]] = {

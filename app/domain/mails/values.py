@@ -70,6 +70,17 @@ _DEVICE = {
     "browser": "Firefox",
     "system": "Windows",
 }
+_WEBHOOK = {
+    "webhook": "Order events",
+    "app": "Parcel Post",
+    "target": "https://app.example.com/webhooks",
+}
+
+
+def _failing(now: datetime) -> Mapping[str, str]:
+    return {**_WEBHOOK, **since_values(now - timedelta(minutes=10))}
+
+
 _PURPOSES = {
     MailKind.PASSWORD_RESET: LinkPurpose.SET_PASSWORD,
     MailKind.ACCOUNT_CONFIRMATION: LinkPurpose.CONFIRM_ACCOUNT,
@@ -89,15 +100,20 @@ _MORE: Mapping[MailKind, Callable[[datetime], Mapping[str, str]]] = {
     MailKind.RECOVERY_CODE_USED: lambda _now: {"left": "9"},
     MailKind.PASSKEY_COPIED: lambda _now: passkey_values("Laptop"),
     MailKind.WEBHOOK_DISABLED: lambda now: {
-        "webhook": "Order events",
-        "app": "Parcel Post",
-        "target": "https://app.example.com/webhooks",
+        **_WEBHOOK,
         "reason": "The endpoint failed for 5 days without a successful delivery.",
         **since_values(now - timedelta(days=5)),
     },
+    MailKind.WEBHOOK_FAILING: lambda now: {**_failing(now), "reason": "503 Service Unavailable"},
+    MailKind.WEBHOOK_RECOVERED: _failing,
 }
 _WITHOUT_TIME = {*_PURPOSES, MailKind.ACCOUNT_EXISTS}
-_WITHOUT_LINK = {MailKind.ACCOUNT_SECURED, MailKind.WEBHOOK_DISABLED}
+_OF_WEBHOOKS = {
+    MailKind.WEBHOOK_DISABLED,
+    MailKind.WEBHOOK_FAILING,
+    MailKind.WEBHOOK_RECOVERED,
+}
+_WITHOUT_LINK = {MailKind.ACCOUNT_SECURED, *_OF_WEBHOOKS}
 
 
 def sample_mail(
@@ -110,7 +126,7 @@ def sample_mail(
         values |= {"link": link, **lifetime_values(_PURPOSES[kind])}
     elif kind not in _WITHOUT_TIME:
         values |= moment_values(now)
-        if kind is not MailKind.WEBHOOK_DISABLED:
+        if kind not in _OF_WEBHOOKS:
             values |= _DEVICE
         if kind not in _WITHOUT_LINK:
             values["not_me"] = "" if kind is MailKind.SECOND_FACTORS_RESET else link

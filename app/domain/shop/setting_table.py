@@ -39,6 +39,7 @@ class SettingKind(Enum):
     MOMENT = auto()
     SECOND_FACTOR = auto()
     DAYS = auto()
+    NUMBER = auto()
     COLOR = auto()
     LANGUAGE = auto()
     MAIL_SENDER = auto()
@@ -74,6 +75,7 @@ class SettingGroup(StrEnum):
     HOSTED_PAGES = "hosted-pages"
     ACCESS = "access"
     SECOND_FACTOR = "second-factor"
+    WEBHOOK_ALERTS = "webhook-alerts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,8 @@ class Setting:
 
     ``name`` is its attribute in ``ShopSettings`` and the record; ``label`` and
     ``help`` are English; pages of the console translate them. ``max_length`` counts characters of
-    a text. ``PublicShop`` decides whether anyone can read it.
+    a text, ``most`` is the highest number, from 1 on. ``PublicShop`` decides whether anyone can
+    read it.
     """
 
     name: str
@@ -92,6 +95,7 @@ class Setting:
     help: Sentence
     max_length: int = 0
     is_required: bool = False
+    most: int = 0
 
     @property
     def api_name(self) -> str:
@@ -136,6 +140,8 @@ class Setting:
     def _value_problem(self, value: object) -> Problem | None:
         if isinstance(value, int) and self.kind is SettingKind.DAYS:
             return self._days_problem(value)
+        if isinstance(value, int) and self.kind is SettingKind.NUMBER:
+            return self._number_problem(value)
         if isinstance(value, datetime):
             return moment_problem(value, self.api_name)
         if self.kind is SettingKind.MAIL_SENDER and value not in {*MailSender}:
@@ -148,6 +154,12 @@ class Setting:
             return None
         message = "Enter a number of days from 0 to {most}."
         return Problem("INVALID", message, self.api_name, values={"most": MAX_GRACE_DAYS})
+
+    def _number_problem(self, number: int) -> Problem | None:
+        if 1 <= number <= self.most:
+            return None
+        message = "Enter a number from 1 to {most}."
+        return Problem("INVALID", message, self.api_name, values={"most": self.most})
 
     def _language_problem(self, code: str) -> Problem | None:
         if code in LANGUAGE_NAMES:
@@ -367,6 +379,40 @@ SETTINGS = (
         "For how many days staff without a second factor keep their permissions after it became "
         "required.",
         is_required=True,
+    ),
+    Setting(
+        "webhook_alerts",
+        "Webhook alerts",
+        SettingKind.SWITCH,
+        SettingGroup.WEBHOOK_ALERTS,
+        "Whether an email is sent when a webhook starts failing, and when it works again.",
+    ),
+    Setting(
+        "webhook_alert_failures",
+        "Failures in a row",
+        SettingKind.NUMBER,
+        SettingGroup.WEBHOOK_ALERTS,
+        "How many attempts in a row must fail for an alert.",
+        is_required=True,
+        most=100,
+    ),
+    Setting(
+        "webhook_alert_percent",
+        "Failures in percent",
+        SettingKind.NUMBER,
+        SettingGroup.WEBHOOK_ALERTS,
+        "Which share of the attempts of 15 minutes must fail for an alert.",
+        is_required=True,
+        most=100,
+    ),
+    Setting(
+        "webhook_alert_attempts",
+        "Attempts at least",
+        SettingKind.NUMBER,
+        SettingGroup.WEBHOOK_ALERTS,
+        "How many attempts there must be in 15 minutes for the share to count.",
+        is_required=True,
+        most=1000,
     ),
 )
 """Every setting of the shop, in the order in which they are shown."""

@@ -100,6 +100,10 @@ class ShopSettings(PublicShop):
     email_change_request_sender: MailSender = MailSender.OURS
     customer_invitation_sender: MailSender = MailSender.OURS
     staff_invitation_sender: MailSender = MailSender.OURS
+    webhook_alerts: bool = True
+    webhook_alert_failures: int = 3
+    webhook_alert_percent: int = 50
+    webhook_alert_attempts: int = 10
     company_address: AddressDetails = NO_DETAILS
 
     @property

@@ -32,6 +32,7 @@ _TYPES = {
     SettingKind.SECOND_FACTOR: "app.graphql.types.shop.StaffSecondFactorEnum",
     SettingKind.MAIL_SENDER: "app.graphql.types.shop.MailSenderEnum",
     SettingKind.DAYS: graphene.Int,
+    SettingKind.NUMBER: graphene.Int,
     SettingKind.LANGUAGE: "app.graphql.types.languages.LanguageCodeEnum",
 }
 

@@ -138,6 +138,7 @@ _TYPES = {
     SettingKind.SECOND_FACTOR: StaffSecondFactorEnum,
     SettingKind.MAIL_SENDER: MailSenderEnum,
     SettingKind.DAYS: graphene.Int,
+    SettingKind.NUMBER: graphene.Int,
     SettingKind.LANGUAGE: "app.graphql.types.languages.LanguageCodeEnum",
 }
 
@@ -184,6 +185,10 @@ class Shop(graphene.ObjectType):
     email_change_request_sender = _managed("email_change_request_sender")
     customer_invitation_sender = _managed("customer_invitation_sender")
     staff_invitation_sender = _managed("staff_invitation_sender")
+    webhook_alerts = _managed("webhook_alerts")
+    webhook_alert_failures = _managed("webhook_alert_failures")
+    webhook_alert_percent = _managed("webhook_alert_percent")
+    webhook_alert_attempts = _managed("webhook_alert_attempts")
     logo = graphene.Field(
         "app.graphql.types.users.Image",
         description="The logo that emails show, as PNG. Requires MANAGE_SETTINGS.",

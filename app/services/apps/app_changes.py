@@ -10,6 +10,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.emails import email_problem
 from app.domain.apps.apps import App, AppType, NewAppToken, grantable_problem
 from app.domain.authorization.actor import Actor, app_grant_problem
 from app.domain.authorization.permissions import Permission
@@ -78,6 +79,7 @@ class AppChange:
     name: str | Absent = ABSENT
     identifier: str | Absent = ABSENT
     permissions: frozenset[Permission] | Absent = ABSENT
+    contact_email: str | Absent = ABSENT
     added_permissions: frozenset[Permission] = frozenset()
     seen: Seen = field(default_factory=dict, compare=False)
 
@@ -122,12 +124,12 @@ def _grants(
 def update_app(
     ports: Ports, actor: Actor, app_id: int, change: AppChange, *, confirmed: bool = False
 ) -> App:
-    """Change an app's name, identifier or permissions (`appUpdate`); effective at once.
+    """Change an app's name, identifier, permissions or contact (`appUpdate`); effective at once.
 
-    Refuses NOT_FOUND on ``id``; OUT_OF_SCOPE_APP on it to an app, and for an app that may do what
-    the caller may not; else as ``create_app`` does. Unless ``confirmed``, refuses
-    OUT_OF_SCOPE_PERMISSION on ``permissions`` (``WebhooksNotConfirmed``) where a webhook would be
-    sent what the person who saved it couldn't read.
+    Refuses INVALID on ``contactEmail``; NOT_FOUND on ``id``; OUT_OF_SCOPE_APP on it to an app, and
+    for an app that may do what the caller may not; else as ``create_app`` does. Unless
+    ``confirmed``, refuses OUT_OF_SCOPE_PERMISSION on ``permissions`` (``WebhooksNotConfirmed``)
+    where a webhook would be sent what the person who saved it couldn't read.
     """
     refuse_apps(actor, "id")
     try:
@@ -265,14 +267,17 @@ def _update(ports: Ports, actor: Actor, session: Session, app: App, change: AppC
     name = present(change.name, app.name).strip()
     identifier = present(change.identifier, app.identifier).strip()
     permissions = change.permissions_after(app.permissions)
+    contact = present(change.contact_email, app.contact_email).strip()
     _check(actor, name, identifier, permissions - app.permissions)
+    if contact != app.contact_email and contact:
+        refuse_any(email_problem(contact, "contactEmail"))
     if identifier != app.identifier and _is_taken(session, identifier):
         raise Refused(_UNIQUE)
-    before = (app.name, app.identifier, app.permissions)
-    if (name, identifier, permissions) == before:
+    before = (app.name, app.identifier, app.permissions, app.contact_email)
+    if (name, identifier, permissions, contact) == before:
         return app
     stored = session.get_one(AppRecord, app.id)
-    stored.name, stored.identifier = name, identifier
+    stored.name, stored.identifier, stored.contact_email = name, identifier, contact
     if permissions != app.permissions:
         session.execute(delete(AppPermissionRecord).where(AppPermissionRecord.app_id == app.id))
         _grant(session, app.id, permissions)
@@ -300,6 +305,7 @@ def app_facts(app: App) -> dict[str, object]:
         "name": app.name,
         "identifier": app.identifier,
         "permissions": _names(app.permissions),
+        "contact_email": app.contact_email,
     }
 
 

@@ -182,11 +182,15 @@ def _read_app(ports: Ports, actor: Actor, key: str) -> Values:
 
 
 def _write_app(ports: Ports, actor: Actor, key: str, values: Values, seen: Seen) -> None:
-    change = AppChange(seen={name: seen[name] for name in ("name", "identifier", "permissions")})
+    change = AppChange(
+        seen={name: seen[name] for name in ("name", "identifier", "permissions", "contact_email")}
+    )
     if "name" in values:
         change = replace(change, name=str(values["name"]))
     if "identifier" in values:
         change = replace(change, identifier=str(values["identifier"]))
+    if "contact_email" in values:
+        change = replace(change, contact_email=str(values["contact_email"]))
     if "permissions" in values:
         change = replace(change, permissions=known_permissions(_texts(values["permissions"])))
     update_app(ports, actor, int(key), change)
@@ -348,7 +352,10 @@ _KINDS: Mapping[str, _Kind] = {
         frozenset(setting.name for setting in SETTINGS), update_shop, _read_shop, _write_shop
     ),
     "app.update": _Kind(
-        frozenset({"name", "identifier", "permissions"}), update_app, _read_app, _write_app
+        frozenset({"name", "identifier", "permissions", "contact_email"}),
+        update_app,
+        _read_app,
+        _write_app,
     ),
     "app.activate": _Kind(_ACTIVE, activate_app, _read_app, _switch_app),
     "app.deactivate": _Kind(_ACTIVE, deactivate_app, _read_app, _switch_app),

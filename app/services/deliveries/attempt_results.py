@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.deliveries.deliveries import (
@@ -21,15 +21,20 @@ from app.ports import Ports
 from app.ports.monitoring import ATTEMPT_SECONDS, ATTEMPTS, DELIVERIES
 from app.services.authorization.register import building_block
 from app.services.deliveries.backlog import release_gradually
-from app.services.webhooks.failing_webhooks import disable_webhook
+from app.services.webhooks.failing_webhooks import disable_webhook, review_incident
 
 GONE_REASON = "The endpoint returned 410 Gone."
 FAILING_REASON = "The endpoint failed for 5 days without a successful delivery."
 _MAX_SUMMARY_LENGTH = 256
 
-_webhook = select(WebhookRecord.target_url, WebhookRecord.failing_since).where(
-    WebhookRecord.id == bindparam("webhook")
-)
+_webhook = select(
+    WebhookRecord.target_url,
+    or_(
+        WebhookRecord.failing_since.is_not(None),
+        WebhookRecord.failures_in_row > 0,
+        WebhookRecord.incident_since.is_not(None),
+    ).label("is_suspect"),
+).where(WebhookRecord.id == bindparam("webhook"))
 _LOCK = _webhook.with_for_update(key_share=True)
 _LOCK_AGAINST_DELETION = _webhook.with_for_update(key_share=True, read=True)
 _INSERT_ATTEMPTS = insert(DeliveryAttemptRecord)
@@ -126,7 +131,7 @@ def save_results(
             ],
         )
         _schedule_next(session, batch.lease, results, next_steps, now)
-        is_known_healthy = arrived and webhook.failing_since is None
+        is_known_healthy = arrived and not webhook.is_suspect
         if webhook.target_url == target and not is_known_healthy:
             stored = session.get_one(WebhookRecord, batch.webhook_id)
             _update_endpoint_health(ports, session, stored, results, next_steps)
@@ -237,7 +242,7 @@ def _update_endpoint_health(
 ) -> None:
     """Store since when an endpoint has only failed; disable one that fails too long.
 
-    What waits for one that works again is sent soon.
+    What waits for one that works again is sent soon. People are told of both.
     """
     now = ports.clock.now()
     both = zip(results, next_steps, strict=True)
@@ -247,6 +252,7 @@ def _update_endpoint_health(
     failed = [
         result for result, next_step in judged if next_step.status is not DeliveryStatus.SUCCESS
     ]
+    webhook.failures_in_row = _failures_in_row(webhook.failures_in_row, judged)
     if failed:
         webhook.last_failure_at = failed[-1].at
         webhook.last_failure = failed[-1].summary[:_MAX_SUMMARY_LENGTH]
@@ -260,3 +266,14 @@ def _update_endpoint_health(
         webhook.failing_since = now
     elif now - webhook.failing_since >= DISABLE_AFTER:
         disable_webhook(ports, session, webhook, FAILING_REASON)
+    review_incident(ports, session, webhook, has_failed=bool(failed))
+
+
+def _failures_in_row(before: int, judged: Sequence[tuple[AttemptResult, NextStep]]) -> int:
+    """Return how many attempts have failed since the last success, with those ``judged`` now."""
+    in_row = 0
+    for _, next_step in reversed(judged):
+        if next_step.status is DeliveryStatus.SUCCESS:
+            return in_row
+        in_row += 1
+    return before + in_row

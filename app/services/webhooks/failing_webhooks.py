@@ -1,28 +1,62 @@
-"""Webhooks that fail: found, and disabled by the installation itself, never silently."""
+"""Webhooks that fail: found, told of, and disabled by the installation, never silently."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Integer, Select, func, literal_column, or_, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    func,
+    literal_column,
+    or_,
+    select,
+    union_all,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import WORKER, Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import (
+    ALERT_PAUSE,
+    ALERT_WINDOW,
+    MAX_ALERTS,
+    AlertRule,
+    DeliveryStatus,
+    status_of,
+)
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import moment_values, since_values
 from app.domain.urls.web_urls import masked_url
-from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, UserRecord, WebhookRecord
+from app.models import (
+    AppRecord,
+    DeliveryAttemptRecord,
+    DeliveryRecord,
+    ShopRecord,
+    UserRecord,
+    WebhookRecord,
+)
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import building_block, requires
+from app.services.authorization.register import building_block, internal, requires
 from app.services.lists.paging import record_from
 from app.services.outbox.publisher import add_mail
 from app.services.people.permission_holders import holder_ids
 
-_FAILING = (WebhookRecord.failing_since.is_not(None), WebhookRecord.is_active.is_(True))
+_FAILING = (
+    or_(WebhookRecord.failing_since.is_not(None), WebhookRecord.incident_since.is_not(None)),
+    WebhookRecord.is_active.is_(True),
+)
 # Spelled out, not as parameters: or no database could tell that its index holds just these.
 _DISABLED = (WebhookRecord.disabled_reason != literal_column("''"),)
 _ATTEMPTED = DeliveryRecord.attempts > literal_column("0")
+
+_AT_ONCE = 100
+"""Incidents that one round looks at."""
+
+_MAX_RECENT = 1000
+"""Deliveries of ``ALERT_WINDOW`` that are counted."""
 
 _Ranked = Select[int, int]
 
@@ -134,6 +168,7 @@ def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reas
         return
     now = ports.clock.now()
     webhook.is_active = False
+    webhook.incident_since, webhook.failures_in_row = None, 0
     webhook.disabled_reason, webhook.disabled_at = reason, now
     app = session.scalar(select(AppRecord.name).where(AppRecord.id == webhook.app_id)) or ""
     since = webhook.failing_since
@@ -152,6 +187,158 @@ def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reas
     change = Change(
         "webhook.disable", "Webhook", webhook.id, values["webhook"], {"is_active": True}, after
     )
+    record(ports, WORKER, session, change)
+
+
+@building_block
+def review_incident(
+    ports: Ports, session: Session, webhook: WebhookRecord, *, has_failed: bool = False
+) -> None:
+    """Tell people once that ``webhook`` starts failing, and that it works again.
+
+    ``has_failed``: an attempt failed just now, and others may have succeeded since.
+
+    Beginning and end are claimed in its row, so several processes tell it once.
+    """
+    if not webhook.is_active:
+        return
+    is_open, works = webhook.incident_since is not None, webhook.failures_in_row == 0
+    if not (works if is_open else has_failed):
+        return
+    session.flush()
+    rule = _rule(session)
+    is_failing = rule.is_failing(webhook.failures_in_row, *_recent(ports, session, webhook.id))
+    if is_open and not is_failing:
+        _end_incident(ports, session, webhook, is_told=rule.is_on)
+    elif is_failing and not is_open:
+        _begin_incident(ports, session, webhook, is_told=rule.is_on)
+
+
+@internal
+def end_quiet_incidents(ports: Ports, actor: Actor) -> int:
+    """End the incidents of webhooks that worked last, once their failures are long enough ago.
+
+    Without further events no attempt would. Returns how many were looked at.
+    """
+    query = select(WebhookRecord).where(
+        WebhookRecord.incident_since.is_not(None),
+        WebhookRecord.failures_in_row == 0,
+        WebhookRecord.is_active.is_(True),
+    )
+    with ports.database.transaction() as session:
+        found = session.scalars(query.limit(_AT_ONCE)).all()
+        for webhook in found:
+            review_incident(ports, session, webhook)
+    return len(found)
+
+
+def _rule(session: Session) -> AlertRule:
+    row = session.execute(
+        select(
+            ShopRecord.webhook_alerts,
+            ShopRecord.webhook_alert_failures,
+            ShopRecord.webhook_alert_percent,
+            ShopRecord.webhook_alert_attempts,
+        )
+    ).one_or_none()
+    return AlertRule() if row is None else AlertRule(*row)
+
+
+def _recent(ports: Ports, session: Session, webhook_id: int) -> tuple[int, int]:
+    """Return failed and all attempts at the newest deliveries of ``ALERT_WINDOW``."""
+    since = ports.shared_clock.now() - ALERT_WINDOW
+    newest = (
+        select(DeliveryRecord.status, DeliveryRecord.attempts)
+        .where(
+            DeliveryRecord.webhook_id == webhook_id,
+            DeliveryRecord.created_at >= since,
+            DeliveryRecord.attempts > 0,
+        )
+        .order_by(DeliveryRecord.created_at.desc(), DeliveryRecord.id.desc())
+        .limit(_MAX_RECENT)
+        .subquery()
+    )
+    delivered = func.count().filter(newest.c.status == DeliveryStatus.SUCCESS.value)
+    query = select(func.coalesce(func.sum(newest.c.attempts), 0), delivered)
+    attempts, succeeded = session.execute(query).one()
+    return int(attempts) - succeeded, int(attempts)
+
+
+def _begin_incident(
+    ports: Ports, session: Session, webhook: WebhookRecord, *, is_told: bool
+) -> None:
+    now = ports.clock.now()
+    is_told = is_told and not _told_lately(session, webhook, now)
+    values: dict[str, object] = {"incident_since": now}
+    if is_told:
+        values["alerted_at"] = now
+    if _claim(session, webhook.id, WebhookRecord.incident_since.is_(None), values) and is_told:
+        _tell(ports, session, webhook, MailKind.WEBHOOK_FAILING, webhook.failing_since or now)
+
+
+def _end_incident(
+    ports: Ports, session: Session, webhook: WebhookRecord, *, is_told: bool
+) -> None:
+    since = webhook.incident_since
+    was_told = since is not None and webhook.alerted_at is not None and webhook.alerted_at >= since
+    open_one = WebhookRecord.incident_since.is_not(None)
+    ended = _claim(session, webhook.id, open_one, {"incident_since": None})
+    if ended and is_told and was_told:
+        _tell(ports, session, webhook, MailKind.WEBHOOK_RECOVERED, since)
+
+
+def _told_lately(session: Session, webhook: WebhookRecord, now: datetime) -> bool:
+    """Whether people were told of this webhook just now, or of too many of its app."""
+    since = now - ALERT_PAUSE
+    if webhook.alerted_at is not None and webhook.alerted_at > since:
+        return True
+    told = select(WebhookRecord.id).where(
+        WebhookRecord.app_id == webhook.app_id, WebhookRecord.alerted_at > since
+    )
+    return len(session.scalars(told.limit(MAX_ALERTS)).all()) >= MAX_ALERTS
+
+
+def _claim(
+    session: Session, webhook_id: int, where: ColumnElement[bool], values: dict[str, object]
+) -> bool:
+    claim = (
+        update(WebhookRecord)
+        .where(WebhookRecord.id == webhook_id, where)
+        .values(values)
+        .returning(WebhookRecord.id)
+        .execution_options(synchronize_session=False)
+    )
+    return session.scalar(claim) is not None
+
+
+def _tell(
+    ports: Ports,
+    session: Session,
+    webhook: WebhookRecord,
+    kind: MailKind,
+    since: datetime | None,
+) -> None:
+    """Send an email to the app's contact, or to app managers, and note it in the audit log."""
+    app = session.execute(
+        select(AppRecord.name, AppRecord.contact_email).where(AppRecord.id == webhook.app_id)
+    ).one()
+    values = {
+        "webhook": webhook.name or masked_url(webhook.target_url),
+        "app": app.name,
+        "target": masked_url(webhook.target_url),
+        **moment_values(ports.clock.now()),
+        **since_values(since),
+    }
+    action, after = "webhook.recover", {}
+    if kind is MailKind.WEBHOOK_FAILING:
+        values["reason"] = status_of(webhook.last_failure)
+        action, after = "webhook.fail", {"reason": values["reason"]}
+    if app.contact_email:
+        add_mail(ports, session, Mail(kind, app.contact_email, values))
+    else:
+        for user_id, email in session.execute(_managers()).all():
+            add_mail(ports, session, Mail(kind, email, values), user_id=user_id)
+    change = Change(action, "Webhook", webhook.id, values["webhook"], after=after)
     record(ports, WORKER, session, change)
 
 

@@ -48,6 +48,7 @@ OTHER: dict[SettingKind, object] = {
     SettingKind.MOMENT: None,
     SettingKind.SECOND_FACTOR: StaffSecondFactor.REQUIRED,
     SettingKind.DAYS: 30,
+    SettingKind.NUMBER: 7,
     SettingKind.COLOR: "#AA3300",
     SettingKind.LANGUAGE: "PT_BR",
     SettingKind.MAIL_SENDER: MailSender.APP,
