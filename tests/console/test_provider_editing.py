@@ -2,6 +2,9 @@
 
 import re
 
+from flask import Flask
+
+from app.console.security.provider_editing import PRESETS
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.providers import Provider
@@ -72,6 +75,74 @@ def test_provider_that_cannot_be_added_is_refused_with_what_was_typed(
     typed = {"name": "Acme", "provider": "acme", "issuer": other_provider.url}
     assert "Issuer:" in console.send(NEW, typed).text
     assert [one.slug for one in known_providers(shop)] == ["default"]
+
+
+def test_first_page_has_the_callback_url_of_every_preset(
+    staff_console: StaffConsole, app: Flask
+) -> None:
+    console = staff_console(MAY)
+    for key, preset in PRESETS.items():
+        page = console.open(f"{NEW}?preset={key}")
+        assert page.status == 200
+        slug = key if preset.issuer else "SHORT-NAME"
+        callback = f"/console/sign-in/with/{slug}.authentication.openidconnect"
+        [shown] = re.findall(r'id="callback"[^>]*\svalue="https?://[^/"]*([^"]*)"', page.html)
+        assert shown.startswith(callback)
+        found, values = app.url_map.bind("localhost").match(shown)
+        assert (found, slug in values["plugin_id"]) == ("console.sign_in.finish", True)
+        assert 'data-copy="callback"' in page.html
+        for words in (preset.callback, preset.client_id, preset.client_secret, *preset.steps):
+            assert words in page.text
+    assert "Other provider" in console.open(f"{NEW}?preset=%3Cb%3E").text
+
+
+def test_preset_makes_the_issuer_of_what_was_entered() -> None:
+    cases = {
+        "keycloak": (
+            {"address": " https://id.example.com/auth/ ", "realm": "north light/"},
+            "https://id.example.com/auth/realms/north%20light",
+        ),
+        "auth0": ({"domain": "https://shop.eu.auth0.com/"}, "https://shop.eu.auth0.com/"),
+        "okta": (
+            {"domain": "shop.okta.com", "server": "default"},
+            "https://shop.okta.com/oauth2/default",
+        ),
+        "entra": ({"tenant": "8f1b2c3d"}, "https://login.microsoftonline.com/8f1b2c3d/v2.0"),
+        "google": ({}, "https://accounts.google.com"),
+    }
+    assert {*cases} == {*PRESETS} - {"other"}
+    for key, (entered, issuer) in cases.items():
+        preset = PRESETS[key]
+        values = {part.name: part.value_in(entered[part.name]) for part in preset.parts}
+        assert preset.issuer.format(**values) == issuer
+    for name in ("a.example/x?y#", "me@evil.example", "a:b@c"):
+        made = PRESETS["okta"].parts[0].value_in(name)
+        assert not {*made} & {*"/?#@:"}
+
+
+def test_preset_fills_what_it_knows_and_says_what_is_wrong_at_its_fields(
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
+) -> None:
+    console = staff_console(MAY)
+    typed = {"preset": "keycloak", "name": "Acme", "provider": "keycloak", "client_id": "shop"}
+    empty = console.send(NEW, typed, seen_at=f"{NEW}?preset=keycloak")
+    assert (empty.status, "Keycloak URL: This is required." in empty.text) == (422, True)
+    there = {
+        "part_address": f"{other_provider.url}/",
+        "part_realm": "acme",
+        "client_secret": SECRET,
+    }
+    refused = console.send(NEW, typed | there, seen_at=NEW)
+    assert refused.status == 422
+    assert 'id="part_address-error"' in refused.html
+    assert SECRET not in refused.html
+    other_provider.describe_at("/realms/acme")
+    done = console.send(NEW, typed | there, seen_at=NEW)
+    assert done.leads_to == "/console/single-sign-on/keycloak/"
+    provider = stored(shop, "keycloak")
+    assert provider.issuer == f"{other_provider.url}/realms/acme"
+    assert client_secret_of(shop, provider) == SECRET
+    assert 'value="keycloak-2"' in console.open(f"{NEW}?preset=keycloak").html
 
 
 def test_discovery_fills_the_addresses_and_leaves_the_rest(

@@ -53,7 +53,7 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "keys.rotate": ("keys/rotate", {}),
     "keys.withdraw": ("keys/withdraw", {"kid": "A" * 43}),
     "mail_templates.save": (
-        "email-templates/password_changed/save",
+        "emails/templates/password_changed/save",
         {"subject": "Changed", "html": "<p>Changed</p>", "text": "Changed"},
     ),
     "passkeys.add": ("account/security/passkeys/add", {"name": "Phone"}),
@@ -97,6 +97,8 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
 
 WITHOUT_EFFECT = {
     "apps.save_details",
+    "emails.save_look",
+    "emails.save_sending",
     "shop_settings.save",
     "staff.groups.remove_member",
     "staff.save_details",

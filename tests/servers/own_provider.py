@@ -172,8 +172,12 @@ class OwnProvider:
 
     def describe(self, **changes: object) -> None:
         """Serve the discovery document with changed members; ``...`` removes one."""
+        self.describe_at("", **changes)
+
+    def describe_at(self, path: str, **changes: object) -> None:
+        """Serve the discovery document of an issuer whose URL has a path."""
         members = {
-            "issuer": self.url,
+            "issuer": f"{self.url}{path}",
             "authorization_endpoint": f"{self.url}/authorize",
             "token_endpoint": f"{self.url}/token",
             "jwks_uri": f"{self.url}/keys",
@@ -185,7 +189,7 @@ class OwnProvider:
             **changes,
         }
         present = {name: value for name, value in members.items() if value is not ...}
-        self.server.answer(CONFIGURATION, as_json(present))
+        self.server.answer(f"{path}{CONFIGURATION}", as_json(present))
 
     def answer_keys(self, _received: Received) -> Reply:
         return as_json({"keys": self.keys})

@@ -3,7 +3,10 @@
 A secret is never shown: it is kept unless another one is typed, and can be removed.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from urllib.parse import quote
 
 from flask import Blueprint, Response, request, url_for
 from markupsafe import Markup
@@ -15,7 +18,14 @@ from wtforms.validators import InputRequired, Length
 from app.console.frame.formatting import capitalize_first, html_text, tally
 from app.console.frame.forms import ConsoleForm, EditedThing, EditForm
 from app.console.frame.navigation import Entry, PageGroup
-from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
+from app.console.frame.page_layout import (
+    full_url,
+    page,
+    redirect_to,
+    redirect_with_success,
+    refused_page,
+)
+from app.console.frame.parts import Fact
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import SecretField
 from app.console.security.providers_page import Trial, make_preview_card, values_of
@@ -23,7 +33,7 @@ from app.console.security.single_sign_on import find_plugin, provider_page
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_settings import SETTINGS, Setting, SettingType
 from app.domain.values.errors import Refused
-from app.domain.values.text import translatable
+from app.domain.values.text import Sentence, translatable
 from app.services.shop.impact import BoundedCount
 from app.services.single_sign_on.provider_checks import (
     add_provider,
@@ -37,7 +47,9 @@ from app.services.single_sign_on.provider_settings import (
     ProviderUpdate,
     provider_facts_of,
     save_provider,
+    show_plugin,
 )
+from app.web.converters import one_of
 from app.web.translation import lazy_text, problem_text, text
 
 _MAX_NAME_LENGTH = 256
@@ -75,6 +87,208 @@ class AddingForm(ConsoleForm):
     client_secret = SecretField(lazy_text("Client secret"))
 
 
+@dataclass(frozen=True, slots=True)
+class PresetPart:
+    """What people enter of an issuer; an address keeps its scheme and path, a name has neither."""
+
+    name: str
+    label: Sentence
+    hint: Sentence
+    placeholder: str
+    is_address: bool = False
+
+    def value_in(self, entered: str) -> str:
+        """Return what stands for it in the issuer."""
+        if self.is_address:
+            return entered.strip().rstrip("/")
+        bare = entered.strip().removeprefix("https://").strip("/")
+        return quote(bare, safe="")
+
+
+_CALLBACK = translatable("Enter it where the provider asks for redirect URIs.")
+_CLIENT_ID = translatable("From the provider, where this shop is registered.")
+_CLIENT_SECRET = translatable("Never shown again. Leave it empty for a public client.")
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """What is known of a provider, and where the rest is found there.
+
+    ``issuer`` has the names of ``parts`` in braces; without parts it is whole, and empty if it is
+    to be entered. ``settings`` are filled in too.
+    """
+
+    name: str
+    issuer: str = ""
+    parts: tuple[PresetPart, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    callback: Sentence = _CALLBACK
+    client_id: Sentence = _CLIENT_ID
+    client_secret: Sentence = _CLIENT_SECRET
+    steps: tuple[Sentence, ...] = ()
+    trust: Sentence = ""
+
+
+PRESETS = {
+    "keycloak": Preset(
+        "Keycloak",
+        "{address}/realms/{realm}",
+        (
+            PresetPart(
+                "address",
+                translatable("Keycloak URL"),
+                translatable("With the path, if Keycloak has one."),
+                "https://login.example.com",
+                is_address=True,
+            ),
+            PresetPart(
+                "realm",
+                translatable("Realm"),
+                translatable("At the top left of the admin console."),
+                "northlight",
+            ),
+        ),
+        callback=translatable("Clients > your client > Settings > Valid redirect URIs"),
+        client_id=translatable("Clients > Client ID"),
+        client_secret=translatable("Clients > your client > Credentials"),
+        steps=(
+            translatable("In the realm's admin console, choose Clients, then Create client."),
+            translatable("Choose the client type OpenID Connect."),
+            translatable("Turn on Client authentication and Standard flow, nothing else."),
+            translatable("Enter the callback URL under Valid redirect URIs."),
+            translatable("Copy the client secret from the tab Credentials."),
+        ),
+    ),
+    "auth0": Preset(
+        "Auth0",
+        "https://{domain}/",
+        (
+            PresetPart(
+                "domain",
+                translatable("Domain"),
+                translatable("Applications > your application > Settings > Domain"),
+                "northlight.eu.auth0.com",
+            ),
+        ),
+        {"second_factor_amr": "mfa"},
+        callback=translatable(
+            "Applications > your application > Settings > Allowed Callback URLs"
+        ),
+        client_id=translatable("Applications > your application > Settings > Client ID"),
+        client_secret=translatable("Applications > your application > Settings > Client Secret"),
+        steps=(
+            translatable("Choose Applications, then Create Application."),
+            translatable("Choose Regular Web Applications."),
+            translatable("On the tab Credentials, choose Client Secret (Basic)."),
+            translatable("Enter the callback URL under Allowed Callback URLs, then save."),
+            translatable("Copy domain, client ID and client secret from the tab Settings."),
+        ),
+    ),
+    "okta": Preset(
+        "Okta",
+        "https://{domain}/oauth2/{server}",
+        (
+            PresetPart(
+                "domain",
+                translatable("Okta domain"),
+                translatable("Shown in the menu of your account, at the top right."),
+                "northlight.okta.com",
+            ),
+            PresetPart(
+                "server",
+                translatable("Authorization server"),
+                translatable("Security > API > Authorization Servers. Usually default."),
+                "default",
+            ),
+        ),
+        {"subject_claim": "uid", "second_factor_amr": "mfa"},
+        callback=translatable("Applications > your app > General > Sign-in redirect URIs"),
+        client_id=translatable("Applications > your app > General > Client ID"),
+        client_secret=translatable("Applications > your app > General > Client Secrets"),
+        steps=(
+            translatable("Choose Applications, then Create App Integration."),
+            translatable("Choose OIDC - OpenID Connect, then Web Application."),
+            translatable("Keep the grant type Authorization Code."),
+            translatable("Enter the callback URL under Sign-in redirect URIs."),
+            translatable("Assign the people or groups who can sign in."),
+        ),
+    ),
+    "entra": Preset(
+        "Microsoft Entra ID",
+        "https://login.microsoftonline.com/{tenant}/v2.0",
+        (
+            PresetPart(
+                "tenant",
+                translatable("Directory (tenant) ID"),
+                translatable("App registrations > your application > Overview"),
+                "8f1b2c3d-0000-4000-8000-9a8b7c6d5e4f",
+            ),
+        ),
+        callback=translatable("App registrations > your application > Authentication > Web"),
+        client_id=translatable(
+            "App registrations > your application > Overview > Application (client) ID"
+        ),
+        client_secret=translatable(
+            "Certificates & secrets > New client secret > Value. It expires: note when."
+        ),
+        steps=(
+            translatable("Choose App registrations, then New registration."),
+            translatable("Choose accounts in this organizational directory only."),
+            translatable("Choose the platform Web and enter the callback URL."),
+            translatable("Under Certificates & secrets, create a client secret."),
+            translatable("Under Token configuration, add the optional claim email to ID tokens."),
+        ),
+        trust=translatable(
+            "Entra ID doesn't say whether an email is verified. Turn this on only for a single "
+            "tenant whose administrators set the emails."
+        ),
+    ),
+    "google": Preset(
+        "Google",
+        "https://accounts.google.com",
+        callback=translatable("Google Auth Platform > Clients > Authorized redirect URIs"),
+        client_id=translatable("Google Auth Platform > Clients > your client"),
+        client_secret=translatable("Shown when the client is created, and under Client secrets."),
+        steps=(
+            translatable("In the Google Cloud console, open Google Auth Platform, then Clients."),
+            translatable("Choose Create client, then Web application."),
+            translatable("Enter the callback URL under Authorized redirect URIs."),
+            translatable("Copy client ID and client secret."),
+        ),
+    ),
+    "other": Preset("OpenID Connect"),
+}
+"""The providers that can be chosen, by the value in the URL; the last one is known by nothing."""
+
+_OTHER = "other"
+_PART = "part_"
+_TRIES = 9
+
+
+def adding_form(preset: Preset) -> type[AddingForm]:
+    """Return the form that asks for what ``preset`` doesn't know."""
+    if not preset.issuer:
+        return AddingForm
+    parts = {
+        f"{_PART}{part.name}": StringField(
+            lazy_text(part.label), validators=[InputRequired(lazy_text("This is required."))]
+        )
+        for part in preset.parts
+    }
+    trust = BooleanField(lazy_text("Trust emails from this provider")) if preset.trust else None
+    names = {"issuer": next(iter(parts), "client_id")}
+    fields = {**parts, "issuer": None, "trust_emails": trust, "names": names}
+    return type("PresetForm", (AddingForm,), fields)
+
+
+def issuer_of(preset: Preset, form: AddingForm) -> str:
+    """Return the issuer that was entered, or that follows from the parts that were."""
+    if not preset.issuer:
+        return (form.issuer.data or "").strip()
+    entered = {part.name: part.value_in(form[f"{_PART}{part.name}"].data) for part in preset.parts}
+    return preset.issuer.format(**entered)
+
+
 class DiscoverForm(EditForm):
     """Where the settings are discovered."""
 
@@ -110,10 +324,13 @@ for _setting in SETTINGS:
 def new() -> BaseResponse:
     """Add a provider; its issuer, if given, fills the rest."""
     require(Permission.MANAGE_PLUGINS)
-    form = AddingForm()
+    key = request.values.get("preset", _OTHER, type=one_of(PRESETS))
+    preset = PRESETS[key]
+    known = None if key == _OTHER else {"name": preset.name, "provider": _free_slug(key)}
+    form = adding_form(preset)(data=known)
     if form.validate_on_submit():
         try:
-            slug = _add(form)
+            slug = _add(preset, form)
         except Refused as refused:
             form.refuse(refused)
         else:
@@ -123,7 +340,44 @@ def new() -> BaseResponse:
                 slug=slug,
             )
     show = refused_page if form.is_submitted() else page
-    return show("single_sign_on/new.html", form=form)
+    return show(
+        "single_sign_on/new.html",
+        form=form,
+        preset=preset,
+        preset_key=key,
+        presets={name: one.name for name, one in PRESETS.items()}
+        | {_OTHER: text("Other provider")},
+        callback=_callback(str(form.provider.data or _SLUG)),
+        callback_pattern=_callback(_SLUG),
+        issuer_pattern=preset.issuer.replace("{", f"{{{_PART}"),
+        filled=[
+            Fact(text(setting.label), preset.settings[setting.name])
+            for setting in SETTINGS
+            if setting.name in preset.settings
+        ],
+    )
+
+
+_SLUG = "SHORT-NAME"
+"""What stands for the short name in a callback URL as long as there is none."""
+
+
+def _callback(slug: str) -> str:
+    """Return the callback URL of a provider with that short name."""
+    plugin_id = f"{slug.strip().lower() if slug != _SLUG else slug}.authentication.openidconnect"
+    return full_url("console.sign_in.finish", plugin_id=plugin_id)
+
+
+def _free_slug(key: str) -> str:
+    """Return a short name that no provider has yet."""
+    tried = (key, *(f"{key}-{number}" for number in range(2, _TRIES)))
+    plugins = ((slug, f"{slug}.authentication.openidconnect") for slug in tried)
+    free = (
+        slug
+        for slug, plugin_id in plugins
+        if (plugin := show_plugin(ports(), actor(), plugin_id)) is None or plugin.slug != slug
+    )
+    return next(free, "")
 
 
 @blueprint.post("/<slug:slug>/discover")
@@ -173,14 +427,16 @@ def edit(slug: str) -> BaseResponse:
     return _page(plugin, form)
 
 
-def _add(form: AddingForm) -> str:
+def _add(preset: Preset, form: AddingForm) -> str:
     """Add the provider; returns its slug."""
     slug = str(form.provider.data).strip().lower()
     entered = {
         field.name: field.data for field in (form.client_id, form.client_secret) if field.data
     }
-    issuer = (form.issuer.data or "").strip()
-    add_provider(ports(), actor(), slug, str(form.name.data), issuer, entered)
+    if preset.trust and form["trust_emails"].data:
+        entered["trust_emails"] = "true"
+    issuer, settings = issuer_of(preset, form), {**preset.settings, **entered}
+    add_provider(ports(), actor(), slug, str(form.name.data), issuer, settings)
     return slug
 
 

@@ -437,6 +437,21 @@ for (const form of document.querySelectorAll("form[data-preview]")) {
   if (form.querySelector("[name=events]:checked") || form.elements.query.value) look("");
 }
 
+// ---- URLs that are made of what is entered: the names of fields in braces ------------------------
+for (const shown of document.querySelectorAll("[data-pattern]")) {
+  const form = shown.closest("form");
+  const fill = () => {
+    const made = shown.dataset.pattern.replace(/\{(\w+)\}/g, (_, name) => {
+      const entered = form.elements[name]?.value.trim().replace(/\/+$/, "");
+      return entered || form.elements[name]?.placeholder || "…";
+    });
+    if (shown.matches("input")) shown.value = made;
+    else shown.textContent = made;
+  };
+  form.addEventListener("input", fill);
+  fill();
+}
+
 // ---- an email beside its form, as the form is ------------------------------------------------------
 for (const form of document.querySelectorAll("form[data-email]")) {
   let latest = 0;
