@@ -12,6 +12,7 @@ from app.endpoints import backchannel, make_health, media, well_known
 from app.forward_auth import make_forward_auth
 from app.graphql.schema import create_endpoint
 from app.graphql.server.endpoint import GraphqlEndpoint
+from app.hosted.view import mount_hosted
 from app.ports import Ports
 from app.settings import Settings, environment_names, load_settings
 from app.web.bodies import FormRequest, refuse_encoded_body
@@ -39,7 +40,7 @@ from app.web.server import (
     Server,
     close_connections_when,
 )
-from app.web.sessions import ConsoleSessions, cookie_settings
+from app.web.sessions import PageSessions, cookie_settings
 from app.web.translation import set_up_translation
 from app.wiring import (
     connect,
@@ -71,7 +72,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
         SECRET_KEY_FALLBACKS=[*chosen.cookie_key_fallbacks],
         MAX_CONTENT_LENGTH=chosen.upload_max,
     )
-    app.session_interface = ConsoleSessions()
+    app.session_interface = PageSessions()
     installation = make_installation(
         ports
         or connect(
@@ -95,6 +96,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     if chosen.development:
         app.register_blueprint(make_demo_provider(partial(make_demo_provider_key, chosen.secret)))
     mount_console(app)
+    mount_hosted(app)
     _mount_graphql(app, installation, create_endpoint(installation))
     install_request_hooks(app, installation)
     if installation.ports.traces.is_on:

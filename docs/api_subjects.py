@@ -28,6 +28,8 @@ SUBJECTS: Mapping[str, Subject] = {
             "signInEvents",
             "tokenCreate",
             "secondFactorVerify",
+            "emailCodeRequest",
+            "emailCodeVerify",
             "passkeyChallengeCreate",
             "passkeyVerify",
             "secondFactorChallengeCreate",

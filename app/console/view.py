@@ -182,6 +182,7 @@ def mount_console(app: Flask) -> None:
     for name, function in {**FILTERS, "by_area": by_area, "dashed_note": dashed_note}.items():
         app.add_template_filter(function, name)
     app.add_template_global(html_text, "text")
+    app.add_template_global(assets.asset_url)
     app.add_template_global(state_icon)
     app.add_template_global(field_attributes)
     app.register_blueprint(assets.blueprint)

@@ -100,6 +100,7 @@ class Ring:
 FORM_ANSWER = "answer to a submitted form"
 FORM_FIELDS = "fields of a submitted form"
 FORM_SECRET = "secret of a submitted form"
+EMAIL_CODE = "code by email"
 OUTBOX_EVENT = "outbox event"
 OUTBOX_MAIL = "outbox mail"
 PENDING_SIGN_IN = "sign-in at an identity provider"

@@ -33,7 +33,7 @@ class AuthenticationMethod(StrEnum):
     MULTIPLE_FACTORS = "mfa"
 
 
-_PASSKEYS = (AuthenticationMethod.HARDWARE_KEY, AuthenticationMethod.SOFTWARE_KEY)
+_WEAKER = (AuthenticationMethod.PASSWORD, AuthenticationMethod.ONE_TIME_CODE)
 
 MAX_STORED_LENGTH = 255
 """Characters of stored methods."""
@@ -46,7 +46,7 @@ def used_second_factor(amr: Iterable[str]) -> bool:
 
 def began_with_passkey(amr: Collection[str]) -> bool:
     """Whether a session that no provider opened began with a passkey alone, without a password."""
-    return bool(amr) and next(iter(amr)) in _PASSKEYS
+    return bool(amr) and next(iter(amr)) not in _WEAKER
 
 
 def methods_of_sign_in(

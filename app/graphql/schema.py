@@ -35,7 +35,12 @@ from app.graphql.root_fields.single_sign_on import (
     PluginMutations,
     PluginQueries,
 )
-from app.graphql.root_fields.tokens import SecondFactorMutations, SessionMutations, TokenMutations
+from app.graphql.root_fields.tokens import (
+    EmailCodeMutations,
+    SecondFactorMutations,
+    SessionMutations,
+    TokenMutations,
+)
 from app.graphql.root_fields.users import StaffMutations, UserQueries
 from app.graphql.root_fields.webhooks import DryRunMutations, WebhookMutations, WebhookQueries
 from app.graphql.server.endpoint import GraphqlEndpoint
@@ -209,6 +214,9 @@ _ARGUMENTS: Mapping[str, str] = {
     "confirmEmailChange.token": "The token of the emailed link.",
     "accountDelete.token": "The token of the emailed link.",
     "secondFactorVerify.code": "A code of the authenticator app, or a recovery code.",
+    "emailCodeRequest.audience": "The audience of the tokens, as that of `tokenCreate`.",
+    "emailCodeRequest.email": "The email to send the code to.",
+    "emailCodeVerify.code": "The six digits.",
     "passkeyChallengeCreate.challenge": "The challenge to answer; none to sign in.",
     "passkeyVerify.credential": "JSON of what `navigator.credentials.get` returned.",
     "setPassword.token": "The token of the emailed link.",
@@ -318,6 +326,7 @@ class Query(
 
 class Mutation(
     TokenMutations,
+    EmailCodeMutations,
     SecondFactorMutations,
     PasswordMutations,
     AccountMutations,

@@ -12,14 +12,14 @@ from typing import Any, NoReturn, cast
 from flask import Flask, request
 from flask_limiter import Limiter, RequestLimit
 
-from app.domain.sign_in.rate_limits import CONSOLE_FORM, PAGE_LIMITS, client_of
+from app.domain.sign_in.rate_limits import CONSOLE_FORM, HOSTED_FORM, PAGE_LIMITS, client_of
 from app.domain.values.errors import TooManyRequests
 from app.services.authorization.rate_limits import limit_rate
 from app.web.caller import visitor_from
 from app.web.errors import page_of
 from app.web.installation import CountStore, installation
 
-_CONSOLE = "console."
+_FORMS = {CONSOLE_FORM: "console.", HOSTED_FORM: "hosted."}
 _STATIC = "static"
 _UNLIMITED = "1000000000/second"
 
@@ -40,7 +40,7 @@ def set_up_limits(app: Flask, store: CountStore) -> Limiter:
 
 
 def limit_pages(app: Flask, limiter: Limiter) -> None:
-    """Limit every page of ``PAGE_LIMITS`` and every form of the console.
+    """Limit every page of ``PAGE_LIMITS`` and every form of the console and the hosted pages.
 
     Call it when all routes are there. A page that takes a form is limited in its sending alone.
     """
@@ -52,9 +52,9 @@ def limit_pages(app: Flask, limiter: Limiter) -> None:
         has_form = endpoint in with_forms
         name = endpoint
         if endpoint not in PAGE_LIMITS:
-            if not has_form or not endpoint.startswith(_CONSOLE):
+            name = next((each for each in _FORMS if endpoint.startswith(_FORMS[each])), "")
+            if not has_form or not name:
                 continue
-            name = CONSOLE_FORM
         limit = limiter.shared_limit(
             partial(_format_limit, name),
             scope=name,

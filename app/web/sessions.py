@@ -1,26 +1,54 @@
-"""Only the console has sessions: other paths neither read nor set cookies."""
+"""Cookies of sessions: the console and the hosted pages have one each, other paths have none."""
 
 from typing import Any
 
-from flask import Flask, Request
-from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
+from flask import Flask, Request, Response, request
+from flask.sessions import SecureCookieSessionInterface, SessionInterface, SessionMixin
 from typing_extensions import override
 
 CONSOLE = "/console/"
+HOSTED = ("/account/", "/oauth/")
+"""Pages for customers, and the provider's, which ask who is signed in there."""
 
 
-class ConsoleSessions(SecureCookieSessionInterface):
-    """Flask's signed cookie, below ``/console/`` alone."""
+class _HostedCookie(SecureCookieSessionInterface):
+    """The signed cookie of the hosted pages: its signature is worthless for the console's."""
+
+    salt = "hosted-session"
 
     @override
-    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        return super().open_session(app, request) if request.path.startswith(CONSOLE) else None
+    def get_cookie_name(self, app: Flask) -> str:
+        return f"{super().get_cookie_name(app)}-account"
+
+
+class PageSessions(SessionInterface):
+    """Flask's signed cookie, another below ``/console/`` than for the hosted pages."""
+
+    def __init__(self) -> None:
+        self._console = SecureCookieSessionInterface()
+        self._hosted = _HostedCookie()
+
+    @override
+    def open_session(self, app: Flask, request: Request) -> SessionMixin | None:
+        cookie = self._cookie_of(request.path)
+        return None if cookie is None else cookie.open_session(app, request)
+
+    @override
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        cookie = self._cookie_of(request.path)
+        if cookie is not None:
+            cookie.save_session(app, session, response)
+
+    def _cookie_of(self, path: str) -> SecureCookieSessionInterface | None:
+        if path.startswith(CONSOLE):
+            return self._console
+        return self._hosted if path.startswith(HOSTED) else None
 
 
 def cookie_settings(*, secure: bool) -> dict[str, Any]:
-    """How the console's cookie is set; ``secure`` where the installation is reached by HTTPS.
+    """How the cookies are set; ``secure`` where the installation is reached by HTTPS.
 
-    The prefix makes browsers refuse the cookie from another host or without TLS (RFC 6265bis,
+    The prefix makes browsers refuse a cookie from another host or without TLS (RFC 6265bis,
     4.1.3.2), so it is left out where the installation is reached without TLS.
     """
     return {

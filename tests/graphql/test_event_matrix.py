@@ -95,8 +95,11 @@ SILENT: Mapping[str, str] = {
         appDeleteFailedInstallation webhookCreate webhookUpdate webhookDelete webhookDryRun
         webhookTrigger eventDeliveryRetry webhookReplay webhookSendWaiting secondFactorVerify
         secondFactorChallengeCreate passkeyChallengeCreate passkeyVerify userSecondFactorReset
+        emailCodeVerify
     """,
-    "the worker tells it, once it is true": "requestPasswordReset appInstall appRetryInstall",
+    "the worker tells it, once it is true": """
+        requestPasswordReset emailCodeRequest appInstall appRetryInstall
+    """,
     "there is nothing to change here: `test_event_register` acts it out": """
         setPassword confirmAccount confirmEmailChange accountDelete userAvatarDelete orderFulfill
         appActivate accountRequestDeletion channelDeactivate sendConfirmationEmail

@@ -74,6 +74,7 @@ def state_icon(state: str) -> str:
 
 _APP = Path(__file__).parents[2]
 _OURS = _APP / "static" / "console"
+_HOSTED = _APP / "static" / "hosted"
 _TEMPLATES = _APP / "templates" / "console"
 FONTS = _APP / "static" / "vendor" / "inter"
 _BOOTSTRAP = files("flask_bootstrap") / "static" / "bootstrap5"
@@ -195,6 +196,8 @@ _SOURCES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "bootstrap.css": (_CSS, _bootstrap),
     "theme.css": (_CSS, _theme),
     "console.js": (_SCRIPT, _own("console.js")),
+    "hosted.css": (_CSS, (_HOSTED / "hosted.css").read_bytes),
+    "hosted.js": (_SCRIPT, (_HOSTED / "hosted.js").read_bytes),
     "early.js": (_SCRIPT, _own("early.js")),
     "passkeys.js": (_SCRIPT, _own("passkeys.js")),
     "refresh.js": (_SCRIPT, _own("refresh.js")),

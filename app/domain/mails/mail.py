@@ -34,6 +34,8 @@ class MailKind(StrEnum):
 
     Only the mailbox learns of it, not the caller.
     """
+    SIGN_IN_CODE = "sign_in_code"
+    """``code``, ``lifetime``."""
     EMAIL_CHANGE_REQUEST = "email_change_request"
     """To the new address: ``link``, ``lifetime``, ``old_email``, ``new_email``."""
     ACCOUNT_DELETION_REQUEST = "account_deletion_request"
@@ -81,6 +83,7 @@ KIND_LABELS: Mapping[str, str] = {
     MailKind.PASSWORD_RESET: translatable("Password reset"),
     MailKind.ACCOUNT_CONFIRMATION: translatable("Account confirmation"),
     MailKind.ACCOUNT_EXISTS: translatable("Account exists"),
+    MailKind.SIGN_IN_CODE: translatable("Code to sign in"),
     MailKind.EMAIL_CHANGE_REQUEST: translatable("Email change request"),
     MailKind.ACCOUNT_DELETION_REQUEST: translatable("Account deletion request"),
     MailKind.STAFF_INVITATION: translatable("Staff invitation"),

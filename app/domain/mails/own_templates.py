@@ -146,6 +146,10 @@ _SPECIAL: Mapping[MailKind, tuple[TemplateValue, ...]] = {
     MailKind.PASSWORD_RESET: (_LINK, _LIFETIME),
     MailKind.ACCOUNT_CONFIRMATION: (_LINK, _LIFETIME),
     MailKind.ACCOUNT_EXISTS: (),
+    MailKind.SIGN_IN_CODE: (
+        TemplateValue("code", "The six digits to sign in with."),
+        TemplateValue("lifetime", "How long the code works."),
+    ),
     MailKind.EMAIL_CHANGE_REQUEST: (_LINK, _LIFETIME, _OLD_EMAIL, _NEW_EMAIL),
     MailKind.ACCOUNT_DELETION_REQUEST: (_LINK, _LIFETIME),
     MailKind.STAFF_INVITATION: (_LINK, _LIFETIME, _INVITER),

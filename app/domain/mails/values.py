@@ -25,6 +25,13 @@ def lifetime_values(purpose: LinkPurpose) -> dict[str, str]:
     return {"lifetime": format_lifetime(purpose), "lifetime_seconds": str(seconds)}
 
 
+def code_values(code: str, lifetime: timedelta) -> dict[str, str]:
+    """Return a code to sign in with, and how long it works: ``lifetime``, ``lifetime_seconds``."""
+    seconds = int(lifetime.total_seconds())
+    minutes = f"{seconds // 60} minutes"
+    return {"code": code, "lifetime": minutes, "lifetime_seconds": str(seconds)}
+
+
 def moment_values(moment: datetime) -> dict[str, str]:
     """Return when something happened: ``when``, ``at``."""
     return {"when": date_in_words(moment), "at": moment.isoformat()}
@@ -91,6 +98,7 @@ _PURPOSES = {
 }
 _EMAILS = {"old_email": "old@example.com", "new_email": "new@example.com"}
 _MORE: Mapping[MailKind, Callable[[datetime], Mapping[str, str]]] = {
+    MailKind.SIGN_IN_CODE: lambda _now: code_values("482913", timedelta(minutes=10)),
     MailKind.EMAIL_CHANGE_REQUEST: lambda _now: _EMAILS,
     MailKind.STAFF_INVITATION: lambda _now: {"inviter": "colleague@example.com"},
     MailKind.EMAIL_CHANGED: lambda _now: _EMAILS,
@@ -107,7 +115,7 @@ _MORE: Mapping[MailKind, Callable[[datetime], Mapping[str, str]]] = {
     MailKind.WEBHOOK_FAILING: lambda now: {**_failing(now), "reason": "503 Service Unavailable"},
     MailKind.WEBHOOK_RECOVERED: _failing,
 }
-_WITHOUT_TIME = {*_PURPOSES, MailKind.ACCOUNT_EXISTS}
+_WITHOUT_TIME = {*_PURPOSES, MailKind.ACCOUNT_EXISTS, MailKind.SIGN_IN_CODE}
 _OF_WEBHOOKS = {
     MailKind.WEBHOOK_DISABLED,
     MailKind.WEBHOOK_FAILING,

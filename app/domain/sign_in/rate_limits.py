@@ -72,6 +72,8 @@ API_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "passkeyChallengeCreate": _limit("120/minute;2000/hour", "Stores a challenge."),
         "passkeyVerify": _limit("60/minute;1000/hour", "Verifies a signature."),
         "secondFactorChallengeCreate": _limit("60/minute;600/hour", "Stores a challenge."),
+        "emailCodeRequest": _limit("20/minute;100/hour", "Sends an email."),
+        "emailCodeVerify": _limit("30/minute;300/hour", "Compares a code."),
         "requestPasswordReset": _limit("20/minute;100/hour", "Sends an email."),
         "passwordChange": _limit("30/minute;300/hour", "Hashes two passwords."),
         "requestEmailChange": _limit("20/minute;100/hour", "Hashes a password, sends an email."),
@@ -100,6 +102,7 @@ token and store nothing for strangers.
 """
 
 CONSOLE_FORM = "console.form"
+HOSTED_FORM = "hosted.form"
 
 PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
     {
@@ -136,6 +139,25 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "console.second_factors.new_codes": _limit(
             "10/minute;60/hour", "Hashes ten recovery codes and sends an email."
         ),
+        "hosted.sign_in.index": _limit("30/minute;300/hour", "Can send a code by email."),
+        "hosted.sign_in.password": _limit("60/minute;1000/hour", "Hashes a password."),
+        "hosted.sign_in.code": _limit("30/minute;300/hour", "Compares a code by email."),
+        "hosted.sign_in.passkey_options": _limit("60/minute;1000/hour", "Stores a challenge."),
+        "hosted.sign_in.with_passkey": _limit("60/minute;1000/hour", "Verifies a signature."),
+        "hosted.sign_in.begin": _limit("60/minute;1000/hour", "Stores a sign-in."),
+        "hosted.sign_in.finish": _limit("60/minute;1000/hour", "Calls the identity provider."),
+        "hosted.sign_in.factor": _limit("30/minute;300/hour", "Can compare a code's hash."),
+        "hosted.sign_in.factor_passkey": _limit("60/minute;1000/hour", "Verifies a signature."),
+        "hosted.sign_in.factor_options": _limit("60/minute;1000/hour", "Stores a challenge."),
+        "hosted.passwords.register": _limit(
+            "20/minute;200/hour", "Hashes a password and sends an email."
+        ),
+        "hosted.passwords.confirm": _limit("30/minute;300/hour", "Looks up a token."),
+        "hosted.passwords.forgotten": _limit("20/minute;100/hour", "Sends an email."),
+        "hosted.passwords.choose": _limit("30/minute;300/hour", "Hashes a password."),
+        "hosted.account.password": _limit("30/minute;300/hour", "Hashes two passwords."),
+        "hosted.account.new_passkey": _limit("60/minute", "Verifies a signature."),
+        HOSTED_FORM: _limit("300/minute", "Every other form of the hosted pages, together."),
         "console.audit.export": _limit("20/minute", "Reads the audit log."),
         "console.search.index": _limit("600/minute", "Searches all lists."),
         "console.search.find": _limit("600/minute", "Searches all lists or verifies a token."),
@@ -176,6 +198,7 @@ CALLER_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
 EXTERNAL_TOKEN = "externalToken"
 IMPORTED_TOKEN = "importedToken"
 RESET_EMAIL = "requestPasswordReset.email"
+CODE_EMAIL = "emailCodeRequest.email"
 
 OTHER_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
     {
@@ -191,6 +214,10 @@ OTHER_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         RESET_EMAIL: _limit(
             "20/minute",
             "Per email, from all clients together: further requests for a link are dropped.",
+        ),
+        CODE_EMAIL: _limit(
+            "20/minute",
+            "Per email, from all clients together: further requests for a code are dropped.",
         ),
     }
 )

@@ -17,6 +17,7 @@ from app.graphql.root_fields.payloads import (
 )
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in import tokens
+from app.services.sign_in.email_codes import request_email_code, verify_email_code
 from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
 from app.services.sign_in.password_login import create_token
 from app.services.sign_in.second_factor_sign_in import ask_for_proof, verify_second_factor
@@ -229,6 +230,53 @@ class SecondFactorChallengeCreate(AccountPayload):
         "app.graphql.types.second_factors.SecondFactorChallenge",
         description="The challenge to answer.",
     )
+
+
+class EmailCodeRequest(AccountPayload):
+    """A sign-in that waits for its code."""
+
+    challenge = graphene.String(description="The argument of `emailCodeVerify`.")
+    expires_at = graphene.DateTime(description="When the code expires.")
+
+
+class EmailCodeVerify(AccountPayload):
+    """The tokens of the session."""
+
+    token = graphene.String(description=_ACCESS)
+    refresh_token = graphene.String(description=_REFRESH)
+    user = graphene.Field(_USER)
+
+
+class EmailCodeMutations(graphene.ObjectType):
+    """Sign-in with a code by email."""
+
+    @mutation(
+        "Sends a code to sign in with, if an account has the email; the answer is the same for "
+        "every email. Anyone can call it. Refused while the setting `emailCodeLogin` is off or "
+        "the password login mode is DISABLED.",
+        email=graphene.String(required=True),
+        audience=graphene.String(),
+    )
+    def email_code_request(
+        _root: object, info: Info, email: str, audience: str | None = None
+    ) -> EmailCodeRequest:
+        made = request_email_code(
+            info.context.ports, info.context.actor, email=email, audience=audience or ""
+        )
+        return EmailCodeRequest(challenge=made.challenge, expires_at=made.expires_at)
+
+    @mutation(
+        "Signs in with a code by email. Anyone with the challenge can call it. Incorrect codes "
+        "block the caller's IP address for a time, and five of them end the challenge. It "
+        "confirms the account; a password that was set before is then deleted.",
+        challenge=graphene.String(required=True),
+        code=graphene.String(required=True),
+    )
+    def email_code_verify(_root: object, info: Info, challenge: str, code: str) -> EmailCodeVerify:
+        pair = verify_email_code(
+            info.context.ports, info.context.actor, challenge=challenge, code=code
+        )
+        return EmailCodeVerify(**_tokens(info.context, pair))
 
 
 class SecondFactorMutations(graphene.ObjectType):

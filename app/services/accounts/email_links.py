@@ -27,6 +27,7 @@ from app.services.authorization.register import building_block
 from app.services.outbox.publisher import add_mail
 from app.services.outbox.security_notices import account_state
 
+_OWN_PAGES = ("/console/", "/account/")
 WORTHLESS = Problem(
     "INVALID", "This link doesn't work. It was used, has expired or is incomplete.", "token"
 )
@@ -137,7 +138,7 @@ def require_owner(opened: OpenedLink, email: str) -> None:
 def redirect_refusal(ports: Ports, url: str, field: str = "redirectUrl") -> Problem | None:
     """Why links in mails can't lead to ``url``, or ``None``: REQUIRED, INVALID on ``field``.
 
-    Pages of our own console are always allowed.
+    Pages of the console and hosted pages of this installation are always allowed.
     """
     if _is_own_page(ports.configuration.public_url, url):
         return None
@@ -158,9 +159,9 @@ def require_redirect(ports: Ports, url: str) -> None:
 
 
 def _is_own_page(public_url: str, url: str) -> bool:
-    if not public_url or not url.startswith(f"{public_url}/console/"):
+    if not public_url or not url.startswith(f"{public_url}/"):
         return False
-    return (resolved_path(url.removeprefix(public_url)) or "").startswith("/console/")
+    return (resolved_path(url.removeprefix(public_url)) or "").startswith(_OWN_PAGES)
 
 
 def _with(token: str, purposes: Collection[LinkPurpose]) -> Select[AccountLinkRecord]:

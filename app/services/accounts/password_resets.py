@@ -33,6 +33,7 @@ from app.services.authorization.session_rights import switches_of
 from app.services.identity.users import find_user_by_key, require_manageable, stored_email
 from app.services.outbox.base_url import base_url
 from app.services.outbox.publisher import add_link_mail
+from app.services.sign_in.email_codes import send_code
 from app.services.sign_in.password_login import needs_password_login
 
 
@@ -226,6 +227,9 @@ def _answer(ports: Ports, key: int) -> bool:
         if request is None:
             return False  # another process has it
         session.delete(request)
+        if request.code_id is not None:
+            send_code(ports, session, request)
+            return True
         switches = switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
         if switches.password_login_mode is not PasswordLoginMode.DISABLED:
             user = claim_reset(ports, session, UserRecord.email == request.email)

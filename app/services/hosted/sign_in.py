@@ -11,7 +11,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.second_factors import ChallengePurpose, SecondFactorType
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.single_sign_on.providers import ProviderError
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, TrafficClosed
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -22,6 +22,11 @@ from app.services.hosted.sessions import HostedSession, hosted_session
 from app.services.identity.providers import ExternalAuthentication, known_providers
 from app.services.second_factors.challenges import PendingSession
 from app.services.second_factors.stored_factors import read_factors
+from app.services.sign_in.email_codes import (
+    EmailCodeChallenge,
+    ask_for_code,
+    sign_in_with_code,
+)
 from app.services.sign_in.passkey_sign_in import (
     PasskeyChallenge,
     ask_for_passkey,
@@ -40,7 +45,6 @@ from app.services.single_sign_on.sign_in import (
 )
 
 _HERE = SignInPlace.HOSTED
-_CLOSED = Problem("STOREFRONT_TRAFFIC_NOT_ALLOWED", "The shop is closed at the moment.")
 _NOT_OFFERED = Problem("INVALID", "This way to sign in isn't available. Choose another one.")
 
 
@@ -62,14 +66,14 @@ class WaitingHostedSignIn:
 
 @building_block
 def require_offered(ports: Ports, *offers: str) -> None:
-    """Refuse unless hosted pages are on, the storefront is open, and the shop's ``offers`` are on.
+    """Refuse unless hosted pages and the shop's ``offers`` (names of settings) are on.
 
-    ``offers`` are names of settings.
+    Raises ``TrafficClosed`` while the storefront is closed.
     """
     with ports.database.reading() as session:
         shop = session.get_one(ShopRecord, SHOP_ID)
         if not shop.allow_storefront_traffic:
-            raise Refused(_CLOSED)
+            raise TrafficClosed
         if not all(getattr(shop, name) for name in ("hosted_pages", *offers)):
             raise Refused(_NOT_OFFERED)
 
@@ -94,6 +98,21 @@ def sign_in_hosted_with_password(
     require_offered(ports, "hosted_password_login")
     begins = PendingSession(place=_HERE)
     entered = sign_in_with_password(ports, actor, begins, email=email, password=password)
+    return hosted_session(entered.opened, entered.user.id)
+
+
+@input_decides
+def ask_for_hosted_code(ports: Ports, actor: Actor, *, email: str) -> EmailCodeChallenge:
+    """Ask for a code by email; the same for every email, as ``request_email_code``."""
+    require_offered(ports, "email_code_login")
+    return ask_for_code(ports, actor, email, PendingSession(place=_HERE))
+
+
+@input_decides
+def verify_hosted_code(ports: Ports, actor: Actor, *, challenge: str, code: str) -> HostedSession:
+    """Open a session by a code by email; refuses as ``verify_email_code`` does."""
+    require_offered(ports, "email_code_login")
+    entered, _ = sign_in_with_code(ports, actor, challenge, code, _HERE)
     return hosted_session(entered.opened, entered.user.id)
 
 

@@ -14,6 +14,7 @@ from app.domain.accounts.emails import email_spellings, normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, is_manageable, reaches_channels
 from app.domain.authorization.permissions import Permission
+from app.domain.events import AccountConfirmed
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.models import (
@@ -36,6 +37,7 @@ from app.services.authorization.session_rights import (
     switches_of,
     with_effective_rights,
 )
+from app.services.outbox.publisher import add_event
 
 BeforeDeletion = Callable[[User], object]
 """What a use case that deletes a user calls first, to read what the answer shows of them."""
@@ -166,6 +168,24 @@ def confirm_email(ports: Ports, actor: Actor, session: Session, user: UserRecord
     """
     _drop_unverified(ports, actor, session, user)
     user.is_confirmed = True
+
+
+@building_block
+def prove_email(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+    """Confirm the email of ``user``, whose row is locked, by a mail that its owner has read.
+
+    Who registered an unconfirmed account may not own the address: its password and sessions go, as
+    do unverified identities and second factors.
+    """
+    if not user.is_confirmed:
+        user.password_hash = None
+        session.execute(delete(SessionRecord).where(SessionRecord.user_id == user.id))
+        user.tokens_valid_after = ports.clock.now()
+        before, after = {"is_confirmed": False}, {"is_confirmed": True}
+        change = Change("account.confirm", "User", user.id, user.email, before, after)
+        record(ports, actor, session, change)
+        add_event(ports, actor, session, AccountConfirmed(user.id))
+    confirm_email(ports, actor, session, user)
 
 
 @building_block

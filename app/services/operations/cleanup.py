@@ -21,6 +21,7 @@ from app.models import (
     AuditRecord,
     CheckoutRecord,
     DeliveryRecord,
+    EmailCodeRecord,
     FormAnswerRecord,
     FormSubmissionRecord,
     KnownDeviceRecord,
@@ -41,6 +42,7 @@ from app.services.audit.entries import delete_entries
 from app.services.authorization.register import internal
 from app.services.keys import delete_old_keys
 from app.services.shop.traffic import delete_old_traffic
+from app.services.sign_in.email_codes import KEPT
 from app.services.webhooks.changes import delete_webhook
 
 
@@ -180,7 +182,8 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
         temporary_endpoints=delete_expired_endpoints(ports, actor),
         challenges=_delete_old(
             ports, SecondFactorChallengeRecord.id, SecondFactorChallengeRecord.expires_at
-        ),
+        )
+        + _delete_old(ports, EmailCodeRecord.id, EmailCodeRecord.created_at, older_by=KEPT),
         known_devices=_delete_old_devices(ports),
         oauth_codes=_delete_old(ports, OAuthCodeRecord.id, OAuthCodeRecord.expires_at),
         oauth_assertions=_delete_old(

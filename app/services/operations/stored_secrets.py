@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Row, Text, cast, select, update
 
 from app.domain.authorization.actor import Actor
 from app.domain.keys import (
+    EMAIL_CODE,
     FORM_ANSWER,
     FORM_FIELDS,
     FORM_SECRET,
@@ -24,6 +25,7 @@ from app.domain.keys import (
 from app.models import (
     AuthenticatorAppRecord,
     DeliveryRecord,
+    EmailCodeRecord,
     FormAnswerRecord,
     FormSubmissionRecord,
     IdentityProviderRecord,
@@ -126,6 +128,12 @@ SECRET_COLUMNS = (
         AuthenticatorAppRecord.user_id,
         AuthenticatorAppRecord.pending_secret,
         lambda user_id: [authenticator_app_purpose(user_id)],
+    ),
+    SecretColumn(
+        "codes by email",
+        EmailCodeRecord.id,
+        EmailCodeRecord.sealed,
+        _always(EMAIL_CODE),
     ),
     SecretColumn(
         "pending SSO sign-ins",

@@ -26,6 +26,7 @@ from app.models import (
     AuditRecord,
     CheckoutRecord,
     DeliveryRecord,
+    EmailCodeRecord,
     ExternalIdentityRecord,
     ImportedRowRecord,
     OrderRecord,
@@ -142,6 +143,7 @@ def delete_emails(session: Session, traces: Traces) -> int:
     """
     emails = [traces.email, *traces.former_emails]
     session.execute(delete(ResetRequestRecord).where(ResetRequestRecord.email.in_(emails)))
+    session.execute(delete(EmailCodeRecord).where(EmailCodeRecord.email.in_(emails)))
     mail = OutboxMailRecord
     is_theirs = or_(mail.user_id == traces.user_id, mail.recipient.in_(emails))
     return _count(

@@ -27,7 +27,13 @@ from app.domain.second_factors import (
 from app.domain.shop.settings import StaffSecondFactor
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.values.errors import Problem, Refused
-from app.models import SecondFactorChallengeRecord, SessionRecord, ShopRecord, UserRecord
+from app.models import (
+    EmailCodeRecord,
+    SecondFactorChallengeRecord,
+    SessionRecord,
+    ShopRecord,
+    UserRecord,
+)
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import building_block
@@ -143,10 +149,14 @@ def use_up(session: Session, challenge_id: int) -> None:
 
 @building_block
 def drop_challenges(session: Session, user_id: int) -> None:
-    """End all challenges of an account: its password changed, or its sessions ended."""
+    """End all challenges of an account: its password changed, or its sessions ended.
+
+    Its codes by email end too.
+    """
     session.execute(
         delete(SecondFactorChallengeRecord).where(SecondFactorChallengeRecord.user_id == user_id)
     )
+    session.execute(delete(EmailCodeRecord).where(EmailCodeRecord.user_id == user_id))
 
 
 @building_block

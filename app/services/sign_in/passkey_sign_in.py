@@ -29,6 +29,7 @@ from app.services.sign_in.second_factor_sign_in import (
     count_stored_answer,
     find_challenge,
     finish,
+    first_method,
     prove,
     sign,
     sign_again,
@@ -145,7 +146,11 @@ def finish_with_passkey(
     def check() -> Proved:
         used = answer_with_passkey(ports, actor, found, token, credential)
         is_alone = found.user_id is None
-        amr = methods_of_passkey(used.method) if is_alone else methods_of_sign_in(used.method)
+        amr = (
+            methods_of_passkey(used.method)
+            if is_alone
+            else methods_of_sign_in(used.method, first_method(found))
+        )
         return Proved(used.user_id, amr, used.id)
 
     return finish(ports, actor, found, check)

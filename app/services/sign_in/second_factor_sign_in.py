@@ -352,6 +352,13 @@ def find_sign_in(
 
 
 @building_block
+def first_method(found: SecondFactorChallengeRecord) -> AuthenticationMethod:
+    """Return what was right before the second factor: a password, or a code by email."""
+    by_code = found.method == SignInMethod.EMAIL_CODE.value
+    return AuthenticationMethod.ONE_TIME_CODE if by_code else AuthenticationMethod.PASSWORD
+
+
+@building_block
 def finish_with_code(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, code: str
 ) -> PasswordSignIn:
@@ -359,7 +366,7 @@ def finish_with_code(
 
     def check() -> Proved:
         method = answer_with_code(ports, actor, found, token, code)
-        return Proved(found.user_id or 0, methods_of_sign_in(method))
+        return Proved(found.user_id or 0, methods_of_sign_in(method, first_method(found)))
 
     return finish(ports, actor, found, check)
 

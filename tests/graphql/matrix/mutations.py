@@ -52,6 +52,10 @@ TOKENS = {
     "tokensDeactivateAll": Row(THEMSELVES, ""),
     "secondFactorVerify": Row(EVERYBODY, 'challenge: "x", code: "123456"', codes=("INVALID",)),
     "passkeyChallengeCreate": Row(EVERYBODY, ""),
+    "emailCodeRequest": Row(
+        EVERYBODY, 'email: "a@example.com"', codes=("DISABLED_AUTHENTICATION_METHOD",)
+    ),
+    "emailCodeVerify": Row(EVERYBODY, 'challenge: "x", code: "123456"', codes=("INVALID",)),
     "passkeyVerify": Row(EVERYBODY, 'challenge: "x", credential: "{}"', codes=("INVALID",)),
     "secondFactorChallengeCreate": Row(Rule("- o o o - - - -", (Caller.USER,)), ""),
     "externalAuthenticationUrl": Row(EVERYBODY, _PLUGIN),

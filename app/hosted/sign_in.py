@@ -1,0 +1,304 @@
+"""Signing in: the email first, then a password, a code, a passkey or an identity provider."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+
+from flask import Blueprint, jsonify, make_response, redirect, request, session
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.domain.second_factors import SecondFactorType
+from app.domain.single_sign_on.providers import read_provider_error
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.text import translatable
+from app.services.hosted.sessions import HostedSession
+from app.services.hosted.sign_in import (
+    ask_for_hosted_code,
+    ask_for_hosted_factor,
+    ask_for_hosted_passkey,
+    begin_hosted_sign_in,
+    finish_hosted_sign_in,
+    list_hosted_providers,
+    show_waiting_hosted_sign_in,
+    sign_in_hosted_with_passkey,
+    sign_in_hosted_with_password,
+    verify_hosted_code,
+    verify_hosted_factor,
+)
+from app.services.second_factors.challenges import SecondFactorRequired
+from app.services.second_factors.passkey_checks import party_of
+from app.web.hosted_pages import (
+    anonymous_actor,
+    begin_hosted,
+    full_url,
+    hosted_person,
+    hosted_shop,
+    next_path,
+    own_target,
+    page,
+    ports,
+    refusal_text,
+    refused_page,
+    step,
+    to_step,
+)
+from app.web.translation import text
+
+_EMAIL, _CODE, _FACTOR, _BEGUN, _REASON = "email", "email_code", "factor", "provider", "reason"
+_MAX_EMAIL = 254
+_FOREIGN = Problem(
+    "INVALID", "This sign-in started in another browser or was already used. Sign in again."
+)
+_WAYS = {
+    SecondFactorType.AUTHENTICATOR_APP: "code",
+    SecondFactorType.PASSKEY: "passkey",
+    SecondFactorType.RECOVERY_CODES: "recovery",
+}
+
+_TITLES = {
+    "code": translatable("Enter your code"),
+    "recovery": translatable("Enter a recovery code"),
+    "passkey": translatable("Use your passkey"),
+}
+_RECOVERY, _DIGITS = translatable("Recovery code"), translatable("6-digit code")
+_NO_WAY = translatable("Use your second factor")
+
+blueprint = Blueprint("sign_in", __name__, url_prefix="/sign-in")
+
+
+@blueprint.route("", methods=["GET", "POST"])
+def index() -> BaseResponse:
+    """Ask for the email and the way to sign in."""
+    if hosted_person() is not None and not request.args.get("again"):
+        return redirect(next_path(), HTTPStatus.SEE_OTHER)
+    if request.method == "GET":
+        return _options(problem=str(session.pop(_REASON, "")))
+    email = request.form.get("email", "").strip()[:_MAX_EMAIL]
+    if not email:
+        return _options(error=text("Enter your email."))
+    session[_EMAIL] = email
+    is_code = request.form.get("method") == "code" and hosted_shop().offers_codes
+    if not is_code:
+        return to_step("sign_in.password")
+    try:
+        return _send_code(email)
+    except Refused as refused:
+        return _options(problem=_reasons(refused))
+
+
+@blueprint.route("/password", methods=["GET", "POST"])
+def password() -> BaseResponse:
+    """Sign in with the password of the email that was entered."""
+    email = str(session.get(_EMAIL, ""))
+    if not email or not hosted_shop().offers_passwords:
+        return to_step("sign_in.index")
+    if request.method == "GET":
+        return page("password.html", email=email)
+    try:
+        opened = sign_in_hosted_with_password(
+            ports(), anonymous_actor(), email=email, password=request.form.get("password", "")
+        )
+    except SecondFactorRequired as required:
+        return hold_sign_in(required)
+    except Refused as refused:
+        return refused_page("password.html", email=email, error=_reasons(refused))
+    return begin_hosted(opened, next_path())
+
+
+@blueprint.route("/code", methods=["GET", "POST"])
+def code() -> BaseResponse:
+    """Sign in with the code that was sent by email; the same page for every email."""
+    email, challenge = str(session.get(_EMAIL, "")), str(session.get(_CODE, ""))
+    if not email or not challenge or not hosted_shop().offers_codes:
+        return to_step("sign_in.index")
+    if request.method == "GET":
+        return page("code.html", email=email)
+    try:
+        return _verify_code(email, challenge)
+    except SecondFactorRequired as required:
+        return hold_sign_in(required)
+    except Refused as refused:
+        if refused.problems[0].field == "challenge":
+            session.pop(_CODE, None)
+            return _back(_reasons(refused))
+        return refused_page("code.html", email=email, error=_reasons(refused))
+
+
+def _verify_code(email: str, challenge: str) -> BaseResponse:
+    if request.form.get("resend"):
+        return _send_code(email)
+    entered = request.form.get("code", "")
+    opened = verify_hosted_code(ports(), anonymous_actor(), challenge=challenge, code=entered)
+    return begin_hosted(opened, next_path())
+
+
+def _send_code(email: str) -> BaseResponse:
+    session[_CODE] = ask_for_hosted_code(ports(), anonymous_actor(), email=email).challenge
+    return to_step("sign_in.code")
+
+
+@blueprint.post("/passkey/options")
+def passkey_options() -> BaseResponse:
+    """Give script a challenge for the browser's passkeys."""
+    try:
+        asked = ask_for_hosted_passkey(ports(), anonymous_actor())
+    except Refused as refused:
+        return _error(refused)
+    return jsonify(challenge=asked.token, options=asked.options)
+
+
+@blueprint.post("/passkey")
+def with_passkey() -> BaseResponse:
+    """Sign in with a passkey alone."""
+    try:
+        opened = _verify_passkey(request.form.get("challenge", ""))
+    except Refused as refused:
+        return _options(problem=_reasons(refused))
+    return begin_hosted(opened, next_path())
+
+
+@blueprint.get("/with/<slug:plugin_id>")
+def begin(plugin_id: str) -> BaseResponse:
+    """Lead to the provider's own login."""
+    try:
+        begun = begin_hosted_sign_in(
+            ports(),
+            anonymous_actor(),
+            plugin_id=plugin_id,
+            redirect_uri=full_url("sign_in.finish", plugin_id=plugin_id),
+            again=bool(request.args.get("again")),
+        )
+    except Refused as refused:
+        return _back(_reasons(refused))
+    session[_BEGUN] = {"state": begun.state, "next": next_path()}
+    return redirect(begun.url, HTTPStatus.SEE_OTHER)
+
+
+@blueprint.get("/with/<slug:plugin_id>/callback")
+def finish(plugin_id: str) -> BaseResponse:
+    """Where the provider sends people back to, in the browser in which they left."""
+    begun = session.pop(_BEGUN, None) or {}
+    state = request.args.get("state")
+    if not state or begun.get("state") != state:
+        return _back(refusal_text(_FOREIGN), begun.get("next"))
+    try:
+        opened = finish_hosted_sign_in(
+            ports(),
+            anonymous_actor(),
+            plugin_id=plugin_id,
+            code=request.args.get("code"),
+            state=state,
+            error=read_provider_error(
+                request.args.get("error"), request.args.get("error_description")
+            ),
+        )
+    except Refused as refused:
+        return _back(_reasons(refused), begun.get("next"))
+    return begin_hosted(opened, str(begun.get("next", "")))
+
+
+@blueprint.route("/factor", methods=["GET", "POST"])
+def factor() -> BaseResponse:
+    """Ask for a code of the account's second factor, and finish the sign-in."""
+    return _answer(
+        lambda challenge: verify_hosted_factor(
+            ports(), anonymous_actor(), challenge=challenge, code=request.form.get("code", "")
+        )
+    )
+
+
+@blueprint.post("/factor/passkey")
+def factor_passkey() -> BaseResponse:
+    """Finish the sign-in with a passkey as second factor."""
+    return _answer(_verify_passkey)
+
+
+@blueprint.post("/factor/passkey-options")
+def factor_options() -> BaseResponse:
+    """Return what the browser asks a passkey with."""
+    try:
+        asked = ask_for_hosted_factor(ports(), anonymous_actor(), challenge=_challenge())
+    except Refused as refused:
+        return _error(refused)
+    return jsonify(challenge=asked.token, options=asked.options)
+
+
+def hold_sign_in(required: SecondFactorRequired) -> BaseResponse:
+    """Keep a sign-in whose first factor was right in the cookie, and lead to its second step."""
+    session[_FACTOR] = required.challenge.token
+    session.pop(_CODE, None)
+    return to_step("sign_in.factor")
+
+
+def _answer(finish: Callable[[str], HostedSession]) -> BaseResponse:
+    error = ""
+    try:
+        waiting = show_waiting_hosted_sign_in(ports(), anonymous_actor(), challenge=_challenge())
+        if request.method == "POST":
+            return begin_hosted(finish(_challenge()), next_path())
+    except Refused as refused:
+        if refused.problems[0].field not in ("code", "credential", None):
+            session.pop(_FACTOR, None)
+            return _back(_reasons(refused))
+        error = _reasons(refused)
+    try:
+        waiting = show_waiting_hosted_sign_in(ports(), anonymous_actor(), challenge=_challenge())
+    except Refused as refused:
+        session.pop(_FACTOR, None)
+        return _back(error or _reasons(refused))
+    ways = [way for kind, way in _WAYS.items() if kind in waiting.types]
+    asked = request.args.get("with", "")
+    way = asked if asked in ways else next(iter(ways), "")
+    others = [
+        {"way": each, "label": text(_TITLES[each]), "is_passkey": each == "passkey"}
+        for each in ways
+        if each != way
+    ]
+    is_long = way == "recovery"
+    values = {"label": text(_RECOVERY if is_long else _DIGITS), "is_long": is_long}
+    show = refused_page if error else page
+    title = text(_TITLES.get(way, _NO_WAY))
+    return show("factor.html", title=title, way=way, others=others, error=error, **values)
+
+
+def _verify_passkey(challenge: str) -> HostedSession:
+    return sign_in_hosted_with_passkey(
+        ports(),
+        anonymous_actor(),
+        challenge=challenge,
+        credential=request.form.get("credential", ""),
+    )
+
+
+def _challenge() -> str:
+    return str(session.get(_FACTOR, ""))
+
+
+def _options(*, problem: str = "", error: str = "") -> BaseResponse:
+    shop = hosted_shop()
+    providers = list_hosted_providers(ports(), anonymous_actor()) if shop.offers_providers else ()
+    can_use_passkeys = shop.offers_passkeys and party_of(ports(), anonymous_actor()) is not None
+    show = refused_page if problem or error else page
+    return show(
+        "sign_in.html",
+        email=session.get(_EMAIL, ""),
+        providers=providers,
+        offers_passkeys=can_use_passkeys,
+        problem=problem,
+        error=error,
+    )
+
+
+def _back(reason: str, target: str | None = None) -> BaseResponse:
+    """Lead back to the first step, and say why there."""
+    session[_REASON] = reason
+    if target is not None:
+        return redirect(step("sign_in.index", next=own_target(target)), HTTPStatus.SEE_OTHER)
+    return to_step("sign_in.index")
+
+
+def _reasons(refused: Refused) -> str:
+    return " ".join(refusal_text(problem) for problem in refused.problems)
+
+
+def _error(refused: Refused) -> BaseResponse:
+    return make_response(jsonify(error=_reasons(refused)), HTTPStatus.UNPROCESSABLE_ENTITY)

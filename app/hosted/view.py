@@ -1,0 +1,55 @@
+"""The blueprint of the hosted pages, and the checks before each of them."""
+
+from flask import Blueprint, Flask, Response
+from flask_wtf.csrf import CSRFError
+from werkzeug.exceptions import NotFound
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.domain.values.errors import TrafficClosed
+from app.hosted import account, passwords, sign_in
+from app.web.hosted_pages import (
+    add_hosted_headers,
+    guard_hosted,
+    hosted_shop,
+    show_closed,
+    show_stale_form,
+)
+
+
+def mount_hosted(app: Flask) -> None:
+    """Mount the pages below ``/account/``; without the shop's setting each of them is a 404."""
+    app.register_blueprint(_make_look())
+    app.register_blueprint(make_hosted())
+
+
+def make_hosted() -> Blueprint:
+    """Return the blueprint with every page in it."""
+    hosted = Blueprint("hosted", __name__, url_prefix="/account")
+    hosted.before_request(guard_hosted)
+    hosted.after_request(add_hosted_headers)
+    hosted.register_error_handler(CSRFError, show_stale_form)
+    hosted.register_error_handler(TrafficClosed, lambda _: show_closed())
+    for pages in (sign_in.blueprint, passwords.blueprint, account.blueprint):
+        hosted.register_blueprint(pages)
+    # Last, so that an address without a page is refused like every other while closed.
+    hosted.add_url_rule("/<path:address>", "unknown_page", _unknown_page)
+    return hosted
+
+
+def _unknown_page(address: str) -> BaseResponse:
+    raise NotFound
+
+
+def _make_look() -> Blueprint:
+    look = Blueprint("hosted_look", __name__)
+
+    @look.get("/account/look.css")
+    def style() -> Response:
+        """Return the shop's accent color, also for the page that says that it is closed."""
+        shop = hosted_shop()
+        if not shop.is_on:
+            raise NotFound
+        body = f":root {{ --shop-accent: {shop.accent_color}; }}\n"
+        return Response(body, content_type="text/css", headers={"Cache-Control": "no-cache"})
+
+    return look

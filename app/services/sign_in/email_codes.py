@@ -1,0 +1,298 @@
+"""Sign in with a code by email.
+
+A request stores what was typed, and the worker looks up the account, so that neither the answer
+nor its time tells which emails are known. The code is worth something only with the token that the
+requester has. A code proves the email and nothing more: a second factor is asked for as after a
+password, and what was set before the email was proved is dropped.
+
+A code takes ``MAX_FAILURES`` answers, an email ``MAX_FAILURES_A_DAY``, from wherever they come;
+each is counted, and committed, before it is looked at.
+"""
+
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.authorization.actor import Actor
+from app.domain.keys import EMAIL_CODE
+from app.domain.mails.mail import Mail, MailKind
+from app.domain.mails.values import code_values
+from app.domain.second_factors import DIGITS, AuthenticationMethod, read_one_time_code
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.sign_in.rate_limits import CODE_EMAIL
+from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace, SignInReason
+from app.domain.values.errors import Problem, Refused, TooManyRequests
+from app.models import EmailCodeRecord, ResetRequestRecord, ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.ports.database import Subject, SubjectKind, account
+from app.services.audit.log import store_requester
+from app.services.authorization.rate_limits import within_rate
+from app.services.authorization.register import building_block, input_decides
+from app.services.authorization.session_rights import switches_of
+from app.services.authorization.shop_state import load_shop_state
+from app.services.identity.users import prove_email, stored_email
+from app.services.outbox.publisher import add_mail
+from app.services.second_factors.challenges import PendingSession
+from app.services.sign_in.login_throttle import attempt
+from app.services.sign_in.sessions import (
+    PasswordSignIn,
+    UnfinishedSignIn,
+    begin_session,
+    require_account,
+    require_password_login,
+)
+from app.services.sign_in.tokens import TokenPair, sign_pair
+from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
+
+LIFETIME = timedelta(minutes=10)
+"""For how long a code works."""
+
+MAX_FAILURES = 5
+"""Incorrect codes after which a sign-in ends."""
+
+MAX_FAILURES_A_DAY = 30
+"""Incorrect codes for one email in a day, over all sign-ins and clients."""
+
+MAX_CODES_AN_HOUR = 5
+"""Codes that are mailed to one email."""
+
+KEPT = timedelta(days=1)
+"""For how long requests are kept, to be counted."""
+
+_TOKEN_LENGTH = 43
+_MAX_WAITING = 10_000
+_RETRY_AFTER = 60
+_RANDOM_BYTES = 16
+
+_OFF = Problem("DISABLED_AUTHENTICATION_METHOD", "Sign-in with a code by email is off.")
+_ENDED = Problem("INVALID", "This code expired or was already used. Request another.", "challenge")
+_TOO_MANY = Problem(
+    "LOGIN_ATTEMPT_DELAYED",
+    "Too many incorrect codes for this email. Sign in another way, or try again tomorrow.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EmailCodeChallenge:
+    """A sign-in that waits for its code, which works with ``challenge`` alone."""
+
+    challenge: str = field(repr=False)
+    expires_at: datetime
+
+
+@input_decides
+def request_email_code(
+    ports: Ports, actor: Actor, *, email: str, audience: str = ""
+) -> EmailCodeChallenge:
+    """Ask for a code by email (`emailCodeRequest`); the same for every email.
+
+    Refuses DISABLED_AUTHENTICATION_METHOD while the setting or local sign-in is off, and INVALID
+    on ``email`` for what can't be one. Raises ``TooManyRequests`` while too many wait.
+    """
+    return ask_for_code(ports, actor, email, PendingSession(audience=audience))
+
+
+@building_block
+def ask_for_code(
+    ports: Ports, actor: Actor, email: str, begins: PendingSession
+) -> EmailCodeChallenge:
+    """Store the request of a code for a session that ``begins`` there; see ``request_...``."""
+    require_password_login(load_shop_state(ports).switches)
+    address, now = normalize_email(email), ports.clock.now()
+    problem = email_problem(address)
+    if problem is not None:
+        raise Refused(problem)
+    token = ports.randomness.token(_TOKEN_LENGTH)
+    is_within = within_rate(ports, CODE_EMAIL, hashlib.sha256(address.encode()).hexdigest())
+    with ports.database.transaction() as session:
+        _require_on(session.get_one(ShopRecord, SHOP_ID))
+        some = select(ResetRequestRecord.id).limit(_MAX_WAITING).subquery()
+        if (session.scalar(select(func.count()).select_from(some)) or 0) >= _MAX_WAITING:
+            raise TooManyRequests(_RETRY_AFTER)
+        code = EmailCodeRecord(
+            digest=_digest(token),
+            email=stored_email(session, email),
+            is_hosted=begins.place is SignInPlace.HOSTED,
+            audience=json.dumps(begins.audience) if begins.audience else "",
+            created_at=now,
+            expires_at=now + LIFETIME,
+        )
+        session.add(code)
+        session.flush()
+        if is_within:
+            request = ResetRequestRecord(
+                email=code.email,
+                redirect_url="",
+                caller=store_requester(actor),
+                code_id=code.id,
+                created_at=now,
+            )
+            session.add(request)
+    return EmailCodeChallenge(token, now + LIFETIME)
+
+
+@building_block
+def send_code(ports: Ports, session: Session, request: ResetRequestRecord) -> None:
+    """Make the code that ``request`` asked for and mail it, if the account can get one.
+
+    Nothing is mailed to unknown emails and inactive accounts, nor more than ``MAX_CODES_AN_HOUR``.
+    """
+    code = session.get(EmailCodeRecord, request.code_id, with_for_update=True)
+    shop, now = session.get_one(ShopRecord, SHOP_ID), ports.clock.now()
+    mode = switches_of(shop, now).password_login_mode
+    if code is None or mode is PasswordLoginMode.DISABLED or not shop.email_code_login:
+        return
+    user = session.scalar(
+        select(UserRecord)
+        .where(UserRecord.email == request.email, UserRecord.is_active.is_(True))
+        .with_for_update()
+    )
+    if user is None or _sent_lately(session, request.email, now) >= MAX_CODES_AN_HOUR:
+        return
+    digits = _digits(ports)
+    code.user_id, code.expires_at = user.id, now + LIFETIME
+    code.sealed = ports.encryption.encrypt(EMAIL_CODE, digits)
+    mail = Mail(MailKind.SIGN_IN_CODE, user.email, code_values(digits, LIFETIME))
+    add_mail(ports, session, mail, user_id=user.id)
+
+
+@input_decides
+def verify_email_code(ports: Ports, actor: Actor, *, challenge: str, code: str) -> TokenPair:
+    """Return the tokens for a code by email (`emailCodeVerify`).
+
+    Refuses DISABLED_AUTHENTICATION_METHOD; a throttled address (LOGIN_ATTEMPT_DELAYED), and an
+    email with too many incorrect codes; INVALID on ``challenge`` for one that is over; INVALID on
+    ``code``; INACTIVE. Opening the mail confirms the account. Raises ``SecondFactorRequired`` for
+    an account with a second factor.
+    """
+    entered, audience = sign_in_with_code(ports, actor, challenge, code, SignInPlace.API)
+    return sign_pair(ports, actor, entered.opened, entered.user, entered.switches, audience)
+
+
+@building_block
+def sign_in_with_code(
+    ports: Ports, actor: Actor, token: str, entered: str, place: SignInPlace
+) -> tuple[PasswordSignIn, str]:
+    """Open a session by a code; return it and its audience; refuses as ``verify_email_code``."""
+    entry = SignInEntry(SignInMethod.EMAIL_CODE, reason=SignInReason.INCORRECT_CODE)
+    with logged_sign_in(ports, actor, entry):
+        require_password_login(load_shop_state(ports).switches)
+        with attempt(ports, actor.address) as this:
+            found = _count_answer(ports, token, place)
+            entry.email, entry.user_id = found.email, found.user_id
+            _require_guesses_left(ports, found.email)
+            if not _is_right(ports, found, entered):
+                # As for an unknown email, whether or not the account exists.
+                this.fail(None)
+                raise Refused(_incorrect(MAX_FAILURES - found.failures))
+            signed_in = _enter(ports, actor, found, entry, place)
+            if isinstance(signed_in, PasswordSignIn):
+                this.succeed(signed_in.user.id)
+        if isinstance(signed_in, UnfinishedSignIn):
+            raise signed_in.refusal()
+        return signed_in, _audience(found)
+
+
+def _enter(
+    ports: Ports, actor: Actor, found: EmailCodeRecord, entry: SignInEntry, place: SignInPlace
+) -> PasswordSignIn | UnfinishedSignIn:
+    """Use up the code and open the session, if mode and account still allow it."""
+    begins = PendingSession(SignInMethod.EMAIL_CODE, place, audience=_audience(found))
+    subjects = account(found.user_id or 0), Subject(SubjectKind.EMAIL, found.email)
+    with ports.database.transaction(*subjects) as session:
+        user = session.get(UserRecord, found.user_id, with_for_update=True)
+        used = delete(EmailCodeRecord).where(EmailCodeRecord.id == found.id)
+        is_first = session.scalar(used.returning(EmailCodeRecord.id)) is not None
+        if user is None or not is_first or user.email != found.email:
+            raise Refused(_ENDED)
+        shop = session.get_one(ShopRecord, SHOP_ID)
+        require_password_login(switches_of(shop, ports.clock.now()))
+        _require_on(shop)
+        if user.is_active:
+            prove_email(ports, actor, session, user)
+        require_account(shop, user, entry)
+        amr = (AuthenticationMethod.ONE_TIME_CODE,)
+        return begin_session(ports, actor, session, user, entry, begins, amr)
+
+
+def _count_answer(ports: Ports, token: str, place: SignInPlace) -> EmailCodeRecord:
+    """Count an answer before it is looked at, and return its code; refuses INVALID."""
+    code = EmailCodeRecord
+    counted = (
+        update(code)
+        .where(
+            code.digest == _digest(token),
+            code.is_hosted.is_(place is SignInPlace.HOSTED),
+            code.expires_at > ports.clock.now(),
+            code.failures < MAX_FAILURES,
+        )
+        .values(failures=code.failures + 1)
+        .returning(code)
+    )
+    with ports.database.transaction() as session:
+        found: EmailCodeRecord | None = session.scalar(counted)
+    if found is None:
+        raise Refused(_ENDED)
+    return found
+
+
+def _require_guesses_left(ports: Ports, email: str) -> None:
+    """Refuse once the email had too many answers; those of others that run now count too."""
+    since = ports.clock.now() - KEPT
+    failures = select(func.sum(EmailCodeRecord.failures)).where(
+        EmailCodeRecord.email == email, EmailCodeRecord.created_at > since
+    )
+    with ports.database.reading() as session:
+        if (session.scalar(failures) or 0) > MAX_FAILURES_A_DAY:
+            raise Refused(_TOO_MANY)
+
+
+def _is_right(ports: Ports, found: EmailCodeRecord, entered: str) -> bool:
+    code = read_one_time_code(entered)
+    kept = ports.encryption.decrypt(EMAIL_CODE, found.sealed) if found.sealed else ""
+    return bool(kept) and hmac.compare_digest(kept, code)
+
+
+def _sent_lately(session: Session, email: str, now: datetime) -> int:
+    code = EmailCodeRecord
+    recent = select(func.count(code.id)).where(
+        code.email == email, code.sealed != "", code.created_at > now - timedelta(hours=1)
+    )
+    return session.scalar(recent) or 0
+
+
+def _require_on(shop: ShopRecord) -> None:
+    if not shop.email_code_login:
+        raise Refused(_OFF)
+
+
+def _incorrect(left: int) -> Problem:
+    if left <= 0:
+        return Problem("INVALID", "Incorrect code. No attempts are left.", "code")
+    return Problem(
+        "INVALID",
+        "Incorrect code. {count} attempt left.",
+        "code",
+        plural="Incorrect code. {count} attempts left.",
+        values={"count": left},
+    )
+
+
+def _digits(ports: Ports) -> str:
+    drawn = int.from_bytes(ports.randomness.secret(_RANDOM_BYTES))
+    return f"{drawn % 10**DIGITS:0{DIGITS}d}"
+
+
+def _audience(found: EmailCodeRecord) -> str:
+    return str(json.loads(found.audience)) if found.audience else ""
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,4 @@
+// Shows what needs script: see hp-js in hosted.css.
+"use strict";
+
+document.documentElement.classList.add("js");

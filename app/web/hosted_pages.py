@@ -1,0 +1,346 @@
+"""The frame of the hosted pages: who is signed in, the shop's look, headers, language, targets.
+
+The pages of an account and the provider's (consent) share it. Their cookie names a session of the
+hosted pages alone; ``flask.session`` holds it and what one step of a sign-in leaves to the next.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from http import HTTPStatus
+from math import ceil
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from flask import (
+    Response,
+    flash,
+    g,
+    get_flashed_messages,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
+from flask_babel import format_datetime
+from flask_wtf.csrf import CSRFError, CSRFProtect, generate_csrf
+from markupsafe import Markup
+from werkzeug.exceptions import NotFound
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.domain.accounts.languages import ENGLISH, SHIPPED_LANGUAGES, shipped_tag
+from app.domain.authorization.actor import Actor, anonymous
+from app.domain.urls.web_urls import resolved_path
+from app.domain.values.errors import Problem
+from app.ports import Ports
+from app.services.hosted.sessions import (
+    HostedPerson,
+    HostedSession,
+    HostedShop,
+    find_hosted_person,
+    show_hosted_shop,
+    sign_out_of_hosted_pages,
+)
+from app.services.identity.identify import Visitor
+from app.web.caller import base_url, visitor_from
+from app.web.installation import installation
+from app.web.request_hooks import note_actor
+from app.web.translation import (
+    browser_language,
+    page_direction,
+    page_language,
+    problem_text,
+    text,
+    use_language,
+)
+
+HOME = "/account/"
+SIGN_IN = "/account/sign-in"
+_PROVIDER = ("/oauth/authorize", "/oauth/device")
+_NO_TARGETS = ("/account/sign-", "/account/confirm", "/account/new-password", "/account/look.css")
+_LANGUAGE = "ui_locales"
+_MAX_FORM_SIZE = 64 * 1024
+_SECONDS = 60
+_csrf = CSRFProtect()
+_ICONS = {
+    "globe": Markup(
+        '<circle cx="12" cy="12" r="9"/><path d="M3 12h18M12 3c3 3 3.8 6 3.8 9s-.8 6-3.8 9'
+        'c-3-3-3.8-6-3.8-9s.8-6 3.8-9Z"/>'
+    ),
+    "passkey": Markup(
+        '<circle cx="9" cy="7.5" r="4"/><path d="M2 20.5c0-4.3 3-7 7-7 1 0 1.9.15 2.7.45"/>'
+        '<circle cx="17.5" cy="12.5" r="3.3"/><path d="M17.5 15.8v6l2-1.7-1-1.3 1-1.3"/>'
+    ),
+    "lock": Markup(
+        '<rect x="5" y="10.5" width="14" height="10" rx="2"/>'
+        '<path d="M8 10.5V8a4 4 0 0 1 8 0v2.5"/>'
+    ),
+    "mail": Markup(
+        '<rect x="3" y="5" width="18" height="14" rx="2.5"/><path d="m3.5 7 8.5 6 8.5-6"/>'
+    ),
+    "alert": Markup('<circle cx="12" cy="12" r="9"/><path d="M12 7.5v5.5M12 16.2v.1"/>'),
+    "clock": Markup('<circle cx="12" cy="12" r="9"/><path d="M12 7v5.3l3.5 2"/>'),
+    "screen": Markup(
+        '<rect x="4.5" y="5" width="15" height="10.5" rx="1.5"/><path d="M2.5 19h19"/>'
+    ),
+    "plus": Markup('<path d="M12 5v14M5 12h14"/>'),
+}
+
+
+def ports() -> Ports:
+    """Return the ports of this installation."""
+    return installation().ports
+
+
+def visitor_here() -> Visitor:
+    """Return the visit; the cookie speaks, so a credential in a header is not looked at."""
+    return replace(visitor_from(request.environ, installation()), credential=None)
+
+
+def anonymous_actor() -> Actor:
+    """Return the actor of a page that is shown before signing in."""
+    visitor = visitor_here()
+    return anonymous(address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer)
+
+
+def hosted_person() -> HostedPerson | None:
+    """Return who is signed in by this request's cookie; one statement a request."""
+    if "hosted_person" not in g:
+        token, user_id = session.get("token", ""), session.get("user", 0)
+        g.hosted_person = (
+            find_hosted_person(ports(), visitor_here(), str(token), int(user_id))
+            if token
+            else None
+        )
+        if g.hosted_person is not None:
+            note_actor(g.hosted_person.actor)
+            ports().activity.record_session_use(g.hosted_person.session_id)
+    return cast("HostedPerson | None", g.hosted_person)
+
+
+def hosted_shop() -> HostedShop:
+    """Return the shop; one statement a request."""
+    if "hosted_shop" not in g:
+        g.hosted_shop = show_hosted_shop(ports(), anonymous_actor())
+    return cast("HostedShop", g.hosted_shop)
+
+
+def begin_hosted(opened: HostedSession, next_path: str) -> BaseResponse:
+    """Sign in with a new cookie, which keeps nothing of the old one, and lead on.
+
+    The session that the browser had before ends.
+    """
+    before = hosted_person()
+    if before is not None:
+        sign_out_of_hosted_pages(ports(), before.actor)
+    language = session.get(_LANGUAGE)
+    session.clear()
+    session.update({"token": opened.token, "user": opened.user_id})
+    if language:
+        session[_LANGUAGE] = language
+    session.permanent = True
+    g.pop("hosted_person", None)
+    return redirect(own_target(next_path), HTTPStatus.SEE_OTHER)
+
+
+def end_hosted() -> None:
+    """Sign out: the session ends everywhere, and the cookie is emptied."""
+    person = hosted_person()
+    if person is not None:
+        sign_out_of_hosted_pages(ports(), person.actor)
+    session.clear()
+    g.hosted_person = None
+
+
+def own_target(next_path: str | None) -> str:
+    """Return where a sign-in leads: the provider's page or an account page, else the account.
+
+    The path is as browsers read it, so that no spelling leads to another host.
+    """
+    path = resolved_path(next_path or "") or ""
+    bare = path.partition("?")[0]
+    if bare in _PROVIDER:
+        return path
+    if path.startswith(HOME) and not path.startswith(_NO_TARGETS):
+        return path
+    return HOME
+
+
+def sign_in_url(next_path: str, *, again: bool = False) -> str:
+    """Return the sign-in page that leads to ``next_path``; ``again`` asks who is signed in."""
+    arguments = {"next": own_target(next_path), **({"again": "1"} if again else {})}
+    return f"{SIGN_IN}?{urlencode(arguments)}"
+
+
+def next_path() -> str:
+    """Return the target that this request's URL names."""
+    return own_target(request.args.get("next"))
+
+
+def step(endpoint: str, /, **values: Any) -> str:
+    """Return the URL of another step of the sign-in, which leads to the same target."""
+    target = next_path()
+    more = {} if target == HOME else {"next": target}
+    if request.args.get("again"):
+        more["again"] = "1"
+    return url_for(f"hosted.{endpoint}", **{**more, **values})
+
+
+def to_step(endpoint: str, /, **values: Any) -> BaseResponse:
+    """Redirect to another step after a form."""
+    return redirect(step(endpoint, **values), HTTPStatus.SEE_OTHER)
+
+
+def full_url(endpoint: str, /, **values: Any) -> str:
+    """Return the full URL of a hosted page, for emails and identity providers."""
+    server = ports().configuration.public_url or base_url(request.environ)
+    return f"{server}{url_for(f'hosted.{endpoint}', **values)}"
+
+
+def guard_hosted() -> BaseResponse | None:
+    """Check before every hosted page: on, open, in the language, with a CSRF token.
+
+    While the storefront is closed, no cookie or form is looked at.
+    """
+    shop = hosted_shop()
+    if not shop.is_on:
+        raise NotFound
+    if not shop.is_open:
+        return show_closed()
+    request.max_content_length = _MAX_FORM_SIZE
+    chosen = shipped_tag(request.args.get(_LANGUAGE, "").split(" ")[0])
+    if chosen and session.get(_LANGUAGE) != chosen:
+        session[_LANGUAGE] = chosen
+    use_language(_language(shop))
+    _csrf.protect()
+    return None
+
+
+def _language(shop: HostedShop) -> str:
+    """Return the chosen language, else the person's, the browser's or the shop's."""
+    chosen = shipped_tag(str(session.get(_LANGUAGE, "")))
+    person = None if chosen else hosted_person()
+    own = "" if person is None else shipped_tag(person.language_code)
+    return chosen or own or browser_language() or shipped_tag(shop.default_language) or ENGLISH
+
+
+def show_closed() -> Response:
+    """Say that the shop is closed, and when it opens, if that is known."""
+    shop = hosted_shop()
+    use_language(browser_language() or shipped_tag(shop.default_language) or ENGLISH)
+    answer = page("closed.html", HTTPStatus.SERVICE_UNAVAILABLE, is_closed=True)
+    if shop.opens_at is not None:
+        wait = (shop.opens_at - ports().clock.now()).total_seconds()
+        answer.headers["Retry-After"] = str(max(1, ceil(wait)))
+    return answer
+
+
+def page(template: str, status: HTTPStatus = HTTPStatus.OK, /, **values: object) -> Response:
+    """Return ``templates/hosted/<template>`` with ``values``, in the shop's look."""
+    frame = {
+        "shop": hosted_shop(),
+        "logo_url": _logo_url(hosted_shop()),
+        "page_language": page_language(),
+        "page_direction": page_direction(),
+        "languages": _languages(),
+        "csrf_token": generate_csrf,
+        "step": step,
+        "hosted_time": _time,
+        "hosted_icon": _icon,
+        "messages": () if values.get("is_closed") else get_flashed_messages(),
+        "person": None if values.get("is_closed") else hosted_person(),
+    }
+    return make_response(render_template(f"hosted/{template}", **(frame | values)), status)
+
+
+def refused_page(template: str, /, **values: object) -> Response:
+    """Return a form that was refused, again, with what is wrong with it."""
+    return page(template, HTTPStatus.UNPROCESSABLE_ENTITY, **values)
+
+
+def redirect_with(message: str, endpoint: str, /, **values: Any) -> BaseResponse:
+    """Redirect after a change, and show ``message`` on the page that follows."""
+    flash(message)
+    return redirect(url_for(f"hosted.{endpoint}", **values), HTTPStatus.SEE_OTHER)
+
+
+def show_stale_form(_error: CSRFError) -> BaseResponse:
+    """Answer a form without a valid CSRF token: it is another browser's, or too old."""
+    return page("stale.html", HTTPStatus.BAD_REQUEST)
+
+
+def let_forms_lead_to(origin: str) -> None:
+    """Let the forms of this page end at ``origin``, which a redirect URI that was checked has."""
+    g.form_origin = origin
+
+
+def add_hosted_headers(answer: Response) -> Response:
+    """Forbid caching and framing; let forms end here, or where the sign-in leads."""
+    targets = " ".join(filter(None, ("'self'", g.get("form_origin", ""))))
+    policy = (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+        f"connect-src 'self'; form-action {targets}; base-uri 'none'; frame-ancestors 'none'"
+    )
+    for name, value in (
+        ("Content-Security-Policy", policy),
+        ("Cache-Control", "no-store"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("X-Robots-Tag", "noindex"),
+    ):
+        answer.headers.setdefault(name, value)
+    return answer
+
+
+def refusal_text(problem: Problem) -> str:
+    """Return why someone wasn't signed in; the API's clients get the problem's message."""
+    if problem.code == "INVALID_CREDENTIALS":
+        return text("Incorrect email or password.")
+    wait = problem.values.get("wait")
+    if not isinstance(wait, int):
+        return problem_text(problem)
+    if wait > _SECONDS:
+        return text(
+            "Too many attempts. Try again in {count} minute.",
+            "Too many attempts. Try again in {count} minutes.",
+            count=ceil(wait / _SECONDS),
+        )
+    return text(
+        "Too many attempts. Try again in {count} second.",
+        "Too many attempts. Try again in {count} seconds.",
+        count=wait,
+    )
+
+
+def _icon(name: str) -> Markup:
+    """Return an icon as SVG: the pages load no sprite."""
+    return Markup('<svg class="hp-icon" viewBox="0 0 24 24" aria-hidden="true">{}</svg>').format(
+        _ICONS[name]
+    )
+
+
+def _time(moment: datetime, css: str = "") -> Markup:
+    """Return a moment as people read it, in UTC."""
+    shown = f"{format_datetime(moment, text('d MMM yyyy, HH:mm'))} UTC"
+    return Markup('<time class="{}" datetime="{}">{}</time>').format(
+        css, moment.isoformat(), shown
+    )
+
+
+def _logo_url(shop: HostedShop) -> str:
+    return url_for("media.logo", file=f"{shop.logo}.png") if shop.logo else ""
+
+
+def _languages() -> list[Mapping[str, object]]:
+    current = page_language()
+    others = {name: value for name, value in request.args.items() if name != _LANGUAGE}
+    return [
+        {
+            "tag": code.lower(),
+            "name": name,
+            "url": f"?{urlencode({**others, _LANGUAGE: code.lower()})}",
+            "is_current": code.lower() == current,
+        }
+        for code, name in SHIPPED_LANGUAGES.items()
+    ]

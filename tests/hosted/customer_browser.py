@@ -1,0 +1,49 @@
+"""A customer's browser at the hosted pages: keeps its cookie, sends tokens that it was shown."""
+
+import html
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.builders.people import PASSWORD
+from tests.console.staff_client import Page
+
+_CSRF = re.compile(r'name="csrf_token" value="([^"]+)"')
+ANN = "ann@example.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """One browser; ``open`` and ``send`` don't follow redirections."""
+
+    client: FlaskClient
+
+    def open(self, path: str, **more: Any) -> Page:
+        return Page(self.client.get(path, **more))
+
+    def send(self, path: str, shown_at: str = "", **fields: str) -> Page:
+        """Send a form of the page ``shown_at``, by default the form's own page."""
+        shown = self.open(shown_at or path).html
+        found = _CSRF.search(shown)
+        token = html.unescape(found[1]) if found else ""
+        return Page(self.client.post(path, data={"csrf_token": token, **fields}))
+
+    def sign_in(self, email: str = ANN, password: str = PASSWORD, target: str = "") -> Page:
+        """Sign in by password; return the answer to the last form."""
+        query = f"?next={target}" if target else ""
+        self.send(f"/account/sign-in{query}", email=email, method="password")
+        return self.send(f"/account/sign-in/password{query}", password=password)
+
+    def is_signed_in(self) -> bool:
+        return self.open("/account/").status == 200
+
+    def cookies(self) -> dict[str, str]:
+        return {cookie.key: cookie.value for cookie in (self.client._cookies or {}).values()}  # noqa: SLF001
+
+
+def browser(app: Flask) -> Browser:
+    """Return a new browser."""
+    return Browser(app.test_client())

@@ -1,0 +1,127 @@
+"""The hosted pages as people use them, one story after the other."""
+
+from flask import Flask
+
+from app.domain.authorization.actor import WORKER
+from app.domain.mails.mail import MailKind
+from app.ports import Ports
+from app.services.accounts.password_resets import answer_reset_requests
+from tests.builders.outbox import mails
+from tests.builders.people import PASSWORD, make_user, user_as_stored
+from tests.builders.second_factors import one_time_code
+from tests.builders.shop import configure_shop
+from tests.hosted.customer_browser import ANN, browser
+from tests.services.sign_in.second_factors import make_protected
+
+NEW_PASSWORD = "a long new passphrase 42"
+
+
+def link_path(ports: Ports, kind: MailKind) -> str:
+    link = mails(ports, kind)[-1].values["link"]
+    return link[link.index("/account/") :]
+
+
+def test_person_registers_confirms_and_signs_in(app: Flask, shop: Ports) -> None:
+    here = browser(app)
+    sent = here.send("/account/register", name="Ann Lee", email=ANN, password=PASSWORD)
+    assert (sent.status, "Check your email" in sent.text) == (200, True)
+    path = link_path(shop, MailKind.ACCOUNT_CONFIRMATION)
+    assert here.open(path).leads_to == "/account/confirm"
+    assert "confirmed" in here.send("/account/confirm").text
+    assert here.sign_in().leads_to == "/account/"
+    page = here.open("/account/")
+    assert "Ann Lee" in page.text
+    assert ANN in page.text
+
+
+def test_forgotten_password_is_replaced(app: Flask, shop: Ports) -> None:
+    make_user(shop, ANN)
+    here = browser(app)
+    for email in (ANN, "nobody@example.com"):
+        sent = here.send("/account/forgotten", email=email)
+        assert sent.text.replace(email, "") == here.send(
+            "/account/forgotten", email=email
+        ).text.replace(email, "")
+    answer_reset_requests(shop, WORKER)
+    path = link_path(shop, MailKind.PASSWORD_RESET)
+    assert here.open(path).leads_to == "/account/new-password"
+    assert here.send("/account/new-password", password="short").status == 422
+    assert here.send("/account/new-password", password=NEW_PASSWORD).leads_to == "/account/"
+    assert here.is_signed_in()
+    assert browser(app).sign_in(password=PASSWORD).status == 422
+    assert browser(app).open(path).leads_to == "/account/new-password"
+
+
+def test_code_by_email_signs_in(app: Flask, shop: Ports) -> None:
+    make_user(shop, ANN)
+    here = browser(app)
+    assert here.send("/account/sign-in", email=ANN, method="code").leads_to.startswith(
+        "/account/sign-in/code"
+    )
+    answer_reset_requests(shop, WORKER)
+    code = mails(shop, MailKind.SIGN_IN_CODE)[-1].values["code"]
+    assert here.send("/account/sign-in/code", code=code).leads_to == "/account/"
+    assert here.is_signed_in()
+
+
+def test_second_factor_is_asked_for(app: Flask, shop: Ports) -> None:
+    ann = make_protected(shop, ANN)
+    here = browser(app)
+    assert here.sign_in(target="/account/name").leads_to.startswith("/account/sign-in/factor")
+    assert not here.is_signed_in()
+    path = "/account/sign-in/factor?next=/account/name"
+    assert here.send(path, code="000000").status == 422
+    shop.throttle.unblock("127.0.0.1")
+    entered = here.send(path, code=one_time_code(shop, ann.secret))
+    assert entered.leads_to == "/account/name"
+    assert here.is_signed_in()
+
+
+def test_account_page_changes_name_password_sessions_and_language(app: Flask, shop: Ports) -> None:
+    key = make_user(shop, ANN)
+    here, phone = browser(app), browser(app)
+    here.sign_in()
+    phone.sign_in()
+    here.send("/account/name", first_name="Ann", last_name="Lee")
+    assert user_as_stored(shop, key).last_name == "Lee"
+    changed = here.send("/account/password", old_password=PASSWORD, new_password=NEW_PASSWORD)
+    assert changed.leads_to == "/account/"
+    assert here.is_signed_in()
+    assert not phone.is_signed_in()
+    phone.sign_in(password=NEW_PASSWORD)
+    here.send("/account/sessions/end-others", shown_at="/account/")
+    assert not phone.is_signed_in()
+    here.send("/account/language", shown_at="/account/", language="de")
+    assert user_as_stored(shop, key).language_code == "DE"
+    assert 'lang="de"' in here.open("/account/").html
+    here.send("/account/sign-out", shown_at="/account/")
+    assert not here.is_signed_in()
+
+
+def test_only_what_is_offered_is_shown_and_works(app: Flask, shop: Ports) -> None:
+    make_user(shop, ANN)
+    page = browser(app).open("/account/sign-in").text
+    assert "Email me a code" in page
+    assert "Enter password" in page
+    configure_shop(shop, email_code_login=False)
+    assert "Email me a code" not in browser(app).open("/account/sign-in").text
+    configure_shop(shop, hosted_password_login=False)
+    assert "Enter password" not in browser(app).open("/account/sign-in").text
+    for path in ("/account/register", "/account/forgotten", "/account/new-password"):
+        assert browser(app).open(path).status == 404
+    configure_shop(shop, hosted_pages=False)
+    for path in ("/account/sign-in", "/account/", "/account/look.css", "/account/nowhere"):
+        assert browser(app).open(path).status == 404
+
+
+def test_arabic_pages_run_from_right_to_left(app: Flask, shop: Ports) -> None:
+    page = browser(app).open("/account/sign-in?ui_locales=ar").html
+    assert '<html lang="ar" dir="rtl">' in page
+
+
+def test_shop_is_shown_with_its_accent_and_legal_line(app: Flask, shop: Ports) -> None:
+    configure_shop(shop, name="<Kiln>", accent_color="#9c4a2c", mail_legal_line="Kiln Ltd & Co")
+    page = browser(app).open("/account/sign-in").html
+    assert "&lt;Kiln&gt;" in page
+    assert "Kiln Ltd &amp; Co" in page
+    assert "#9c4a2c" in browser(app).open("/account/look.css").html
