@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
-from app.domain.oauth import DEFAULT_SCOPES, OAuthClient
+from app.domain.oauth import DEFAULT_SCOPES, OFFLINE, OAuthClient
 from app.ports import Ports
 from app.services.oauth.clients import ClientChange, ClientKind, create_client
 from app.services.oauth.consents import allow_client
@@ -43,7 +43,8 @@ def make_client(
 ) -> Registered:
     """Store a client; ``settings`` are those of ``ClientChange``."""
     if app_id is None:
-        settings = {"redirect_uris": (CALLBACK,), **settings}
+        scopes = DEFAULT_SCOPES | {OFFLINE}
+        settings = {"redirect_uris": (CALLBACK,), "scopes": scopes, **settings}
     kind = ClientKind(is_public=is_public, app_id=app_id)
     new = create_client(ports, OPERATOR, ClientChange(name=name, **settings), kind)
     return Registered(new.client, new.secret)

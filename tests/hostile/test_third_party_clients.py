@@ -11,7 +11,8 @@ from app.domain.values.ids import to_global_id
 from app.factory import create_app
 from app.models import CheckoutRecord
 from app.ports import Ports
-from app.services.authorization.register import REGISTER
+from app.services.apps.app_changes import deactivate_app
+from app.services.authorization.register import REGISTER, may
 from app.services.commerce.checkouts import LineInput, create_checkout
 from app.services.identity.identify import identify
 from app.services.oauth.userinfo import show_claims
@@ -132,6 +133,15 @@ def test_permissions_are_those_of_scope_and_person(ports: Ports) -> None:
             actor = identify(ports, visit(token_of(ports, chief, *scopes, first=first))).actor
             assert actor.permissions == frozenset()
             assert actor.is_staff is is_staff
+
+
+def test_third_party_is_no_person_where_apps_are_none(ports: Ports) -> None:
+    """Tokens and clients that it made would outlive what its person allowed."""
+    apps = Permission.MANAGE_APPS
+    user = make_user(ports, is_staff=True, permissions=[apps])
+    for first in (True, False):
+        caller = identify(ports, visit(token_of(ports, user, "openid", apps.value, first=first)))
+        assert may(caller.actor, deactivate_app) is first
 
 
 def test_groups_are_shown_with_the_scope_of_staff_alone(ports: Ports) -> None:

@@ -289,8 +289,11 @@ VALUES: Mapping[str, tuple[object, object]] = {
     "saved_by_kind": ("user", "app"),
     "saved_permissions": ("MANAGE_ORDERS", "MANAGE_USERS"),
     "session_client": (
-        '[{"id": 1, "first": 1, "scope": "openid MANAGE_ORDERS"}]',
-        '[{"id": 2, "first": 0, "scope": "email MANAGE_USERS"}]',
+        (
+            '[{"id": 1, "first": 1, "scope": "openid MANAGE_ORDERS", '
+            '"allowed": "openid MANAGE_ORDERS"}]'
+        ),
+        '[{"id": 2, "first": 0, "scope": "email MANAGE_USERS", "allowed": "email MANAGE_USERS"}]',
     ),
     "session_origin": ("password", "oidc"),
     "session_scope": (None, "{}"),

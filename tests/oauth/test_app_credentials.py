@@ -14,6 +14,7 @@ from app.ports import Ports
 from app.services.apps.app_changes import deactivate_app
 from app.services.apps.app_tokens import list_app_tokens
 from app.services.identity.identify import identify
+from app.services.oauth.clients import ClientChange, update_client
 from tests.builders.apps import make_app
 from tests.builders.oauth import Registered, make_client
 from tests.builders.people import visit
@@ -66,6 +67,12 @@ def test_app_gets_a_token_that_ends_by_itself(
     assert held(ports, token["access_token"]) == frozenset()
     site.token(client, CREDENTIALS)
     assert len(list_app_tokens(ports, OPERATOR, app_id)) == 2  # the first is that of the app
+    last = site.token(client, CREDENTIALS).json()["access_token"]
+    assert held(ports, last) == {ORDERS, PRODUCTS}
+    update_client(ports, OPERATOR, client.id, ClientChange(is_active=False))
+    assert held(ports, last) == frozenset()
+    assert site.token(client, CREDENTIALS).json()["error"] == "invalid_client"
+    update_client(ports, OPERATOR, client.id, ClientChange(is_active=True))
     deactivate_app(ports, OPERATOR, app_id)
     assert site.token(client, CREDENTIALS).json()["error"] == "unauthorized_client"
 

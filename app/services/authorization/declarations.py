@@ -93,7 +93,9 @@ class Declaration:
         if self.rule in (Rule.INTERNAL, Rule.BUILDING_BLOCK):
             return False
         if actor.is_third_party:
-            return self._admits_permissions(actor) or self.is_covered_by(actor.client)
+            is_for_people = self.rule is Rule.PERMISSION_USERS_ONLY
+            is_permitted = not is_for_people and self._admits_permissions(actor)
+            return is_permitted or self.is_covered_by(actor.client)
         if self.rule in _KINDS:
             is_kind = any(_IS[kind](actor) for kind in _KINDS[self.rule])
             return is_kind and (self.rule is not Rule.ACCOUNT_OWNER or actor.is_account_owner)

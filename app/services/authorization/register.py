@@ -507,7 +507,7 @@ def requires(
 def requires_person(
     *permissions: Permission,
 ) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
-    """A person who holds one of ``permissions`` may call it; an app never, whatever it holds."""
+    """A person who holds one of ``permissions`` can call it; no app or third party ever can."""
     return _declare(Rule.PERMISSION_USERS_ONLY, *permissions)
 
 

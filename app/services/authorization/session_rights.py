@@ -281,6 +281,7 @@ _CLIENT = case(
                     id=OAuthClientRecord.id,
                     first=OAuthClientRecord.is_first_party,
                     scope=SessionRecord.oauth_scope,
+                    allowed=OAuthClientRecord.scopes,
                 )
             )
         )
@@ -479,7 +480,9 @@ def read_session(row: NamedRow, app: ExtensionApp | None = None) -> LiveSession 
 @lru_cache(maxsize=1024)
 def _read_client(text: str) -> ClientGrant:
     (client,) = json.loads(text)
-    return read_client_grant(client["id"], client["scope"], is_first_party=bool(client["first"]))
+    allowed = set(client["scope"].split()) & set(client["allowed"].split())
+    is_first_party = bool(client["first"])
+    return read_client_grant(client["id"], " ".join(allowed), is_first_party=is_first_party)
 
 
 @building_block

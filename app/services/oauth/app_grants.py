@@ -13,6 +13,7 @@ from app.models import AppRecord, AppTokenRecord, OAuthAssertionRecord
 from app.ports import Ports
 from app.services.authorization.register import input_decides
 from app.services.identity.stored_apps import store_token
+from app.services.oauth.clients import app_token_name
 from app.services.oauth.grants import note_use
 
 MAX_ASSERTION_LIFETIME = timedelta(minutes=10)
@@ -30,7 +31,7 @@ def grant_app_token(
     It has the app's permissions of the moment, within ``permissions`` if given. The client's
     earlier ones that have expired are deleted. ``None`` if the app isn't active.
     """
-    now, name = ports.clock.now(), f"OAuth client {client.client_id}"
+    now, name = ports.clock.now(), app_token_name(client)
     with ports.database.transaction() as session:
         app = None if client.app_id is None else session.get(AppRecord, client.app_id)
         if app is None or not (app.is_active and app.is_installed):

@@ -28,7 +28,7 @@ from app.domain.oauth import (
 )
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import ABSENT, Absent
-from app.models import OAuthClientRecord, OAuthClientSecretRecord, SessionRecord
+from app.models import AppTokenRecord, OAuthClientRecord, OAuthClientSecretRecord, SessionRecord
 from app.ports import Ports, ReadSession
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, requires_person
@@ -151,6 +151,8 @@ def update_client(ports: Ports, actor: Actor, client_id: str, change: ClientChan
         refuse_any(*client_problems(after))
         _require_manager(actor, session, after)
         _write(stored, after)
+        if not after.is_active:
+            _end_app_tokens(session, after)
         facts = _facts(before), _facts(after)
         if facts[0] != facts[1]:
             changed = [name for name in facts[1] if facts[0][name] != facts[1][name]]
@@ -201,6 +203,7 @@ def delete_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
     with ports.database.transaction() as session:
         stored, client = _locked(ports, actor, session, client_id)
         session.execute(delete(SessionRecord).where(SessionRecord.oauth_client_id == stored.id))
+        _end_app_tokens(session, client)
         session.delete(stored)
         entry = Change(
             "oauth_client.delete", CLIENT, stored.id, client.name, before=_facts(client)
@@ -229,6 +232,22 @@ def to_client(stored: OAuthClientRecord, secrets: tuple[ClientSecret, ...] = ())
         last_used_at=stored.last_used_at,
         secrets=secrets,
     )
+
+
+@building_block
+def app_token_name(client: OAuthClient) -> str:
+    """Return the name of the tokens that a client gets for its app."""
+    return f"OAuth client {client.client_id}"
+
+
+def _end_app_tokens(session: Session, client: OAuthClient) -> None:
+    if client.app_id is not None:
+        session.execute(
+            delete(AppTokenRecord).where(
+                AppTokenRecord.app_id == client.app_id,
+                AppTokenRecord.name == app_token_name(client),
+            )
+        )
 
 
 def _changed(client: OAuthClient, change: ClientChange) -> OAuthClient:

@@ -11,7 +11,12 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import OAuthClient, store_scopes
 from app.domain.values.errors import Problem, Refused
-from app.models import OAuthClientRecord, OAuthConsentRecord, SessionRecord
+from app.models import (
+    OAuthClientRecord,
+    OAuthCodeRecord,
+    OAuthConsentRecord,
+    SessionRecord,
+)
 from app.ports import Ports
 from app.ports.database import account
 from app.services.audit.log import Change, record
@@ -113,6 +118,15 @@ def _disconnect(
         raise Refused(_NOT_FOUND)
     ended = delete(SessionRecord).where(
         SessionRecord.oauth_client_id == client.id, SessionRecord.user_id == user_id
+    )
+    # A code that is on its way would begin a session without consent.
+    session.execute(
+        delete(OAuthCodeRecord).where(
+            OAuthCodeRecord.client_id == client.id,
+            OAuthCodeRecord.session_id.in_(
+                select(SessionRecord.id).where(SessionRecord.user_id == user_id)
+            ),
+        )
     )
     before = {
         "client": client.name,

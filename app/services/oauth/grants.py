@@ -265,7 +265,7 @@ def _exchange(
     signed_in = session.get_one(SessionRecord, code.session_id)
     asked = read_client_grant(client.id, code.scope, is_first_party=client.is_first_party)
     judged = _judge(find_session(ports, signed_in.token, signed_in.user_id), asked)
-    if judged is None:
+    if judged is None or signed_in.expires_at <= ports.clock.now():
         return None
     lifetime = None
     if OFFLINE not in asked.scopes:

@@ -124,7 +124,9 @@ def test_third_party_gets_no_code_for_what_its_person_has_not_allowed(ports: Por
     assert issue_code(ports, person, asked)
     assert scopes_to_allow(ports, person, client, OFFLINE_SCOPES) == {OFFLINE}
     assert [one.name for one in list_connected_programs(ports, person)] == ["Forum"]
+    on_its_way = issue_code(ports, person, asked)
     disconnect_program(ports, person, client.client_id)
+    assert exchange(ports, client, on_its_way) is None
     assert not works(ports, granted.access_token)
     assert list_connected_programs(ports, person) == ()
     with pytest.raises(Refused):
@@ -211,6 +213,18 @@ def test_disabled_client_has_no_working_token_until_it_is_enabled(ports: Ports) 
     update_client(ports, OPERATOR, client.client_id, ClientChange(is_active=True))
     assert works(ports, granted.access_token)
     assert exchange(ports, client, code) is not None
+
+
+def test_scope_that_is_taken_from_a_client_is_gone_from_its_grants(ports: Ports) -> None:
+    user = make_user(ports, is_staff=True, permissions=[ORDERS])
+    scopes = frozenset(("openid", ORDERS.value))
+    client = make_client(ports, scopes=scopes, is_first_party=True).client
+    token = grant(ports, client, user, scopes).access_token
+    assert identify(ports, visit(token)).actor.permissions == {ORDERS}
+    fewer = ClientChange(scopes=frozenset({"openid"}))
+    update_client(ports, OPERATOR, client.client_id, fewer)
+    actor = identify(ports, visit(token)).actor
+    assert (actor.permissions, actor.is_staff) == (frozenset(), False)
 
 
 def test_client_looks_up_and_revokes_its_own_tokens_alone(ports: Ports) -> None:
