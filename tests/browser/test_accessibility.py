@@ -36,7 +36,8 @@ FILTERED = (
 """Lists with a filter, a selection, a filter to save, an invalid filter."""
 
 DIALOGS = """() => {
-  const found = [...document.querySelectorAll('a[href*="ask="]')].map((link) => link.href);
+  const links = document.querySelectorAll('a[href*="ask="], .lk-tabs a[href*="view="]');
+  const found = [...links].map((link) => link.href);
   for (const form of document.querySelectorAll('form[data-dialog][method=get]')) {
     const fixed = new URLSearchParams(new FormData(form));
     for (const radio of form.querySelectorAll('[type=radio]')) {
@@ -63,6 +64,25 @@ TOO_WIDE = """() => document.documentElement.scrollWidth > document.documentElem
   `${document.documentElement.scrollWidth} wide: ` + [...document.querySelectorAll('body *')]
     .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
     .slice(0, 3).map((one) => one.outerHTML.slice(0, 120)).join(' ')"""
+BROKEN_WORDS = """() => {
+  const broken = [];
+  for (const cell of document.querySelectorAll('.lk-table:not(.is-dense) :is(th, td)')) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const node = texts.currentNode;
+      if (node.parentElement.closest('code, .visually-hidden')) continue;
+      for (const word of node.data.matchAll(/[\\p{L}\\p{N}@._]+/gu)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].map((rect) => Math.round(rect.top)));
+        if (lines.size > 1 && word[0].length < 32) broken.push(word[0]);
+      }
+    }
+  }
+  return broken;
+}"""
+"""The words of plain tables that are on two lines; longer ones fit nowhere."""
 
 
 class Examined:
@@ -181,6 +201,8 @@ class Examined:
             too_wide = page.evaluate(TOO_WIDE)
             if too_wide:
                 yield f"at {width}: {too_wide}"
+            for word in page.evaluate(BROKEN_WORDS):
+                yield f"at {width}: {word} is broken"
 
     def _open_page(self, address: str) -> Response | None:
         """Open a page; ``None`` for a file to be kept and for a way to another page."""
