@@ -34,6 +34,23 @@ def test_link_leads_staff_to_a_new_password_and_in(
     assert "Your password is set, and you are signed in." in anonymous_console.follow(done).text
 
 
+def test_messages_after_signing_in_are_in_the_persons_language(
+    anonymous_console: ConsoleClient, shop: Ports
+) -> None:
+    token = link_for(shop, make_staff(shop), LinkPurpose.SET_PASSWORD)
+    console = anonymous_console
+    console.client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "de"
+    console.open(f"/console/set-password?email=staff%40example.com&token={token}")
+    home = console.follow(console.send("/console/new-password", {"password": NEW}))
+    assert '<html lang="en"' in home.html
+    assert "Your password is set, and you are signed in." in home.text
+    assert '<span lang="de">' in home.html
+    assert "Change language" in home.text or "Sprache" in home.text
+    assert '<span lang="de">' not in console.open("/console/").html
+    console.send("/console/account/language", {"language": "AR"})
+    assert "العربية (emails only)" in console.open("/console/account/?view=preferences").text
+
+
 def test_weak_password_is_refused_with_the_reason_and_the_link_stays_good(
     anonymous_console: ConsoleClient, shop: Ports
 ) -> None:

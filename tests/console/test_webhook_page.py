@@ -148,7 +148,7 @@ def test_failing_webhook_tells_when_it_will_be_disabled() -> None:
     notice = page_of(FAILING).notice
     assert notice is not None
     assert (notice.cause, notice.can_enable) == ("503 Busy", False)
-    assert "3 h ago" in notice.detail
+    assert "today at 09:00 UTC" in notice.detail
     assert "disabled on <time" in notice.detail
     assert "6 Mar, 09:00" in notice.detail
     soon = page_of(replace(FAILING, failing_since=NOW - timedelta(days=4, hours=20))).notice

@@ -91,6 +91,14 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("tag", TRANSLATED)
+def test_since_is_followed_by_its_moment(tag: str) -> None:
+    since = [str(one.string) for one in read(tag) if "since {" in str(one.id)]
+    words = ("seit", "depuis", "desde", "od", "منذ")
+    broken = re.compile(rf"\b({'|'.join(words)})\s*:\s*\{{")
+    assert not [translation for translation in since if broken.search(translation)]
+
+
+@pytest.mark.parametrize("tag", TRANSLATED)
 def test_catalogue_is_current(tag: str) -> None:
     found = {message.id for message in read(tag)}
     needed = {message.id for message in template_of(tag)}

@@ -406,9 +406,16 @@ def _chosen(user: User) -> dict[str, object]:
 
 
 def _languages(chosen: str) -> list[tuple[str, str]]:
-    """Return the languages that are shipped, and the caller's if it is another."""
+    """Return the languages of emails, most of which the console has; and the caller's own."""
     others = {} if chosen in SHIPPED_LANGUAGES else {chosen: language_name(chosen)}
-    return [*SHIPPED_LANGUAGES.items(), *others.items()]
+    return [
+        (code, name if shipped_tag(code, CONSOLE_TAGS) else _only_emails(name))
+        for code, name in SHIPPED_LANGUAGES.items()
+    ] + [*others.items()]
+
+
+def _only_emails(language: str) -> str:
+    return text("{language} (emails only)", language=language)
 
 
 def _values(

@@ -4,11 +4,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import cast
 
-from flask import Flask, request, session
+from flask import Flask, flash, request, session, url_for
 from flask_login import LoginManager, UserMixin, current_user, login_user, logout_user
+from markupsafe import Markup
 from werkzeug.exceptions import Unauthorized
 from werkzeug.wrappers import Response
 
+from app.console.frame.formatting import html_text
+from app.domain.accounts.languages import CONSOLE_TAGS
 from app.domain.authorization.actor import PROOF_LASTS, Actor, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.second_factors import began_with_passkey
@@ -25,7 +28,7 @@ from app.services.identity.identify import Visitor
 from app.web.caller import visitor_from
 from app.web.installation import installation
 from app.web.request_hooks import note_actor
-from app.web.translation import text
+from app.web.translation import language_name, page_language, person_language, text, use_language
 
 _READS = ("GET", "HEAD")
 _REDIRECTS = (302, 303)
@@ -105,7 +108,7 @@ def open_console_session(opened: ConsoleSession) -> None:
     """Sign in with a new cookie, which keeps nothing of the old one.
 
     A provider with an open session may not have asked for a password, so dangerous changes need a
-    fresh proof.
+    fresh proof. Messages are in the person's language from here on.
     """
     now = ports().clock.timestamp()
     session.clear()
@@ -123,6 +126,23 @@ def open_console_session(opened: ConsoleSession) -> None:
         }
     )
     login_user(ConsoleUser(opened.token, None, by))
+    _continue_in(opened.language_code)
+
+
+def _continue_in(code: str) -> None:
+    """Use the language of an account; tell people who signed in in another how to change it."""
+    signed_in, own = page_language(), person_language(code)
+    if own == signed_in:
+        return
+    if signed_in in CONSOLE_TAGS:
+        words = html_text(
+            "The console is in your account's language: {language}.",
+            language=language_name(own.upper()),
+        )
+        address = url_for("console.account.index")
+        offer = (signed_in, words, address, text("Change language"))
+        flash(Markup('<span lang="{}">{} <a href="{}">{}</a></span>').format(*offer), "info")
+    use_language(own)
 
 
 def close_console_session() -> None:

@@ -17,7 +17,14 @@ from app.console.frame.charts import (
     make_stack_chart,
     span_label,
 )
-from app.console.frame.formatting import amount, html_text, milliseconds, percent, time_element
+from app.console.frame.formatting import (
+    amount,
+    clock_element,
+    html_text,
+    milliseconds,
+    percent,
+    time_element,
+)
 from app.console.frame.parts import Consequence, Fact, Pill, Question, lines, link, small
 from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
 from app.console.integrations.event_subjects import (
@@ -434,7 +441,7 @@ def _disabled_notice(hook: ListedWebhook, now: datetime) -> Notice:
 
 def _failing_notice(hook: ListedWebhook, since: datetime, now: datetime) -> Notice:
     until = since + DISABLE_AFTER
-    moments = {"since": time_element(since, now), "until": time_element(until, now)}
+    moments = {"since": clock_element(since, now), "until": time_element(until, now)}
     if until - now < _DAY:
         detail = html_text(
             "Failing since {since}. Failed deliveries are retried. The webhook will be disabled "

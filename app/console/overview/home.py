@@ -17,6 +17,7 @@ from app.console.frame.charts import (
 )
 from app.console.frame.formatting import (
     amount,
+    clock_element,
     html_text,
     local,
     milliseconds,
@@ -194,7 +195,7 @@ def _webhook_item(webhook: FailingWebhook, now: datetime) -> AttentionItem:
 
 
 def _failure(webhook: FailingWebhook, now: datetime) -> str:
-    since = time_element(webhook.failing_since, now) if webhook.failing_since else ""
+    since = clock_element(webhook.failing_since, now) if webhook.failing_since else ""
     if webhook.last_status:
         return html_text(
             "Last response: {status}. Failing since {since}. We'll keep retrying and disable it "

@@ -8,7 +8,13 @@ from flask import flash, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.formatting import capitalize_first, exact, html_text, time_element
+from app.console.frame.formatting import (
+    capitalize_first,
+    clock_element,
+    exact,
+    html_text,
+    time_element,
+)
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import full_url, page, redirect_to, redirect_with_success
 from app.console.frame.parts import Consequence, Question
@@ -183,7 +189,7 @@ def _signs(key: SigningKey, now: datetime) -> tuple[str, str]:
 
 
 def _since(moment: datetime | None, now: datetime) -> str:
-    return "" if moment is None else html_text("since {moment}", moment=time_element(moment, now))
+    return "" if moment is None else html_text("since {moment}", moment=clock_element(moment, now))
 
 
 def _effect(next_key: SigningKey) -> Markup:

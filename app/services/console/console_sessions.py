@@ -114,6 +114,7 @@ class ConsoleSession:
     provider: str = ""
     proved_ago: float = 0.0
     used_second_factor: bool = False
+    language_code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,6 +350,7 @@ def console_session(
         provider,
         proved_ago,
         used_second_factor(opened.amr),
+        user.language_code,
     )
 
 
