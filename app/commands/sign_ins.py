@@ -58,6 +58,11 @@ _COLUMNS = (
     Column[SignInEvent]("inConsole", "Console", lambda event: event.in_console),
     Column[SignInEvent]("firstAt", "First", lambda event: event.first_at),
     Column[SignInEvent]("detail", "Detail", lambda event: event.detail or None),
+    Column[SignInEvent](
+        "secondFactor",
+        "Second factor",
+        lambda event: event.second_factor and _option_value(event.second_factor),
+    ),
 )
 
 

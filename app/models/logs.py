@@ -75,6 +75,7 @@ class SignInEventRecord(Record):
     device: Mapped[str] = mapped_column(String(64), default="")
     in_console: Mapped[bool] = mapped_column(default=False)
     detail: Mapped[str] = mapped_column(String(200), default="", server_default="")
+    second_factor: Mapped[str] = mapped_column(String(32), default="", server_default="")
 
 
 class TrafficRecord(Record):

@@ -10,6 +10,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.passwords.imported_hashes import ImportedPasswordState
+from app.domain.second_factors import SecondFactorType
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_log import (
     AccountType,
@@ -92,8 +93,22 @@ def reason_words(event: SignInEvent) -> str:
     )
 
 
+_SECOND_FACTORS = {
+    SecondFactorType.PASSKEY: translatable("passkey"),
+    SecondFactorType.AUTHENTICATOR_APP: translatable("authenticator app"),
+    SecondFactorType.RECOVERY_CODES: translatable("recovery code"),
+}
+
+
 def method_words(event: SignInEvent) -> str:
-    """Return how someone tried to sign in: with which identity provider, if with any."""
+    """Return how someone tried to sign in, with the identity provider and the second factor."""
+    if event.second_factor is None:
+        return _first_factor(event)
+    factor = text(_SECOND_FACTORS[event.second_factor])
+    return text("{method}, then {factor}", method=_first_factor(event), factor=factor)
+
+
+def _first_factor(event: SignInEvent) -> str:
     if event.method is SignInMethod.SSO and event.provider:
         return event.provider
     if event.method is SignInMethod.PROVIDER_TOKEN and event.provider:

@@ -236,6 +236,7 @@ SIGN_INS = ListPage[SignInEvent](
         "result": lambda event: event.result,
         "reason": lambda event: event.reason,
         "method": lambda event: event.method,
+        "second_factor": lambda event: event.second_factor,
         "provider": lambda event: event.provider,
         "console": lambda event: event.in_console,
         "address": lambda event: event.address,

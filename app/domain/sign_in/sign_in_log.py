@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from app.domain.second_factors import SecondFactorType
 from app.domain.values.text_rules import is_storable
 from app.domain.values.times import span_edges
 
@@ -117,7 +118,7 @@ class SignInEvent:
     were. ``reason`` is ``None`` for a successful one. ``name`` is the account's email or the app's
     name at that time, or a masked form of what was entered; ``first_name`` and ``last_name`` are
     the account's today. ``device`` is in plain words. ``detail`` is why an identity provider, or
-    the check of what it sent, refused.
+    the check of what it sent, refused. ``second_factor`` came after ``method``, if any did.
     """
 
     id: int
@@ -137,6 +138,7 @@ class SignInEvent:
     device: str
     in_console: bool
     detail: str = ""
+    second_factor: SecondFactorType | None = None
 
     @property
     def result(self) -> SignInResult:

@@ -11,6 +11,7 @@ from app.graphql.connections import connection_arguments, make_connection, page_
 from app.graphql.context import Info
 from app.graphql.fields import key_in, own_id, text_or_null
 from app.graphql.types.lists import moments_in
+from app.graphql.types.second_factors import SecondFactorTypeEnum
 from app.services.sign_in_log.events import list_sign_ins
 
 _METHODS = {
@@ -129,6 +130,9 @@ class SignInEvent(graphene.ObjectType):
     address = text_or_null("address", description="The IP address.")
     device = graphene.NonNull(graphene.String, description="The browser or program.")
     in_console = graphene.NonNull(graphene.Boolean, description="Whether it was at the console.")
+    second_factor = graphene.Field(
+        SecondFactorTypeEnum, description="The second factor that was used after the method."
+    )
     detail = text_or_null(
         "detail", description="Why the identity provider refused, or why its response was refused."
     )

@@ -12,7 +12,12 @@ from sqlalchemy import select
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.second_factors import ChallengePurpose, SecondFactorType, used_second_factor
+from app.domain.second_factors import (
+    AuthenticationMethod,
+    ChallengePurpose,
+    SecondFactorType,
+    used_second_factor,
+)
 from app.domain.shop.settings import (
     PublicShop,
     Switches,
@@ -425,7 +430,12 @@ def confirm_code_again(ports: Ports, actor: Actor, *, code: str) -> None:
 
     The session has used a second factor from then on. The fifth wrong code in a row ends it.
     """
-    prove(ports, actor, partial(use_code, ports, actor, own_id(actor), code))
+
+    def check() -> AuthenticationMethod:
+        use_code(ports, actor, own_id(actor), code)
+        return AuthenticationMethod.ONE_TIME_CODE
+
+    prove(ports, actor, check)
 
 
 @account_owner_only

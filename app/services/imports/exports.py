@@ -251,6 +251,7 @@ _SIGN_IN = (
     "address",
     "device",
     "in_console",
+    "second_factor",
     "detail",
 )
 _AUDIT = (

@@ -7,6 +7,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.second_factors import (
     AuthenticationMethod,
     ChallengePurpose,
+    SecondFactorType,
     methods_of_passkey,
     methods_of_sign_in,
 )
@@ -151,7 +152,8 @@ def finish_with_passkey(
             if is_alone
             else methods_of_sign_in(used.method, first_method(found))
         )
-        return Proved(used.user_id, amr, used.id)
+        factor = None if is_alone else SecondFactorType.PASSKEY
+        return Proved(used.user_id, amr, used.id, factor)
 
     return finish(ports, actor, found, check)
 

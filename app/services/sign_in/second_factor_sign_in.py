@@ -21,6 +21,7 @@ from app.domain.second_factors import (
     AuthenticationMethod,
     Challenge,
     ChallengePurpose,
+    SecondFactorType,
     digest_of_challenge,
     methods_of_sign_in,
 )
@@ -114,8 +115,8 @@ def find_challenge(
 @building_block
 def answer_with_code(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, code: str
-) -> AuthenticationMethod:
-    """Return the method of a right ``code`` of the challenge's account; raises as ``use_code``.
+) -> SecondFactorType:
+    """Return what a right ``code`` of the challenge's account is of; raises as ``use_code``.
 
     Never inside a transaction, and once per request.
     """
@@ -132,8 +133,8 @@ def use_code(
     code: str,
     *,
     challenge: tuple[SecondFactorChallengeRecord, str] | None = None,
-) -> AuthenticationMethod:
-    """Use up a code of the account's authenticator app, or a recovery code.
+) -> SecondFactorType:
+    """Use up a code of the account's authenticator app, or a recovery code; return which.
 
     Raises ``WrongAnswer`` on ``code``; refuses LOGIN_ATTEMPT_DELAYED for an hour after
     ``MAX_GUESSES`` wrong ones in a row, of which the owner gets a mail. The count goes on until
@@ -159,7 +160,7 @@ def use_code(
             with ports.database.transaction() as session:
                 notify(ports, actor, session, user_id, MailKind.INCORRECT_CODES)
         raise WrongAnswer(_wrong_code(left), is_last_guess=is_last_guess)
-    return AuthenticationMethod.ONE_TIME_CODE
+    return used
 
 
 @building_block
@@ -318,6 +319,7 @@ class Proved:
     user_id: int
     amr: tuple[str, ...]
     passkey_id: int | None = None
+    second_factor: SecondFactorType | None = None
 
 
 @input_decides
@@ -337,9 +339,16 @@ def verify_second_factor(ports: Ports, actor: Actor, *, challenge: str, code: st
     with logged_sign_in(ports, actor, SignInEntry(SignInMethod.PASSWORD)):
         found = find_challenge(ports, actor, challenge, *purposes)
     if found.purpose == ChallengePurpose.PROOF.value:
-        check = partial(answer_with_code, ports, actor, found, challenge, code)
+        check = partial(_prove_code, ports, actor, found, challenge, code)
         return sign_again(ports, actor, found, prove(ports, actor, check, found.id))
     return sign(ports, actor, found, finish_with_code(ports, actor, found, challenge, code))
+
+
+def _prove_code(
+    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, code: str
+) -> AuthenticationMethod:
+    answer_with_code(ports, actor, found, token, code)
+    return AuthenticationMethod.ONE_TIME_CODE
 
 
 @building_block
@@ -365,8 +374,9 @@ def finish_with_code(
     """Open the session of a sign-in whose challenge a code answers."""
 
     def check() -> Proved:
-        method = answer_with_code(ports, actor, found, token, code)
-        return Proved(found.user_id or 0, methods_of_sign_in(method, first_method(found)))
+        factor = answer_with_code(ports, actor, found, token, code)
+        amr = methods_of_sign_in(AuthenticationMethod.ONE_TIME_CODE, first_method(found))
+        return Proved(found.user_id or 0, amr, second_factor=factor)
 
     return finish(ports, actor, found, check)
 
@@ -390,7 +400,7 @@ def finish(
             except WrongAnswer:
                 this.fail(found.user_id)
                 raise
-            entry.user_id = proved.user_id
+            entry.user_id, entry.second_factor = proved.user_id, proved.second_factor
             entered = _enter(ports, actor, found, entry, proved)
             this.succeed(proved.user_id)
         return entered

@@ -23,6 +23,7 @@ from sqlalchemy import (
 from app.domain.accounts.emails import normalize_email
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.second_factors import SecondFactorType
 from app.domain.sign_in.sign_in_log import (
     EMAIL_PURPOSE,
     MAX_SEARCHED,
@@ -69,6 +70,7 @@ COLUMNS = (
     _event.device,
     _event.in_console,
     _event.detail,
+    _event.second_factor,
 )
 """The fields of ``SignInEvent``."""
 
@@ -153,6 +155,7 @@ def to_event(row: NamedRow) -> SignInEvent:
         method=SignInMethod(row.method),
         reason=SignInReason(row.reason) if row.reason else None,
         account_type=AccountType(row.account_type),
+        second_factor=SecondFactorType(row.second_factor) if row.second_factor else None,
     )
 
 

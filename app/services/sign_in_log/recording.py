@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from app.domain.audit import SecurityEvent
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import MailKind
+from app.domain.second_factors import SecondFactorType
 from app.domain.sign_in.devices import device_of, network_of, without_version
 from app.domain.sign_in.sign_in_log import (
     AccountType,
@@ -114,7 +115,8 @@ _OF_SECOND_FACTOR = {
 class SignInEntry:
     """What is known of an attempt while it runs.
 
-    ``reason`` is what a refusal for an invalid input means at this step.
+    ``reason`` is what a refusal for an invalid input means at this step; ``second_factor`` is what
+    was right after the method.
     """
 
     method: SignInMethod
@@ -123,6 +125,7 @@ class SignInEntry:
     provider: str = ""
     in_console: bool = False
     reason: SignInReason = SignInReason.OTHER
+    second_factor: SecondFactorType | None = None
 
 
 @building_block
@@ -201,6 +204,7 @@ def record_sign_in(
             address=actor.address or "",
             device=device_of(actor.user_agent[:256])[:64],
             in_console=entry.in_console,
+            second_factor=entry.second_factor or "",
         )
     )
     if user.is_staff:

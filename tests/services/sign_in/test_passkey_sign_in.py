@@ -88,6 +88,7 @@ def test_passkey_alone_opens_a_session(
     with ports.database.reading() as session:
         entry = session.scalars(select(SignInEventRecord)).one()
     assert (entry.method, entry.user_id) == (SignInMethod.PASSKEY.value, user_id)
+    assert entry.second_factor == ""
     renewed = refresh_token(ports, NOBODY, token=pair.refresh)
     assert claims_in(ports, renewed.access)["amr"] == [method, "mfa"]
 
@@ -110,6 +111,9 @@ def test_passkey_finishes_a_sign_in_with_a_password(ports: Ports) -> None:
 
     assert claims_in(ports, pair.access)["amr"] == ["pwd", "hwk", "mfa"]
     assert len(stored_sessions(ports)) == 1
+    with ports.database.reading() as session:
+        entry = session.scalars(select(SignInEventRecord)).one()
+    assert (entry.method, entry.second_factor) == ("PASSWORD", "PASSKEY")
 
 
 def test_passkey_proves_a_session_that_began_without(ports: Ports) -> None:

@@ -5,9 +5,11 @@ from datetime import timedelta
 import pytest
 
 from app.domain.accounts.email_links import LinkPurpose
-from app.domain.authorization.actor import SessionOrigin
+from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.second_factors import MAX_CHALLENGE_FAILURES, SecondFactorType
 from app.domain.shop.settings import PasswordLoginMode
+from app.domain.sign_in.sign_in_log import SignInMethod
+from app.domain.values.pages import PageRequest
 from app.ports import Ports
 from app.services.accounts.password_changes import set_password
 from app.services.identity.identify import identify
@@ -15,6 +17,7 @@ from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.password_login import create_token
 from app.services.sign_in.sessions import SecondFactorSkipped
 from app.services.sign_in.tokens import refresh_token
+from app.services.sign_in_log.events import list_sign_ins
 from tests.builders.links import link_for
 from tests.builders.people import (
     ADDRESS,
@@ -267,3 +270,19 @@ def test_sign_in_without_a_factor_costs_one_read_of_factors(ports: Ports) -> Non
         log_in(ports)
     assert sum("authenticator_apps" in statement for statement in statements) == 1
     assert not any("second_factor_challenges" in statement for statement in statements)
+
+
+def test_sign_in_log_names_the_factors_used(ports: Ports, clock: FakeClock) -> None:
+    user = make_protected(ports)
+    [code, *_] = make_recovery_codes(ports, user.id)
+    verify(ports, challenged(ports).token, one_time_code(ports, user.secret))
+    clock.pass_(seconds=60)
+    verify(ports, challenged(ports).token, code)
+    make_user(ports, "plain@example.com")
+    create_token(ports, NOBODY, email="plain@example.com", password=PASSWORD)
+    logged = list_sign_ins(ports, OPERATOR, PageRequest(10)).items
+    assert [(entry.method, entry.second_factor) for entry in reversed(logged)] == [
+        (SignInMethod.PASSWORD, SecondFactorType.AUTHENTICATOR_APP),
+        (SignInMethod.PASSWORD, SecondFactorType.RECOVERY_CODES),
+        (SignInMethod.PASSWORD, None),
+    ]
