@@ -13,6 +13,7 @@ from app.forward_auth import make_forward_auth
 from app.graphql.schema import create_endpoint
 from app.graphql.server.endpoint import GraphqlEndpoint
 from app.hosted.view import mount_hosted
+from app.oauth.pages import mount_oauth
 from app.ports import Ports
 from app.settings import Settings, environment_names, load_settings
 from app.web.bodies import FormRequest, refuse_encoded_body
@@ -57,11 +58,16 @@ _ALIASES = {(_WITHOUT_SLASH, method): API_PATH for method in ("POST", "OPTIONS")
 """What is answered like a request with the slash; no method is redirected."""
 
 
-def create_app(ports: Ports | None = None, settings: Settings | None = None) -> Flask:
+def create_app(
+    ports: Ports | None = None,
+    settings: Settings | None = None,
+    mount_provider: Callable[[Flask], None] = mount_oauth,
+) -> Flask:
     """The application, on ``ports`` or on those that ``settings`` ask for.
 
     Without ``settings`` they come from the environment; raises ``SettingsError`` when they cannot
-    be used. Nothing is connected before the first request needs it.
+    be used. Nothing is connected before the first request needs it. ``mount_provider`` adds the
+    OpenID provider, on the hosted pages.
     """
     chosen = settings or load_settings()
     app = Flask(__package__)
@@ -97,6 +103,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
         app.register_blueprint(make_demo_provider(partial(make_demo_provider_key, chosen.secret)))
     mount_console(app)
     mount_hosted(app)
+    mount_provider(app)
     _mount_graphql(app, installation, create_endpoint(installation))
     install_request_hooks(app, installation)
     if installation.ports.traces.is_on:

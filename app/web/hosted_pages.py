@@ -44,6 +44,7 @@ from app.services.hosted.sessions import (
     sign_out_of_hosted_pages,
 )
 from app.services.identity.identify import Visitor
+from app.services.oauth.grants import form_target
 from app.web.caller import base_url, visitor_from
 from app.web.installation import installation
 from app.web.request_hooks import note_actor
@@ -215,6 +216,8 @@ def guard_hosted() -> BaseResponse | None:
         session[_LANGUAGE] = chosen
     use_language(_language(shop))
     _csrf.protect()
+    if next_path().startswith(_PROVIDER):
+        let_forms_lead_to(form_target(ports(), anonymous_actor(), next_path()))
     return None
 
 

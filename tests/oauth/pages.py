@@ -68,9 +68,8 @@ class Pages:
 
 def make_app(ports: Ports, pages: Pages) -> Flask:
     """Return the application with the provider on these pages."""
-    app = create_app(ports, Settings())
-    app.register_blueprint(make_oauth(pages.hosted()))
-    return app
+    provider = make_oauth(pages.hosted())
+    return create_app(ports, Settings(), lambda app: app.register_blueprint(provider))
 
 
 @dataclass

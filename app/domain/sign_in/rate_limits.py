@@ -139,6 +139,11 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "console.second_factors.new_codes": _limit(
             "10/minute;60/hour", "Hashes ten recovery codes and sends an email."
         ),
+        "oauth.token": _limit("6000/minute", "Signs tokens."),
+        "oauth.introspect": _limit("12000/minute", "Verifies a token."),
+        "oauth.revoke": _limit("6000/minute", "Ends a grant."),
+        "oauth.userinfo": _limit("6000/minute", "Reads a person."),
+        "oauth.consent": _limit("60/minute;1000/hour", "Stores a consent and a code."),
         "hosted.sign_in.index": _limit("30/minute;300/hour", "Can send a code by email."),
         "hosted.sign_in.password": _limit("60/minute;1000/hour", "Hashes a password."),
         "hosted.sign_in.code": _limit("30/minute;300/hour", "Compares a code by email."),

@@ -1,0 +1,148 @@
+"""Programs sign people in at the hosted pages: sign-in, consent, and the way back."""
+
+import html
+import re
+from typing import Any
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
+
+from flask import Flask
+
+from app.ports import Ports
+from tests.builders.oauth import CALLBACK, VERIFIER, Registered, make_client
+from tests.builders.people import PASSWORD, make_user
+from tests.builders.shop import close_storefront, configure_shop
+from tests.fakes.clock import FakeClock
+from tests.hosted.customer_browser import ANN, Browser, browser
+from tests.oauth.pages import authorization
+
+AUTHORIZE = "/oauth/authorize"
+_ACTION = re.compile(r'action="(/oauth/consent[^"]*)"')
+_PROOF = re.compile(r'name="proof" value="([^"]+)"')
+
+
+def path_of(client: Registered, **changes: str | None) -> str:
+    return f"{AUTHORIZE}?{urlencode(authorization(client, **changes))}"
+
+
+def decide(here: Browser, path: str, decision: str) -> str:
+    """Answer the consent page at ``path``; return where that leads."""
+    shown = here.open(path).html
+    [action], [proof] = _ACTION.findall(shown), _PROOF.findall(shown)
+    answer = here.send(html.unescape(action), path, proof=proof, decision=decision)
+    return answer.response.headers["Location"]
+
+
+def exchange(app: Flask, client: Registered, location: str) -> Any:
+    [code] = parse_qs(urlsplit(location).query)["code"]
+    form = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": CALLBACK,
+        "code_verifier": VERIFIER,
+        "client_id": client.id,
+        "client_secret": client.secret,
+    }
+    return app.test_client().post("/oauth/token", data=form)
+
+
+def test_person_signs_in_allows_a_program_and_is_led_back(app: Flask, shop: Ports) -> None:
+    make_user(shop, ANN)
+    client, here = make_client(shop), browser(app)
+    path = path_of(client)
+    first = here.open(path)
+    assert first.leads_to == f"/account/sign-in?{urlencode({'next': path})}"
+    # The browser follows the form's answer to the program, so the policy names it.
+    policy = here.open(first.leads_to).response.headers["Content-Security-Policy"]
+    assert "form-action 'self' https://forum.example.com;" in policy
+    assert here.sign_in(target=quote(path, safe="")).leads_to == path
+    page = here.open(path)
+    assert "Allow Forum to see your account?" in page.text
+    assert "forum.example.com" in page.text
+    assert "See your email" in page.text
+    headers = page.response.headers
+    assert "form-action 'self' https://forum.example.com;" in headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert "access_denied" in decide(here, path, "deny")
+    location = decide(here, path, "allow")
+    assert location.startswith(f"{CALLBACK}?code=")
+    tokens = exchange(app, client, location)
+    assert tokens.status_code == 200
+    bearer = {"Authorization": f"Bearer {tokens.json['access_token']}"}
+    told = app.test_client().get("/oauth/userinfo", headers=bearer)
+    assert (told.json or {})["email"] == ANN
+    assert "Set-Cookie" not in told.headers
+    # Remembered from now on.
+    assert here.open(path).response.headers["Location"].startswith(f"{CALLBACK}?code=")
+
+
+def test_new_sign_in_is_asked_of_someone_who_is_signed_in(
+    app: Flask, shop: Ports, clock: FakeClock
+) -> None:
+    make_user(shop, ANN)
+    client, here = make_client(shop, is_first_party=True), browser(app)
+    here.sign_in()
+    clock.pass_(minutes=10)
+    for changes in ({"prompt": "login"}, {"max_age": "60"}):
+        asked = here.open(path_of(client, **changes)).leads_to
+        assert here.open(asked).status == 200, "the page asks, and doesn't lead on by itself"
+        [target] = parse_qs(urlsplit(asked).query)["next"]
+        assert here.open(target).leads_to.startswith("/account/sign-in?"), changes
+        clock.pass_(seconds=5)
+        query = asked.partition("?")[2]
+        here.send(f"/account/sign-in?{query}", email=ANN, method="password")
+        done = here.send(f"/account/sign-in/password?{query}", password=PASSWORD)
+        assert done.leads_to == target
+        assert here.open(target).response.headers["Location"].startswith(CALLBACK), changes
+        clock.pass_(minutes=10)
+
+
+def test_form_of_another_site_allows_nothing(app: Flask, shop: Ports) -> None:
+    make_user(shop, ANN)
+    client, here = make_client(shop), browser(app)
+    here.sign_in()
+    path = path_of(client)
+    shown = here.open(path).html
+    [action], [proof] = _ACTION.findall(shown), _PROOF.findall(shown)
+    for fields in (
+        {"decision": "allow"},
+        {"decision": "allow", "proof": proof},
+        {"decision": "allow", "proof": proof, "csrf_token": "x"},
+    ):
+        answer = here.client.post(html.unescape(action), data=fields)
+        assert answer.status_code == 400, fields
+    assert "Allow Forum" in here.open(path).text
+    assert "code=" in decide(here, path, "allow")
+
+
+def test_closed_storefront_shows_its_page_before_anything_else(app: Flask, shop: Ports) -> None:
+    make_user(shop, ANN, is_superuser=True)
+    client, here = make_client(shop, is_first_party=True), browser(app)
+    here.sign_in()
+    assert "code=" in here.open(path_of(client)).response.headers["Location"]
+    close_storefront(shop)
+    for path in (path_of(client), path_of(client, prompt="none"), path_of(client, client_id="x")):
+        page = here.open(path)
+        assert (page.status, page.leads_to) == (503, ""), path
+    assert here.client.post("/oauth/consent").status_code == 503
+    configure_shop(shop, hosted_pages=False)
+    assert here.open(path_of(client)).status == 404
+
+
+def test_request_in_no_form_is_explained_to_the_person(app: Flask, shop: Ports) -> None:
+    client, here = make_client(shop), browser(app)
+    for changes in ({"client_id": "x"}, {"redirect_uri": "https://evil.example/"}):
+        page = here.open(path_of(client, **changes))
+        assert (page.status, page.leads_to) == (400, "")
+        assert "This sign-in can't go on" in page.text
+    path = path_of(client, redirect_uri="https://x.example/")
+    sign_in = f"/account/sign-in?{urlencode({'next': path})}"
+    assert "x.example" not in here.open(sign_in).response.headers["Content-Security-Policy"]
+
+
+def test_cookie_of_the_pages_opens_nothing_else(app: Flask, shop: Ports) -> None:
+    make_user(shop, ANN, is_superuser=True)
+    here = browser(app)
+    here.sign_in()
+    assert here.client.get("/oauth/userinfo").status_code == 401
+    form = {"grant_type": "refresh_token", "refresh_token": "x"}
+    assert here.client.post("/oauth/token", data=form).status_code == 401
