@@ -163,7 +163,7 @@ class Examined:
             page.get_by_role("button", name=button, exact=True).click()
             page.get_by_role("alert").first.wait_for()
             self._look()
-        page.goto(f"{url}/console/single-sign-on/default/")
+        page.goto(f"{url}/console/single-sign-on/default/?view=test")
         page.get_by_role("button", name="Test connection").click()
         page.get_by_role("region", name="Connection test").get_by_role("listitem").first.wait_for()
         self._look()

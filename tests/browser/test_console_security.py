@@ -97,7 +97,7 @@ def test_session_is_ended_and_its_token_dies(admin: Page, small_shop: RunningSho
     ports = small_shop.ports
     staff = make_staff(ports, "staff@example.com")
     first, second = sign_in(ports, staff).access, sign_in(ports, staff).access
-    admin.goto(f"{small_shop.url}/console/staff/{staff}")
+    admin.goto(f"{small_shop.url}/console/staff/{staff}?view=sessions")
     sessions = admin.get_by_role("table", name="Sessions of staff@example.com")
     ends = sessions.get_by_role("button", name="End")
     expect(ends).to_have_count(2)

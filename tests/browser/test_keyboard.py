@@ -130,6 +130,7 @@ def test_narrowing_a_list_and_ending_a_session(admin: Page, small_shop: RunningS
     expect(admin).to_have_url(f"{small_shop.url}/console/customers/?q=tom")
     expect(admin.get_by_role("link", name="ines@example.com")).to_have_count(0)
     press(admin, admin.get_by_role("link", name="tom@example.com"))
+    press(admin, admin.get_by_role("link", name="Sessions", exact=True))
     sign_out = admin.get_by_role("link", name="End all sessions")
     press(admin, sign_out)
     question = admin.get_by_role("dialog", name="End all sessions of tom@example.com?")

@@ -104,6 +104,7 @@ def test_events_are_found_by_what_they_are_about(phone: Page, small_shop: Runnin
         assert box(summary)["height"] >= 24
     phone.get_by_label("Endpoint URL").fill("https://labels.example.com/hooks")
     phone.get_by_role("button", name="Create webhook").click()
+    phone.get_by_role("navigation").get_by_role("link", name="Events 1").click()
     expect(phone.get_by_role("region", name="Subscribed events")).to_contain_text("ORDER_PAID")
 
 

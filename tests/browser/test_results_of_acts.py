@@ -68,7 +68,7 @@ def test_pressed_button_is_busy_until_the_answer_is_there(
     make_provider(small_shop.ports)
     for path, address, name in (
         ("dry-run/", "**/dry-run/", RUN),
-        ("single-sign-on/default/", "**/default/test", "Test connection"),
+        ("single-sign-on/default/?view=test", "**/default/test", "Test connection"),
     ):
         admin.goto(f"{small_shop.url}/console/{path}")
         admin.route(address, lambda route: held.append(route))  # noqa: PLW0108 - playwright wraps it

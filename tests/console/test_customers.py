@@ -69,9 +69,9 @@ def test_name_with_markup_shows_as_text(staff_console: StaffConsole, shop: Ports
 def test_customer_page_shows_sessions_and_orders(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_user(shop)
     order = make_order(shop, actor_of(shop, key))
-    page = staff_console(USERS, ORDERS).open(f"{LIST}{key}").text
-    assert "Unknown device" in page
-    assert f"#{order.number}" in page
+    console = staff_console(USERS, ORDERS)
+    assert "Unknown device" in console.open(f"{LIST}{key}?view=sessions").text
+    assert f"#{order.number}" in console.open(f"{LIST}{key}").text
     without = staff_console(USERS, email="other@example.com").open(f"{LIST}{key}").text
     assert "To see orders, you need Manage orders" in without
 

@@ -230,7 +230,8 @@ def test_groups_of_a_person_are_added_and_removed(
     ids = [to_global_id("Group", make_group(shop, name, ORDERS)) for name in ("A", "B", "C")]
     key = make_staff(shop, "tom@example.com")
     console = staff_console(*ALL_PERMISSIONS)
-    page, path = f"/console/staff/{key}", f"/console/staff/{key}/groups"
+    page = f"/console/staff/{key}?view=permissions"
+    path = f"/console/staff/{key}/groups"
     Tab(console, path, page).send(groups=[ids[0]])
     stale, other = Tab(console, path, page), Tab(console, path, page)
     other.send(groups=[ids[1]])

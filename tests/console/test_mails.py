@@ -204,19 +204,19 @@ def test_page_of_a_person_has_their_newest_emails(
     tom = make_staff(shop, "tom@example.com")
     make_mail(shop, user_id=tom, recipient="tom@example.com", kind="staff_invitation")
     console = staff_console(STAFF, USERS)
-    customer = console.open(f"/console/customers/{hanna}")
+    customer = console.open(f"/console/customers/{hanna}?view=emails")
     assert "Recent emails" in customer.text
     assert f"Password changed {HANNA} Failed {REJECTED}" in customer.text
     assert "Staff invitation" not in customer.text
     assert f'href="/console/emails/log/?q={HANNA}"' in customer.html
-    member = console.open(f"/console/staff/{tom}")
+    member = console.open(f"/console/staff/{tom}?view=emails")
     assert "Staff invitation tom@example.com Sent" in member.text
     assert REJECTED not in member.text
 
 
 def test_who_manages_orders_alone_sees_no_emails(staff_console: StaffConsole, hanna: int) -> None:
     console = staff_console(Permission.MANAGE_ORDERS)
-    page = console.open(f"/console/customers/{hanna}")
+    page = console.open(f"/console/customers/{hanna}?view=emails")
     assert page.status == 200
     assert "Recent emails" not in page.text
     assert console.open("/console/emails/log/").status == 403

@@ -54,7 +54,7 @@ def test_webhook_is_created_with_a_query_and_edited(
     }
     done = console.follow(console.send("/console/webhooks/new", data))
     assert "Webhook “Stock feed” created." in done.text
-    assert "PRODUCT_UPDATED" in done.text
+    assert "PRODUCT_UPDATED" in console.open("/console/webhooks/1?view=events").text
     edited = console.open("/console/webhooks/1/edit")
     assert "a secret of theirs" not in edited.html
     assert "X-Shop: harbour" in edited.text

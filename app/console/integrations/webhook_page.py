@@ -210,6 +210,13 @@ def _columns(spans: Sequence[DeliverySpan], width: int, step: timedelta) -> Iter
             yield Column(place * width // len(spans), title)
 
 
+VIEWS = {
+    "overview": translatable("Overview"),
+    "events": translatable("Events"),
+    "settings": translatable("Settings"),
+}
+"""The tabs of a webhook's page."""
+
 _SHOWN_EVENTS = 2
 _UNNAMED = translatable("Unnamed webhook")
 _NO_NAMES: Mapping[str, ObjectName] = {}

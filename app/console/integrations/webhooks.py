@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame.formatting import shortened, time_zone
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
-from app.console.frame.parts import lines, moment, pill
+from app.console.frame.parts import lines, make_tabs, moment, pill
 from app.console.frame.session import actor, now, ports
 from app.console.integrations.event_subjects import WebhookDialog, sample_header, send_sample
 from app.console.integrations.missing_permissions import (
@@ -18,6 +18,7 @@ from app.console.integrations.missing_permissions import (
     withheld_note,
 )
 from app.console.integrations.webhook_page import (
+    VIEWS,
     events_cell,
     make_webhook_charts,
     make_webhook_page,
@@ -73,6 +74,7 @@ _STATES = {
     "off": translatable("Disabled"),
 }
 _DIALOGS = ("delete", "disable", "test")
+_ASKED_IN_SETTINGS = ("delete", "disable")
 _LATEST = 8
 _DONE = {
     "disabled": (translatable("“{webhook}” disabled."), translatable("Webhook disabled.")),
@@ -225,7 +227,17 @@ def _show(key: int, dialog: WebhookDialog) -> BaseResponse:
     waiting = waiting_words(count_retrying(ports(), actor(), key)) if sends else ""
     webhook = replace(webhook, withheld=withheld, waiting=waiting)
     shown = refused_page if dialog.problem else page
-    return shown("webhooks/show.html", webhook=webhook, sample_header=sample_header())
+    asked_in = "settings" if dialog.kind in _ASKED_IN_SETTINGS else "overview"
+    view = request.args.get("view", type=one_of(VIEWS)) or asked_in
+    return shown(
+        "webhooks/show.html",
+        webhook=webhook,
+        sample_header=sample_header(),
+        view=view,
+        tabs=make_tabs(
+            VIEWS, view, {"events": len(hook.events)}, "console.webhooks.show", key=key
+        ),
+    )
 
 
 @blueprint.post("/<key:key>/pause")

@@ -124,7 +124,7 @@ def sign_out(key: int) -> BaseResponse:
         count=ended,
         name=name_of(user),
     )
-    return redirect_with_success(message, _page_of(user), key=key)
+    return redirect_with_success(message, _page_of(user), key=key, view="sessions")
 
 
 @blueprint.post("/<key:key>/second-factors/reset")
@@ -144,6 +144,7 @@ def end_one(key: int, session_id: int) -> BaseResponse:
         key,
         translatable("Session ended."),
         lambda: end_user_session(ports(), actor(), key, session_id),
+        view="sessions",
     )
 
 
@@ -177,15 +178,20 @@ def proof_before(question_name: str, user: User) -> BaseResponse | None:
     return ask_before_dialog(act, dialog) if act else None
 
 
-def _act(key: int, message: str, act: Callable[[], object]) -> BaseResponse:
-    """Return to the account's page with ``message`` once ``act`` is done, or with its error."""
+def _act(
+    key: int, message: str, act: Callable[[], object], *, view: str | None = None
+) -> BaseResponse:
+    """Return to the account's page with ``message`` once ``act`` is done, or with its error.
+
+    ``view`` is the tab of the page, ``None`` for the first.
+    """
     user = _user(key)
     try:
         act()
     except Refused as refused:
         return _refused(user, refused)
     sentence = text(message, name=name_of(user), email=user.email)
-    return redirect_with_success(sentence, _page_of(user), key=key)
+    return redirect_with_success(sentence, _page_of(user), key=key, view=view)
 
 
 def _user(key: int) -> User:

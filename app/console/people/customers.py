@@ -12,12 +12,13 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
-from app.console.frame.parts import Pill, Question, moment, pill
+from app.console.frame.parts import Pill, Question, make_tabs, moment, pill
 from app.console.frame.session import actor, now, ports, require
 from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount
 from app.console.people.account_actions import proof_before
 from app.console.people.mails import newest_mails
 from app.console.people.person_page import (
+    CUSTOMER_VIEWS,
     NEWEST_PEOPLE,
     PEOPLE_BY_NAME,
     PEOPLE_FILTERS,
@@ -27,6 +28,7 @@ from app.console.people.person_page import (
     SessionsTable,
     account_actions,
     account_dialog,
+    asked_view,
     details_of,
     edited_person,
     email_below_name,
@@ -371,7 +373,12 @@ def _values(
         addresses = addresses_of_users(ports(), actor(), (user,))[user.id]
     else:
         addresses = diagnosis.addresses
+    view = asked_view(CUSTOMER_VIEWS, question_name) if viewer.can_edit else "overview"
     return {
+        "view": view,
+        "tabs": make_tabs(CUSTOMER_VIEWS, view, {}, "console.customers.show", key=user.id)
+        if viewer.can_edit
+        else (),
         "user": user,
         "customer": make_customer_page(person, viewer, orders, addresses, question_name),
         "sign_in": diagnosis and make_sign_in_card(diagnosis, actor(), now()),

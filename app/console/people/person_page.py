@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from flask import url_for
+from flask import request, url_for
 from markupsafe import Markup
 from wtforms import EmailField, Field, StringField, TextAreaField
 
@@ -28,6 +28,7 @@ from app.domain.values.text import translatable
 from app.services.people.user_sessions import Person
 from app.services.people.users import Details
 from app.services.second_factors.stored_factors import FactorCounts
+from app.web.converters import one_of
 from app.web.translation import lazy_text, text
 
 STATUSES = {"active": translatable("Active"), "inactive": translatable("Deactivated")}
@@ -92,6 +93,31 @@ _NO_ACCESS = translatable(
     "This person has permissions you don't have. Only someone with all of them can do this."
 )
 _BOLD = Markup("<b>{}</b>")
+
+
+CUSTOMER_VIEWS = {
+    "overview": translatable("Overview"),
+    "sessions": translatable("Sessions"),
+    "emails": translatable("Emails"),
+    "account": translatable("Account"),
+}
+STAFF_VIEWS = {
+    "overview": translatable("Overview"),
+    "permissions": translatable("Groups and permissions"),
+    **{name: label for name, label in CUSTOMER_VIEWS.items() if name != "overview"},
+}
+"""The tabs of a person's page."""
+
+_ASKED_IN = {
+    **dict.fromkeys(("sign-out", "reset-factors"), "sessions"),
+    **dict.fromkeys(("link", "deactivate", "remove", "export", "erase"), "account"),
+}
+
+
+def asked_view(views: Mapping[str, str], question_name: str) -> str:
+    """Return the tab of the URL, else the one in which the question is asked."""
+    default = _ASKED_IN.get(question_name, "overview")
+    return request.args.get("view", type=one_of(views)) or default
 
 
 def name_of(user: User) -> str:

@@ -20,6 +20,7 @@ from app.console.frame.page_layout import (
     refused_page,
     set_password_url,
 )
+from app.console.frame.parts import make_tabs
 from app.console.frame.permissions import PermissionsField
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
@@ -42,7 +43,9 @@ from app.console.people.person_page import (
     OLDEST_PEOPLE,
     PEOPLE_BY_NAME,
     PEOPLE_FILTERS,
+    STAFF_VIEWS,
     PersonForm,
+    asked_view,
     details_of,
     edited_person,
     name_of,
@@ -444,10 +447,14 @@ def _values(
     person: Person, question_name: str = "", choice: GroupChoice | None = None
 ) -> dict[str, object]:
     user = person.user
+    view = asked_view(STAFF_VIEWS, question_name) if choice is None else "permissions"
+    counts = {"permissions": len(user.permissions)}
     stored_choice = _choice_of(person)
     groups = choice or stored_choice
     methods = sign_in_methods_of_staff(ports(), actor(), [user.id]).get(user.id)
     return {
+        "view": view,
+        "tabs": make_tabs(STAFF_VIEWS, view, counts, _PAGE, key=user.id),
         "user": user,
         "member": make_staff_page(person, actor(), groups, methods, question_name),
         "metadata": person_metadata_card(

@@ -30,6 +30,13 @@ from app.services.single_sign_on.provider_coverage import ProviderCoverage
 from app.services.single_sign_on.provider_settings import Plugin
 from app.web.translation import reason_text, text
 
+VIEWS = {
+    "overview": translatable("Overview"),
+    "test": translatable("Test"),
+    "settings": translatable("Settings"),
+}
+"""The tabs of a provider's page."""
+
 
 @dataclass(frozen=True, slots=True)
 class PreviewCard:

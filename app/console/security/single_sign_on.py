@@ -17,7 +17,7 @@ from app.console.frame.page_layout import (
     refused_page,
     server_url,
 )
-from app.console.frame.parts import Consequence, Question
+from app.console.frame.parts import Consequence, Question, make_tabs
 from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, now, ports
 from app.console.lists.filters import (
@@ -30,6 +30,7 @@ from app.console.lists.list_page import (
     RowCount,
 )
 from app.console.security.providers_page import (
+    VIEWS,
     Missing,
     Notice,
     Trial,
@@ -62,6 +63,7 @@ from app.services.single_sign_on.provider_settings import (
     save_provider,
     show_plugin,
 )
+from app.web.converters import one_of
 from app.web.translation import problem_text, text
 
 _SWITCH_ENDPOINT = "console.single_sign_on.switch"
@@ -384,8 +386,12 @@ def provider_page(
         coverage = ProviderCoverage(impact.people, impact.sessions)
     reason = _lockout_reason(slug) if closes else ""
     show_it = refused_page if wrong else page
+    asked_in = "overview" if trial is _UNTRIED else "test"
+    view = request.args.get("view", type=one_of(VIEWS)) or asked_in
     return show_it(
         "single_sign_on/show.html",
+        view=view,
+        tabs=make_tabs(VIEWS, view, {}, "console.single_sign_on.show", slug=slug),
         provider=make_provider_page(
             plugin,
             coverage,
