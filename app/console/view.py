@@ -63,7 +63,14 @@ from app.console.security import (
     single_sign_on,
     throttle,
 )
-from app.console.shop import access, emails, mail_templates, shop_settings
+from app.console.shop import (
+    access,
+    channels,
+    company_address,
+    emails,
+    mail_templates,
+    shop_settings,
+)
 from app.domain.accounts.languages import ENGLISH, shipped_tag
 from app.services.console.console_sessions import (
     SessionAccess,
@@ -136,6 +143,8 @@ PAGES = (
     inspector.blueprint,
     audit.blueprint,
     shop_settings.blueprint,
+    channels.blueprint,
+    company_address.blueprint,
     account.blueprint,
     second_factors.blueprint,
     account_actions.blueprint,

@@ -15,6 +15,7 @@ from flask_babel import Babel, LazyString, get_locale, get_translations, refresh
 from markupsafe import Markup
 from typing_extensions import override
 
+from app.domain.accounts.addresses import country_name
 from app.domain.accounts.languages import CONSOLE_TAGS, ENGLISH, LANGUAGE_NAMES, shipped_tag
 from app.domain.values.errors import Problem, Refused, placed
 from app.domain.values.text import Phrase, Phrases, Plural, Sentence, find_reason
@@ -117,6 +118,14 @@ def language_name(code: str) -> str:
     if page_language() == ENGLISH or code not in LANGUAGE_NAMES:
         return LANGUAGE_NAMES.get(code, code)
     return Locale.parse(code).get_display_name(page_language()) or LANGUAGE_NAMES[code]
+
+
+def country_label(code: str) -> str:
+    """Return what the country of a code is called in the language of the page."""
+    if page_language() == ENGLISH:
+        return country_name(code)
+    names: Mapping[str, str] = Locale.parse(page_language(), sep="-").territories
+    return names.get(code) or country_name(code)
 
 
 def texts(sentences: Mapping[Key, str]) -> dict[Key, str]:

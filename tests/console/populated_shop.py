@@ -2,9 +2,12 @@
 
 from flask import Flask
 
+from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
+from app.domain.commerce.channels import NewChannel
 from app.domain.events import EventType
 from app.ports import Ports
+from app.services.commerce.channels import create_channel
 from tests.builders.apps import link_client, make_app
 from tests.builders.deliveries import store_attempt
 from tests.builders.mails import make_mail
@@ -27,6 +30,7 @@ def populate(shop: Ports) -> None:
     make_user(shop, ADMIN, is_superuser=True)
     make_staff(shop, STAFF)
     make_group(shop, "Support", Permission.MANAGE_USERS)
+    create_channel(shop, OPERATOR, NewChannel("Poland", "poland", "PLN", "PL"))
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
     hook = make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
     store_attempt(shop, make_delivery(shop, hook))

@@ -211,3 +211,10 @@ def test_page_shows_the_logo_and_the_problems_that_the_app_reports(
     assert "Reported 1,200 times" in page.text
     assert "Critical" in page.text
     assert "The solved fails." not in page.text
+    dismiss = f"/console/apps/{key}/problems/1/dismiss"
+    assert f'action="{dismiss}"' in page.html
+    done = console.follow(console.send(dismiss, seen_at=f"/console/apps/{key}"))
+    assert "Dismissed the problem." in done.text
+    assert "The gateway fails." not in done.text
+    viewer = staff_console(Permission.MANAGE_STAFF, email="other@example.com")
+    assert viewer.send(dismiss).status == 403

@@ -42,6 +42,8 @@ MUST_EDIT = {
     "account.save_name",
     "apps.save_details",
     "apps.save_permissions",
+    "channels.save",
+    "company_address.save",
     "customers.save_details",
     "emails.save_look",
     "emails.save_sending",

@@ -16,22 +16,24 @@ from tests.console.populated_shop import open_console
 from tests.console.route_requests import Route, all_routes, records, routes_about_others
 from tests.console.staff_client import ConsoleClient
 
-APPS, STAFF, USERS, ORDERS, SETTINGS, PLUGINS = (
+APPS, STAFF, USERS, ORDERS, SETTINGS, PLUGINS, CHANNELS = (
     Permission.MANAGE_APPS,
     Permission.MANAGE_STAFF,
     Permission.MANAGE_USERS,
     Permission.MANAGE_ORDERS,
     Permission.MANAGE_SETTINGS,
     Permission.MANAGE_PLUGINS,
+    Permission.MANAGE_CHANNELS,
 )
-EACH = (APPS, STAFF, USERS, ORDERS, SETTINGS, PLUGINS, Permission.MANAGE_PRODUCTS)
+EACH = (APPS, STAFF, USERS, ORDERS, SETTINGS, PLUGINS, CHANNELS, Permission.MANAGE_PRODUCTS)
 
 LISTS = {
     (APPS,): """
         app_clients.link app_clients.unlink
         app_installation.agree app_installation.dismiss app_installation.retry app_tokens.revoke
-        app_tokens.rotate apps.activate apps.deactivate apps.remove apps.save_details
-        apps.save_permissions deliveries.export deliveries.index deliveries.redeliver
+        app_tokens.rotate apps.activate apps.deactivate apps.dismiss_problem apps.remove
+        apps.save_details apps.save_permissions deliveries.export deliveries.index
+        deliveries.redeliver
         deliveries.redeliver_chosen deliveries.redeliver_matching deliveries.replay
         deliveries.show metadata.delete_of_app metadata.save_of_app
         webhooks.export webhook_editing.edit webhook_editing.new webhook_editing.preview
@@ -52,7 +54,11 @@ LISTS = {
         staff.permission_matrix.index staff.save_details staff.save_groups
         staff.save_permissions staff.show
         throttle.export throttle.index throttle.unblock""",
+    (CHANNELS,): """
+        channels.activate channels.deactivate channels.export channels.index channels.new
+        channels.save channels.show""",
     (SETTINGS,): """
+        company_address.index company_address.save
         access.index access.set_mode access.set_storefront home.dismiss keys.export keys.index
         keys.rotate keys.withdraw emails.framed emails.look emails.preview emails.remove_logo
         emails.save_logo emails.save_look emails.save_sending emails.send_test emails.sending

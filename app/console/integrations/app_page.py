@@ -339,6 +339,7 @@ class PermissionRow:
 class ProblemRow:
     """A problem that the app reported about itself, and that isn't dismissed."""
 
+    id: int
     key: str
     message: str
     times: str
@@ -542,7 +543,14 @@ def _webhook_state(webhook: AppWebhook) -> Pill:
 
 def _problem(problem: AppProblem) -> ProblemRow:
     times = text("Reported once", "Reported {count:,} times", count=problem.count)
-    return ProblemRow(problem.key, problem.message, times, problem.updated_at, problem.is_critical)
+    return ProblemRow(
+        problem.id,
+        problem.key,
+        problem.message,
+        times,
+        problem.updated_at,
+        problem.is_critical,
+    )
 
 
 def _extension(extension: Extension) -> ExtensionRow:

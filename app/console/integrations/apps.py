@@ -74,7 +74,7 @@ from app.services.apps.app_lists import (
 from app.services.apps.app_tokens import clients_of_app, tokens_of_apps
 from app.services.apps.extensions import extensions_of_apps
 from app.services.apps.installation_requests import list_installations
-from app.services.apps.problems import problems_of_apps
+from app.services.apps.problems import dismiss_problems, problems_of_apps
 from app.services.authorization.register import may
 from app.services.metadata import show_app_with_metadata
 from app.services.webhooks.app_reach import WebhooksNotConfirmed
@@ -423,6 +423,13 @@ def save_permissions(key: int) -> BaseResponse:
     labels = enumeration(permission_labels(app.permissions)) or text("none")
     saved = text("Permissions of {app}: {labels}.", app=app.name, labels=labels)
     return redirect_with_success(saved, "console.apps.show", key=key)
+
+
+@blueprint.post("/<key:key>/problems/<key:problem_key>/dismiss")
+def dismiss_problem(key: int, problem_key: int) -> BaseResponse:
+    """Dismiss a problem that the app reported about itself."""
+    dismiss_problems(ports(), actor(), (problem_key,))
+    return redirect_with_success(text("Dismissed the problem."), "console.apps.show", key=key)
 
 
 @blueprint.post("/<key:key>/activate")

@@ -7,7 +7,7 @@ from typing import Any
 from flask import request, url_for
 from markupsafe import Markup, escape
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import EmailField, StringField
+from wtforms import BooleanField, EmailField, SelectMultipleField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.frame.formatting import amount, html_text
@@ -44,6 +44,7 @@ from app.domain.authorization.permissions import Permission, PermissionGroup, in
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, Page, PageRequest
+from app.services.commerce.channels import list_channels
 from app.services.people.directory import find_user, list_staff
 from app.services.people.groups import (
     GroupChanges,
@@ -51,6 +52,7 @@ from app.services.people.groups import (
     NewGroup,
     create_group,
     delete_group,
+    group_facts,
     list_groups,
     show_group,
     update_group,
@@ -97,6 +99,15 @@ class GroupChip:
     permissions: str
     is_chosen: bool
     is_editable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelChip:
+    """A channel that a group can be limited to; ``id`` is its global ID."""
+
+    id: str
+    name: str
+    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,14 +316,19 @@ blueprint = PageGroup(
 
 
 class GroupForm(EditForm):
-    """A group's name and permissions."""
+    """A group's name, permissions and channels, these by global ID."""
 
     names = {  # noqa: RUF012
         "addPermissions": "permissions",
         "removePermissions": "permissions",
+        "restrictedAccessToChannels": "restricted",
+        "addChannels": "channels",
+        "removeChannels": "channels",
     }
     name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
     permissions = PermissionsField()
+    restricted = BooleanField(lazy_text("Limit to channels"))
+    channels = SelectMultipleField(lazy_text("Channels"), choices=[], validate_choice=False)
 
 
 class NewGroupForm(CreatingForm):
@@ -369,13 +385,18 @@ def save(key: int) -> BaseResponse:
     """Another name, other permissions; they count from the members' next request on."""
     group = _group(key)
     stored = _stored(group)
-    form = GroupForm.taken(stored, _thing(group))
+    form = GroupForm.taken(stored, _thing(group), {"channels": _channel_names()})
     permissions = form.permissions.chosen
+    was_restricted, is_restricted = group.channel_ids is not None, form.restricted.data
+    had, chosen = frozenset(_channels_of(group)), frozenset(form.channels.data or ())
     changes = GroupChanges(
         name=form.name.data or "",
         add_permissions=permissions - group.permissions,
         remove_permissions=group.permissions - permissions,
-        seen=stored,
+        is_restricted=None if is_restricted is was_restricted else is_restricted,
+        add_channels=tuple(sorted(chosen - had)) if is_restricted else (),
+        remove_channels=tuple(sorted(had - chosen)) if is_restricted else (),
+        seen=_seen(group),
     )
     try:
         if not form.validate():
@@ -460,7 +481,34 @@ def _group(key: int) -> PermissionGroup:
 
 def _stored(group: PermissionGroup) -> dict[str, object]:
     """Return what the form of a group edits."""
-    return {"name": group.name, "permissions": sorted(one.value for one in group.permissions)}
+    return {
+        "name": group.name,
+        "permissions": sorted(one.value for one in group.permissions),
+        "restricted": group.channel_ids is not None,
+        "channels": _channels_of(group),
+    }
+
+
+def _seen(group: PermissionGroup) -> dict[str, object]:
+    facts = group_facts(group, ())
+    return {name: facts[name] for name in ("name", "permissions", "channels")}
+
+
+def _channels_of(group: PermissionGroup) -> list[str]:
+    return [to_global_id("Channel", key) for key in sorted(group.channel_ids or ())]
+
+
+def _channel_names() -> list[tuple[str, str]]:
+    """Return the channels by global ID."""
+    channels = list_channels(ports(), actor())
+    return [(to_global_id("Channel", channel.id), channel.name) for channel in channels]
+
+
+def _channel_chips(group: PermissionGroup, chosen: Collection[str]) -> tuple[ChannelChip, ...]:
+    """Return the channels to choose from; none where there is nothing to choose."""
+    names = _channel_names()
+    has_choice = len(names) > 1 or group.channel_ids is not None
+    return tuple(ChannelChip(id_, name, id_ in chosen) for id_, name in names if has_choice)
 
 
 def _thing(group: PermissionGroup) -> EditedThing:
@@ -469,7 +517,11 @@ def _thing(group: PermissionGroup) -> EditedThing:
 
 
 def _refused_group(group: PermissionGroup, form: GroupForm) -> BaseResponse:
-    values = {"form": form, "chips": chips(actor(), form.permissions.chosen)}
+    values = {
+        "form": form,
+        "chips": chips(actor(), form.permissions.chosen),
+        "channels": _channel_chips(group, form.channels.data or ()),
+    }
     return refused_page("groups/show.html", **{**_values(group), **values})
 
 
@@ -483,6 +535,7 @@ def _values(group: PermissionGroup, question_name: str = "") -> dict[str, object
         "chips": chips(actor(), group.permissions),
         "form": GroupForm.showing(_stored(group)),
         "member_form": MemberForm(formdata=None),
+        "channels": _channel_chips(group, _channels_of(group)),
     }
 
 

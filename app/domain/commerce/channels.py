@@ -1,13 +1,13 @@
 """Channels: where the shop sells, and the rules for their names, slugs and currencies."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pycountry
 
 from app.domain.accounts.addresses import COUNTRY_NAMES, EUROPEAN_UNION
 from app.domain.values.errors import Problem
-from app.domain.values.inputs import ABSENT, Absent
+from app.domain.values.inputs import ABSENT, Absent, Seen
 from app.domain.values.text_rules import line_problem
 
 MAX_CHANNELS = 1000
@@ -42,12 +42,16 @@ class NewChannel:
 
 @dataclass(frozen=True, slots=True)
 class ChannelChanges:
-    """A change of a channel; ``ABSENT`` keeps a value. The currency never changes."""
+    """A change of a channel; ``ABSENT`` keeps a value. The currency never changes.
+
+    What isn't as ``seen`` anymore makes ``Stale``.
+    """
 
     name: str | Absent = ABSENT
     slug: str | Absent = ABSENT
     country: str | Absent = ABSENT
     is_active: bool | Absent = ABSENT
+    seen: Seen = field(default_factory=dict, compare=False)
 
 
 def name_problem(name: str) -> Problem | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlalchemy import (
     ColumnElement,
@@ -39,8 +39,9 @@ from app.domain.events import (
 )
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
-from app.domain.values.inputs import Absent, present
+from app.domain.values.inputs import Absent, present, require_unchanged
 from app.domain.values.metadata import Metadata, MetadataChange
+from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
 from app.models import ChannelRecord, CheckoutRecord, OrderRecord
 from app.models.commerce import CHECKOUT_CHANNEL, FIRST_CHANNEL, ORDER_CHANNEL
@@ -53,7 +54,8 @@ from app.services.identity.stored_metadata import (
     metadata_by_key,
     save_sent_metadata,
 )
-from app.services.lists.paging import record_from
+from app.services.lists.filters import contains_text, is_searchable
+from app.services.lists.paging import Order, read_page, record_from
 from app.services.outbox.publisher import add_event
 
 _UNIQUE = Problem("UNIQUE", "Channel with this slug already exists.", "slug")
@@ -88,6 +90,36 @@ def all_channels(ports: Ports) -> tuple[Channel, ...]:
     with ports.database.reading() as session:
         rows = session.execute(CHANNELS.order_by(ChannelRecord.slug))
         return tuple(map(to_channel, rows))
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelFilter:
+    """Conditions on channels: ``search`` in name or slug."""
+
+    search: str = ""
+    is_active: bool | None = None
+
+
+_ALL = ChannelFilter()
+
+
+@requires(Permission.MANAGE_CHANNELS)
+def find_channels(
+    ports: Ports, actor: Actor, page: PageRequest, filter_: ChannelFilter = _ALL
+) -> Page[Channel]:
+    """Return a page of the channels by slug."""
+    if not is_searchable(filter_.search):
+        return empty_page()
+    text = filter_.search.strip()
+    # There are at most MAX_CHANNELS: reading them all is quicker than an index would be.
+    query = CHANNELS.where(
+        contains_text(ChannelRecord.name, text) | contains_text(ChannelRecord.slug, text)
+    )
+    if filter_.is_active is not None:
+        query = query.where(ChannelRecord.is_active.is_(filter_.is_active))
+    order = Order((ChannelRecord.slug, ChannelRecord.id))
+    with ports.database.reading() as session:
+        return read_page(ports, session, query, order, page, to_channel, select(ChannelRecord.id))
 
 
 @public
@@ -236,6 +268,7 @@ def update_channel(
     with unique, ports.database.transaction() as session:
         stored = _locked(session, actor, key)
         before = _state(stored)
+        require_unchanged(changes.seen, before)
         if present(changes.slug, stored.slug) != stored.slug:
             _require_free(session, present(changes.slug, ""))
         stored.name = present(changes.name, stored.name)

@@ -40,7 +40,7 @@ from app.domain.shop.settings import (
 )
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
-from app.domain.values.inputs import Upload, require_unchanged
+from app.domain.values.inputs import Seen, Upload, require_unchanged
 from app.domain.values.installation import INTERFACE_VERSION
 from app.domain.values.metadata import Metadata, MetadataChange
 from app.models import LogoRecord, ShopRecord
@@ -147,17 +147,19 @@ def show_company_address(ports: Ports, _actor: Actor) -> AddressDetails:
 
 @requires(Permission.MANAGE_SETTINGS)
 def update_company_address(
-    ports: Ports, actor: Actor, change: AddressChange | None
+    ports: Ports, actor: Actor, change: AddressChange | None, seen: Seen | None = None
 ) -> ShopSettings:
     """Change the company's address (`shopAddressUpdate`); ``None`` deletes it.
 
-    Emails end with it if no legal line is set. Refuses as ``checked_address`` does.
+    Emails end with it if no legal line is set. Refuses as ``checked_address`` does. What isn't
+    as ``seen`` anymore makes ``Stale``, by the names of ``AddressDetails``.
     """
     if change is not None:
         require_validation(actor, change)
     with ports.database.transaction(SHOP) as session:
         shop = _locked(session)
         before = _company_address(shop)
+        require_unchanged(seen, asdict(before))
         after = NO_DETAILS
         if change is not None:
             details = change.applied_to(before)

@@ -1,0 +1,315 @@
+"""Channels: where the shop sells; listed, created, edited, activated and deactivated."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import request, url_for
+from werkzeug.exceptions import NotFound
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import BooleanField, SelectField, StringField
+from wtforms.validators import InputRequired
+
+from app.console.frame.forms import EditedThing, EditForm
+from app.console.frame.navigation import Entry, Heading, PageGroup
+from app.console.frame.page_layout import (
+    page,
+    redirect_with_error,
+    redirect_with_success,
+    refused_page,
+)
+from app.console.frame.parts import Consequence, Pill, Question, link, pill
+from app.console.frame.session import actor, ports, require
+from app.console.frame.submissions import Created, CreatingForm, create_once
+from app.console.lists.filters import choice, search
+from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount
+from app.domain.accounts.addresses import COUNTRY_NAMES
+from app.domain.authorization.permissions import Permission
+from app.domain.commerce.channels import (
+    MAX_NAME_LENGTH,
+    MAX_SLUG_LENGTH,
+    Channel,
+    ChannelChanges,
+    NewChannel,
+)
+from app.domain.commerce.money import CURRENCY
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.domain.values.pages import Page, PageRequest
+from app.services.commerce.channels import (
+    ChannelFilter,
+    create_channel,
+    find_channels,
+    set_channel_active,
+    show_channel,
+    update_channel,
+)
+from app.web.translation import country_label, lazy_text, text
+
+_PAGE = "console.channels.show"
+_LENGTHS = {"name_length": MAX_NAME_LENGTH, "slug_length": MAX_SLUG_LENGTH}
+
+
+def _read(request: PageRequest, **values: Any) -> Page[Channel]:
+    return find_channels(ports(), actor(), request, ChannelFilter(**values))
+
+
+def _status(channel: Channel) -> Pill:
+    return Pill("ok", text("Active")) if channel.is_active else Pill("off", text("Inactive"))
+
+
+CHANNELS = ListPage[Channel](
+    title="Channels",
+    intro="Carts and orders belong to a channel.",
+    label="Channels",
+    filter_label="Filter channels",
+    caption="Channels",
+    count=RowCount(
+        none="No channels",
+        no_match="No matching channels",
+        one="1 channel",
+        many="{count} channels",
+        some="{matching} of {total} channels",
+    ),
+    read=_read,
+    filters=(
+        search("Name or slug"),
+        choice(
+            "on",
+            "Active",
+            {"yes": "Yes", "no": "No"},
+            {"yes": True, "no": False},
+            argument="is_active",
+        ),
+    ),
+    columns=(
+        Column(
+            "Channel",
+            lambda channel: link(channel.name, _PAGE, key=channel.id),
+            ("is-cut",),
+            is_title=True,
+        ),
+        Column("Slug", lambda channel: channel.slug, ("is-cut",)),
+        Column("Currency", lambda channel: channel.currency),
+        Column("Country", lambda channel: country_label(channel.country), ("is-cut",)),
+        Column("Status", lambda channel: pill(_status(channel)), ("is-state",)),
+    ),
+    file="channels",
+    file_columns={
+        "id": lambda channel: to_global_id("Channel", channel.id),
+        "slug": lambda channel: channel.slug,
+        "name": lambda channel: channel.name,
+        "currency": lambda channel: channel.currency,
+        "country": lambda channel: channel.country,
+        "is_active": lambda channel: channel.is_active,
+    },
+    hint="Try another name.",
+    empty=EmptyState("shop", "No channels yet", "Create a channel for each market you sell in."),
+)
+
+blueprint = PageGroup(
+    "channels",
+    __name__,
+    Entry("Create channel", "plus-lg", "new market add make", view="new", needs=create_channel),
+    Entry("Channels", "shop", "markets currency country", Heading.SHOP, needs=find_channels),
+    url_prefix="/channels",
+    list_name="channels",
+)
+
+
+def _country_field() -> SelectField:
+    return SelectField(
+        lazy_text("Country"),
+        choices=country_choices,
+        validate_choice=False,
+        validators=[InputRequired(lazy_text("Choose a country."))],
+    )
+
+
+def country_choices() -> list[tuple[str, str]]:
+    """Return the countries by code, sorted by their names."""
+    names = [(code, country_label(code)) for code in COUNTRY_NAMES]
+    return [("", text("Choose a country")), *sorted(names, key=lambda one: one[1].casefold())]
+
+
+class ChannelForm(EditForm):
+    """A channel's name, slug and country."""
+
+    names = {"defaultCountry": "country"}  # noqa: RUF012
+    name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
+    slug = StringField(lazy_text("Slug"), validators=[InputRequired(lazy_text("Enter a slug."))])
+    country = _country_field()
+
+
+class NewChannelForm(CreatingForm):
+    """A new channel."""
+
+    names = {**ChannelForm.names, "currencyCode": "currency"}  # noqa: RUF012
+    name = ChannelForm.name
+    slug = ChannelForm.slug
+    country = ChannelForm.country
+    currency = StringField(
+        lazy_text("Currency"), validators=[InputRequired(lazy_text("Enter a currency code."))]
+    )
+    is_active = BooleanField(lazy_text("Active"))
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelPage:
+    """A channel; ``is_editable`` for those who have access to it."""
+
+    channel: Channel
+    status: Pill
+    is_editable: bool
+    warning: str
+    question: Question | None
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """List the channels."""
+    return CHANNELS.show(template="channels/index.html")
+
+
+@blueprint.get("/export.csv")
+def export() -> BaseResponse:
+    """Export every matching channel."""
+    return CHANNELS.export()
+
+
+@blueprint.route("/new", methods=["GET", "POST"])
+def new() -> BaseResponse:
+    """Create a channel."""
+    require(Permission.MANAGE_CHANNELS)
+    form = NewChannelForm(currency=CURRENCY, is_active=True)
+    if form.validate_on_submit():
+        try:
+            return create_once(form, lambda: _create(form))
+        except Refused as refused:
+            form.refuse(refused)
+    show_ = refused_page if form.is_submitted() else page
+    hint = text(
+        "It can't be changed later. Products have prices in {currency}.", currency=CURRENCY
+    )
+    return show_("channels/new.html", form=form, currency_hint=hint, **_LENGTHS)
+
+
+@blueprint.get("/<key:key>")
+def show(key: int) -> BaseResponse:
+    """One channel; with ``ask`` the question before it is deactivated."""
+    require(Permission.MANAGE_CHANNELS)
+    channel = _channel(key)
+    return page("channels/show.html", **_values(channel, request.args.get("ask", "")))
+
+
+@blueprint.post("/<key:key>/save")
+def save(key: int) -> BaseResponse:
+    """Save name, slug and country."""
+    require(Permission.MANAGE_CHANNELS)
+    channel = _channel(key)
+    stored = _stored(channel)
+    form = ChannelForm.taken(stored, _thing(channel))
+    try:
+        if not form.validate():
+            return refused_page("channels/show.html", **{**_values(channel), "form": form})
+        changes = ChannelChanges(
+            name=form.name.data, slug=form.slug.data, country=form.country.data, seen=stored
+        )
+        saved = update_channel(ports(), actor(), _id(key), changes)
+    except Refused as refused:
+        form.refuse(refused)
+        return refused_page("channels/show.html", **{**_values(channel), "form": form})
+    message = text("Saved the channel {name}.", name=saved.name)
+    return redirect_with_success(message, _PAGE, key=key)
+
+
+@blueprint.post("/<key:key>/activate")
+def activate(key: int) -> BaseResponse:
+    """Take carts and orders in the channel."""
+    return _set_active(key, active=True)
+
+
+@blueprint.post("/<key:key>/deactivate")
+def deactivate(key: int) -> BaseResponse:
+    """Take no more carts in the channel."""
+    return _set_active(key, active=False)
+
+
+def _set_active(key: int, *, active: bool) -> BaseResponse:
+    try:
+        saved = set_channel_active(ports(), actor(), _id(key), active=active)
+    except Refused as refused:
+        return redirect_with_error(refused, _PAGE, key=key)
+    message = text("Deactivated the channel {name}.", name=saved.name)
+    if active:
+        message = text("Activated the channel {name}.", name=saved.name)
+    return redirect_with_success(message, _PAGE, key=key)
+
+
+def _create(form: NewChannelForm) -> Created:
+    new_channel = NewChannel(
+        name=form.name.data,
+        slug=form.slug.data,
+        currency=form.currency.data.strip().upper(),
+        country=form.country.data,
+        is_active=form.is_active.data,
+    )
+    channel = create_channel(ports(), actor(), new_channel)
+    message = text("Created the channel {name}.", name=channel.name)
+    return Created(message, _PAGE, {"key": channel.id})
+
+
+def _channel(key: int) -> Channel:
+    channel = show_channel(ports(), actor(), channel_id=_id(key))
+    if channel is None:
+        raise NotFound
+    return channel
+
+
+def _id(key: int) -> str:
+    return to_global_id("Channel", key)
+
+
+def _stored(channel: Channel) -> dict[str, object]:
+    """Return what the form of a channel edits."""
+    return {"name": channel.name, "slug": channel.slug, "country": channel.country}
+
+
+def _thing(channel: Channel) -> EditedThing:
+    address = url_for(_PAGE, key=channel.id)
+    return EditedThing(channel.name, address, "Channel", channel.id)
+
+
+def _values(channel: Channel, question_name: str = "") -> dict[str, object]:
+    is_editable = actor().reaches_channel(channel.id)
+    asks = question_name == "deactivate" and channel.is_active and is_editable
+    return {
+        "shown": ChannelPage(
+            channel=channel,
+            status=_status(channel),
+            is_editable=is_editable,
+            warning="" if channel.currency == CURRENCY else _without_prices(),
+            question=_deactivation(channel) if asks else None,
+        ),
+        "form": ChannelForm.showing(_stored(channel)),
+        **_LENGTHS,
+    }
+
+
+def _without_prices() -> str:
+    return text(
+        "Products have prices in {currency}, so no cart can be created in this channel.",
+        currency=CURRENCY,
+    )
+
+
+def _deactivation(channel: Channel) -> Question:
+    return Question(
+        title=text("Deactivate the channel {name}?", name=channel.name),
+        endpoint="console.channels.deactivate",
+        arguments={"key": channel.id},
+        consequences=(
+            Consequence("bad", text("No cart can be created in it.")),
+            Consequence("ok", text("Its carts and orders stay. You can activate it again.")),
+        ),
+        action=text("Deactivate channel"),
+    )
