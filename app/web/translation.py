@@ -5,7 +5,7 @@ API and of the command line aren't translated.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from babel import Locale
 from babel.lists import format_list
@@ -21,6 +21,9 @@ from app.domain.values.errors import Problem, Refused, placed
 from app.domain.values.text import Phrase, Phrases, Plural, Sentence, find_reason
 
 _RIGHT_TO_LEFT = ("ar",)
+_SMALLEST_GROUPED = 1000
+"""Smaller counts are written alike in every language."""
+
 _ENGLISH_LISTS = "en_001"
 """International English, which has no comma before "and"."""
 
@@ -36,6 +39,7 @@ def set_up_translation(app: Flask) -> None:
 def use_language(tag: str) -> None:
     """Show the page of this request in a language that is shipped."""
     g.language = tag
+    g.pop("catalogue", None)
     refresh()
 
 
@@ -72,14 +76,21 @@ def text(singular: Sentence, plural: Plural = "", /, **values: object) -> str:
     return sentence.format_map(localized(values)) if values else sentence
 
 
+def grouped(number: float) -> str:
+    """Return a count as the language of the page groups it: ``1,240``."""
+    if isinstance(number, int) and 0 <= number < _SMALLEST_GROUPED:
+        return str(number)
+    return format_decimal(number, locale=page_language())
+
+
 class _Number(int):
     """A number that ``{count:,}`` groups as the language of the page does."""
 
     @override
     def __format__(self, spec: str) -> str:
-        if spec == ",":
-            return format_decimal(int(self), locale=page_language())
-        return super().__format__(spec)
+        if spec != ",":
+            return super().__format__(spec)
+        return grouped(int(self))
 
 
 def localized(values: Mapping[str, object]) -> dict[str, object]:
@@ -101,10 +112,19 @@ def translated(singular: str, plural: str, values: Mapping[str, object]) -> str:
     """Return a sentence in the language of the request, with the names of its values."""
     if not singular:  # it is the key of the catalogue's header
         return singular
-    known = get_translations()
+    known = _catalogue()
     if plural:
         return str(known.ngettext(singular, plural, values["count"]))
     return str(known.gettext(singular))
+
+
+def _catalogue() -> Any:
+    """Return the sentences of the request's language, which a page looks up a thousand times."""
+    if not has_request_context():
+        return get_translations()
+    if "catalogue" not in g:
+        g.catalogue = get_translations()
+    return g.catalogue
 
 
 def enumeration(items: Iterable[str]) -> str:

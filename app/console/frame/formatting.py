@@ -20,7 +20,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.text import Plural, Sentence, translatable
 from app.domain.values.times import in_zone
 from app.services.shop.impact import BoundedCount
-from app.web.translation import localized, page_language, problem_text, text, translated
+from app.web.translation import grouped, localized, page_language, problem_text, text, translated
 
 _zone: ContextVar[tzinfo] = ContextVar("time_zone", default=UTC)
 
@@ -156,7 +156,7 @@ def clock_element(moment: datetime, now: datetime) -> Markup:
 
 def amount(number: float) -> str:
     """A count, grouped: ``1,240``."""
-    return format_decimal(number, locale=page_language())
+    return grouped(number)
 
 
 def tally(count: BoundedCount) -> str:

@@ -15,7 +15,6 @@ from sqlalchemy import (
     Select,
     bindparam,
     cast,
-    column,
     func,
     literal,
     literal_column,
@@ -23,7 +22,6 @@ from sqlalchemy import (
     or_,
     select,
     union_all,
-    values,
 )
 from sqlalchemy.orm import Session
 
@@ -148,17 +146,22 @@ ANSWERS = 1000
 
 @building_block
 def hour_spans(now: datetime) -> CTE:
-    """Return the hours before ``now`` as ``began`` and ``ended``, and the day before them."""
+    """Return the hours before ``now`` as ``began`` and ``ended``, and the day before them.
+
+    Selects rather than VALUES, whose statement SQLAlchemy compiles anew each time.
+    """
     hour = timedelta(hours=1)
     begins = [now - SPAN + number * hour for number in range(HOURS)]
     spans = [(now - 2 * SPAN, now - SPAN), *((begin, begin + hour) for begin in begins)]
     # The present moment belongs to the last hour.
     spans[-1] = (begins[-1], now + hour)
-    return (
-        values(column("began", UtcDateTime), column("ended", UtcDateTime), name="spans")
-        .data(spans)
-        .cte("spans")
+    rows = (
+        select(
+            literal(began, UtcDateTime).label("began"), literal(ended, UtcDateTime).label("ended")
+        )
+        for began, ended in spans
     )
+    return union_all(*rows).cte("spans")
 
 
 @building_block

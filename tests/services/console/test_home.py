@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import select
 
 from app.adapters.activity import SqlActivity
 from app.domain.authorization.actor import OPERATOR
@@ -231,3 +232,10 @@ def test_page_costs_at_most_four_statements(ports: Ports) -> None:
     queries = [statement for statement in statements if statement.startswith(("SELECT", "WITH"))]
     assert len(queries) == 4
     assert len(selects(statements)) <= 4
+
+
+def test_statement_of_hours_is_compiled_once_for_all_moments(clock: FakeClock) -> None:
+    spans = (delivery_days.hour_spans(clock.now() + timedelta(hours=later)) for later in (0, 1))
+    keys = [select(span.c.began)._generate_cache_key() for span in spans]  # noqa: SLF001
+    assert None not in keys
+    assert keys[0] == keys[1]
