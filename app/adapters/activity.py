@@ -5,16 +5,25 @@ The thread writes once a minute and at the process's end.
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from multiprocessing.util import Finalize
 from threading import Event, Lock, Thread
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import bindparam, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.domain.apps.apps import (
+    ANY_REQUEST,
+    MINUTE,
+    SLOW_REQUEST,
+    SPANS_KEPT,
+    span_start,
+)
+from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import TrafficKind, bucket_of
 from app.domain.values.installation import DatabaseUnavailable, Fault
 from app.models import AppTokenRecord, SessionRecord
@@ -160,11 +169,44 @@ _FORWARDING = text("""
         last_seen_at = excluded.last_seen_at
 """).bindparams(bindparam("last_seen_at", type_=UtcDateTime()))
 
+_APP_REQUESTS = text("""
+    INSERT INTO app_requests (app_id, span, began_at, code, requests, slow, slowest)
+    VALUES (:app_id, :span, :began_at, :code, :requests, :slow, :slowest)
+    ON CONFLICT (app_id, span, began_at, code) DO UPDATE
+    SET requests = app_requests.requests + excluded.requests,
+        slow = app_requests.slow + excluded.slow,
+        slowest = CASE WHEN excluded.slowest > app_requests.slowest
+                  THEN excluded.slowest ELSE app_requests.slowest END
+""").bindparams(bindparam("began_at", type_=UtcDateTime()))
+
+_PERMISSION_USES = text("""
+    INSERT INTO app_permission_uses (app_id, permission, first_used_at, last_used_at)
+    VALUES (:app_id, :permission, :at, :at)
+    ON CONFLICT (app_id, permission) DO UPDATE SET last_used_at = excluded.last_used_at
+    WHERE app_permission_uses.last_used_at < excluded.last_used_at
+""").bindparams(bindparam("at", type_=UtcDateTime()))
+
+_MAX_CODE_LENGTH = 64
+
 _TOKEN = (
     update(AppTokenRecord)
     .where(AppTokenRecord.id == bindparam("token_id"))
     .values(last_used_at=bindparam("at"), last_used_address=bindparam("address"))
 )
+
+
+@dataclass(slots=True)
+class _AppRequests:
+    """Requests of an app in one minute that ended alike; ``slowest`` in seconds."""
+
+    number: int = 0
+    slow: int = 0
+    slowest: float = 0.0
+
+    def add(self, other: "_AppRequests") -> None:
+        self.number += other.number
+        self.slow += other.slow
+        self.slowest = max(self.slowest, other.slowest)
 
 
 @dataclass(slots=True)
@@ -176,9 +218,28 @@ class _Counters:
     sessions: dict[int, None] = field(default_factory=dict)
     tokens: dict[int, str] = field(default_factory=dict)
     forwarding: Counter[str] = field(default_factory=Counter)
+    app_requests: dict[tuple[int, int, str], _AppRequests] = field(default_factory=dict)
+    permissions: dict[tuple[int, str], None] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return any((self.requests, self.rejections, self.sessions, self.tokens, self.forwarding))
+        return any(
+            (
+                self.requests,
+                self.rejections,
+                self.sessions,
+                self.tokens,
+                self.forwarding,
+                self.app_requests,
+                self.permissions,
+            )
+        )
+
+    def add_app_requests(self, key: tuple[int, int, str], requests: _AppRequests) -> None:
+        known = self.app_requests.get(key)
+        if known is not None:
+            known.add(requests)
+        elif len(self.app_requests) < MAX_SEEN:
+            self.app_requests[key] = requests
 
     @property
     def size(self) -> int:
@@ -212,6 +273,21 @@ class SqlActivity:
         with self._buffer.adding() as counters:
             if len(counters.tokens) < MAX_SEEN:
                 counters.tokens[token_id] = address or ""
+
+    def count_app_request(
+        self, app_id: int, code: str, seconds: float, permissions: Collection[Permission] = ()
+    ) -> None:
+        key = (app_id, int(self._clock.timestamp()) // MINUTE, code[:_MAX_CODE_LENGTH])
+        counted = _AppRequests(1, int(seconds >= SLOW_REQUEST), seconds)
+        with self._buffer.adding() as counters:
+            counters.add_app_requests(key, counted)
+            counters.permissions[app_id, ANY_REQUEST] = None
+            for permission in permissions:
+                counters.permissions[app_id, permission.value] = None
+
+    def record_permission_use(self, app_id: int, permission: Permission) -> None:
+        with self._buffer.adding() as counters:
+            counters.permissions[app_id, permission.value] = None
 
     def record_forwarding(self, peer: str) -> None:
         with self._buffer.adding() as counters:
@@ -259,6 +335,14 @@ class SqlActivity:
                     for kind, requests in sorted(taken.requests.items())
                 ]
                 session.connection().execute(_COUNT, rows)
+            if taken.app_requests:
+                session.connection().execute(_APP_REQUESTS, _app_rows(taken.app_requests))
+            if taken.permissions:
+                rows = [
+                    {"app_id": app_id, "permission": permission, "at": now}
+                    for app_id, permission in sorted(taken.permissions)
+                ]
+                session.connection().execute(_PERMISSION_USES, rows)
             if taken.rejections:
                 session.connection().execute(_REJECTIONS, {"rejections": taken.rejections})
             if taken.forwarding:
@@ -269,8 +353,38 @@ class SqlActivity:
                 session.connection().execute(_FORWARDING, rows)
 
 
+def _app_rows(counted: Mapping[tuple[int, int, str], _AppRequests]) -> list[dict[str, object]]:
+    """Return the rows of each minute, and of the hours that they are in."""
+    spans: dict[tuple[int, int, datetime, str], _AppRequests] = {}
+    for (app_id, minute, code), requests in counted.items():
+        moment = datetime.fromtimestamp(minute * MINUTE, UTC)
+        for span in SPANS_KEPT:
+            key = (app_id, span, span_start(moment, span), code)
+            spans.setdefault(key, _AppRequests()).add(requests)
+    return [
+        {
+            "app_id": app_id,
+            "span": span,
+            "began_at": began_at,
+            "code": code,
+            "requests": requests.number,
+            "slow": requests.slow,
+            "slowest": int(1000 * requests.slowest),
+        }
+        for (app_id, span, began_at, code), requests in sorted(spans.items(), key=_by_key)
+    ]
+
+
+def _by_key(item: tuple[tuple[int, int, datetime, str], _AppRequests]) -> tuple[Any, ...]:
+    return item[0]
+
+
 def _merged(older: _Counters, newer: _Counters) -> _Counters:
+    for key, requests in newer.app_requests.items():
+        older.add_app_requests(key, requests)
     return _Counters(
+        app_requests=older.app_requests,
+        permissions={**older.permissions, **newer.permissions},
         requests=older.requests + newer.requests,
         rejections=older.rejections + newer.rejections,
         sessions=dict.fromkeys([*newer.sessions, *older.sessions][:MAX_SEEN]),

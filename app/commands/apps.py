@@ -30,6 +30,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
+from app.services.apps.activity import ActivityPeriod, AppActivity, read_app_activity
 from app.services.apps.app_changes import (
     AppChange,
     NewApp,
@@ -416,6 +417,49 @@ def unlink_client(link_id: int) -> None:
     out = output()
     out.one(link, _LINK_COLUMNS)
     out.say(f"Unlinked client {link.client_id} from app {link.app_id}.")
+
+
+_ACTIVITY = (
+    Column[AppActivity]("requests", "Requests", lambda found: found.requests, short=True),
+    Column[AppActivity]("errors", "Errors", lambda found: found.errors, short=True),
+    Column[AppActivity]("codes", "Error codes", lambda found: dict(found.codes)),
+    Column[AppActivity]("slow", "Slow (1 s or more)", lambda found: found.slow, short=True),
+    Column[AppActivity]("slowestMs", "Slowest in ms", lambda found: found.slowest),
+    Column[AppActivity]("unusedPermissions", "Unused for 90 days", lambda found: found.unused),
+    Column[AppActivity](
+        "permissions",
+        "Last used",
+        lambda found: {use.permission.value: use.last_used_at for use in found.permissions},
+    ),
+    Column[AppActivity]("countedSince", "Counted since", lambda found: found.counted_since),
+)
+
+
+@command.command(
+    "activity",
+    examples=[
+        ("flask app activity Warehouse", "requests and errors of the last 24 hours"),
+        ("flask app activity 7 --period 30d --json", "for a script"),
+    ],
+)
+@click.argument("app", shell_complete=complete_app)
+@click.option(
+    "--period",
+    type=click.Choice([period.value for period in ActivityPeriod]),
+    default=ActivityPeriod.DAY.value,
+    show_default=True,
+    help="How far back to look.",
+)
+@fields_option(_ACTIVITY)
+def activity(app: str, *, period: str) -> None:
+    """Show an app's API requests, their errors, and permissions that it doesn't use.
+
+    Servers write their counts once a minute.
+    """
+    ports = installation().ports
+    key = app_key(ports, app)
+    found = read_app_activity(ports, OPERATOR, key, ActivityPeriod(period))
+    output().one(found, _ACTIVITY)
 
 
 def _find_app(ports: Ports, app: str) -> App:

@@ -4,13 +4,14 @@ The security log is for a SIEM, in addition to the audit log and the sign-in log
 sign-ins are collected in memory and written once a minute by each process.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from app.domain.audit import SecurityEvent
+from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import TrafficKind
 from app.domain.sign_in.sign_in_log import SignInRefusal
 
@@ -452,6 +453,17 @@ class Activity(Protocol):
 
     def record_app_token_use(self, token_id: int, address: str | None) -> None:
         """Record that an app's token was used now, from ``address``."""
+
+    def count_app_request(
+        self, app_id: int, code: str, seconds: float, permissions: Collection[Permission] = ()
+    ) -> None:
+        """Count a request of an app that ended with the error ``code``, "" for none.
+
+        It needed ``permissions``.
+        """
+
+    def record_permission_use(self, app_id: int, permission: Permission) -> None:
+        """Record that an app needed a permission now: to be sent an event."""
 
     def record_forwarding(self, peer: str) -> None:
         """Record that ``peer``, not a trusted proxy, sent a forwarded client address."""

@@ -13,10 +13,18 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from app.adapters.activity import MAX_SEEN, SqlActivity
+from app.domain.apps.apps import HOUR, MINUTE
+from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import TrafficKind
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation import Unreachable
-from app.models import AppTokenRecord, ForwardingRecord, TrafficRecord
+from app.models import (
+    AppPermissionUseRecord,
+    AppRequestRecord,
+    AppTokenRecord,
+    ForwardingRecord,
+    TrafficRecord,
+)
 from app.ports import NamedRow, Ports, ReadSession, Subject
 from app.services.sign_in.sessions import end_session
 from tests.builders.apps import make_app
@@ -278,3 +286,76 @@ class _Signalling(_Wrapped):
         with self._database.transaction(*subjects, signs_in=signs_in) as session:
             yield session
         self.written.set()
+
+
+def app_counts(ports: Ports, span: int) -> dict[tuple[str, str], tuple[int, int, int]]:
+    query = select(AppRequestRecord).where(AppRequestRecord.span == span)
+    with ports.database.reading() as session:
+        return {
+            (f"{row.began_at:%H:%M}", row.code): (row.requests, row.slow, row.slowest)
+            for row in session.scalars(query)
+        }
+
+
+def test_requests_of_an_app_are_counted_by_minute_hour_and_code(
+    ports: Ports, activity: SqlActivity, clock: FakeClock
+) -> None:
+    clock.pass_(minutes=59)
+    activity.count_app_request(7, "", 0.25)
+    activity.count_app_request(7, "", 1.5)
+    activity.count_app_request(7, "PermissionDenied", 0.5)
+    clock.pass_(minutes=1)
+    activity.count_app_request(7, "", 2.0)
+    activity.flush()
+    activity.flush()
+    assert app_counts(ports, MINUTE) == {
+        ("12:59", ""): (2, 1, 1500),
+        ("12:59", "PermissionDenied"): (1, 0, 500),
+        ("13:00", ""): (1, 1, 2000),
+    }
+    assert app_counts(ports, HOUR) == {
+        ("12:00", ""): (2, 1, 1500),
+        ("12:00", "PermissionDenied"): (1, 0, 500),
+        ("13:00", ""): (1, 1, 2000),
+    }
+
+
+def test_app_requests_of_two_processes_add_up_and_a_failed_write_loses_none(
+    ports: Ports, second_process: Ports, activity: SqlActivity, clock: FakeClock
+) -> None:
+    other = SqlActivity(second_process.database, clock, NEVER)
+    for each in (activity, other, activity):
+        each.count_app_request(7, "", 0.1)
+        each.flush()
+    flaky = _Flaky(ports)
+    away = SqlActivity(flaky, clock, NEVER)
+    away.count_app_request(7, "", 0.1)
+    flaky.is_down = True
+    away.flush()
+    flaky.is_down = False
+    away.count_app_request(7, "", 0.1)
+    away.close()
+    other.close()
+    assert app_counts(ports, HOUR) == {("12:00", ""): (5, 0, 100)}
+
+
+def test_uses_of_permissions_are_written_with_the_same_flush(
+    ports: Ports, activity: SqlActivity, clock: FakeClock
+) -> None:
+    began = clock.now()
+    activity.count_app_request(7, "", 0.1, [Permission.MANAGE_ORDERS])
+    activity.flush()
+    clock.pass_(hours=1)
+    activity.count_app_request(7, "", 0.1)
+    activity.record_permission_use(7, Permission.MANAGE_USERS)
+    activity.flush()
+    with ports.database.reading() as session:
+        uses = {
+            row.permission: (row.first_used_at, row.last_used_at)
+            for row in session.scalars(select(AppPermissionUseRecord))
+        }
+    assert uses == {
+        "": (began, clock.now()),
+        "MANAGE_ORDERS": (began, began),
+        "MANAGE_USERS": (clock.now(), clock.now()),
+    }

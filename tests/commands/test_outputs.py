@@ -86,6 +86,7 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "list": ("list",),
         "show": ("show", "Warehouse"),
         "show-nothing": ("show", "Nothing"),
+        "activity": ("activity", "Warehouse"),
         "update": ("update", "Warehouse", "--name", "Store", "--no-permissions"),
         "deactivate": ("deactivate", "Warehouse"),
         "activate": ("activate", "Warehouse"),

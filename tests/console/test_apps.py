@@ -2,6 +2,7 @@
 
 import re
 
+from app.adapters.activity import SqlActivity
 from app.domain.authorization.permissions import Permission
 from app.models import AppProblemRecord
 from app.ports import Ports
@@ -9,6 +10,7 @@ from tests.builders.apps import change_app
 from tests.builders.apps import make_app as store_app
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient, Page
+from tests.fakes.clock import FakeClock
 
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_ORDERS)
 
@@ -218,3 +220,25 @@ def test_page_shows_the_logo_and_the_problems_that_the_app_reports(
     assert "The gateway fails." not in done.text
     viewer = staff_console(Permission.MANAGE_STAFF, email="other@example.com")
     assert viewer.send(dismiss).status == 403
+
+
+def test_activity_tab_shows_requests_errors_and_unused_permissions(
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock, statements: Statements
+) -> None:
+    app_id, _ = store_app(shop, "Feed", Permission.MANAGE_ORDERS)
+    console = staff_console(Permission.MANAGE_APPS, Permission.MANAGE_ORDERS)
+    tab = f"/console/apps/{app_id}?view=activity"
+    empty = console.open(tab)
+    assert "This app sent no request in this time." in empty.text
+    activity = SqlActivity(shop.database, clock, 3600.0)
+    activity.count_app_request(app_id, "", 0.1)
+    activity.count_app_request(app_id, "PermissionDenied", 1.2)
+    activity.close()
+    shown = console.open(tab)
+    assert "PermissionDenied" in shown.text
+    assert "Slowest 1.2 s" in " ".join(shown.text.split())
+    assert "No permission has been unused for 90 days." in shown.text
+    assert console.open(f"{tab}&chart=30d").status == 200
+    with statements() as seen:
+        console.open(tab)
+    assert len(seen) <= 12

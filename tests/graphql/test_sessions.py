@@ -100,6 +100,27 @@ def test_every_request_records_activity(
     assert activity.app_tokens == [(1, ADDRESS)]
 
 
+def test_operations_of_an_app_are_counted_by_code_with_the_permissions_they_needed(
+    api: ApiClient, ports: Ports, activity: FakeActivity
+) -> None:
+    key, app = make_app(ports, "an app", Permission.MANAGE_ORDERS, Permission.MANAGE_USERS)
+    staff = sign_in(ports, make_staff(ports, "orders@example.com", Permission.MANAGE_ORDERS))
+    for query in (
+        "{ shop { name } }",
+        "{ orders(first: 1) { edges { node { id } } } }",
+        "{ staffUsers(first: 1) { edges { node { id } } } }",
+        "{ nothing }",
+    ):
+        api.ask(query, app)
+        api.ask(query, staff.access)
+    assert activity.app_requests == {
+        (key, ""): 2,
+        (key, "PermissionDenied"): 1,
+        (key, "GraphQLError"): 1,
+    }
+    assert activity.permissions == {(key, Permission.MANAGE_ORDERS)}
+
+
 def test_requests_refused_by_a_closed_storefront_are_counted(
     api: ApiClient, ports: Ports, activity: FakeActivity
 ) -> None:

@@ -40,6 +40,7 @@ VIEWS = {
     "tokens": translatable("Tokens"),
     "permissions": translatable("Permissions"),
     "webhooks": translatable("Webhooks"),
+    "activity": translatable("Activity"),
     "extensions": translatable("Extensions"),
     "settings": translatable("Settings"),
 }

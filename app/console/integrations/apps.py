@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
-from app.console.frame.formatting import html_text, time_element
+from app.console.frame.formatting import html_text, time_element, time_zone
 from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_with_success, refused_page
@@ -20,6 +20,11 @@ from app.console.frame.parts import Pill, Question, lines, moment, muted, named,
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, now, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
+from app.console.integrations.app_activity import (
+    ACTIVITY_PERIODS,
+    ActivityView,
+    make_activity_view,
+)
 from app.console.integrations.app_page import (
     QUESTIONS,
     VIEWS,
@@ -54,6 +59,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.metadata import StoredMetadata
 from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
+from app.services.apps.activity import ActivityPeriod, read_app_activity
 from app.services.apps.app_changes import (
     AppChange,
     NewApp,
@@ -501,6 +507,13 @@ def _found_app(key: int) -> tuple[App, StoredMetadata]:
     return found
 
 
+def _activity(app: App) -> ActivityView:
+    chosen = request.args.get("chart", type=one_of(ACTIVITY_PERIODS))
+    period = ActivityPeriod(chosen or ActivityPeriod.DAY)
+    found = read_app_activity(ports(), actor(), app.id, period, time_zone())
+    return make_activity_view(found, period, now())
+
+
 def show_app_page(
     key: int,
     *,
@@ -545,6 +558,7 @@ def show_app_page(
         manages=manages,
         tabs=app_tabs(app, parts, view) if manages else (),
         view=view if manages else "overview",
+        activity=_activity(app) if manages and view == "activity" else None,
         form=form or AppForm.showing(_names_of(app)),
         permissions_form=permissions_form,
         chips=chips(actor(), permissions_form.permissions.chosen, for_app=True),

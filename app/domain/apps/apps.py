@@ -6,7 +6,7 @@ import string
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from app.domain.authorization.permissions import Permission, in_order
@@ -27,6 +27,28 @@ EXPIRED_TOKEN_KEPT = timedelta(days=30)
 
 MAX_LIFETIME = timedelta(days=36_525)
 """How far ahead a token may end: not every database and client reads the year 9999 alike."""
+
+
+MINUTE, HOUR = 60, 3600
+"""Seconds of the spans by which an app's requests are counted."""
+
+SPANS_KEPT = {MINUTE: timedelta(days=2), HOUR: timedelta(days=30)}
+"""How long the counts of each are kept."""
+
+SLOW_REQUEST = 1.0
+"""Seconds from which on a request counts as slow."""
+
+UNUSED_AFTER = timedelta(days=90)
+"""A permission that an app hasn't needed for so long counts as unused."""
+
+ANY_REQUEST = ""
+"""What stands for a permission where any request of the app counts."""
+
+
+def span_start(moment: datetime, span: int) -> datetime:
+    """Return the beginning of the minute or hour that ``moment`` is in."""
+    seconds = int(moment.timestamp())
+    return datetime.fromtimestamp(seconds - seconds % span, UTC)
 
 
 class AppType(StrEnum):

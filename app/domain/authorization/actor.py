@@ -5,7 +5,7 @@ Grants: contract, "Staff and permissions".
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
@@ -125,7 +125,8 @@ class Actor:
     ``proof_is_old``: the person at the console must reauthenticate before a use case that requires
     it. ``client`` is the OAuth client that acts for a person, with what they granted. One of
     ``session_id``, ``app_token_id``, ``provider_token`` and ``app_client`` names the
-    credential of a request; an actor without any doesn't come from a request.
+    credential of a request; an actor without any doesn't come from a request. ``used`` collects
+    the permissions that an app needed, for its activity.
     """
 
     kind: ActorKind
@@ -150,6 +151,7 @@ class Actor:
     provider_token: ProviderToken | None = None
     app_client: AppClient | None = None
     client: ClientGrant | None = None
+    used: set[Permission] | None = field(default=None, compare=False, repr=False)
 
     @property
     def viewer(self) -> "Actor":
@@ -157,7 +159,10 @@ class Actor:
         return self.previewed_by or self
 
     def holds(self, permission: Permission) -> bool:
-        return permission in self.permissions
+        is_held = permission in self.permissions
+        if is_held and self.used is not None:
+            self.used.add(permission)
+        return is_held
 
     @property
     def held_everywhere(self) -> frozenset[Permission]:

@@ -192,6 +192,7 @@ class Exchange:
         for plan in plans:
             if isinstance(plan, Outcome):
                 note_operation((), plan)
+                self._count(identity.actor, plan)
                 outcomes.append(plan)
                 continue
             try:
@@ -292,8 +293,17 @@ class Exchange:
                 outcome = self._execute(plan, context)
         else:
             outcome = self._execute(plan, context)
-        note_operation(plan.operation.root_fields, outcome, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        note_operation(plan.operation.root_fields, outcome, seconds)
+        self._count(context.actor, outcome, seconds)
         return outcome
+
+    def _count(self, actor: Actor, outcome: Outcome, seconds: float = 0.0) -> None:
+        """Count an operation of an app, in memory."""
+        if actor.is_app and actor.app_id is not None:
+            self._ports.activity.count_app_request(
+                actor.app_id, outcome.code, seconds, actor.used or ()
+            )
 
     def _execute(self, plan: Plan, context: RequestContext) -> Outcome:
         try:

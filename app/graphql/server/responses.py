@@ -29,8 +29,9 @@ from app.web.request_hooks import OperationOutcome, OperationRun, current_reques
 class Outcome:
     """The result of one operation; ``rejects_credential`` marks a rejected token.
 
-    ``retry_after`` is in how many seconds the same request can succeed, where that is known.
-    ``is_executed`` is false for a request that was refused before anything was executed.
+    ``code`` is that of the first error. ``retry_after`` is in how many seconds the same request
+    can succeed, where that is known. ``is_executed`` is false for a request that was refused
+    before anything was executed.
     """
 
     status: HTTPStatus
@@ -38,6 +39,7 @@ class Outcome:
     rejects_credential: bool = False
     is_executed: bool = True
     retry_after: int | None = None
+    code: str = ""
 
     @property
     def has_errors(self) -> bool:
@@ -46,6 +48,14 @@ class Outcome:
 
 
 _ERRORS = b'{"errors":'
+
+
+def _code(errors: Sequence[Description]) -> str:
+    """Return the code of the first error, as clients test for it."""
+    extensions = errors[0].get("extensions", {}) if errors else {}
+    exception = extensions.get("exception")
+    code = exception.get("code") if isinstance(exception, dict) else None
+    return str(extensions.get("code") or code or REQUEST_ERROR)
 
 
 def executed(
@@ -71,7 +81,7 @@ def executed(
     if extensions is not None:
         answer["extensions"] = extensions
     body = orjson.dumps(answer)
-    return Outcome(HTTPStatus.OK, body, rejects_credential=rejects)
+    return Outcome(HTTPStatus.OK, body, rejects_credential=rejects, code=_code(described))
 
 
 def refused(*errors: GraphQLError) -> Outcome:
@@ -83,7 +93,7 @@ def refused_as(
     errors: Sequence[Description], status: HTTPStatus = HTTPStatus.BAD_REQUEST
 ) -> Outcome:
     """The same, of errors that are described already."""
-    return Outcome(status, orjson.dumps({"errors": errors}))
+    return Outcome(status, orjson.dumps({"errors": errors}), code=_code(errors))
 
 
 def malformed(
@@ -94,7 +104,8 @@ def malformed(
     if code:
         extensions["code"] = code
     error = {"message": message, "extensions": extensions}
-    return Outcome(status, orjson.dumps({"errors": [error]}), is_executed=False)
+    body = orjson.dumps({"errors": [error]})
+    return Outcome(status, body, is_executed=False, code=code or REQUEST_ERROR)
 
 
 def faulty(fault: Exception, ports: Ports) -> Outcome:
@@ -112,6 +123,7 @@ UNAVAILABLE = Outcome(
     HTTPStatus.SERVICE_UNAVAILABLE,
     orjson.dumps({"errors": [describe_outage()]}),
     retry_after=DatabaseUnavailable.retry_after,
+    code=_code([describe_outage()]),
 )
 """What an operation gets while the database is away."""
 

@@ -109,7 +109,7 @@ class Declaration:
         return client is not None and bool(self.scopes) and client.covers(*self.scopes)
 
     def _admits_permissions(self, actor: Actor) -> bool:
-        return any(permission in actor.permissions for permission in self.permissions)
+        return any(actor.holds(permission) for permission in self.permissions)
 
 
 _REGISTER: dict[str, Declaration] = {}

@@ -283,7 +283,7 @@ def _make_payloads(
     payloads: dict[tuple[Actor, str, bool], Payload] = {}
     deliveries = []
     for subscriber in subscribers:
-        reader = subscriber.actor(issuer)
+        reader = replace(subscriber.actor(issuer), used=set())
         visible_event = event_for_subscriber(subscriber, event, subject)
         key = (reader, subscriber.query, visible_event is event)
         if key not in payloads:
@@ -291,6 +291,8 @@ def _make_payloads(
                 ports, reader, subscriber.query, _occurrence(entry, visible_event, reader.app_id)
             )
         payload = payloads[key]
+        for permission in {event.permission, *(reader.used or ())}:
+            ports.activity.record_permission_use(subscriber.app_id, permission)
         if not payload.problem:
             pending = _pending(entry, subscriber, issuer, payload.text)
             deliveries.append(replace(pending, has_link=_has_link(event, payload.text)))

@@ -256,6 +256,7 @@ def _app_actor(visitor: Visitor, found: FoundApp, client: AppClient | None = Non
         name=found.name,
         permissions=found.granted,
         token_limit=found.limit,
+        used=set(),
         address=visitor.address,
         user_agent=visitor.user_agent,
         issuer=visitor.issuer,

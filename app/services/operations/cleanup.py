@@ -37,6 +37,7 @@ from app.models import (
     WebhookRecord,
 )
 from app.ports import Ports
+from app.services.apps.activity import delete_old_activity
 from app.services.apps.app_changes import delete_app
 from app.services.audit.entries import delete_entries
 from app.services.authorization.register import internal
@@ -154,7 +155,7 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
         app_tokens=_delete_old(
             ports, AppTokenRecord.id, AppTokenRecord.expires_at, older_by=EXPIRED_TOKEN_KEPT
         ),
-        traffic_counts=delete_old_traffic(ports),
+        traffic_counts=delete_old_traffic(ports) + delete_old_activity(ports),
         throttle_counters=ports.throttle.delete_expired(
             ports.throttle.timestamp(ports.shared_clock)
         ),
