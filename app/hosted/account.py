@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.domain.accounts.languages import shipped_tag
 from app.domain.authorization.actor import Actor
+from app.domain.second_factors import write_recovery_code
 from app.domain.values.errors import ProofRequired, Refused, TokenRejected
 from app.domain.values.ids import to_global_id
 from app.services.accounts.account_details import Details, update_account
@@ -21,6 +22,7 @@ from app.services.accounts.passkeys import (
     list_passkeys,
 )
 from app.services.accounts.password_changes import change_password
+from app.services.oauth.consents import disconnect_program, list_connected_programs
 from app.services.second_factors.passkey_checks import party_of
 from app.services.sign_in.sessions import (
     SESSION,
@@ -148,6 +150,17 @@ def end_others() -> BaseResponse:
     return redirect_with(text("All other sessions ended."), "account.index")
 
 
+@blueprint.post("/programs/<client_id>/disconnect")
+@signed_in
+def disconnect(client_id: str) -> BaseResponse:
+    """Take back what a program was allowed, and end its sessions."""
+    try:
+        disconnect_program(ports(), _actor(), client_id)
+    except Refused as refused:
+        return redirect_with(_text(refused), "account.index")
+    return redirect_with(text("Program disconnected."), "account.index")
+
+
 @blueprint.post("/language")
 @signed_in
 def language() -> BaseResponse:
@@ -179,7 +192,9 @@ def new_passkey() -> BaseResponse:
             error = _text(refused)
         else:
             if added.recovery_codes:
-                return page("recovery_codes.html", codes=added.recovery_codes)
+                return page(
+                    "recovery_codes.html", codes=[*map(write_recovery_code, added.recovery_codes)]
+                )
             return redirect_with(text("Passkey added."), "account.index")
     try:
         begun = begin_passkey(ports(), _actor())
@@ -229,6 +244,7 @@ def _values() -> dict[str, object]:
         "full_name": f"{_person_user().first_name} {_person_user().last_name}".strip(),
         "passkeys": list_passkeys(ports(), _actor()),
         "can_add_passkey": can_add,
+        "programs": list_connected_programs(ports(), _actor()),
         "sessions": list_sessions(ports(), _actor(), limit=_MAX_SESSIONS),
     }
 

@@ -232,7 +232,8 @@ def _language(shop: HostedShop) -> str:
 def show_closed() -> Response:
     """Say that the shop is closed, and when it opens, if that is known."""
     shop = hosted_shop()
-    use_language(browser_language() or shipped_tag(shop.default_language) or ENGLISH)
+    asked = shipped_tag(request.args.get(_LANGUAGE, ""))
+    use_language(asked or browser_language() or shipped_tag(shop.default_language) or ENGLISH)
     answer = page("closed.html", HTTPStatus.SERVICE_UNAVAILABLE, is_closed=True)
     if shop.opens_at is not None:
         wait = (shop.opens_at - ports().clock.now()).total_seconds()

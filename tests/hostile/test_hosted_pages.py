@@ -40,7 +40,7 @@ OWN = ("/account/name", "/oauth/authorize?client_id=a&redirect_uri=https%3A%2F%2
 def forms_and_pages_of(app: Flask) -> list[tuple[str, str]]:
     """Return the method and path of every hosted page and form."""
     values: dict[str, Any] = {"plugin_id": "x.authentication.openidconnect", "key": 1}
-    values["address"] = "nowhere"
+    values |= {"address": "nowhere", "client_id": "x"}
     adapter = app.url_map.bind("localhost")
     return sorted(
         (method, adapter.build(rule.endpoint, {name: values[name] for name in rule.arguments}))

@@ -245,6 +245,10 @@ class EmailCodeVerify(AccountPayload):
     token = graphene.String(description=_ACCESS)
     refresh_token = graphene.String(description=_REFRESH)
     user = graphene.Field(_USER)
+    second_factor_challenge = graphene.Field(
+        "app.graphql.types.second_factors.SecondFactorChallenge",
+        description="What to answer after the error SECOND_FACTOR_REQUIRED.",
+    )
 
 
 class EmailCodeMutations(graphene.ObjectType):
@@ -261,21 +265,29 @@ class EmailCodeMutations(graphene.ObjectType):
         _root: object, info: Info, email: str, audience: str | None = None
     ) -> EmailCodeRequest:
         made = request_email_code(
-            info.context.ports, info.context.actor, email=email, audience=audience or ""
+            info.context.ports,
+            info.context.actor,
+            email=email,
+            audience=f"custom:{audience}" if audience else "",
         )
         return EmailCodeRequest(challenge=made.challenge, expires_at=made.expires_at)
 
     @mutation(
         "Signs in with a code by email. Anyone with the challenge can call it. Incorrect codes "
         "block the caller's IP address for a time, and five of them end the challenge. It "
-        "confirms the account; a password that was set before is then deleted.",
+        "confirms the account; a password that was set before is then deleted. For an account "
+        "with a second factor, returns the error SECOND_FACTOR_REQUIRED and "
+        "`secondFactorChallenge`.",
         challenge=graphene.String(required=True),
         code=graphene.String(required=True),
     )
     def email_code_verify(_root: object, info: Info, challenge: str, code: str) -> EmailCodeVerify:
-        pair = verify_email_code(
-            info.context.ports, info.context.actor, challenge=challenge, code=code
-        )
+        try:
+            pair = verify_email_code(
+                info.context.ports, info.context.actor, challenge=challenge, code=code
+            )
+        except SecondFactorRequired as required:
+            return EmailCodeVerify(**challenge_values(required))
         return EmailCodeVerify(**_tokens(info.context, pair))
 
 

@@ -1,0 +1,103 @@
+"""A customer signs up, signs in with a code and with a passkey; axe examines each page.
+
+Once in light and English, once in dark and Arabic, on a phone.
+"""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from app.domain.authorization.actor import WORKER
+from app.domain.mails.mail import MailKind
+from app.services.accounts.password_resets import answer_reset_requests
+from tests.browser.authenticator import VirtualAuthenticator
+from tests.browser.console import RunningShop
+from tests.builders.outbox import mails
+from tests.builders.people import PASSWORD
+from tests.builders.shop import configure_shop
+from tests.house.sources import ROOT
+
+AXE = ROOT / "tests" / "browser" / "node_modules" / "axe-core" / "axe.min.js"
+FINDINGS = """async () => (await axe.run()).violations.map(
+    (each) => `${each.id}: ${each.nodes.map((node) => node.target).join(' ')}`)"""
+ANN = "ann@example.com"
+PICTURES: Path | None = None
+"""A folder for pictures of the pages, for someone who wants to look at them."""
+
+PHONE: ViewportSize = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1280, "height": 900}
+
+
+def examine(page: Page, name: str, pictures: Path | None) -> None:
+    """Find nothing by axe, and no sideways scrolling at either width."""
+    for size in (DESK, PHONE):
+        page.set_viewport_size(size)
+        page.evaluate(AXE.read_text())
+        assert page.evaluate(FINDINGS) == [], name
+        wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        assert not wide, name
+        if pictures is not None:
+            page.screenshot(path=pictures / f"{name}-{size['width']}.png", full_page=True)
+
+
+@pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "ar")])
+def test_customer_signs_up_with_code_and_passkey(
+    page: Page, small_shop: RunningShop, theme: str, language: str
+) -> None:
+    # Passkeys don't work on an IP address.
+    url, ports = small_shop.url.replace("127.0.0.1", "localhost"), small_shop.ports
+    configure_shop(
+        ports,
+        hosted_pages=True,
+        email_code_login=True,
+        accent_color="#9c4a2c",
+        name="Northlight Ceramics",
+        mail_legal_line="Northlight Ceramics Ltd · 12 Quay Street, Leith",
+    )
+    page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+
+    def look(name: str) -> None:
+        examine(page, f"{name}-{theme}-{language}", PICTURES)
+
+    page.goto(f"{url}/account/register?ui_locales={language}")
+    expect(page.locator("html")).to_have_attribute("dir", "rtl" if language == "ar" else "ltr")
+    page.locator("main form button").click()
+    look("register-refused")
+    page.locator("#name").fill("Ann Lee")
+    page.locator("#email").fill(ANN)
+    page.locator("#password").fill(PASSWORD)
+    page.locator("main form button").click()
+    look("sent")
+    page.goto(mails(ports, MailKind.ACCOUNT_CONFIRMATION)[-1].values["link"])
+    page.locator("main form button").click()
+    look("confirmed")
+    page.goto(f"{url}/account/sign-in")
+    look("sign-in")
+    page.locator("#email").fill(ANN)
+    page.locator("button[value=password]").click()
+    look("password")
+    page.go_back()
+    page.locator("#email").fill(ANN)
+    page.locator("button[value=code]").click()
+    answer_reset_requests(ports, WORKER)
+    look("code")
+    page.locator("#code").fill(mails(ports, MailKind.SIGN_IN_CODE)[-1].values["code"])
+    page.locator("main form button").first.click()
+    expect(page).to_have_url(f"{url}/account/")
+    VirtualAuthenticator(page)
+    page.goto(f"{url}/account/passkeys/new")
+    look("passkey-new")
+    page.locator("form[data-passkey] button").click()
+    expect(page.locator("code").first).to_be_visible()
+    look("recovery-codes")
+    page.goto(f"{url}/account/")
+    look("account")
+    page.locator("header form button").click()
+    page.goto(f"{url}/account/sign-in")  # the browser offers the passkey by itself
+    expect(page).to_have_url(f"{url}/account/")
+    page.goto(f"{url}/account/password")
+    look("password-change")
+    configure_shop(ports, allow_storefront_traffic=False)
+    page.goto(f"{url}/account/")
+    look("closed")
