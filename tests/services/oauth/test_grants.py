@@ -35,6 +35,7 @@ from tests.builders.oauth import person_at_pages as at_pages
 from tests.builders.people import NOBODY, make_user, sessions_of, sign_in, visit
 from tests.builders.shop import close_storefront, set_mode
 from tests.fakes.clock import FakeClock
+from tests.fixtures.statements import recorded_statements
 
 OFFLINE_SCOPES = DEFAULT_SCOPES | {OFFLINE}
 ORDERS = Permission.MANAGE_ORDERS
@@ -213,6 +214,16 @@ def test_disabled_client_has_no_working_token_until_it_is_enabled(ports: Ports) 
     update_client(ports, OPERATOR, client.client_id, ClientChange(is_active=True))
     assert works(ports, granted.access_token)
     assert exchange(ports, client, code) is not None
+
+
+def test_grant_is_read_in_the_one_statement_of_every_request(ports: Ports) -> None:
+    user, client = make_user(ports), make_client(ports).client
+    tokens = sign_in(ports, user).access, grant(ports, client, user).access_token
+    for token in tokens:
+        assert works(ports, token)
+        with recorded_statements() as statements:
+            assert works(ports, token)
+        assert len(statements) == 1
 
 
 def test_scope_that_is_taken_from_a_client_is_gone_from_its_grants(ports: Ports) -> None:
