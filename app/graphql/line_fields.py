@@ -38,11 +38,23 @@ def _order_filter(sent: Mapping[str, Any]) -> OrderFilter:
     ids = sent.get("ids")
     return OrderFilter(
         ids=None if ids is None else tuple(ids),
+        emails=chosen_in(sent.get("user_email")),
+        **_numbers(sent.get("number")),
         channel_ids=chosen_in(sent.get("channel_id")),
         statuses=_statuses(sent.get("status")),
         created_at=_moments(sent.get("created_at")),
         updated_at=_moments(sent.get("updated_at")),
     )
+
+
+def _numbers(sent: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the conditions of an ``IntFilterInput`` on the order's number."""
+    if sent is None:
+        return {}
+    range_ = sent.get("range")
+    if range_ is not None:
+        return {"number_range": Range(range_.get("gte"), range_.get("lte"))}
+    return {"numbers": chosen_in(sent)}
 
 
 def _statuses(sent: Mapping[str, Any] | None) -> tuple[OrderStatus, ...] | None:

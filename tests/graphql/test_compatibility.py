@@ -209,6 +209,12 @@ def test_products_and_orders_are_found_by_conditions(ports: Ports, api: ApiClien
         (1, {"w": {"status": {"eq": "UNCONFIRMED"}}, "s": str(order.id)}),
         (0, {"w": {"status": {"eq": "FULFILLED"}}}),
         (0, {"s": str(order.id + 1)}),
+        (1, {"w": {"number": {"eq": order.id}, "userEmail": {"eq": order.user_email}}}),
+        (0, {"w": {"number": {"oneOf": [order.id + 1]}}}),
+        (1, {"w": {"number": {"range": {"gte": order.id, "lte": order.id}}}}),
+        (0, {"w": {"number": {"range": {"lte": order.id - 1}}}}),
+        (1, {"w": {"userEmail": {"oneOf": ["a@example.com", order.user_email.upper()]}}}),
+        (0, {"w": {"userEmail": {"oneOf": ["a@example.com", "\x00"]}}}),
     ):
         assert api.run(orders, token, **variables) == {"totalCount": found}
 

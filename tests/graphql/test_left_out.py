@@ -103,7 +103,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "Mutation.externalNotificationTrigger",
     ),
     "Providers apply to the whole shop.": ("PluginFilterInput.statusInChannels",),
-    "Orders of one customer are found by ID, channel, status and time.": (
+    "Orders of one customer are found by ID, number, email, channel, status and time.": (
         "CustomerOrderWhereInput.authorizeStatus",
         "CustomerOrderWhereInput.billingAddress",
         "CustomerOrderWhereInput.chargeStatus",
@@ -117,12 +117,10 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "CustomerOrderWhereInput.isGiftCardUsed",
         "CustomerOrderWhereInput.linesCount",
         "CustomerOrderWhereInput.metadata",
-        "CustomerOrderWhereInput.number",
         "CustomerOrderWhereInput.productTypeId",
         "CustomerOrderWhereInput.shippingAddress",
         "CustomerOrderWhereInput.totalGross",
         "CustomerOrderWhereInput.totalNet",
-        "CustomerOrderWhereInput.userEmail",
         "CustomerOrderWhereInput.voucherCode",
     ),
     "A search is sorted by the matched word without it.": ("UserSortField.RANK",),

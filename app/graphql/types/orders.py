@@ -65,6 +65,8 @@ class _OrderConditions:
     )
     updated_at = graphene.InputField("app.graphql.types.lists.DateTimeRangeInput")
     status = OrderStatusEnumFilterInput()
+    number = graphene.InputField("app.graphql.types.lists.IntFilterInput")
+    user_email = graphene.InputField("app.graphql.types.lists.StringFilterInput")
 
 
 class CustomerOrderWhereInput(_OrderConditions, graphene.InputObjectType):

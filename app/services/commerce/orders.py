@@ -42,6 +42,7 @@ from app.domain.events import (
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of, parse_key
 from app.domain.values.pages import Page, PageRequest, Range, empty_page
+from app.domain.values.text_rules import is_storable
 from app.models import (
     CheckoutLineRecord,
     CheckoutRecord,
@@ -363,11 +364,14 @@ class OrderFilter:
     """Conditions on orders.
 
     ``search`` is a number or the beginning of an email, ``customer`` the beginning of an email,
-    ``ids`` and ``channel_ids`` are global ids, ``channel`` is a slug.
+    ``ids`` and ``channel_ids`` are global ids, ``channel`` is a slug, ``emails`` are whole.
     """
 
     search: str = ""
     customer: str = ""
+    emails: tuple[str, ...] | None = None
+    numbers: tuple[int, ...] | None = None
+    number_range: Range[int] | None = None
     ids: tuple[str, ...] | None = None
     channel_ids: tuple[str, ...] | None = None
     statuses: tuple[OrderStatus, ...] | None = None
@@ -520,14 +524,7 @@ def _require_channel(ports: Ports, actor: Actor, slug: str) -> None:
 
 
 def _conditions(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:
-    if filter_.search:
-        number = parse_key(filter_.search.strip())
-        named = _begins_email(filter_.search)
-        yield named if number is None else named | (OrderRecord.id == number)
-    if filter_.customer:
-        yield _begins_email(filter_.customer)
-    if filter_.ids is not None:
-        yield OrderRecord.id.in_(keys_of(filter_.ids, "Order"))
+    yield from _named(filter_)
     if filter_.channel_ids is not None:
         channels = [key_of(id_, "Channel", field="where") for id_ in filter_.channel_ids]
         yield ORDER_CHANNEL.in_(channels)
@@ -543,6 +540,25 @@ def _conditions(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:
         yield from in_range(OrderRecord.updated_at, filter_.updated_at)
     if filter_.channel:
         yield is_in_channel(ORDER_CHANNEL, filter_.channel)
+
+
+def _named(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions on numbers, ids and emails."""
+    if filter_.search:
+        number = parse_key(filter_.search.strip())
+        named = _begins_email(filter_.search)
+        yield named if number is None else named | (OrderRecord.id == number)
+    if filter_.customer:
+        yield _begins_email(filter_.customer)
+    if filter_.emails is not None:
+        emails = map(normalize_email, filter(is_storable, filter_.emails))
+        yield OrderRecord.user_email.in_(list(emails))
+    if filter_.numbers is not None:
+        yield OrderRecord.id.in_(filter_.numbers)
+    if filter_.number_range is not None:
+        yield from in_range(OrderRecord.id, filter_.number_range)
+    if filter_.ids is not None:
+        yield OrderRecord.id.in_(keys_of(filter_.ids, "Order"))
 
 
 def _begins_email(text: str) -> ColumnElement[bool]:
