@@ -29,6 +29,7 @@ REFUSED = {
 FILTERED = (
     "deliveries/?status=failed&select=all",
     "deliveries/?select=all&ask=resend",
+    "deliveries/?ask=replay-failed&replayed=1&within=336",
     "customers/?status=active&ask=save-filter",
     "audit/?who=nonsense",
     "mails/?result=FAILED",
