@@ -199,6 +199,7 @@ def make_installation(ports: Ports, settings: Settings) -> Installation:
         graphql_values_max=settings.graphql_values_max,
         graphql_body_max=settings.graphql_body_max,
         upload_max=settings.upload_max,
+        log_level=settings.log_level,
         connection_limits=ConnectionLimits(
             settings.connections_per_client,
             settings.response_timeout,

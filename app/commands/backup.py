@@ -88,12 +88,23 @@ def backup(file: Path, recipients: tuple[str, ...], passphrase_file: Path | None
 )
 @_passphrase_file
 @click.option("--replace", is_flag=True, help="Delete everything that is in the database.")
+@click.option(
+    "--beside-worker",
+    is_flag=True,
+    help="Restore although a worker uses the database, which can send for some seconds.",
+)
 def restore(
-    file: Path, identity_file: Path | None, passphrase_file: Path | None, *, replace: bool
+    file: Path,
+    identity_file: Path | None,
+    passphrase_file: Path | None,
+    *,
+    replace: bool,
+    beside_worker: bool,
 ) -> None:
     """Put the contents of the backup FILE into the database.
 
-    Stop all servers and workers first. Checks the backup before it changes anything. Refuses a
+    Stop all servers and workers first: refuses a database that a worker used in the last 20
+    seconds. Checks the backup before it changes anything. Refuses a
     database with tables unless --replace is passed, and a backup of a newer version. What waits in
     it is sent only after `flask resume`.
     """
@@ -104,7 +115,9 @@ def restore(
     else:
         key = BackupKey(_passphrase(passphrase_file, confirms=False))
     ports = installation().ports
-    facts = restore_backup(ports, OPERATOR, file, key, replace=replace)
+    facts = restore_backup(
+        ports, OPERATOR, file, key, replace=replace, beside_worker=beside_worker
+    )
     out = output()
     out.one(facts, _FACTS)
     out.say(f"Restored {file}.")

@@ -15,22 +15,28 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from multiprocessing.context import ForkProcess
 from threading import Event
 from types import FrameType
+from typing import ParamSpec
 
 import click
+import structlog
 from flask import current_app
 
 from app.commands.terminal.command import standalone
-from app.commands.terminal.output import Form, Output, output
+from app.commands.terminal.exit_codes import Exit, failure_of
+from app.commands.terminal.output import Form, Output, form_of, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import Hold, Misconfigured
 from app.services.operations.health_checks import require_ready
 from app.services.operations.holds import check_installation
 from app.web.installation import installation
+from app.web.logs import set_up_logs
 from app.web.parent_process import ServiceManager, end_with_parent, show_name
+
+P = ParamSpec("P")
 
 _TICK = 0.5
 _GRACE = 20.0
@@ -41,6 +47,8 @@ _MAX_RESTART_SECONDS = 8.0
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 
 Say = Callable[[str], None]
+
+_log = structlog.get_logger("latchkey.service")
 
 SERVICE_MANAGER = "latchkey.service_manager"
 """Where the application keeps what returns the manager that started this process."""
@@ -64,6 +72,56 @@ class Service:
             say(f"Not reloaded, because the settings can't be used: {error}")
             return False
         return True
+
+
+def writes_json() -> bool:
+    """Whether this process writes its messages as lines of the log, for a collector of logs."""
+    if sys.stderr.isatty():
+        return False
+    try:
+        return not installation().ports.configuration.development
+    except Misconfigured:
+        return True  # in which environment it runs can't be told
+
+
+def service_say(out: Output) -> Say:
+    """Return what takes the messages of a process that runs for long."""
+    if not writes_json():
+        return out.say
+    set_up_logs(level=installation().log_level, development=False)
+    return lambda message: _log.info("service.message", message=message)
+
+
+def with_logged_failures(function: Callable[P, None]) -> Callable[P, None]:
+    """Have a service write why it can't go on as a line of the log, where it writes JSON."""
+
+    @wraps(function)
+    def run(*args: P.args, **options: P.kwargs) -> None:
+        try:
+            function(*args, **options)
+        except (click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            if form_of(click.get_current_context()) is Form.JSON or not writes_json():
+                raise
+            set_up_logs(level="INFO", development=False)
+            code = _log_failure(error)
+            click.get_current_context().exit(code)
+
+    return run
+
+
+def _log_failure(error: Exception) -> int:
+    if isinstance(error, click.ClickException):
+        _log.critical("service.failed", reason=error.format_message())
+        return error.exit_code
+    failure = failure_of(error)
+    if failure is None:
+        _log.critical("service.failed", exc_info=error)
+        return Exit.FAILED
+    for line in failure.errors:
+        _log.critical("service.failed", reason=line.line)
+    return failure.exit
 
 
 def current_service() -> Service:
@@ -294,6 +352,7 @@ OPERATIONS = "latchkey.operations"
 @standalone(
     "operations", examples=[("flask operations", "next to a WSGI server other than `flask serve`")]
 )
+@with_logged_failures
 def operations() -> None:
     """Serve only health and metrics, on OPERATIONS_PORT.
 
@@ -303,18 +362,18 @@ def operations() -> None:
     if not installation().operations_port:
         raise click.ClickException("OPERATIONS_PORT isn't set.")
     work = partial(current_app.extensions[OPERATIONS], port_is_required=True)
-    run_service(current_service(), output().say, work)
+    run_service(current_service(), service_say(output()), work)
     out = output()
     if out.form is Form.JSON:
         out.alone("ended", True)  # noqa: FBT003 - the value that is shown
 
 
-def say_what_is_held(out: Output, hold: Hold | None) -> None:
+def say_what_is_held(say: Say, hold: Hold | None) -> None:
     """Say why nothing that waits is sent, and how to send it."""
     if hold is not None:
         reasons = " ".join(hold.reasons)
         what = "Deliveries, emails and app installations are held."
-        out.say(f"{what} {reasons} See `flask resume`.")
+        say(f"{what} {reasons} See `flask resume`.")
 
 
 WORKER = "latchkey.worker"
@@ -322,6 +381,7 @@ WORKER = "latchkey.worker"
 
 
 @standalone("worker", examples=[("flask worker", "on a machine that doesn't serve requests")])
+@with_logged_failures
 def worker() -> None:
     """Run only the background worker.
 
@@ -331,9 +391,9 @@ def worker() -> None:
     """
     ports = installation().ports
     require_ready(ports, OPERATOR)
-    say_what_is_held(output(), check_installation(ports, OPERATOR))
+    say_what_is_held(service_say(output()), check_installation(ports, OPERATOR))
     work = partial(current_app.extensions[WORKER], serves_operations=True)
-    run_service(current_service(), output().say, work)
+    run_service(current_service(), service_say(output()), work)
     out = output()
     if out.form is Form.JSON:  # what it does meanwhile, its log tells
         out.alone("ended", True)  # noqa: FBT003 - the value that is shown

@@ -13,13 +13,14 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
 import click
+import structlog
 from flask import current_app
 from granian._granian import ListenerSpec
 from granian.constants import HTTPModes, Interfaces, Loops
@@ -32,10 +33,14 @@ from app.commands.processes import (
     OPERATIONS,
     WORKER,
     Program,
+    Say,
     current_service,
     run_programs,
     run_until_stopped,
     say_what_is_held,
+    service_say,
+    with_logged_failures,
+    writes_json,
 )
 from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit
@@ -52,6 +57,8 @@ from app.web.parent_process import ServiceManager
 from app.web.server import THREADS
 from app.web.sessions import CONSOLE
 
+_log = structlog.get_logger("latchkey.service")
+
 EXTENSION = "latchkey.load_server"
 """Where the application keeps what imports the server and returns what makes it."""
 
@@ -65,6 +72,7 @@ _LOOK_SECONDS = 2.0
 _GRACE_SECONDS = 20.0
 _PORT_SECONDS = 10.0
 _PORT_PAUSE = 0.1
+_GRANIAN_IN_OUR_LOG = {"loggers": {"_granian": {"handlers": [], "propagate": True}}}
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - told apart, not listened on
 
 
@@ -119,6 +127,7 @@ _PLAYGROUND = Column[_Served]("playground", "Playground", lambda served: served.
     metavar="SECONDS",
     help="Go on serving so long after SIGTERM, while /readyz answers 503.",
 )
+@with_logged_failures
 def command(host: str, port: int, *, workers: int | None, no_worker: bool, drain: int) -> None:
     """Serve the shop and run its background worker.
 
@@ -129,18 +138,20 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool, drain
     ports = installation().ports
     require_ready(ports, OPERATOR)
     out = output()
-    say_what_is_held(out, check_installation(ports, OPERATOR))
-    _wait_for_port(out, host, port)
+    say = service_say(out)
+    say_what_is_held(say, check_installation(ports, OPERATOR))
+    _wait_for_port(say, host, port)
     save_base_url(ports, OPERATOR, _address(host, port))
     set_up_demo_provider(ports, OPERATOR)
-    count = _server_processes(ports, out, workers, own_worker=not no_worker)
+    count = _server_processes(ports, say, workers, own_worker=not no_worker)
     ports.database.close()  # from here on, the processes below have connections of their own
     service = current_service()
     watch = _Watch(_StartMessage(out, host, port), service.manager, host, port)
     # Imported before the processes are forked, which then share it.
     make_server = current_app.extensions[EXTENSION]()
     buffered = installation().requests_are_buffered
-    server = partial(_serve, make_server, host, port, count, buffered=buffered, drain=drain)
+    serve = partial(_serve, make_server, host, port, count, buffered=buffered)
+    server = partial(serve, drain=drain, is_log=writes_json())
     programs = [Program("server", server, reload_signal=signal.SIGHUP)]
     if not no_worker:
         work = partial(current_app.extensions[WORKER], serves_operations=False)
@@ -150,7 +161,7 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool, drain
         run = partial(run_until_stopped, listen)
         programs.append(Program("operations listener", run, is_essential=False))
     grace = drain + _GRACE_SECONDS
-    if not run_programs(programs, out.say, watch.look, service=service, grace=grace):
+    if not run_programs(programs, say, watch.look, service=service, grace=grace):
         click.get_current_context().exit(Exit.FAILED)
 
 
@@ -166,7 +177,7 @@ def _processors() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def _server_processes(ports: Ports, out: Output, asked: int | None, *, own_worker: bool) -> int:
+def _server_processes(ports: Ports, say: Say, asked: int | None, *, own_worker: bool) -> int:
     """Return how many server processes to start: those asked for, or one for each CPU.
 
     Fails when the database can't take as many connections as the processes asked for can open.
@@ -183,7 +194,7 @@ def _server_processes(ports: Ports, out: Output, asked: int | None, *, own_worke
         f"({capacity.per_process} each), but the database accepts {capacity.accepted}."
     )
     if asked is None and most >= 1:
-        out.say(f"{message} Starting {most}.")
+        say(f"{message} Starting {most}.")
         return most
     raise click.ClickException(
         f"{message} Lower --workers or DATABASE_CONNECTIONS, or raise PostgreSQL's "
@@ -199,10 +210,12 @@ def _serve(
     *,
     buffered: bool,
     drain: int,
+    is_log: bool,
 ) -> None:
     """Answer requests in ``workers`` processes until SIGTERM; one that crashes is restarted.
 
-    ``buffered`` is whether a proxy reads whole requests first (``BufferedServer``).
+    ``buffered`` is whether a proxy reads whole requests first (``BufferedServer``), ``is_log``
+    whether messages are lines of the log.
     """
     stopping = mmap.mmap(-1, 1)  # shared with the processes that are forked
     _Granian(
@@ -224,6 +237,7 @@ def _serve(
         respawn_failed_workers=True,
         workers_kill_timeout=10,
         log_level=LogLevels.error,
+        log_dictconfig=_GRANIAN_IN_OUR_LOG if is_log else None,
     ).serve_until_drained(partial(make_server, lambda: bool(stopping[0])), stopping, drain)
 
 
@@ -321,7 +335,7 @@ def _waiting(listener: socket.socket) -> int:
     return int.from_bytes(info[_WAITING_AT:], sys.byteorder)
 
 
-def _wait_for_port(out: Output, host: str, port: int) -> None:
+def _wait_for_port(say: Say, host: str, port: int) -> None:
     """Wait while another process holds the port, as those of a killed parent still do.
 
     Fails now, by name, rather than in a process that falls again and again.
@@ -336,7 +350,7 @@ def _wait_for_port(out: Output, host: str, port: int) -> None:
             ) from error
         if not waiting:
             waiting = True
-            out.say(f"Port {port} is in use. Waiting up to {_PORT_SECONDS:.0f} s for it.")
+            say(f"Port {port} is in use. Waiting up to {_PORT_SECONDS:.0f} s for it.")
         time.sleep(_PORT_PAUSE)
 
 
@@ -357,20 +371,24 @@ class _StartMessage:
     def __init__(self, out: Output, host: str, port: int) -> None:
         self._out = out
         self._address = (host, port)
+        self._is_log = out.form is not Form.JSON and writes_json()
 
     def write(self) -> None:
         host, port = self._address
         display_host = f"[{host}]" if ":" in host else host
         base = installation().ports.configuration.public_url or f"http://{display_host}:{port}"
-        self._out.say(
-            f"Latchkey {VERSION} is serving on {display_host}, port {port}. Press Ctrl-C to stop."
-        )
         api = f"{base}/graphql/"
         served = _Served(
             api=api,
             key_set=f"{base}/.well-known/jwks.json",
             console=f"{base}{CONSOLE}",
             playground=api if installation().playground_enabled else None,
+        )
+        if self._is_log:
+            _log.info("server.started", version=VERSION, host=host, port=port, **asdict(served))
+            return
+        self._out.say(
+            f"Latchkey {VERSION} is serving on {display_host}, port {port}. Press Ctrl-C to stop."
         )
         prints_playground = served.playground or self._out.form is Form.JSON
         self._out.one(served, (*_COLUMNS, _PLAYGROUND) if prints_playground else _COLUMNS)

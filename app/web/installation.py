@@ -79,6 +79,7 @@ class Installation:
     graphql_values_max: int
     graphql_body_max: int
     upload_max: int
+    log_level: str = "INFO"
     connection_limits: ConnectionLimits = NO_CONNECTION_LIMITS
     requests_are_buffered: bool = False
     settings_files: tuple[Path, ...] = ()

@@ -13,7 +13,10 @@ import pytest
 from sqlalchemy import select, text
 
 from app.adapters.database.engines import connection_to
+from app.adapters.system import SystemClock
+from app.domain.authorization.actor import WORKER
 from app.models import UserRecord
+from app.services.operations.background_work import record_heartbeat
 from tests.builders.people import make_user
 from tests.commands.real_installation import Installation, at_a_terminal, wait_until
 from tests.fakes.clock import FakeClock
@@ -186,6 +189,18 @@ def test_database_with_tables_is_replaced_only_on_demand(two: Two, clock: FakeCl
     assert "old@example.com" in emails(two, clock)
     assert two.restore("--replace")[0] == 0
     assert "old@example.com" not in emails(two, clock)
+
+
+def test_database_that_a_worker_uses_is_replaced_only_on_demand(two: Two) -> None:
+    two.back_up()
+    assert two.restore()[0] == 0
+    ports = fake_ports(two.elsewhere.environment["DATABASE_URL"], SystemClock())
+    record_heartbeat(ports, WORKER)
+    ports.database.close()
+    code, said = two.restore("--replace")
+    assert (code, "A worker uses this database." in said) == (1, True)
+    assert two.restore("--replace", "--beside-worker")[0] == 0
+    assert two.restore("--replace")[0] == 0  # the worker of the backup was seen long ago
 
 
 def test_withdrawn_key_stays_withdrawn_after_a_restore(two: Two) -> None:

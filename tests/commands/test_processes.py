@@ -23,6 +23,7 @@ from tests.commands.real_installation import (
     offspring,
     wait_until,
 )
+from tests.fakes.keys import SECRET
 from tests.servers.forked_commands import ForkedCommand
 from tests.servers.free_ports import free_port
 
@@ -220,6 +221,35 @@ def test_settings_that_cannot_be_used_stop_the_start_each_of_them_named(
     output = failed.stdout + failed.stderr
     assert all(name in output for name in ("SECRET_KEY", "PUBLIC_URL", "JWT_TTL_ACCESS"))
     assert "Traceback" not in output
+
+
+def test_service_in_production_writes_nothing_but_json(
+    installed: Installation, sqlite_url: str, empty_sqlite_url: str
+) -> None:
+    production = {
+        "APP_ENV": "production",
+        "PUBLIC_URL": "https://shop.example.com",
+        "SECRET_KEY": SECRET,
+        "MAIL_URL": "smtp://127.0.0.1:1",
+        "ALLOWED_CLIENT_HOSTS": "shop.example.com",
+    }
+    bare = Installation(installed.folder, production | {"DATABASE_URL": empty_sqlite_url})
+    for command in ("serve", "worker"):
+        failed = bare.run(command)
+        assert (failed.returncode, failed.stdout) == (1, "")
+        [line] = map(json.loads, failed.stderr.splitlines())
+        assert (line["event"], line["level"]) == ("service.failed", "critical")
+        assert "Run `flask db upgrade`." in line["reason"]
+    port = free_port()
+    shop = Installation(installed.folder, production | {"DATABASE_URL": sqlite_url})
+    process = shop.start("serve", "--port", str(port), "--workers", "1")
+    try:
+        wait_until(lambda: "server.started" in shop.output, "it says where it is")
+    finally:
+        end(process)
+    lines = list(map(json.loads, shop.output.splitlines()))
+    [started] = [line for line in lines if line["event"] == "server.started"]
+    assert (started["port"], started["api"]) == (port, "https://shop.example.com/graphql/")
 
 
 def test_mistake_in_the_settings_is_json_where_json_was_asked_for(

@@ -68,7 +68,7 @@ def test_server_outlasts_a_stopped_database(lodging: Lodging, tmp_path: Path) ->
             database = postgresql.restart(lodging, database)
             wait_until_back(server)
             assert get(server, "/.well-known/jwks.json").content == keys
-            assert server.log.read_text().count("database.unavailable: over") == 1
+            assert server.log.read_text().count("database.unavailable_is_over") == 1
             assert not server.new_errors()
     finally:
         stop(database)

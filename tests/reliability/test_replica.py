@@ -300,7 +300,7 @@ def test_lists_work_without_the_replica(
     assert replica_of(ports).is_usable()
     said = [record.message for record in caplog.records if "replica_" in record.message]
     assert len(said) == 2, said
-    assert said[1] == "database.replica_unavailable: over"
+    assert said[1] == "database.replica_unavailable_is_over"
 
 
 def test_silent_replica_holds_up_no_list(

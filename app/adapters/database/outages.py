@@ -132,11 +132,11 @@ class Outage:
             is_new = self._fault is None
             self._fault, self._tried = fault, time.monotonic()
         if is_new:
-            _log.error("database.%s: %s", self._name, fault.reason)
+            _log.error("database.%s", self._name, extra={"reason": fault.reason})
 
     def end(self) -> None:
         """Note that an attempt has succeeded."""
         with self._lock:
             was_on, self._fault = self._fault is not None, None
         if was_on:
-            _log.warning("database.%s: over", self._name)
+            _log.warning("database.%s_is_over", self._name)

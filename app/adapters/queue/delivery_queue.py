@@ -125,14 +125,14 @@ class RedisQueue:
             with self._lock:
                 is_new, self._is_away = not self._is_away, True
             if is_new:
-                _log.error("queue.unavailable: %s", error)
+                _log.error("queue.unavailable", extra={"reason": str(error)})
             raise QueueUnavailable("The delivery queue's Redis (REDIS_URL)", str(error)) from error
 
     def _end_outage(self) -> None:
         with self._lock:
             was_away, self._is_away = self._is_away, False
         if was_away:
-            _log.warning("queue.unavailable: over")
+            _log.warning("queue.unavailable_is_over")
 
 
 def connect_queue(redis_url: str, file: Path) -> SqliteQueue | RedisQueue:

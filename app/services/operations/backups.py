@@ -1,12 +1,13 @@
 """Back up the installation and restore it."""
 
+from datetime import timedelta
 from pathlib import Path
 
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from app.domain.authorization.actor import Actor
 from app.domain.values.installation import VERSION, BackupFailed, SchemaBehind
-from app.models import ShopRecord
+from app.models import HeartbeatRecord, ShopRecord
 from app.ports import Ports
 from app.ports.database import BackupFacts, BackupKey, BackupLock
 from app.services.authorization.register import internal
@@ -14,6 +15,9 @@ from app.services.keys import mark_withdrawn, withdrawn_keys
 from app.services.operations.holds import hold_after_restore
 
 _PURPOSE = "backup"
+_WORKER_SEEN = timedelta(seconds=20)
+"""A worker shows a sign of life every 15 seconds."""
+
 _TEXT = "SECRET_KEY"
 """A backup holds a keyed hash of this, which shows whether SECRET_KEY is the same."""
 
@@ -41,14 +45,21 @@ def create_backup(
 
 @internal
 def restore_backup(
-    ports: Ports, actor: Actor, file: Path, key: BackupKey, *, replace: bool
+    ports: Ports,
+    actor: Actor,
+    file: Path,
+    key: BackupKey,
+    *,
+    replace: bool,
+    beside_worker: bool = False,
 ) -> BackupFacts:
     """Replace the contents of the database with those of ``file``.
 
     The backup is checked before anything changes. Signing keys that were withdrawn here stay
     withdrawn. What the restored database would send is held (``holds``). Raises ``BackupFailed``,
-    also for a database with tables unless ``replace``, and ``SchemaAhead`` for a backup of a newer
-    version.
+    also for a database with tables unless ``replace``, and for one whose worker runs unless
+    ``beside_worker``: it would send for some seconds before it sees the hold. Raises
+    ``SchemaAhead`` for a backup of a newer version.
     """
     with ports.backups.open(file, key) as backup:
         facts = backup.facts
@@ -61,6 +72,12 @@ def restore_backup(
             raise BackupFailed(
                 "The database isn't empty. Pass --replace to delete everything in it."
             )
+        if not beside_worker and _has_worker(ports):
+            raise BackupFailed(
+                "A worker uses this database. It would send what waits in the backup before it "
+                "sees that it is held. Stop all servers and workers, wait 20 seconds and try "
+                "again, or pass --beside-worker."
+            )
         withdrawn = _withdrawn_keys(ports)
         ports.database.close()
         backup.restore()
@@ -72,6 +89,18 @@ def restore_backup(
                     update(ShopRecord).values(keys_version=ShopRecord.keys_version + 1)
                 )
     return facts
+
+
+def _has_worker(ports: Ports) -> bool:
+    """Whether a worker has shown a sign of life lately; one that has ended leaves none."""
+    if ports.backups.is_empty():
+        return False
+    try:
+        with ports.database.reading() as session:
+            beat_at = session.scalar(select(HeartbeatRecord.beat_at))
+    except SchemaBehind:
+        return False  # other tables than Latchkey's, or of a version before the heartbeat
+    return beat_at is not None and ports.shared_clock.now() - beat_at < _WORKER_SEEN
 
 
 def _withdrawn_keys(ports: Ports) -> frozenset[str]:
