@@ -97,6 +97,10 @@ class PresetPart:
     placeholder: str
     is_address: bool = False
 
+    @property
+    def field(self) -> str:
+        return f"{_PART}{self.name}"
+
     def value_in(self, entered: str) -> str:
         """Return what stands for it in the issuer."""
         if self.is_address:

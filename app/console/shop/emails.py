@@ -6,8 +6,8 @@ is sent to ``preview``, by a button or by script as it is filled in.
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import flash, make_response, request, url_for
@@ -51,9 +51,10 @@ from app.domain.mails.mail import (
     kinds_without_app,
     sender_setting,
 )
+from app.domain.mails.own_templates import VALUES
 from app.domain.shop.setting_table import SettingGroup
 from app.domain.shop.settings import ShopSettings, ShopUpdate
-from app.domain.values.errors import Refused
+from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
 from app.services.console.home import sends_mail
 from app.services.mails.mail_templates import preview_mail, send_test_mail
@@ -170,6 +171,35 @@ def make_mail_preview(mail: RenderedMail, language: str, frame: str) -> MailPrev
 def refused_preview(refused: Refused) -> MailPreview:
     """Return what stands for the preview of an email that couldn't be saved so."""
     return MailPreview(problems=tuple(problem_text(problem) for problem in refused.problems))
+
+
+def with_lines(problem: Problem) -> Problem:
+    """Return ``problem`` with its line in front, for a source of many lines."""
+    if not problem.lines or problem.field == "subject":
+        return problem
+    return replace(problem, place=text("Line {line}", line=problem.lines[0]))
+
+
+def bad_lines(problems: Iterable[Problem]) -> dict[str, set[int]]:
+    """Return the lines at fault by the source's field."""
+    found: dict[str, set[int]] = {}
+    for problem in problems:
+        found.setdefault(problem.field or "", set()).update(problem.lines)
+    return found
+
+
+SUBJECTS = {
+    "account": translatable("Accounts"),
+    "notice": translatable("Security notices"),
+    "webhook": translatable("Apps"),
+}
+"""What emails are about; the key is what ``subject_of`` returns."""
+
+
+def subject_of(kind: MailKind) -> str:
+    """Return the subject of an email."""
+    names = VALUES[kind]
+    return "webhook" if "webhook" in names else "notice" if "when" in names else "account"
 
 
 def sent_test_message(email: str, *, is_sent: bool) -> str:

@@ -1,7 +1,7 @@
 """Email templates: the list of emails, the editor with its preview, versions, and the default."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
@@ -16,12 +16,16 @@ from app.console.frame.parts import Pill
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Entered, entered_before, go_with_entered
 from app.console.shop.emails import (
+    SUBJECTS,
     MailPreview,
+    bad_lines,
     framed_email,
     make_mail_preview,
     refused_preview,
     sent_test_message,
+    subject_of,
     with_frame,
+    with_lines,
 )
 from app.domain.accounts.languages import ENGLISH, SHIPPED_LANGUAGES, shipped_tag
 from app.domain.authorization.permissions import Permission
@@ -154,18 +158,6 @@ def make_template_list(
     return {"groups": make_template_groups(entries), "unknown": unknown}
 
 
-_GROUPS = {
-    "account": translatable("Accounts"),
-    "notice": translatable("Security notices"),
-    "webhook": translatable("Apps"),
-}
-
-
-def _subject_of(kind: MailKind) -> str:
-    names = VALUES[kind]
-    return "webhook" if "webhook" in names else "notice" if "when" in names else "account"
-
-
 def make_template_groups(entries: Iterable[TemplateEntry]) -> tuple[TemplateGroup, ...]:
     """Return every email with the templates that are used for it, by subject."""
     uses: dict[MailKind, list[TemplateUse]] = {kind: [] for kind in MailKind}
@@ -177,10 +169,10 @@ def make_template_groups(entries: Iterable[TemplateEntry]) -> tuple[TemplateGrou
             tuple(
                 TemplateRow(kind.value, text(KIND_LABELS[kind]), tuple(found) or (_default_use(),))
                 for kind, found in uses.items()
-                if _subject_of(kind) == subject
+                if subject_of(kind) == subject
             ),
         )
-        for subject, label in _GROUPS.items()
+        for subject, label in SUBJECTS.items()
     )
 
 
@@ -290,21 +282,6 @@ def template_title(kind: MailKind, language: str) -> str:
     if not language:
         return label
     return text("{name} ({language})", name=label, language=SHIPPED_LANGUAGES[language])
-
-
-def with_lines(problem: Problem) -> Problem:
-    """Return ``problem`` with its line in front, for a source of many lines."""
-    if not problem.lines or problem.field == "subject":
-        return problem
-    return replace(problem, place=text("Line {line}", line=problem.lines[0]))
-
-
-def bad_lines(problems: Iterable[Problem]) -> dict[str, set[int]]:
-    """Return the lines at fault by the source's field."""
-    found: dict[str, set[int]] = {}
-    for problem in problems:
-        found.setdefault(problem.field or "", set()).update(problem.lines)
-    return found
 
 
 def _default_use() -> TemplateUse:
@@ -437,7 +414,9 @@ def check(kind: str, part: str) -> Response:
         for problem in problems
         for line in problem.lines
     ]
-    return jsonify(marks=marks, message=" ".join(map(_with_line, problems)))
+    return jsonify(
+        marks=marks, message=" ".join(problem_text(with_lines(one)) for one in problems)
+    )
 
 
 @blueprint.post("/<slug:kind>/test")
@@ -614,10 +593,6 @@ def _preview(
     place = {"entered": key} if key else {"language": language or None, "version": version or None}
     frame = url_for("console.mail_templates.framed", kind=kind.value, **place)
     return make_mail_preview(mail, language, frame)
-
-
-def _with_line(problem: Problem) -> str:
-    return problem_text(with_lines(problem))
 
 
 def _lines(source: str) -> str:
