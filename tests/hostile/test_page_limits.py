@@ -99,7 +99,7 @@ def test_disabled_limit_refuses_no_request(ports: Ports) -> None:
 
 
 def test_every_page_limit_names_an_existing_page(ports: Ports) -> None:
-    assert set(PAGE_LIMITS) <= {*app_of(ports).view_functions, "console.form"}
+    assert set(PAGE_LIMITS) <= {*app_of(ports).view_functions, "console.form", "hosted.form"}
 
 
 def test_flood_of_static_files_is_refused(ports: Ports) -> None:

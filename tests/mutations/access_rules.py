@@ -41,7 +41,7 @@ AUTHORIZATION = (
     Mutant(
         "A permission is asked for",
         "app/services/authorization/declarations.py",
-        "return any(permission in actor.permissions for permission in self.permissions)",
+        "return any(actor.holds(permission) for permission in self.permissions)",
         "return True",
         "services/authorization/test_register.py",
     ),
