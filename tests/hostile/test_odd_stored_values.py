@@ -34,7 +34,7 @@ WORDS = {
     *("action", "amr", "codes", "country", "currency", "event", "kind", "language_code"),
     *("account_type", "method", "origin", "password_login_mode", "reason", "scope", "slug"),
     *("permissions", "staff_second_factor", "status", "subject_claim", "subject_type", "type"),
-    *("language", "mode", "version_num", "public_key"),
+    *("language", "mode", "second_factor", "version_num", "public_key"),
 }
 """Columns of a few words that the code knows, or that it wrote itself."""
 

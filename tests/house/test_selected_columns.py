@@ -187,7 +187,7 @@ READERS = {
         stored_factors.factors_in, stored_factors.FACTOR_COLUMNS
     ),
     "mails.mail_log.to_entry": Reader(mail_log.to_entry, mail_log.COLUMNS),
-    "audit.entries._entry": Reader(entries._entry, entries._COLUMNS),
+    "audit.entries._entry": Reader(entries._entry, entries._COLUMNS, empty=frozenset({"names"})),
     "deliveries.lists.to_delivery": Reader(
         delivery_lists.to_delivery,
         delivery_lists.DELIVERY_COLUMNS,
@@ -284,9 +284,11 @@ OTHERS = {
 VALUES: Mapping[str, tuple[object, object]] = {
     "app_type": ("LOCAL", "THIRDPARTY"),
     "app_permissions": ('["MANAGE_ORDERS"]', '["MANAGE_USERS"]'),
+    "attempt_second_factor": ("", "PASSKEY"),
     "factor_apps": (0, 1),
     "providers": ("[]", '["Northlight"]'),
     "saved_by_kind": ("user", "app"),
+    "second_factor": ("", "PASSKEY"),
     "saved_permissions": ("MANAGE_ORDERS", "MANAGE_USERS"),
     "session_client": (
         (

@@ -272,7 +272,7 @@ def names_of(session: Session, *values: Mapping[str, object]) -> Names:
         for side in values:
             held = side.get(name)
             found = held if isinstance(held, list) else [held]
-            keys[kind].update(key for key in found if isinstance(key, int))
+            keys[kind] |= {key for key in found if isinstance(key, int)}
     queries = [
         select(literal(kind), key, name).where(key.in_(keys[kind]))
         for kind, (key, name) in _NAMED.items()
