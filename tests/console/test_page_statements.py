@@ -1,4 +1,7 @@
-"""Pages about what grows without bound: few statements, however much there is."""
+"""Pages about what grows without bound, and their tabs: few statements, however much there is."""
+
+import re
+from html import unescape
 
 from flask import Flask
 
@@ -10,6 +13,8 @@ from tests.console.route_requests import routes_about_others
 from tests.fixtures.statements import recorded_statements, selects
 
 MOST = 8
+OWN = "/console/account/security/"
+_TAB = re.compile(r'href="([^"]*\?view=[a-z-]+)"')
 
 
 def test_every_list_and_page_of_a_thing_takes_few_statements(
@@ -24,8 +29,15 @@ def test_every_list_and_page_of_a_thing_takes_few_statements(
     }
     assert {"/console/", "/console/customers/", "/console/audit/", "/console/sign-ins/"} <= pages
     assert len(pages) > 25
+    tabs = {
+        unescape(address)
+        for page in pages
+        for address in _TAB.findall(console.open(page).html)
+        if unescape(address).partition("?")[0] in pages
+    }
+    assert "/console/apps/1?view=activity" in tabs
     found = {}
-    for address in [*pages, *(f"{address}?q=ann" for address in pages)]:
+    for address in [*pages, *tabs, OWN, *(f"{address}?q=ann" for address in pages)]:
         console.open(address)  # what a process reads once is read before
         with recorded_statements() as statements:
             console.open(address)

@@ -514,6 +514,20 @@ def _activity(app: App) -> ActivityView:
     return make_activity_view(found, period, now())
 
 
+def _parts(app: App, *, is_activity_alone: bool) -> AppParts:
+    """Return what belongs to the app; beside its activity what the tabs count is enough."""
+    extensions = extensions_of_apps(ports(), actor(), (app,))[app.id]
+    if not may(actor(), create_app):
+        return AppParts(extensions=extensions)
+    return AppParts(
+        tokens_of_apps(ports(), actor(), (app.id,))[app.id],
+        list_webhooks_of_app(ports(), actor(), app.id),
+        extensions,
+        () if is_activity_alone else clients_of_app(ports(), actor(), app.id),
+        () if is_activity_alone else problems_of_apps(ports(), actor(), (app.id,))[app.id],
+    )
+
+
 def show_app_page(
     key: int,
     *,
@@ -532,17 +546,11 @@ def show_app_page(
     """
     app, metadata = _found_app(key)
     manages = may(actor(), create_app)
-    parts = AppParts(
-        tokens_of_apps(ports(), actor(), (app.id,))[app.id] if manages else (),
-        list_webhooks_of_app(ports(), actor(), app.id) if manages else (),
-        extensions_of_apps(ports(), actor(), (app,))[app.id],
-        clients_of_app(ports(), actor(), app.id) if manages else (),
-        problems_of_apps(ports(), actor(), (app.id,))[app.id] if manages else (),
-    )
     is_fine = form is None and permissions_form is None
     view = request.args.get("view", type=one_of(VIEWS)) or view_of_question(question_name)
     if not is_fine:
         view = "permissions" if form is None else "settings"
+    parts = _parts(app, is_activity_alone=view == "activity" and question_name is None)
     permissions_form = permissions_form or PermissionsForm.showing(_permissions_of(app))
     token = next((listed for listed in parts.tokens if listed.id == part_id), None)
     if manages and question is None:

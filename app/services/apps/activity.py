@@ -12,6 +12,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
 
 from app.domain.apps.apps import (
     HOUR,
@@ -21,11 +22,12 @@ from app.domain.apps.apps import (
 )
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order
+from app.domain.values.errors import Problem, Refused
 from app.domain.values.times import span_edges
 from app.models import AppPermissionUseRecord, AppRecord, AppRequestRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, requires_person
-from app.services.identity.stored_apps import stored_app
+from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 
 
 class ActivityPeriod(StrEnum):
@@ -113,15 +115,15 @@ class AppActivity:
 def read_app_activity(
     ports: Ports, actor: Actor, app_id: int, period: ActivityPeriod, zone: tzinfo = UTC
 ) -> AppActivity:
-    """Return the activity of an app, days beginning at midnight in ``zone``; three statements.
+    """Return the activity of an app, days beginning at midnight in ``zone``; two statements.
 
     Refuses NOT_FOUND on ``id``.
     """
     now = ports.clock.now()
     edges = period.edges(now.astimezone(zone))
-    counted, use = AppRequestRecord, AppPermissionUseRecord
+    counted = AppRequestRecord
     with ports.database.reading() as session:
-        held = stored_app(session, app_id, "id").permissions
+        held, uses = _permissions_and_uses(session, app_id)
         rows = session.execute(
             select(
                 counted.began_at, counted.code, counted.requests, counted.slow, counted.slowest
@@ -131,20 +133,34 @@ def read_app_activity(
                 counted.began_at >= edges[0],
             )
         ).all()
-        uses = session.scalars(select(use).where(use.app_id == app_id)).all()
     codes: Counter[str] = Counter()
     for row in rows:
         codes[row.code] += row.requests
     del codes[""]
-    known = {stored.permission: stored for stored in uses}
-    since = min((stored.first_used_at for stored in uses), default=None)
+    since = min((use.first_used_at for use in uses.values()), default=None)
     return AppActivity(
         spans=tuple(_spans(edges, rows)),
         codes=dict(codes.most_common()),
         slowest=max((row.slowest for row in rows), default=0),
-        permissions=tuple(_uses(in_order(held), known, since, now)),
+        permissions=tuple(_uses(in_order(held), uses, since, now)),
         counted_since=since,
     )
+
+
+def _permissions_and_uses(
+    session: Session, app_id: int
+) -> tuple[frozenset[Permission], Mapping[str, NamedRow]]:
+    use = AppPermissionUseRecord
+    rows = session.execute(
+        select(APP_PERMISSIONS.label("held"), use.permission, use.first_used_at, use.last_used_at)
+        .select_from(AppRecord)
+        .outerjoin(use, use.app_id == AppRecord.id)
+        .where(AppRecord.id == app_id, AppRecord.is_installed)
+    ).all()
+    if not rows:
+        raise Refused(Problem("NOT_FOUND", "App not found.", "id"))
+    uses = {row.permission: row for row in rows if row.permission is not None}
+    return read_permissions(rows[0].held), uses
 
 
 def _spans(edges: Sequence[datetime], rows: Sequence[NamedRow]) -> Iterable[RequestSpan]:
@@ -160,7 +176,7 @@ def _spans(edges: Sequence[datetime], rows: Sequence[NamedRow]) -> Iterable[Requ
 
 def _uses(
     held: Iterable[Permission],
-    known: Mapping[str, AppPermissionUseRecord],
+    known: Mapping[str, NamedRow],
     since: datetime | None,
     now: datetime,
 ) -> Iterable[PermissionUse]:

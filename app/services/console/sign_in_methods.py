@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -31,7 +31,6 @@ from app.services.second_factors.stored_factors import (
     FACTOR_COLUMNS,
     FactorCounts,
     factors_in,
-    read_factors,
 )
 from app.services.sign_in.reauthentication import own_id
 
@@ -144,16 +143,30 @@ class OwnSecondFactors:
         return self.required_from is not None and number == 1
 
 
+_REQUIRED_FROM = (
+    select(ShopRecord.second_factor_from)
+    .where(
+        ShopRecord.id == SHOP_ID,
+        ShopRecord.staff_second_factor == StaffSecondFactor.REQUIRED.value,
+        UserRecord.is_staff,
+    )
+    .correlate(UserRecord)
+    .scalar_subquery()
+)
+
+
 @account_owner_only
 def show_own_second_factors(ports: Ports, actor: Actor) -> OwnSecondFactors:
     """Return the second factors of the caller."""
     user_id = own_id(actor)
+    query = select(*FACTOR_COLUMNS, _REQUIRED_FROM.label("required_from"))
     with ports.database.reading() as session:
+        row = session.execute(query.where(UserRecord.id == user_id)).one()
         return OwnSecondFactors(
-            read_factors(session, user_id),
+            factors_in(row),
             _read_app(session, user_id),
             _read_codes(session, user_id),
-            _required_from(session, user_id),
+            row.required_from,
         )
 
 
@@ -169,12 +182,3 @@ def _read_codes(session: Session, user_id: int) -> CodesState:
     code = RecoveryCodeRecord
     query = select(func.count(), func.max(code.created_at), func.max(code.used_at))
     return CodesState(*session.execute(query.where(code.user_id == user_id)).one())
-
-
-def _required_from(session: Session, user_id: int) -> datetime | None:
-    query = select(ShopRecord.second_factor_from).where(
-        ShopRecord.id == SHOP_ID,
-        ShopRecord.staff_second_factor == StaffSecondFactor.REQUIRED.value,
-        exists().where(UserRecord.id == user_id, UserRecord.is_staff),
-    )
-    return session.scalar(query)
