@@ -130,7 +130,8 @@ def prune(*, before: str, file: Path | None, no_export: bool, yes: bool) -> None
     count = count_before(ports, OPERATOR, moment)
     out = output()
     if count:
-        confirm_action(f"Delete {count:,} entries of the audit log?", yes=yes)
+        entries = "1 entry" if count == 1 else f"{count:,} entries"
+        confirm_action(f"Delete {entries} of the audit log?", yes=yes)
     with progress("Deleting") as report:
         pruned = prune_entries(ports, OPERATOR, moment, file, report)
     out.one(pruned, _PRUNED)

@@ -223,6 +223,9 @@ def test_avatar_comes_from_the_media_folder(
     people.run("UPDATE account_user SET avatar = 'user-avatars/ada.png' WHERE id = 1")
     skipped = import_platform(target, people)
     assert skipped.findings == [("account_user", "", "AVATARS_SKIPPED", "LEFT_OUT")]
+    assert skipped.reasons("AVATARS_SKIPPED") == [
+        "1 person has an avatar. Pass --media to import it."
+    ]
 
     report = import_platform(target, people, "--media", str(media))
 

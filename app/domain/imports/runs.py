@@ -114,8 +114,9 @@ class Finding:
 
     ``table`` and ``key`` name it at the source (a file: its name and the line). ``code`` is
     stable, for programs (``PERMISSION_UNKNOWN``). ``template`` is the sentence, with the names of
-    ``values`` in braces. No secret may be in it. ``name`` is the email of the person, or the name
-    of the app or webhook, that the row is or belongs to; empty where there is none.
+    ``values`` in braces; ``plural`` is its plural form, for a value named ``count``. No secret may
+    be in it. ``name`` is the email of the person, or the name of the app or webhook, that the row
+    is or belongs to; empty where there is none.
     """
 
     table: str
@@ -125,11 +126,12 @@ class Finding:
     outcome: Outcome
     values: Mapping[str, object] = field(default_factory=dict, hash=False)
     name: str = ""
+    plural: str = ""
 
     @property
     def reason(self) -> str:
         """The whole sentence."""
-        return text(self.template, **self.values)
+        return text(self.template, self.plural, **self.values)
 
 
 _MAX_NAME = 100

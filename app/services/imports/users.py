@@ -380,9 +380,10 @@ class Avatars(Section):
             return
         count = run.source.count_filled(USERS, "avatar")
         if count:
-            template = "{count} people have avatars. Pass --media to import them."
-            values = {"count": count}
-            run.report(Finding(USERS, "", "AVATARS_SKIPPED", template, Outcome.LEFT_OUT, values))
+            one = "{count} person has an avatar. Pass --media to import it."
+            many = "{count} people have avatars. Pass --media to import them."
+            values, outcome = {"count": count}, Outcome.LEFT_OUT
+            run.report(Finding(USERS, "", "AVATARS_SKIPPED", one, outcome, values, plural=many))
 
     @override
     def batches(self, run: Run) -> Iterator[Sequence[TableRow]]:

@@ -29,6 +29,7 @@ from app.services.console.home import show_overview
 from app.services.metadata import change_address_metadata, change_user_metadata
 from tests.builders.images import picture
 from tests.builders.people import PASSWORD, actor_of, make_staff, make_user
+from tests.commands.shell import run
 from tests.fakes.clock import FakeClock
 
 PAGE = PageRequest(50)
@@ -144,3 +145,13 @@ def test_an_older_export_and_the_last_day_are_never_lost(
         assert [problem.code for problem in refused.value.problems] == [code]
     assert file.read_text() == "kept"
     assert prune_entries(ports, OPERATOR, clock.now() - timedelta(hours=25), None).entries == 1
+
+
+def test_prune_asks_about_one_entry_or_several(ports: Ports, clock: FakeClock) -> None:
+    eve = actor_of(ports, make_user(ports, "eve@example.com"))
+    for name, asked in (("Eve", "Delete 1 entry of"), ("Eva", "Delete 2 entries of")):
+        update_account(ports, eve, Details(first_name=name))
+        clock.pass_(hours=48)
+        result = run(ports, "audit", "prune", "--before", "25h", "--no-export")
+        assert result.exit_code == 2
+        assert asked in result.stderr
