@@ -125,6 +125,7 @@ def test_preview_drops_no_events(admin: Page, small_shop: RunningShop) -> None:
         for box in ticked:
             expect(box).to_be_checked()
         admin.get_by_role("button", name=save).first.click()
+        admin.get_by_role("main").get_by_role("link", name="Events 2").click()
         events = admin.get_by_role("region", name="Events")
         expect(events).to_contain_text("PRODUCT_CREATED")
         expect(events).to_contain_text("PRODUCT_UPDATED")
