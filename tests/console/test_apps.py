@@ -184,16 +184,16 @@ def test_both_pages_cost_eight_statements_at_most(
 
 
 def test_page_shows_the_logo_and_the_problems_that_the_app_reports(
-    staff_console: StaffConsole, ports: Ports
+    staff_console: StaffConsole, shop: Ports
 ) -> None:
     console = staff_console(*MAY)
-    key, _ = store_app(ports, "Payments")
+    key, _ = store_app(shop, "Payments")
     plain = console.open(f"/console/apps/{key}")
     assert "Problems reported" not in plain.text
     assert "/media/apps/" not in plain.html
-    change_app(ports, key, logo="a" * 32)
-    now = ports.clock.now()
-    with ports.database.transaction() as session:
+    change_app(shop, key, logo="a" * 32)
+    now = shop.clock.now()
+    with shop.database.transaction() as session:
         for name, critical, dismissed in (("gateway", True, None), ("solved", False, "")):
             session.add(
                 AppProblemRecord(

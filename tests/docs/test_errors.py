@@ -30,6 +30,8 @@ ONLY_ELSEWHERE = {
     ("AccountErrorCode", "CHANNEL_INACTIVE"),
     ("AccountErrorCode", "MISSING_CHANNEL_SLUG"),
     ("AppProblemDismissErrorCode", "OUT_OF_SCOPE_APP"),
+    ("ChannelErrorCode", "ALREADY_EXISTS"),
+    ("ShopErrorCode", "ALREADY_EXISTS"),
     ("ChannelErrorCode", "DUPLICATED_INPUT_ITEM"),
     ("SendConfirmationEmailErrorCode", "MISSING_CHANNEL_SLUG"),
 }

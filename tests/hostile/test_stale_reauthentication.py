@@ -38,6 +38,7 @@ SUPPORT = to_global_id("Group", 1)
 
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "access.set_storefront": ("access/storefront", {"open": "false"}),
+    "account_actions.export": ("people/2/export", {}),
     "account_actions.reset_factors": ("people/1/second-factors/reset", {}),
     "app_clients.link": (
         "apps/1/clients/new",
@@ -91,6 +92,7 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "webhooks.grant": ("webhooks/2/grant", {}),
     "webhooks.enable": ("webhooks/2/enable", {}),
     "webhooks.resume": ("webhooks/2/resume", {}),
+    "account_actions.erase": ("people/2/erase", {}),
     "access.set_mode": ("access/mode", {"mode": "DISABLED", "phrase": "NOBODY"}),
 }
 """A form for every page that calls a use case with a fresh proof; the mode comes last."""

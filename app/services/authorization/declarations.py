@@ -118,7 +118,13 @@ REGISTER: Mapping[str, Declaration] = MappingProxyType(_REGISTER)
 
 
 def register(declaration: Declaration) -> None:
-    """Add ``declaration`` to the register."""
+    """Add ``declaration`` to the register; raise ``TypeError`` if it has another rule there.
+
+    The rule that is registered last would decide about the callers of a use case.
+    """
+    known = _REGISTER.get(declaration.name)
+    if known is not None and known.rule is not declaration.rule:
+        raise TypeError(f"{declaration.name} is declared as {known.rule} and {declaration.rule}.")
     _REGISTER[declaration.name] = declaration
 
 

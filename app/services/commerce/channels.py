@@ -346,7 +346,6 @@ def channel_snapshot(channel: Channel) -> dict[str, object]:
     }
 
 
-@building_block
 @staff_and_apps
 def find_by_slug(ports: Ports, actor: Actor, slug: str) -> Channel:
     """Return the channel of a slug; refuses NOT_FOUND on ``slug``."""

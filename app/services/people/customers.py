@@ -203,7 +203,6 @@ def _change(
     return load_user(session, key)
 
 
-@building_block
 @requires(Permission.MANAGE_USERS)
 def update_customers(
     ports: Ports, actor: Actor, changes: Sequence[CustomerChange], policy: ErrorPolicy
@@ -324,7 +323,6 @@ def delete_customer(
         return remove_customer(ports, actor, session, key, before, field)
 
 
-@building_block
 @requires(Permission.MANAGE_USERS)
 def delete_customers(
     ports: Ports, actor: Actor, customer_ids: Collection[str]

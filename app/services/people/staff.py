@@ -212,7 +212,6 @@ def delete_staff(
         return remove_staff(ports, actor, session, key, before)
 
 
-@building_block
 @requires_person(Permission.MANAGE_STAFF)
 def delete_several_staff(ports: Ports, actor: Actor, staff_ids: Collection[str]) -> int:
     """Delete several staff members (`staffBulkDelete`), all or none; return how many.

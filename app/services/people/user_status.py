@@ -61,7 +61,6 @@ def sign_out_user(ports: Ports, actor: Actor, user_id: int) -> int:
         return ended
 
 
-@building_block
 @requires(Permission.MANAGE_USERS)
 def set_users_active(
     ports: Ports, actor: Actor, user_ids: Collection[str], *, active: bool

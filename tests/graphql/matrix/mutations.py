@@ -269,6 +269,7 @@ MUTATIONS = {
 UNTRACED = frozenset(
     {
         "tokenCreate",
+        "emailCodeVerify",
         "passkeyChallengeCreate",
         "requestPasswordReset",
         "appProblemCreate",

@@ -5,7 +5,16 @@ import pytest
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
-from app.services.authorization.register import REGISTER, Declaration, Rule, check, may
+from app.services.authorization.register import (
+    REGISTER,
+    Declaration,
+    Rule,
+    building_block,
+    check,
+    may,
+    public,
+    staff_only,
+)
 from app.services.keys import rotate_keys
 from app.services.shop.settings import show_settings, update_shop
 from app.services.sign_in.password_login import create_token
@@ -149,6 +158,14 @@ def test_app_cannot_use_operations_for_people() -> None:
 def test_declared_use_case_keeps_its_name_and_docstring() -> None:
     assert create_token.__name__ == "create_token"
     assert "Refuses, in this order" in (create_token.__doc__ or "")
+
+
+def test_second_rule_for_a_use_case_is_refused() -> None:
+    before = dict(REGISTER)
+    for rule in (building_block, public, staff_only):
+        with pytest.raises(TypeError, match=r"keys\.rotate_keys is declared as permission"):
+            rule(rotate_keys)
+    assert dict(REGISTER) == before
 
 
 def test_permission_rule_must_name_a_permission() -> None:
