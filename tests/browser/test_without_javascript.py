@@ -102,6 +102,7 @@ def test_invite_staff_and_end_a_session(plain: Page, small_shop: RunningShop) ->
     plain.get_by_label("Name, email or address").fill("tom")
     plain.keyboard.press("Enter")
     plain.get_by_role("link", name="tom@example.com").click()
+    plain.get_by_role("main").get_by_role("link", name="Sessions", exact=True).click()
     plain.get_by_role("link", name="End all sessions").click()
     plain.get_by_role("dialog").get_by_role("button", name="End all sessions").click()
     expect(plain.get_by_text("Ended 1 session of tom@example.com.")).to_be_visible()
