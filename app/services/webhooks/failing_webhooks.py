@@ -198,12 +198,16 @@ def review_incident(
 
     ``has_failed``: an attempt failed just now, and others may have succeeded since.
 
-    Beginning and end are claimed in its row, so several processes tell it once.
+    Beginning and end are claimed in its row, so several processes tell it once. What began too
+    soon after the last email is told of once ``ALERT_PAUSE`` is over, if it still fails then.
     """
     if not webhook.is_active:
         return
     is_open, works = webhook.incident_since is not None, webhook.failures_in_row == 0
     if not (works if is_open else has_failed):
+        if has_failed and not _is_told(webhook):
+            session.flush()
+            _tell_of_open(ports, session, webhook)
         return
     session.flush()
     rule = _rule(session)
@@ -276,13 +280,31 @@ def _begin_incident(
         _tell(ports, session, webhook, MailKind.WEBHOOK_FAILING, webhook.failing_since or now)
 
 
+def _tell_of_open(ports: Ports, session: Session, webhook: WebhookRecord) -> None:
+    """Tell people of an incident of which they weren't told when it began."""
+    now = ports.clock.now()
+    if _told_lately(session, webhook, now) or not _rule(session).is_on:
+        return
+    alerted, since = WebhookRecord.alerted_at, WebhookRecord.incident_since
+    untold = since.is_not(None) & (alerted.is_(None) | (alerted < since))
+    if _claim(session, webhook.id, untold, {"alerted_at": now}):
+        began = webhook.failing_since or webhook.incident_since
+        _tell(ports, session, webhook, MailKind.WEBHOOK_FAILING, began)
+
+
+def _is_told(webhook: WebhookRecord) -> bool:
+    """Whether people were told of the incident of ``webhook``."""
+    since, alerted = webhook.incident_since, webhook.alerted_at
+    return since is not None and alerted is not None and alerted >= since
+
+
 def _end_incident(
     ports: Ports, session: Session, webhook: WebhookRecord, *, is_told: bool
 ) -> None:
-    since = webhook.incident_since
-    was_told = since is not None and webhook.alerted_at is not None and webhook.alerted_at >= since
-    open_one = WebhookRecord.incident_since.is_not(None)
-    ended = _claim(session, webhook.id, open_one, {"incident_since": None})
+    since, was_told = webhook.incident_since, _is_told(webhook)
+    # Another process may have failed meanwhile: then it hasn't ended.
+    ends = WebhookRecord.incident_since.is_not(None) & (WebhookRecord.failures_in_row == 0)
+    ended = _claim(session, webhook.id, ends, {"incident_since": None})
     if ended and is_told and was_told:
         _tell(ports, session, webhook, MailKind.WEBHOOK_RECOVERED, since)
 

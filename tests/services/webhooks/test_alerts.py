@@ -6,7 +6,7 @@ from dataclasses import replace
 from threading import Barrier
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
@@ -14,14 +14,18 @@ from app.domain.deliveries.deliveries import MAX_ALERTS, AlertRule
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.errors import Refused
-from app.models import AuditRecord
+from app.models import AuditRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.sending import send_deliveries
 from app.services.shop.settings import show_settings, update_shop
-from app.services.webhooks.failing_webhooks import end_quiet_incidents, list_failing_webhooks
+from app.services.webhooks.failing_webhooks import (
+    end_quiet_incidents,
+    list_failing_webhooks,
+    review_incident,
+)
 from tests.builders.apps import make_app
 from tests.builders.deliveries import stored_webhook, work_off
 from tests.builders.outbox import mails
@@ -170,6 +174,49 @@ def test_webhook_that_works_and_fails_in_turn_is_told_of_once_an_hour(
     endpoint.says(503)
     _try(shop, webhook, 3)
     assert len(_recipients(shop)) == 2
+
+
+@pytest.mark.both_databases
+def test_failures_that_began_within_that_hour_are_told_of_after_it(
+    shop: Ports, webhook: int, endpoint: Endpoint, clock: FakeClock
+) -> None:
+    _try(shop, webhook, 3)
+    endpoint.says(200)
+    clock.pass_(minutes=16)
+    _try(shop, webhook)
+    assert len(_recipients(shop, MailKind.WEBHOOK_RECOVERED)) == 1
+    endpoint.says(503)
+    _try(shop, webhook, 3)
+    assert len(_recipients(shop)) == 1, "too soon after the last one"
+    clock.pass_(minutes=50)
+    _try(shop, webhook, 3)
+    assert len(_recipients(shop)) == 2, "people believed that it works"
+    endpoint.says(200)
+    clock.pass_(minutes=16)
+    _try(shop, webhook)
+    assert len(_recipients(shop, MailKind.WEBHOOK_RECOVERED)) == 2
+
+
+@pytest.mark.both_databases
+def test_recovery_is_not_told_of_a_webhook_that_fails_again_meanwhile(
+    shop: Ports, webhook: int, clock: FakeClock
+) -> None:
+    _try(shop, webhook, 3)
+    clock.pass_(minutes=16)
+
+    def review(meanwhile: int) -> list[str]:
+        with shop.database.transaction() as session:
+            session.execute(update(WebhookRecord).values(failures_in_row=0))
+        with shop.database.transaction() as session:
+            seen = session.get_one(WebhookRecord, webhook)
+            changed = update(WebhookRecord).values(failures_in_row=meanwhile)
+            session.execute(changed.execution_options(synchronize_session=False))
+            review_incident(shop, session, seen)
+        return _recipients(shop, MailKind.WEBHOOK_RECOVERED)
+
+    assert review(meanwhile=1) == []
+    assert stored_webhook(shop, webhook).incident_since is not None
+    assert review(meanwhile=0) == ["apps@example.com"]
 
 
 def test_one_host_with_many_webhooks_sends_few_emails(
