@@ -18,7 +18,12 @@ from app.domain.shop.settings import admits
 from app.domain.values.errors import TokenFault, TooManyRequests, TrafficClosed
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation import DatabaseUnavailable
-from app.services.identity.identify import Identity, identify, record_use
+from app.services.identity.identify import (
+    Identity,
+    identify,
+    record_permission_uses,
+    record_use,
+)
 from app.web.caller import visitor_from
 from app.web.headers import IdentityFact
 from app.web.installation import installation
@@ -81,7 +86,9 @@ def _check(headers: Mapping[IdentityFact, str]) -> Response:
         if visitor.credential is None:
             return _refused(HTTPStatus.UNAUTHORIZED)
         return _refused(HTTPStatus.UNAUTHORIZED, "invalid_token", TrafficClosed.MESSAGE)
-    return _refusal(identity.actor, demand) or _passed(identity, headers)
+    refusal = _refusal(identity.actor, demand)
+    record_permission_uses(web.ports, identity.actor)
+    return refusal or _passed(identity, headers)
 
 
 def _refusal(actor: Actor, demand: _Demand) -> Response | None:
@@ -99,7 +106,7 @@ def _missing(actor: Actor, demand: _Demand) -> str:
     """Return what an identified caller lacks; "" for nothing."""
     if actor.is_third_party:
         return "Tokens of third parties are for the API alone"
-    missing = ", ".join(sorted(demand.permissions - actor.permissions))
+    missing = ", ".join(each for each in sorted(demand.permissions) if not actor.holds(each))
     if missing:
         return f"Missing permissions: {missing}"
     return "Staff only" if demand.staff and not actor.is_staff else ""

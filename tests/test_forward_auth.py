@@ -25,6 +25,7 @@ from tests.builders.apps import import_token, make_app
 from tests.builders.people import change_user, make_group, make_staff, make_user, sign_in
 from tests.builders.shop import close_storefront, set_mode
 from tests.builders.tokens import altered, claims_in
+from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 from tests.fakes.no_database import NoDatabase
 from tests.fixtures.statements import recorded_statements
@@ -238,6 +239,28 @@ def test_missing_rights_are_a_403_that_names_them(ports: Ports, check: Checker) 
     for one in (customer, app):
         assert challenge(check("?staff=1", one))[0] == 403
     assert check("?require=MANAGE_ORDERS", app).status_code == 200
+
+
+def test_what_apps_and_extensions_need_here_counts_as_used(ports: Ports) -> None:
+    activity = FakeActivity()
+    counted = replace(ports, activity=activity)
+    check = Checker(create_app(counted, Settings(forward_auth=True)).test_client())
+    app, token = make_app(ports, "an app", ORDERS, USERS)
+    for query in ("", "?require=MANAGE_PRODUCTS"):
+        check(query, token)
+    assert not activity.permissions, "none was needed, or it isn't held"
+    check("?require=MANAGE_ORDERS", token)
+    assert activity.permissions == {(app, ORDERS)}
+    scene = set_scene(ports)
+    check("?require=MANAGE_ORDERS", scene.token)
+    assert activity.permissions == {(app, ORDERS), (scene.app.id, ORDERS)}
+    activity.permissions.clear()
+    api = ApiClient(counted)
+    api.run("{ me { id } }", scene.token)
+    assert not activity.permissions
+    api.run("{ orders(first: 1) { totalCount } }", scene.token)
+    api.run("{ orders(first: 1) { totalCount } }", sign_in(ports, scene.user).access)
+    assert activity.permissions == {(scene.app.id, ORDERS)}, "of the extension, not the person"
 
 
 def test_every_required_permission_must_be_held(ports: Ports, check: Checker) -> None:

@@ -41,7 +41,12 @@ from app.graphql.server.responses import (
     refused_as,
 )
 from app.ports import Ports
-from app.services.identity.identify import Identity, Visitor, record_use
+from app.services.identity.identify import (
+    Identity,
+    Visitor,
+    record_permission_uses,
+    record_use,
+)
 from app.web.request_hooks import note_actor
 
 _BYTES_PER_TOKEN = 400
@@ -299,8 +304,10 @@ class Exchange:
         return outcome
 
     def _count(self, actor: Actor, outcome: Outcome, seconds: float = 0.0) -> None:
-        """Count an operation of an app, in memory."""
-        if actor.is_app and actor.app_id is not None:
+        """Count an operation of an app, in memory; of its extensions what they needed."""
+        if not actor.is_app:
+            record_permission_uses(self._ports, actor)
+        elif actor.app_id is not None:
             self._ports.activity.count_app_request(
                 actor.app_id, outcome.code, seconds, actor.used or ()
             )

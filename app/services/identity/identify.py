@@ -136,6 +136,7 @@ def session_actor(visitor: Visitor, live_session: LiveSession, user: User) -> Ac
         permissions=user.permissions,
         channel_ids=user.channel_ids,
         grant=live_session.grant,
+        used=None if live_session.app is None else set(),
         address=visitor.address,
         user_agent=visitor.user_agent,
         issuer=visitor.issuer,
@@ -245,6 +246,14 @@ def record_use(ports: Ports, identity: Identity) -> None:
         activity.record_session_use(actor.session_id)
     elif identity.app_token_id is not None:
         activity.record_app_token_use(identity.app_token_id, actor.address)
+
+
+@building_block
+def record_permission_uses(ports: Ports, actor: Actor) -> None:
+    """Record, in memory, what an app or its extension has needed in this request."""
+    if actor.app_id is not None:
+        for permission in actor.used or ():
+            ports.activity.record_permission_use(actor.app_id, permission)
 
 
 def _app_actor(visitor: Visitor, found: FoundApp, client: AppClient | None = None) -> Actor:
