@@ -10,6 +10,7 @@ from app.domain.values.unchanging import unchanging
 from app.graphql.loaders.root_field import Loaders, make_loaders
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
+from app.services.sign_in.tokens import Verified
 
 
 @unchanging
@@ -49,6 +50,15 @@ class RequestContext:
             if is_owner:
                 self.proven_owners.add(user.id)
         return user
+
+    def verified(self, token: Verified) -> User | None:
+        """Return the user of a token that a use case has accepted.
+
+        That of a third party proves nothing: it sees what the token shows, no more.
+        """
+        if token.is_of_third_party:
+            return token.shown
+        return self.proven(token.shown, is_owner=token.is_owner)
 
     def with_new_loaders(self) -> "RequestContext":
         """Return the context of another operation of the request."""

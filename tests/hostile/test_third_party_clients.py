@@ -20,7 +20,15 @@ from app.settings import load_settings
 from tests.builders.addresses import make_address
 from tests.builders.oauth import grant, make_client
 from tests.builders.orders import make_cart, make_order
-from tests.builders.people import PASSWORD, actor_of, make_group, make_user, sessions_of, visit
+from tests.builders.people import (
+    PASSWORD,
+    actor_of,
+    make_group,
+    make_user,
+    sessions_of,
+    sign_in,
+    visit,
+)
 from tests.builders.products import make_product, product_id
 from tests.graphql.shop_client import ApiClient
 
@@ -159,6 +167,38 @@ def test_only_reading_use_cases_are_declared_for_third_parties() -> None:
     assert show_claims.__name__ == "show_claims"
     declared = {name for name, declaration in REGISTER.items() if declaration.scopes}
     assert declared == {"accounts.addresses.addresses_of_users", "oauth.userinfo.show_claims"}
+
+
+def test_own_token_proves_nothing_to_a_third_party(ports: Ports) -> None:
+    """Whoever has a token can have it verified: that shows what its scopes name, no more."""
+    user = make_user(ports, is_staff=True, groups=[make_group(ports, "Support", ORDERS)])
+    make_address(ports, user)
+    api = ApiClient(ports)
+
+    def verified(token: str, fields: str, header: str | None = None) -> tuple[Any, Any]:
+        query = (
+            f"mutation($t: String!) {{ tokenVerify(token: $t) {{ payload user {{ {fields} }} }} }}"
+        )
+        answer = api.ask(query, header, t=token)["data"]["tokenVerify"]
+        return answer["user"], answer["payload"]
+
+    hidden, claims = verified(token_of(ports, user, "openid"), "email")
+    assert hidden is None
+    assert (claims["email"], claims["is_staff"]) == ("", False)
+    token = token_of(ports, user, *DEFAULT_SCOPES)
+    for header in (None, token):
+        shown, claims = verified(token, "email permissionGroups { name }", header)
+        assert shown == {"email": "customer@example.com", "permissionGroups": []}
+        assert claims["email"] == "customer@example.com"
+        for field in ("addresses { city }", "secondFactors { name }", "metadata { key }"):
+            shown, _ = verified(token, field, header)
+            assert not shown or not any(shown.values()), field
+    assert verified(token_of(ports, user, "staff"), "email")[1]["is_staff"] is True
+    # Control: the person's own token, and that of a first party, show everything.
+    for token in (sign_in(ports, user).access, token_of(ports, user, "openid", first=True)):
+        shown, claims = verified(token, "addresses { city } secondFactors { name }")
+        assert shown == {"addresses": [{"city": "WROCŁAW"}], "secondFactors": []}
+        assert claims["email"] == "customer@example.com"
 
 
 def test_proxies_do_not_take_a_third_party_for_its_person(ports: Ports) -> None:

@@ -194,7 +194,7 @@ class ExternalMutations(graphene.ObjectType):
         )
         if verified is None:
             return ExternalVerify(is_valid=False, verify_data={})
-        user = info.context.proven(verified.user, is_owner=verified.is_owner)
+        user = info.context.verified(verified)
         return ExternalVerify(is_valid=True, user=user, verify_data=dict(verified.payload))
 
 

@@ -144,7 +144,7 @@ class TokenMutations(graphene.ObjectType):
             verified = tokens.verify_token(ports, actor, token=token)
         except Refused as refused:
             return VerifyToken(is_valid=False, errors=payload_problems(refused))
-        user = info.context.proven(verified.user, is_owner=verified.is_owner)
+        user = info.context.verified(verified)
         return VerifyToken(is_valid=True, user=user, payload=verified.payload)
 
 

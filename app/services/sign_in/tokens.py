@@ -11,7 +11,7 @@ from hmac import compare_digest
 from sqlalchemy import select
 
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor
+from app.domain.authorization.actor import Actor, ClientGrant
 from app.domain.shop.settings import Switches
 from app.domain.sign_in.jws import claimed_key
 from app.domain.sign_in.sign_in_log import SignInMethod
@@ -29,7 +29,9 @@ from app.ports.database import account
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, input_decides, public
 from app.services.authorization.session_rights import (
+    LiveSession,
     effective_user,
+    shown_user,
     with_effective_rights,
 )
 from app.services.authorization.shop_state import load_shop_state
@@ -127,15 +129,26 @@ class Refreshed:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A valid token of Latchkey: its user, and its claims."""
+    """A valid token of Latchkey: its user, its claims, and the OAuth client that has it."""
 
     user: User
     payload: Mapping[str, object]
+    client: ClientGrant | None = None
+
+    @property
+    def shown(self) -> User | None:
+        """The user as far as the token shows them to whoever has it."""
+        return shown_user(self.client, self.user)
+
+    @property
+    def is_of_third_party(self) -> bool:
+        return self.client is not None and not self.client.is_first_party
 
     @property
     def is_owner(self) -> bool:
-        """Whether the person has the token, not an extension that acts for them."""
-        return self.payload.get("type") != TokenType.EXTENSION
+        """Whether the person has the token, not an extension or a client that acts for them."""
+        is_extension = self.payload.get("type") == TokenType.EXTENSION
+        return not (is_extension or self.is_of_third_party)
 
 
 @input_decides
@@ -199,8 +212,13 @@ def verify_token(ports: Ports, actor: Actor, *, token: str | None) -> Verified:
     claims, found = verified.claims, verified.found
     if found is None or claims.type not in _TYPES:
         raise Refused(Problem("JWT_INVALID_TOKEN", TokenFault.INVALID.message, "token"))
-    user = effective_user(found, verified.shop_state.switches)
-    return Verified(user, claims.everything)
+    return verified_as(found, verified.shop_state.switches, claims)
+
+
+@building_block
+def verified_as(found: LiveSession, switches: Switches, claims: Claims) -> Verified:
+    """Return a valid token of the session ``found``."""
+    return Verified(effective_user(found, switches), claims.everything, found.client)
 
 
 @public

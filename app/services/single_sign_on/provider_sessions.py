@@ -36,7 +36,7 @@ from app.ports.identity_provider import Client, GrantRefused, TokenResponse
 from app.ports.process_cache import CallPurpose
 from app.services.audit.log import Change, record
 from app.services.authorization.register import input_decides, public
-from app.services.authorization.session_rights import LiveSession, effective_user
+from app.services.authorization.session_rights import LiveSession
 from app.services.identity.own_tokens import VerifiedSession, owner_of
 from app.services.identity.provider_assertions import WAITS
 from app.services.identity.provider_calls import verify_with
@@ -49,6 +49,7 @@ from app.services.sign_in.tokens import (
     replace_token,
     sign_pair,
     use_up,
+    verified_as,
     verify_argument_token,
     was_just_used,
 )
@@ -86,9 +87,7 @@ def verify_external_token(
     found = verified.found
     if found is None or found.provider_id != provider.id or not is_access(verified.claims):
         return None
-    return Verified(
-        effective_user(found, verified.shop_state.switches), verified.claims.everything
-    )
+    return verified_as(found, verified.shop_state.switches, verified.claims)
 
 
 @input_decides
