@@ -339,14 +339,24 @@ def _is_number(text: str) -> bool:
 
 
 def _after_sign_in(asked: ProtocolRequest) -> str:
-    """Return the path of the same request for after a new sign-in, which it then requires."""
+    """Return the path of the same request for after a new sign-in, which it then requires.
+
+    The age is counted from this request: a sign-in takes its time, and would never be new enough
+    for a small ``max_age``.
+    """
     values = dict(asked.payload.data.items())
-    prompts = _prompts(asked)
+    prompts, now = _prompts(asked), int(caller().ports.clock.timestamp())
+    after = [int(value) for value in (values.get(_SIGNED_IN_AFTER, ""),) if _is_number(value)]
+    max_age = values.pop("max_age", "")
+    if _is_number(max_age):
+        after.append(max(0, now - int(max_age)))
     if prompts & _NEW_SIGN_IN:
         values["prompt"] = " ".join(sorted(prompts - _NEW_SIGN_IN))
-        values[_SIGNED_IN_AFTER] = str(int(caller().ports.clock.timestamp()))
+        after.append(now)
         if not values["prompt"]:
             del values["prompt"]
+    if after:
+        values[_SIGNED_IN_AFTER] = str(max(after))
     return f"{AUTHORIZE}?{urlencode(values)}"
 
 

@@ -156,6 +156,15 @@ def test_person_is_led_to_the_sign_in_and_back(
         provider.pages.sign_in(user)
         assert "code" in sent_back(provider.get(path)), options
         clock.pass_(minutes=10)
+    # A sign-in takes its time, and is new enough even for no age at all.
+    provider.pages.sign_in(user)
+    clock.pass_(seconds=1)
+    path = next_path(provider.authorize(own, max_age="0"))
+    clock.pass_(seconds=30)
+    provider.pages.sign_in(user)
+    clock.pass_(seconds=1)
+    assert "code" in sent_back(provider.get(path))
+    clock.pass_(minutes=10)
     assert sent_back(provider.authorize(own, max_age="60", prompt="none"))["error"] == [
         "login_required"
     ]
