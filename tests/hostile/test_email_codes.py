@@ -12,7 +12,13 @@ from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_log import SignInPlace
 from app.domain.values.errors import Refused, TrafficClosed
-from app.models import EmailCodeRecord, PasskeyRecord, SessionRecord, UserRecord
+from app.models import (
+    EmailCodeRecord,
+    OAuthConsentRecord,
+    PasskeyRecord,
+    SessionRecord,
+    UserRecord,
+)
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
 from app.services.hosted.sign_in import ask_for_hosted_code, verify_hosted_code
@@ -27,6 +33,7 @@ from app.services.sign_in.email_codes import (
 )
 from app.services.sign_in.second_factor_sign_in import verify_second_factor
 from app.services.sign_in.tokens import TokenPair
+from tests.builders.oauth import grant, make_client
 from tests.builders.outbox import mails
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import NOBODY, PASSWORD, make_user, sign_in, user_as_stored
@@ -197,6 +204,8 @@ def test_second_factor_is_asked_for_as_after_a_password(ports: Ports) -> None:
 def test_account_that_a_stranger_registered_loses_what_they_set(ports: Ports) -> None:
     stranger = make_user(ports, ANN, is_confirmed=False)
     sign_in(ports, stranger)
+    forum = make_client(ports).client
+    grant(ports, forum, stranger)
     make_passkey(ports, stranger, SoftwareAuthenticator())
     verify(ports, ask(ports), code_in_mail(ports))
     stored = user_as_stored(ports, stranger)
@@ -204,12 +213,15 @@ def test_account_that_a_stranger_registered_loses_what_they_set(ports: Ports) ->
     with ports.database.reading() as session:
         assert session.scalars(select(PasskeyRecord.id)).all() == []
         assert len(session.scalars(select(SessionRecord.id)).all()) == 1
+        assert session.scalars(select(OAuthConsentRecord.client_id)).all() == []
     with pytest.raises(Refused):
         log_in(ports, ANN, PASSWORD)
-    # A confirmed account keeps its password.
-    make_user(ports, "bob@example.com")
+    # A confirmed account keeps its password, and what it allowed.
+    grant(ports, forum, make_user(ports, "bob@example.com"))
     verify(ports, ask(ports, "bob@example.com"), code_in_mail(ports), visitor(1))
     log_in(ports, "bob@example.com", PASSWORD, visitor(2))
+    with ports.database.reading() as session:
+        assert session.scalars(select(OAuthConsentRecord.client_id)).all() == [forum.id]
 
 
 @pytest.mark.parametrize("mode", list(PasswordLoginMode))

@@ -20,6 +20,7 @@ from app.domain.values.ids import to_global_id
 from app.models import (
     AuthenticatorAppRecord,
     ExternalIdentityRecord,
+    OAuthConsentRecord,
     PasskeyRecord,
     RecoveryCodeRecord,
     SecondFactorChallengeRecord,
@@ -174,12 +175,13 @@ def confirm_email(ports: Ports, actor: Actor, session: Session, user: UserRecord
 def prove_email(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
     """Confirm the email of ``user``, whose row is locked, by a mail that its owner has read.
 
-    Who registered an unconfirmed account may not own the address: its password and sessions go, as
-    do unverified identities and second factors.
+    Who registered an unconfirmed account may not own the address: its password, sessions
+    and consents go, as do unverified identities and second factors.
     """
     if not user.is_confirmed:
         user.password_hash = None
-        session.execute(delete(SessionRecord).where(SessionRecord.user_id == user.id))
+        for kind in (SessionRecord, OAuthConsentRecord):
+            session.execute(delete(kind).where(kind.user_id == user.id))
         user.tokens_valid_after = ports.clock.now()
         before, after = {"is_confirmed": False}, {"is_confirmed": True}
         change = Change("account.confirm", "User", user.id, user.email, before, after)
