@@ -143,8 +143,10 @@ class ProtocolRequest(OAuth2Request):  # type: ignore[misc]
         return self.payload.data
 
     def check_parameters(self) -> None:
-        """Raise for a parameter that comes twice, or that can't be repeated in an error."""
+        """Raise for one that comes twice, can't be stored, or can't be repeated in an error."""
         for name, values in self.payload.datalist.items():
+            if any("\0" in value for value in (name, *values)):
+                raise InvalidRequestError("A parameter contains a NUL character.")
             if len(values) > 1 and not invalid_error_characters(name):
                 raise InvalidRequestError(f"Multiple '{name}' in request.")
         for name in _ECHOED:
@@ -354,7 +356,7 @@ class _SignedAssertion(JWTBearerClientAssertion):  # type: ignore[misc]
     def __call__(self, query_client: Any, request: ProtocolRequest) -> Any:
         try:
             return super().__call__(query_client, request)
-        except (JoseError, ValueError, TypeError, KeyError):
+        except (JoseError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise InvalidClientError("Invalid client assertion.") from None
 
     def get_audiences(self) -> list[str]:

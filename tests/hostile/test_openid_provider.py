@@ -33,9 +33,10 @@ OFFLINE = "openid profile email offline_access"
 
 
 @pytest.fixture
-def database_url(sqlite_url: str) -> str:
+def database_url(request: pytest.FixtureRequest) -> str:
     """One database is enough: races for codes and tokens are tested on both elsewhere."""
-    return sqlite_url
+    url: str = request.getfixturevalue(f"{getattr(request, 'param', 'sqlite')}_url")
+    return url
 
 
 @pytest.fixture
@@ -282,6 +283,28 @@ def test_no_secret_is_logged_at_any_level(
         VERIFIER,
     ):
         assert secret not in told
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_text_that_postgresql_cannot_hold_is_no_server_error(ports: Ports, site: Provider) -> None:
+    """Also in an assertion, which names its client before its signature is checked."""
+    site.pages.sign_in(make_user(ports))
+    own = make_client(ports, "Storefront", is_first_party=True, scopes=SCOPES)
+    for name in ("client_id", "nonce", "state", "scope", "ui_locales", "x\0"):
+        assert site.authorize(own, **{name: "a\0b"}).status_code == 400, name
+    header = base64.urlsafe_b64encode(b'{"alg":"RS256"}').decode().rstrip("=")
+    for claims in (b'{"sub":"a\\u0000"}', b'{"sub":"\\ud800"}', b"[" * 20_000, b'{"sub":[]}'):
+        payload = base64.urlsafe_b64encode(claims).decode().rstrip("=")
+        form = {
+            "grant_type": "client_credentials",
+            "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+            "client_assertion": f"{header}.{payload}.eA",
+        }
+        answer = site.post("/oauth/token", form)
+        assert (answer.status_code, answer.json()["error"]) == (400, "invalid_client"), claims[:9]
+    for auth in (("a\0", "x"), (own.id, "x\0")):
+        assert site.post("/oauth/introspect", {"token": "x"}, auth=auth).status_code == 401
+    assert "code" in sent_back(site.authorize(own, nonce="a"))
 
 
 def test_own_keys_are_those_of_no_provider(ports: Ports, provider: OwnProvider) -> None:

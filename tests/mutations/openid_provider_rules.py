@@ -54,6 +54,20 @@ OPENID_PROVIDER = (
         _GRANT_TESTS,
     ),
     Mutant(
+        "Consent counts when a code is exchanged",
+        _GRANTS,
+        "    if not_allowed(session, signed_in.user_id, client, asked.words):\n",
+        "    if False:\n",
+        _GRANT_TESTS,
+    ),
+    Mutant(
+        "A verified token shows a third party what its scopes name",
+        "app/graphql/context.py",
+        "        if token.is_of_third_party:\n",
+        "        if False:\n",
+        _THIRD_PARTIES,
+    ),
+    Mutant(
         "Only people with all permissions manage clients with more rights",
         _CLIENTS,
         "    if (client.is_first_party or privileged(client.scopes)) and not",

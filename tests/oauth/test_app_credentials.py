@@ -8,16 +8,18 @@ from typing import Any
 import jwt
 import pytest
 
-from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from app.services.apps.app_changes import deactivate_app
 from app.services.apps.app_tokens import list_app_tokens
 from app.services.identity.identify import identify
+from app.services.oauth.app_grants import grant_app_token
 from app.services.oauth.clients import ClientChange, update_client
+from app.services.operations.cleanup import clean_up
 from tests.builders.apps import make_app
 from tests.builders.oauth import Registered, make_client
-from tests.builders.people import visit
+from tests.builders.people import NOBODY, visit
 from tests.builders.shop import close_storefront
 from tests.fakes.clock import FakeClock
 from tests.oauth.pages import BASE, Provider, provider_of
@@ -137,6 +139,36 @@ def test_key_of_the_app_stands_in_for_a_secret(
         proof = {"client_assertion_type": BEARER, "client_assertion": garbage}
         refused = site.post("/oauth/token", {**CREDENTIALS, **proof})
         assert refused.json()["error"] == "invalid_client", garbage
+
+
+def test_assertion_is_remembered_as_long_as_it_is_accepted(
+    ports: Ports, site: Provider, app_id: int, clock: FakeClock
+) -> None:
+    """Clocks may differ by a minute, so that one which has just expired still works, once."""
+    keys = json.dumps({"keys": [public_jwk(rsa_key(), kid="a")]})
+    client = make_client(ports, app_id=app_id, key_set=keys)
+    claims = {"iss": client.id, "sub": client.id, "aud": BASE, "exp": int(clock.timestamp()) + 60}
+
+    def ask(jti: str) -> Any:
+        assertion = jwt.encode({**claims, "jti": jti}, rsa_key(), "RS256", headers={"kid": "a"})
+        proof = {"client_assertion_type": BEARER, "client_assertion": assertion}
+        return site.post("/oauth/token", {**CREDENTIALS, **proof}).json()
+
+    assert "access_token" in ask("1")
+    clock.pass_(seconds=90)
+    clean_up(ports, WORKER)
+    assert ask("1")["error"] == "invalid_client"
+    assert "access_token" in ask("2")
+    claims["exp"] = 1e300
+    assert ask("3")["error"] == "invalid_client"
+
+
+def test_client_that_is_disabled_on_the_way_gets_no_token(ports: Ports, app_id: int) -> None:
+    """What was read of it before counts no more."""
+    client = make_client(ports, app_id=app_id).client
+    assert grant_app_token(ports, NOBODY, client) is not None
+    update_client(ports, OPERATOR, client.client_id, ClientChange(is_active=False))
+    assert grant_app_token(ports, NOBODY, client) is None
 
 
 def test_assertion_of_a_client_that_has_a_secret_is_refused(

@@ -9,7 +9,7 @@ from app.domain.apps.apps import NewAppToken
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import APP_TOKEN_LIFETIME, OAuthClient, digest_of_secret
-from app.models import AppRecord, AppTokenRecord, OAuthAssertionRecord
+from app.models import AppRecord, AppTokenRecord, OAuthAssertionRecord, OAuthClientRecord
 from app.ports import Ports
 from app.services.authorization.register import input_decides
 from app.services.identity.stored_apps import store_token
@@ -29,11 +29,15 @@ def grant_app_token(
     """Return a token of the client's app that ends in ten minutes.
 
     It has the app's permissions of the moment, within ``permissions`` if given. The client's
-    earlier ones that have expired are deleted. ``None`` if the app isn't active.
+    earlier ones that have expired are deleted. ``None`` if the app or the client isn't active.
     """
     now, name = ports.clock.now(), app_token_name(client)
     with ports.database.transaction() as session:
-        app = None if client.app_id is None else session.get(AppRecord, client.app_id)
+        # Locked, so that a client that is being disabled gets no token that outlives it.
+        stored = session.get(OAuthClientRecord, client.id, with_for_update=True)
+        if stored is None or not stored.is_active:
+            return None
+        app = None if stored.app_id is None else session.get(AppRecord, stored.app_id)
         if app is None or not (app.is_active and app.is_installed):
             return None
         session.execute(
@@ -55,9 +59,11 @@ def claim_assertion(
     if expires > ports.clock.now() + MAX_ASSERTION_LIFETIME:
         return False
     digest = digest_of_secret(f"{client.client_id} {jti}")
+    # Clocks may differ: an assertion can still be accepted when it has just expired.
+    kept_until = expires + MAX_ASSERTION_LIFETIME
     try:
         with ports.database.transaction() as session:
-            session.add(OAuthAssertionRecord(digest=digest, expires_at=expires))
+            session.add(OAuthAssertionRecord(digest=digest, expires_at=kept_until))
     except IntegrityError:
         return False
     return True

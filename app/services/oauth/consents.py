@@ -17,7 +17,7 @@ from app.models import (
     OAuthConsentRecord,
     SessionRecord,
 )
-from app.ports import Ports
+from app.ports import Ports, ReadSession
 from app.ports.database import account
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
@@ -45,14 +45,21 @@ def missing_consent(
     ports: Ports, actor: Actor, client: OAuthClient, scopes: Collection[str]
 ) -> frozenset[str]:
     """Return the scopes that the caller has to allow ``client`` first; none for first parties."""
+    with ports.database.reading() as session:
+        return not_allowed(session, own_id(actor), client, scopes)
+
+
+@building_block
+def not_allowed(
+    session: Session | ReadSession, user_id: int, client: OAuthClient, scopes: Collection[str]
+) -> frozenset[str]:
+    """Return the scopes that a person hasn't allowed ``client``; none for first parties."""
     if client.is_first_party:
         return frozenset()
     query = select(OAuthConsentRecord.scope).where(
-        OAuthConsentRecord.user_id == own_id(actor), OAuthConsentRecord.client_id == client.id
+        OAuthConsentRecord.user_id == user_id, OAuthConsentRecord.client_id == client.id
     )
-    with ports.database.reading() as session:
-        stored = session.scalar(query)
-    return frozenset(scopes) - frozenset((stored or "").split())
+    return frozenset(scopes) - frozenset((session.scalar(query) or "").split())
 
 
 @account_owner_only

@@ -22,6 +22,7 @@ from app.domain.authorization.permissions import read_grant
 from app.domain.oauth import (
     CODE_LENGTH,
     CODE_LIFETIME,
+    EMAIL,
     OFFLINE,
     REFRESH_PREFIX,
     SECRET_LENGTH,
@@ -57,7 +58,7 @@ from app.services.authorization.session_rights import (
 from app.services.authorization.shop_state import Lookup
 from app.services.identity.own_tokens import verify_own_token
 from app.services.oauth.clients import to_client
-from app.services.oauth.consents import missing_consent
+from app.services.oauth.consents import missing_consent, not_allowed
 from app.services.sign_in.sessions import (
     ClientSession,
     OpenedSession,
@@ -131,7 +132,9 @@ class Granted:
 
 @public
 def find_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient | None:
-    """Return the enabled client of that client ID; ``None`` for none."""
+    """Return the enabled client of that client ID; ``None`` for none, whatever the text."""
+    if "\0" in client_id:
+        return None  # what PostgreSQL can't compare
     query = select(OAuthClientRecord).where(
         OAuthClientRecord.client_id == client_id, OAuthClientRecord.is_active
     )
@@ -267,6 +270,8 @@ def _exchange(
     judged = _judge(find_session(ports, signed_in.token, signed_in.user_id), asked)
     if judged is None or signed_in.expires_at <= ports.clock.now():
         return None
+    if not_allowed(session, signed_in.user_id, client, asked.words):
+        return None
     lifetime = None
     if OFFLINE not in asked.scopes:
         lifetime = timedelta(seconds=ports.configuration.jwt_ttl_access)
@@ -311,7 +316,7 @@ def _sign(ports: Ports, actor: Actor, begun: _Begun) -> Granted:
     live, opened = begun.lookup.found, begun.opened
     left = opened.expires - ports.clock.timestamp()
     return Granted(
-        access_token=sign_access(ports, actor, opened, live.user, ""),
+        access_token=sign_access(ports, actor, opened, _named_in_token(live), ""),
         refresh_token=begun.refresh_token,
         expires_in=int(min(ports.configuration.jwt_ttl_access, left)),
         scopes=frozenset() if live.client is None else live.client.words,
@@ -321,6 +326,18 @@ def _sign(ports: Ports, actor: Actor, begun: _Begun) -> Granted:
         origin=live.origin,
         amr=live.amr,
     )
+
+
+def _named_in_token(live: LiveSession) -> User:
+    """Return the person as an access token names them, which whoever has it can read.
+
+    Third parties read the email and the role with the scopes for them alone.
+    """
+    user, client = live.user, live.client
+    if client is None or client.is_first_party:
+        return user
+    email = user.email if client.covers(EMAIL) else ""
+    return replace(user, email=email, is_staff=user.is_staff and client.is_for_staff)
 
 
 @building_block
@@ -401,6 +418,8 @@ def use_refresh_token(
             return None
         judged = _judge(find_session(ports, kept.token, kept.user_id))
         if judged is None or kept.authenticated_at is None:
+            return None
+        if not_allowed(session, kept.user_id, client, kept.oauth_scope.split()):
             return None
         used.used_at = ports.clock.now()
         refresh = _add_refresh_token(ports, session, kept.id)

@@ -13,6 +13,7 @@ from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.oauth.clients import ClientChange, update_client
 from app.services.oauth.consents import (
+    allow_client,
     disconnect_program,
     list_connected_programs,
     scopes_to_allow,
@@ -266,3 +267,18 @@ def test_session_without_offline_access_ends_with_its_access_token(
     assert granted.expires_in == ports.configuration.jwt_ttl_access
     clock.pass_(seconds=granted.expires_in)
     assert not works(ports, granted.access_token)
+
+
+def test_consent_counts_when_tokens_are_given(ports: Ports) -> None:
+    """One that was taken back on the way, or that a first party never needed, is none."""
+    user, client = make_user(ports), make_client(ports, is_first_party=True).client
+    person = at_pages(ports, user)
+    code = make_code(ports, client, person, OFFLINE_SCOPES)
+    granted = exchange(ports, client, make_code(ports, client, person, OFFLINE_SCOPES))
+    assert granted is not None
+    third = update_client(ports, OPERATOR, client.client_id, ClientChange(is_first_party=False))
+    assert exchange(ports, third, code) is None
+    assert refresh(ports, third, granted.refresh_token) is None
+    # Control: the same grant once its person has allowed it.
+    allow_client(ports, person, third, OFFLINE_SCOPES)
+    assert refresh(ports, third, granted.refresh_token) is not None
