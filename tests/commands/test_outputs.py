@@ -12,16 +12,19 @@ from pathlib import Path
 from string import ascii_letters
 
 import pytest
+from sqlalchemy import update
 
 from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
+from app.models import OAuthClientRecord
 from app.ports import Ports
 from app.services.keys import ring
 from app.services.operations.background_work import record_heartbeat
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.mails import make_mail, make_waiting_mail
+from tests.builders.oauth import make_client
 from tests.builders.people import make_group, make_user, sign_in
 from tests.builders.sign_in_events import make_sign_in
 from tests.commands.golden_files import FORMS, GOLDEN, agreed, outcome
@@ -107,6 +110,19 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
             "sync",
         ),
         "unlink-client-none": ("unlink-client", "1"),
+    },
+    "oauth-client": {
+        "create": ("create", "Board", "--redirect-uri", "https://board.example.com/callback"),
+        "create-refused": ("create", "Board", "--scope", "everything"),
+        "list": ("list",),
+        "show": ("show", "forum"),
+        "show-nothing": ("show", "nothing"),
+        "edit": ("edit", "forum", "--name", "Board", "--first-party"),
+        "rotate-secret": ("rotate-secret", "forum", "--overlap", "0"),
+        "disable": ("disable", "forum"),
+        "enable": ("enable", "forum"),
+        "delete": ("delete", "forum", "--yes"),
+        "delete-unasked": ("delete", "forum"),
     },
     "shop": {
         "logo-none": ("logo",),
@@ -219,6 +235,9 @@ def furnished(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) ->
         _make_mails(ports, bob)
         save_provider(ports, OPERATOR, "default", ProviderUpdate({"client_id": "shop"}))
         ring(ports)
+        make_client(ports, "Forum")
+        with ports.database.transaction() as session:
+            session.execute(update(OAuthClientRecord).values(client_id="forum"))
     return file
 
 

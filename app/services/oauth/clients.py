@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import ColumnElement, delete, false, select
 from sqlalchemy.orm import Session
 
 from app.domain.apps.apps import DEFAULT_OVERLAP, overlap_problem
@@ -28,6 +28,7 @@ from app.domain.oauth import (
 )
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import ABSENT, Absent
+from app.domain.values.text_rules import is_storable
 from app.models import AppTokenRecord, OAuthClientRecord, OAuthClientSecretRecord, SessionRecord
 from app.ports import Ports, ReadSession
 from app.services.audit.log import Change, record
@@ -90,9 +91,7 @@ def list_clients(ports: Ports, actor: Actor) -> tuple[OAuthClient, ...]:
 def show_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
     """Return a client by its client ID; refuses NOT_FOUND on ``id``."""
     with ports.database.reading() as session:
-        stored = session.scalar(
-            select(OAuthClientRecord).where(OAuthClientRecord.client_id == client_id)
-        )
+        stored = session.scalar(select(OAuthClientRecord).where(has_client_id(client_id)))
         if stored is None:
             raise Refused(_NOT_FOUND)
         secrets = _secrets_of(session, ports.clock.now(), stored.id)
@@ -285,11 +284,18 @@ def _facts(client: OAuthClient) -> Mapping[str, object]:
     }
 
 
+@building_block
+def has_client_id(client_id: str) -> ColumnElement[bool]:
+    """Return the condition that finds the client of a client ID."""
+    # No database can be asked for what it cannot hold.
+    return OAuthClientRecord.client_id == client_id if is_storable(client_id) else false()
+
+
 def _locked(
     ports: Ports, actor: Actor, session: Session, client_id: str
 ) -> tuple[OAuthClientRecord, OAuthClient]:
     """Return a client that the caller can manage, for a change of it."""
-    query = select(OAuthClientRecord).where(OAuthClientRecord.client_id == client_id)
+    query = select(OAuthClientRecord).where(has_client_id(client_id))
     stored = session.scalar(query.with_for_update())
     if stored is None:
         raise Refused(_NOT_FOUND)

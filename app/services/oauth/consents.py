@@ -25,6 +25,7 @@ from app.services.authorization.register import (
     building_block,
     requires_person,
 )
+from app.services.oauth.clients import has_client_id
 from app.services.sign_in.reauthentication import own_id
 
 _NOT_FOUND = Problem("NOT_FOUND", "This program isn't connected.", "client")
@@ -117,9 +118,7 @@ def disconnect_program(ports: Ports, actor: Actor, client_id: str) -> None:
 def _disconnect(
     ports: Ports, actor: Actor, session: Session, user_id: int, client_id: str
 ) -> None:
-    client = session.scalar(
-        select(OAuthClientRecord).where(OAuthClientRecord.client_id == client_id)
-    )
+    client = session.scalar(select(OAuthClientRecord).where(has_client_id(client_id)))
     stored = None if client is None else session.get(OAuthConsentRecord, (user_id, client.id))
     if client is None or stored is None:
         raise Refused(_NOT_FOUND)

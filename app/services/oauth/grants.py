@@ -57,7 +57,7 @@ from app.services.authorization.session_rights import (
 )
 from app.services.authorization.shop_state import Lookup
 from app.services.identity.own_tokens import verify_own_token
-from app.services.oauth.clients import to_client
+from app.services.oauth.clients import has_client_id, to_client
 from app.services.oauth.consents import missing_consent, not_allowed
 from app.services.sign_in.sessions import (
     ClientSession,
@@ -133,11 +133,7 @@ class Granted:
 @public
 def find_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient | None:
     """Return the enabled client of that client ID; ``None`` for none, whatever the text."""
-    if "\0" in client_id:
-        return None  # what PostgreSQL can't compare
-    query = select(OAuthClientRecord).where(
-        OAuthClientRecord.client_id == client_id, OAuthClientRecord.is_active
-    )
+    query = select(OAuthClientRecord).where(has_client_id(client_id), OAuthClientRecord.is_active)
     with ports.database.reading() as session:
         stored = session.scalar(query)
         return None if stored is None else to_client(stored)
