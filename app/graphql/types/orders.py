@@ -65,8 +65,12 @@ class _OrderConditions:
     )
     updated_at = graphene.InputField("app.graphql.types.lists.DateTimeRangeInput")
     status = OrderStatusEnumFilterInput()
-    number = graphene.InputField("app.graphql.types.lists.IntFilterInput")
-    user_email = graphene.InputField("app.graphql.types.lists.StringFilterInput")
+    number = graphene.InputField(
+        "app.graphql.types.lists.IntFilterInput", description="The order's number."
+    )
+    user_email = graphene.InputField(
+        "app.graphql.types.lists.StringFilterInput", description="The buyer's email."
+    )
 
 
 class CustomerOrderWhereInput(_OrderConditions, graphene.InputObjectType):
