@@ -150,7 +150,7 @@ def end_others() -> BaseResponse:
     return redirect_with(text("All other sessions ended."), "account.index")
 
 
-@blueprint.post("/programs/<client_id>/disconnect")
+@blueprint.post("/programs/<slug:client_id>/disconnect")
 @signed_in
 def disconnect(client_id: str) -> BaseResponse:
     """Take back what a program was allowed, and end its sessions."""

@@ -63,7 +63,7 @@ def test_every_page_shows_odd_texts(shop: Ports, sqlite_url: str, in_turn: InTur
     app = create_app(shop, Settings())
     desk = open_console(app, shop, ADMIN)
     paths = [
-        good_path(app, rule)
+        good_path(rule)
         for rule in app.url_map.iter_rules()
         if "GET" in (rule.methods or ()) and rule.endpoint.startswith("console.")
     ]
