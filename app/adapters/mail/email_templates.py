@@ -303,9 +303,9 @@ class JinjaEmailTemplates:
         own: OwnTemplate | None = None,
     ) -> RenderedMail:
         language = load_language(mail.language_code, self._catalogs)
-        shown = shown_values(mail.values, language)
         if own is not None:
-            return self._render_own(mail, shown, shop, logo, own)
+            return self._render_own(mail, language, shop, logo, own)
+        shown = shown_values(mail.values, language)
         values = {"shop": shop, "shop_name": shop.name, "recipient": mail.recipient, **shown}
         token = _language.set(language)
         try:
@@ -317,7 +317,7 @@ class JinjaEmailTemplates:
         finally:
             _language.reset(token)
         parts = OwnTemplate(subject, self._inliner.inline(html), _with_footer(text, shop))
-        return _addressed(mail, shop, logo, parts)
+        return _addressed(mail, shop, logo, parts, language)
 
     def starter(self, kind: MailKind, language_code: str) -> OwnTemplate:
         language = load_language(language_code, self._catalogs)
@@ -339,15 +339,14 @@ class JinjaEmailTemplates:
     def _render_own(
         self,
         mail: Mail,
-        shown: Mapping[str, str],
+        language: MailLanguage,
         shop: ShopSettings,
         logo: Logo | None,
         own: OwnTemplate,
     ) -> RenderedMail:
-        texts = {**shown, "recipient": mail.recipient}
+        texts = {**shown_values(mail.values, language), "recipient": mail.recipient}
         parts = render_template(mail.kind, own, texts, shop_name=shop.name)
         if not is_whole_page(own.html):
-            language = load_language(mail.language_code, self._catalogs)
             values = {
                 "shop_name": shop.name,
                 "body": Markup(parts.html),  # noqa: S704 - checked, and its values escaped
@@ -360,11 +359,15 @@ class JinjaEmailTemplates:
             message = "The email is larger than {limit} kB."
             values = {"limit": MAX_OUTPUT // 1024}
             raise OwnTemplateBroken(Problem("INVALID", message, "html", lines=(1,), values=values))
-        return _addressed(mail, shop, logo, parts)
+        return _addressed(mail, shop, logo, parts, language)
 
 
 def _addressed(
-    mail: Mail, shop: ShopSettings, logo: Logo | None, parts: OwnTemplate
+    mail: Mail,
+    shop: ShopSettings,
+    logo: Logo | None,
+    parts: OwnTemplate,
+    language: MailLanguage,
 ) -> RenderedMail:
     return RenderedMail(
         sender_name=shop.default_mail_sender_name or shop.name,
@@ -374,6 +377,7 @@ def _addressed(
         text=parts.text,
         html=parts.html,
         reply_to=shop.mail_reply_to,
+        language=language.tag,
         logo=logo,
     )
 

@@ -158,13 +158,13 @@ class MailPreview:
     problems: tuple[str, ...] = ()
 
 
-def make_mail_preview(mail: RenderedMail, language: str, frame: str) -> MailPreview:
+def make_mail_preview(mail: RenderedMail, frame: str) -> MailPreview:
     """Return the preview of ``mail``; its HTML is at the address ``frame``."""
     sender = mail.sender_name
     if mail.sender_address:
         sender = text("{name} <{email}>", name=sender, email=mail.sender_address)
     return MailPreview(
-        sender, mail.reply_to, mail.recipient, mail.subject, mail.text, language.lower(), frame
+        sender, mail.reply_to, mail.recipient, mail.subject, mail.text, mail.language, frame
     )
 
 
@@ -410,7 +410,7 @@ def _look_page(
         mail = preview_mail(ports(), actor(), place.kind, place.language, design)
         parameters = {"entered": key} if key else place.parameters
         frame = url_for("console.emails.framed", **parameters)
-        preview = make_mail_preview(mail, place.language, frame)
+        preview = make_mail_preview(mail, frame)
     return with_frame(
         show(
             "emails/look.html",

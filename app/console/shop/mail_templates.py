@@ -592,7 +592,7 @@ def _preview(
         return refused_preview(Refused(*map(with_lines, refused.problems)))
     place = {"entered": key} if key else {"language": language or None, "version": version or None}
     frame = url_for("console.mail_templates.framed", kind=kind.value, **place)
-    return make_mail_preview(mail, language, frame)
+    return make_mail_preview(mail, frame)
 
 
 def _lines(source: str) -> str:

@@ -124,9 +124,9 @@ class Mail:
 class RenderedMail:
     """A mail ready to be handed over: header fields are single lines, both bodies are complete.
 
-    ``reply_to`` is "" for the sender. The HTML shows ``logo`` by its ``CONTENT_ID``.
-    ``message_id`` and ``created_at`` are the same in each attempt to send it; without them, the
-    mailer makes some.
+    ``reply_to`` is "" for the sender; ``language`` is that of the texts. The HTML shows ``logo``
+    by its ``CONTENT_ID``. ``message_id`` and ``created_at`` are the same in each attempt to send
+    it; without them, the mailer makes some.
     """
 
     sender_name: str
@@ -138,6 +138,7 @@ class RenderedMail:
     message_id: str = ""
     created_at: datetime | None = None
     reply_to: str = ""
+    language: str = ""
     logo: Logo | None = None
 
 
