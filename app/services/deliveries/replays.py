@@ -260,8 +260,9 @@ def preview_replay(
 def send_waiting_deliveries(ports: Ports, actor: Actor, webhook_id: int) -> int:
     """Send the deliveries of a webhook now that wait for a later attempt; return how many.
 
-    Raises ``PermissionDenied`` to people who lack a permission of the app. Refuses NOT_FOUND on
-    ``id``, and INVALID on it if the webhook is disabled or its app inactive.
+    None while it is paused: they are sent in order once it is resumed. Raises
+    ``PermissionDenied`` to people who lack a permission of the app. Refuses NOT_FOUND on ``id``,
+    and INVALID on it if the webhook is disabled or its app inactive.
     """
     with ports.database.reading() as session:
         require_webhook_within_reach(session, actor, webhook_id)
@@ -270,6 +271,8 @@ def send_waiting_deliveries(ports: Ports, actor: Actor, webhook_id: int) -> int:
         webhook = session.get(WebhookRecord, webhook_id)
         if webhook is None:
             raise Refused(_NO_WEBHOOK)
+        if webhook.paused_at is not None:
+            return 0
         count = release_all(session, webhook_id, ports.shared_clock.now())
         name = webhook.name or masked_url(webhook.target_url)
         after = {"deliveries": count}

@@ -27,6 +27,7 @@ from app.services.console.reverts import revert_change, show_revert
 from app.services.deliveries.backlog import read_endpoint_backlogs, read_waiting
 from app.services.deliveries.dispatch import lease_due_deliveries, seconds_to_next_slot
 from app.services.deliveries.fanout import fan_out_events
+from app.services.deliveries.replays import send_waiting_deliveries
 from app.services.deliveries.sending import send_deliveries
 from app.services.operations.background_work import find_waiting_work, read_worker_status
 from app.services.operations.cleanup import clean_up
@@ -268,3 +269,17 @@ def test_several_workers_keep_one_rate_together(ports: Ports, clock: FakeClock) 
         runs = [pool.submit(lease) for _ in range(4)]
         together = sum(run.result(timeout=60) for run in runs)
     assert together == 20 * RATE_BURST
+
+
+def test_nothing_that_waits_is_called_sent_while_it_is_paused(ports: Ports) -> None:
+    webhook = _webhook(ports)
+    failing = replace(ports, http=FakeHttp(ports.database, lambda _request: HttpResponse(503)))
+    delivery = make_delivery(ports, webhook)
+    work_off(failing)
+    retried_at = stored_delivery(ports, delivery).next_attempt_at
+    _pause(ports, webhook)
+    assert send_waiting_deliveries(ports, OPERATOR, webhook) == 0
+    assert stored_delivery(ports, delivery).next_attempt_at == retried_at
+    _resume(ports, webhook)
+    assert send_waiting_deliveries(ports, OPERATOR, webhook) == 1
+    assert work_off(ports) == 1
