@@ -23,6 +23,7 @@ from app.models import (
     AddressRecord,
     AppInstallationRecord,
     AppProblemRecord,
+    AppRecord,
     AuditRecord,
     CheckoutRecord,
     DeliveryRecord,
@@ -195,6 +196,25 @@ def erase_dismissals(session: Session, traces: Traces) -> None:
 
 
 @building_block
+def erase_contacts(session: Session, traces: Traces) -> None:
+    """Remove the person's email where it was the contact of an app, also from the audit log.
+
+    Alerts about the app's webhooks are sent to staff who manage apps from then on.
+    """
+    emails = {email.casefold() for email in (traces.email, *traces.former_emails)}
+    for app in session.scalars(select(AppRecord).where(AppRecord.contact_email != "")).all():
+        if app.contact_email.casefold() in emails:
+            app.contact_email = ""
+    entry = AuditRecord
+    for found in session.scalars(select(entry).where(entry.action == "app.update")).all():
+        if str(found.before.get("contact_email")).casefold() in emails:
+            found.before = {**found.before, "contact_email": ERASED}
+        if str(found.after.get("contact_email")).casefold() in emails:
+            found.after = {**found.after, "contact_email": ERASED}
+    session.flush()
+
+
+@building_block
 def erase_requesters(session: Session, traces: Traces) -> None:
     """Replace name and IP address where the person asked for the installation of an app."""
     for installation in session.scalars(select(AppInstallationRecord)).all():
@@ -314,6 +334,7 @@ def erase_person(ports: Ports, actor: Actor, email: str) -> Erasure:
         record(ports, actor, session, Change("user.erase", "User", user.id))
         session.flush()
         erase_savers(session, traces)
+        erase_contacts(session, traces)
         erase_requesters(session, traces)
         erase_import_digests(session, traces)
         return Erasure(

@@ -9,13 +9,18 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.models import AuditRecord, ImportedRowRecord, OrderRecord
 from app.ports import Ports
+from app.services.apps.app_changes import AppChange, update_app
+from app.services.apps.app_lists import show_app
 from app.services.people.erasure import erase_person
+from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import make_group, make_staff, make_user
 from tests.builders.personal_data import EMAIL, WORDS, make_person_with_traces, tables_with
 from tests.builders.sign_in_events import stored_sign_ins
 from tests.builders.webhooks import change_webhook
+
+OTHER = "oncall@app.example.com"
 
 
 @pytest.mark.both_databases
@@ -36,6 +41,19 @@ def test_nothing_but_the_event_of_the_deletion_names_the_person(ports: Ports) ->
     assert (erased.user_id, erased.sign_ins, erased.orders, erased.emails, erased.deliveries) == (
         *(person.id, 2, 1, 3, 4),
     )
+
+
+def test_person_is_the_contact_of_no_app_anymore(ports: Ports) -> None:
+    make_user(ports, EMAIL)
+    theirs, others = (make_app(ports, name)[0] for name in ("Theirs", "Others"))
+    for app, emails in ((theirs, (EMAIL.title(), "")), (theirs, (EMAIL,)), (others, (OTHER,))):
+        for email in emails:
+            update_app(ports, OPERATOR, app, AppChange(contact_email=email))
+    erase_person(ports, OPERATOR, EMAIL)
+    shown = [show_app(ports, OPERATOR, key) for key in (theirs, others)]
+    assert [app.contact_email for app in shown if app] == ["", OTHER]
+    assert set(tables_with(ports, EMAIL, EMAIL.title())) <= {"outbox_events"}
+    assert "audit" in tables_with(ports, OTHER)
 
 
 @pytest.mark.both_databases
