@@ -255,6 +255,16 @@ def test_old_code_and_foreign_audience_are_refused(
     assert "code" in sent_back(site.authorize(own, resource=api))
     elsewhere = sent_back(site.authorize(own, resource="https://other.example/"))
     assert elsewhere["error"] == ["invalid_target"]
+    # What it asks for in a form that isn't read is refused, not ignored.
+    for name, value, error in (
+        ("request", "e30.e30.", "request_not_supported"),
+        ("request_uri", "https://forum.example.com/r", "request_uri_not_supported"),
+        ("registration", "{}", "registration_not_supported"),
+        ("response_mode", "fragment", "invalid_request"),
+        ("response_mode", "form_post", "invalid_request"),
+    ):
+        assert sent_back(site.authorize(own, **{name: value}))["error"] == [error], name
+    assert "code" in sent_back(site.authorize(own, response_mode="query"))
     code = site.code(own)
     clock.pass_(seconds=61)
     assert site.exchange(own, code).json()["error"] == "invalid_grant"
