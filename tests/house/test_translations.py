@@ -48,6 +48,8 @@ NOT_READ = {
     " checked disabled",
     "Internal Server Error",  # the API's message; the page's is marked
     "Latchkey",
+    "Microsoft Entra ID",
+    "OpenID Connect",
     "Ctrl",
     "Esc",
     "User",  # a type of the API
