@@ -44,7 +44,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["user_id"],
             ["users.id"],
-            name=op.f("fk_email_codes_user_id_users"),
+            name=op.f("fk_email_codes_user_id"),
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_email_codes")),

@@ -12,6 +12,7 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
 from app.ports import Ports
 from app.services.accounts.account_securing import secure_account, show_reported_notice
+from app.services.keys import ring
 from app.services.single_sign_on.own_identities import (
     begin_own_link,
     finish_own_link,
@@ -196,6 +197,7 @@ def test_session_that_ended_meanwhile_neither_links_nor_unlinks(
 ) -> None:
     """The provider takes its time, and the owner may have reported the session by then."""
     staff = make_staff(ports, "me@example.com")
+    ring(ports)  # the first use makes it, in a transaction of its own
     database = InterruptedDatabase(ports.database)
     interrupted = replace(ports, database=database)
     for revoke in (end_session, deactivate):
