@@ -4,6 +4,20 @@ from tests.mutations.mutant import Mutant
 
 WEBHOOKS = (
     Mutant(
+        "Failures that began soon after an alert are told of once the pause is over",
+        "app/services/webhooks/failing_webhooks.py",
+        "if has_failed and not _is_told(webhook):",
+        "if False:",
+        "services/webhooks/test_alerts.py",
+    ),
+    Mutant(
+        "A recovery is not told of a webhook that failed again meanwhile",
+        "app/services/webhooks/failing_webhooks.py",
+        "WebhookRecord.incident_since.is_not(None) & (WebhookRecord.failures_in_row == 0)",
+        "WebhookRecord.incident_since.is_not(None)",
+        "services/webhooks/test_alerts.py",
+    ),
+    Mutant(
         "A paused webhook is sent nothing",
         "app/services/deliveries/sending.py",
         "if rows[0].paused_at is not None:",
