@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import orjson
 from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import AccessDeniedError, InvalidRequestError
-from authlib.oidc.core.errors import ConsentRequiredError
+from authlib.oidc.core.errors import ConsentRequiredError, LoginRequiredError
 from flask import Blueprint, Response, abort, g, redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -36,6 +36,7 @@ from app.oauth.protocol import (
 from app.services.identity.identify import identify, record_use
 from app.services.oauth.consents import allow_client, consent_proof, scopes_to_allow
 from app.services.oauth.userinfo import issuer_of, show_claims
+from app.services.sign_in.sessions import SecondFactorSkipped
 from app.web.caller import visitor_from
 from app.web.headers import cors_headers, preflight_headers
 from app.web.installation import installation
@@ -237,8 +238,15 @@ class _Endpoints:
         )
         return self._pages.consent_page(consent)
 
-    def _finish(self, asked: ProtocolRequest, grant: Any, person: Person) -> Response:
-        response: Response = self._server.create_authorization_response(asked, person, grant=grant)
+    def _finish(self, asked: ProtocolRequest, grant: Any, person: Person) -> BaseResponse:
+        server = self._server
+        try:
+            response: Response = server.create_authorization_response(asked, person, grant=grant)
+        except SecondFactorSkipped:
+            if "none" in _prompts(asked):
+                raise LoginRequiredError(redirect_uri=grant.redirect_uri) from None
+            again = self._pages.sign_in_again_url(_after_sign_in(asked))
+            return redirect(again, HTTPStatus.SEE_OTHER)
         response.headers.update(_NO_STORE)
         return self._server.lead_back(response)
 

@@ -17,6 +17,7 @@ from app.services.identity.identify import identify
 from app.services.oauth.consents import scopes_to_allow
 from tests.builders.addresses import make_address
 from tests.builders.oauth import CALLBACK, VERIFIER, Registered, make_client
+from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import make_group, make_user, visit
 from tests.builders.shop import close_storefront
 from tests.fakes.clock import FakeClock
@@ -169,6 +170,21 @@ def test_person_is_led_to_the_sign_in_and_back(
         "login_required"
     ]
     assert sent_back(provider.authorize(own, max_age="x"))["error"] == ["invalid_request"]
+
+
+def test_new_second_factor_asks_for_a_new_sign_in(
+    ports: Ports, provider: Provider, own: Registered
+) -> None:
+    user = make_user(ports)
+    provider.pages.sign_in(user)
+    assert "code" in sent_back(provider.authorize(own))
+    make_passkey(ports, user, SoftwareAuthenticator())
+    asked = provider.authorize(own)
+    assert asked.headers["Location"].startswith("/account/again?")
+    assert sent_back(provider.authorize(own, prompt="none"))["error"] == ["login_required"]
+    # An identity provider asks for its own factors.
+    provider.pages.sign_in(user, SessionOrigin.OIDC)
+    assert "code" in sent_back(provider.get(next_path(asked)))
 
 
 def test_third_party_asks_once_for_consent(ports: Ports, provider: Provider) -> None:

@@ -59,6 +59,8 @@ from app.services.authorization.shop_state import Lookup
 from app.services.identity.own_tokens import verify_own_token
 from app.services.oauth.clients import has_client_id, to_client
 from app.services.oauth.consents import missing_consent, not_allowed
+from app.services.second_factors.stored_factors import read_factors
+from app.services.sign_in.reauthentication import own_id
 from app.services.sign_in.sessions import (
     ClientSession,
     OpenedSession,
@@ -167,7 +169,8 @@ def issue_code(ports: Ports, actor: Actor, asked: CodeRequest) -> str:
     """Return a code for the client, to be exchanged once, within a minute.
 
     ``actor`` is the person at the hosted pages. Raises ``PermissionDenied`` if they haven't
-    allowed a third party all of it, or without a session here.
+    allowed a third party all of it, or without a session here, and ``SecondFactorSkipped`` if the
+    account has got a second factor since they signed in without one: no session would begin.
     """
     client = asked.client
     if actor.session_id is None or missing_consent(ports, actor, client, asked.scopes):
@@ -175,6 +178,10 @@ def issue_code(ports: Ports, actor: Actor, asked: CodeRequest) -> str:
     code = ports.randomness.token(CODE_LENGTH)
     now = ports.clock.now()
     with ports.database.transaction() as session:
+        if actor.origin is SessionOrigin.PASSWORD and not used_second_factor(actor.amr):
+            types = read_factors(session, own_id(actor)).types
+            if types:
+                raise SecondFactorSkipped(types)
         session.add(
             OAuthCodeRecord(
                 digest=digest_of_secret(code),
