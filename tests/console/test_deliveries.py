@@ -26,6 +26,7 @@ from tests.builders.webhooks import (
 )
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.list_cells import active_filters
+from tests.fakes.clock import FakeClock
 
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
 LIST = "/console/deliveries/"
@@ -185,6 +186,20 @@ def test_one_is_redelivered(staff_console: StaffConsole, shop: Ports) -> None:
     done = console.send(f"{LIST}{key}/redeliver", seen_at=f"{LIST}{key}")
     assert "Resending now." in console.follow(done).text
     assert status_of(shop, key) == DeliveryStatus.PENDING
+
+
+def test_delivery_of_a_paused_webhook_is_not_called_resent(
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock
+) -> None:
+    console = staff_console(*MAY)
+    key = a_delivery(shop)
+    fail(shop, key)
+    with shop.database.reading() as session:
+        webhook = session.get_one(DeliveryRecord, key).webhook_id
+    change_webhook(shop, webhook, paused_at=clock.now())
+    waits = console.follow(console.send(f"{LIST}{key}/redeliver", seen_at=f"{LIST}{key}")).text
+    assert "Paused: events wait." in waits
+    assert "Resending now." not in waits
 
 
 def test_those_that_are_ticked_are_redelivered_and_the_list_stays_narrowed(

@@ -76,7 +76,7 @@ from app.services.deliveries.replays import (
     show_resend_impact,
 )
 from app.services.webhooks.failing_webhooks import list_failing_webhooks
-from app.services.webhooks.lists import list_webhook_names
+from app.services.webhooks.lists import list_webhook_names, show_webhook
 from app.web.converters import one_of, row_key
 from app.web.translation import refused_text, text, texts
 
@@ -273,9 +273,13 @@ def redeliver(key: int) -> BaseResponse:
     try:
         enables = request.form.get("enable") == "yes"
         delivery = to_global_id("EventDelivery", key)
-        retry_delivery(ports(), actor(), delivery, enables_webhook=enables)
+        retried = retry_delivery(ports(), actor(), delivery, enables_webhook=enables)
     except Refused as refused:
         flash(refused_text(refused), "bad")
+        return redirect_to("console.deliveries.show", key=key)
+    webhook = show_webhook(ports(), actor(), retried.webhook_id)
+    if webhook is not None and webhook.is_paused:
+        flash(text("Paused: events wait."), "warn")
         return redirect_to("console.deliveries.show", key=key)
     return redirect_with_progress(text("Resending now."), "console.deliveries.show", key=key)
 
