@@ -27,7 +27,7 @@ from flask import current_app
 
 from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit, failure_of
-from app.commands.terminal.output import Form, Output, form_of, output
+from app.commands.terminal.output import Form, Output, as_called, form_of, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import Hold, Misconfigured
 from app.services.operations.health_checks import require_ready
@@ -113,14 +113,14 @@ def with_logged_failures(function: Callable[P, None]) -> Callable[P, None]:
 
 def _log_failure(error: Exception) -> int:
     if isinstance(error, click.ClickException):
-        _log.critical("service.failed", reason=error.format_message())
+        _log.critical("service.failed", reason=as_called(error.format_message()))
         return error.exit_code
     failure = failure_of(error)
     if failure is None:
         _log.critical("service.failed", exc_info=error)
         return Exit.FAILED
     for line in failure.errors:
-        _log.critical("service.failed", reason=line.line)
+        _log.critical("service.failed", reason=as_called(line.line))
     return failure.exit
 
 
