@@ -119,11 +119,11 @@ def test_home_says_why_a_webhook_is_disabled() -> None:
     assert home.summary == "1 Punkt braucht Ihre Aufmerksamkeit."
 
 
-def test_home_names_hours_in_the_language() -> None:
+def test_home_names_a_moment_in_the_language() -> None:
     use_language("de")
     failing = replace(WEBHOOK, failing_since=NOW - timedelta(hours=2))
     (item,) = make_home_page(replace(CALM, webhooks=(failing,))).attention
-    assert "vor 2 h" in item.detail
+    assert "heute um 10:00 UTC" in item.detail
 
 
 def test_audit_log_says_the_stored_reason() -> None:

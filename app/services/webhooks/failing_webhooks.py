@@ -356,7 +356,7 @@ def _tell(
         values["reason"] = status_of(webhook.last_failure)
         action, after = "webhook.fail", {"reason": values["reason"]}
     if app.contact_email:
-        add_mail(ports, session, Mail(kind, app.contact_email, values))
+        add_mail(ports, session, Mail(kind, app.contact_email, values), user_id=None)
     else:
         for user_id, email in session.execute(_managers()).all():
             add_mail(ports, session, Mail(kind, email, values), user_id=user_id)
