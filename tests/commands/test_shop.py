@@ -57,6 +57,10 @@ def test_every_setting_is_shown(ports: Ports) -> None:
         "staffSecondFactor": "OPTIONAL",
         "secondFactorGraceDays": 14,
         "secondFactorRequiredFrom": None,
+        "webhookAlerts": True,
+        "webhookAlertFailures": 3,
+        "webhookAlertPercent": 50,
+        "webhookAlertAttempts": 10,
     }
     assert run(ports, "shop", "show", "--short").stdout == "ENABLED\tyes\n"
 
