@@ -150,7 +150,7 @@ def test_newest_sessions_are_listed_and_all_are_counted(
     assert "Newest 100 of 105 sessions" in console.open(ACCOUNT_URL).text
     assert "104 sessions end immediately" in console.open(f"{ACCOUNT_URL}?ask=others").text
     person = f"/console/staff/{OWN_KEY}"
-    assert "Newest 100 of 105 sessions" in console.open(person).text
+    assert "Newest 100 of 105 sessions" in console.open(f"{person}?view=sessions").text
     question = console.open(f"{person}?ask=sign-out").text
     assert "105 sessions end immediately" in question
 

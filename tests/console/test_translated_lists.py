@@ -59,18 +59,22 @@ def test_count_in_a_sentence_is_grouped() -> None:
 @pytest.mark.parametrize(
     ("language", "action", "heading"),
     [
-        ("en", "Edited the app", "Server administrator edited the app Labels"),
-        ("de", "App bearbeitet", "Server-Administration: App bearbeitet \N{EN DASH} Labels"),
+        ("en", "Edited the app Labels", "Server administrator edited the app Labels"),
+        (
+            "de",
+            "App bearbeitet \N{EN DASH} Labels",
+            "Server-Administration: App bearbeitet \N{EN DASH} Labels",
+        ),
         (
             "es",
-            "Aplicación editada",
+            "Aplicación editada \N{EN DASH} Labels",
             "Administrador del servidor: aplicación editada \N{EN DASH} Labels",
         ),
     ],
 )
 def test_audit_entry_is_translated(language: str, action: str, heading: str) -> None:
     use_language(language)
-    assert cell_text(AUDIT_LOG.columns, "Action", ENTRY) == f"{action} Labels"
+    assert cell_text(AUDIT_LOG.columns, "Action", ENTRY) == action
     assert make_entry_page(ENTRY, "").heading == heading
 
 

@@ -145,7 +145,7 @@ def test_broken_email_templates_are_reported(at: Later, tmp_path: Path) -> None:
     assert stored.message == (
         "Password reset (Deutsch): html, line 1: There is no value gone in this email."
     )
-    assert "Email templates" in stored.remedy
+    assert "under Emails" in stored.remedy
 
 
 def test_emails_that_no_app_can_send_are_reported(at: Later) -> None:

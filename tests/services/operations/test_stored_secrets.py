@@ -40,6 +40,7 @@ ENCRYPTING = {
     "app/services/imports/export_writing.py": {"client_secret", "secret"},
     "app/services/imports/providers.py": {"client_secret"},
     "app/services/outbox/publisher.py": {"payload", "sealed"},
+    "app/services/sign_in/email_codes.py": {"sealed"},
     "app/services/sign_in/sessions.py": {"provider_refresh_token"},
     "app/services/single_sign_on/sign_in.py": {"sealed"},
     "app/services/single_sign_on/provider_settings.py": {"client_secret"},

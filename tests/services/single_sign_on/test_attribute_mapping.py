@@ -9,6 +9,7 @@ from app.domain.single_sign_on.provider_users import MappedKind, MappedTo, Mappi
 from app.domain.values.errors import PermissionDenied, Refused
 from app.models import AuditRecord, UserRecord
 from app.ports import Ports
+from app.services.keys import ring
 from app.services.single_sign_on.provider_checks import preview_mapping
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.people import (
@@ -44,6 +45,7 @@ def rows(ports: Ports) -> tuple[int, int]:
 
 def test_preview_of_a_new_person_creates_no_account(ports: Ports, provider: OwnProvider) -> None:
     token = provider.access_token()
+    ring(ports)  # our own keys, which no provider may have, are made at their first use
     before = rows(ports)
     found = preview(ports, f"Bearer {token}\n")
     assert (found.kind, found.outcome) == (MappedKind.ACCESS, MappedTo.MADE)
