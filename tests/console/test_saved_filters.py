@@ -34,7 +34,8 @@ MAY = (
 
 def chips(page: Page) -> list[tuple[str, str, bool]]:
     """The name, URL and currency of each saved filter, and of what saves or edits one."""
-    found = re.search(r'<ul class="lk-tabs is-views">(.*?)</ul>', page.html, re.DOTALL)
+    nav = r'<nav aria-label="Saved filters">(.*?)</nav>'
+    found = re.search(nav, page.html, re.DOTALL)
     offer = re.search(r"<a [^>]*ask=save-filter[^>]*>.*?</a>", page.html, re.DOTALL)
     part = found[1] if found else offer[0] if offer else ""
     links = re.findall(r"<a ([^>]*)>(.*?)</a>", part, re.DOTALL)
