@@ -145,6 +145,7 @@ def test_no_action_is_shown_raw_or_ends_before_its_subject() -> None:
         ("events", ["ORDER_CREATED"], "Order created"),
         ("default_language", "DE", "German"),
         ("groups", [1, 9], "Support, 9 (deleted)"),
+        ("groups", [{"id": 1, "name": "Support then", "permissions": []}], "Support then"),
         (
             "user",
             {"kind": "user", "title": "People", "read": 3, "created": 2},

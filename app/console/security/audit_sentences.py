@@ -360,10 +360,15 @@ def _texts(value: object) -> str:
 def _referred(kind: str, value: object, names: Names) -> str:
     """Return the names of records by their keys."""
     keys = value if isinstance(value, list) else [value]
-    named = {key: names[kind, key] or str(key) for key in keys if (kind, key) in names}
-    return _listed(
-        named[key] if key in named else text("{id} (deleted)", id=str(key)) for key in keys
-    )
+    return _listed(_named(kind, key, names) for key in keys)
+
+
+def _named(kind: str, key: object, names: Names) -> str:
+    if isinstance(key, dict):  # a deletion keeps what it had as it was
+        return str(key.get("name") or key.get("id"))
+    if (kind, key) in names:
+        return names[kind, key] or str(key)
+    return text("{id} (deleted)", id=str(key))
 
 
 def _listed(items: Iterable[str]) -> str:
