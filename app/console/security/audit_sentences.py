@@ -353,8 +353,7 @@ def _field_names(value: object) -> str:
 
 def _texts(value: object) -> str:
     """Return several texts as they are: keys of metadata, names of headers."""
-    items = value if isinstance(value, list) else []
-    return _listed(map(str, items)) if isinstance(value, list) else setting_text(value)
+    return _listed(map(str, value)) if isinstance(value, list) else setting_text(value)
 
 
 def _referred(kind: str, value: object, names: Names) -> str:
