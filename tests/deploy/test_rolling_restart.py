@@ -167,7 +167,9 @@ def test_mutation_is_sent_to_another_server_only_if_none_of_it_was_passed_on(
 ) -> None:
     authority, _ = certificate_for(tmp_path, "localhost")
     secure = b"Strict-Transport-Security: max-age=63072000\r\n"
-    good_answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + secure + b"\r\n"
+    # Said, since nginx would otherwise send the next request on the connection that ends.
+    ending = b"Connection: close\r\n"
+    good_answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + ending + secure + b"\r\n"
     number = 12
 
     def post(url: str) -> list[int]:
