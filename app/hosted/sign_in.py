@@ -36,12 +36,11 @@ from app.web.hosted_pages import (
     own_target,
     page,
     ports,
-    refusal_text,
     refused_page,
     step,
     to_step,
 )
-from app.web.translation import text
+from app.web.translation import sign_in_refusal, text
 
 _EMAIL, _CODE, _FACTOR, _BEGUN, _REASON = "email", "email_code", "factor", "provider", "reason"
 _MAX_EMAIL = 254
@@ -179,7 +178,7 @@ def finish(plugin_id: str) -> BaseResponse:
     begun = session.pop(_BEGUN, None) or {}
     state = request.args.get("state")
     if not state or begun.get("state") != state:
-        return _back(refusal_text(_FOREIGN), begun.get("next"))
+        return _back(sign_in_refusal(_FOREIGN), begun.get("next"))
     try:
         opened = finish_hosted_sign_in(
             ports(),
@@ -297,7 +296,7 @@ def _back(reason: str, target: str | None = None) -> BaseResponse:
 
 
 def _reasons(refused: Refused) -> str:
-    return " ".join(refusal_text(problem) for problem in refused.problems)
+    return " ".join(sign_in_refusal(problem) for problem in refused.problems)
 
 
 def _error(refused: Refused) -> BaseResponse:

@@ -33,7 +33,6 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.domain.accounts.languages import ENGLISH, SHIPPED_LANGUAGES, shipped_tag
 from app.domain.authorization.actor import Actor, anonymous
 from app.domain.urls.web_urls import resolved_path
-from app.domain.values.errors import Problem
 from app.ports import Ports
 from app.services.hosted.sessions import (
     HostedPerson,
@@ -52,7 +51,6 @@ from app.web.translation import (
     browser_language,
     page_direction,
     page_language,
-    problem_text,
     text,
     use_language,
 )
@@ -63,7 +61,6 @@ _PROVIDER = ("/oauth/authorize", "/oauth/device")
 _NO_TARGETS = ("/account/sign-", "/account/confirm", "/account/new-password", "/account/look.css")
 _LANGUAGE = "ui_locales"
 _MAX_FORM_SIZE = 64 * 1024
-_SECONDS = 60
 _csrf = CSRFProtect()
 _ICONS = {
     "globe": Markup(
@@ -295,26 +292,6 @@ def add_hosted_headers(answer: Response) -> Response:
     ):
         answer.headers.setdefault(name, value)
     return answer
-
-
-def refusal_text(problem: Problem) -> str:
-    """Return why someone wasn't signed in; the API's clients get the problem's message."""
-    if problem.code == "INVALID_CREDENTIALS":
-        return text("Incorrect email or password.")
-    wait = problem.values.get("wait")
-    if not isinstance(wait, int):
-        return problem_text(problem)
-    if wait > _SECONDS:
-        return text(
-            "Too many attempts. Try again in {count} minute.",
-            "Too many attempts. Try again in {count} minutes.",
-            count=ceil(wait / _SECONDS),
-        )
-    return text(
-        "Too many attempts. Try again in {count} second.",
-        "Too many attempts. Try again in {count} seconds.",
-        count=wait,
-    )
 
 
 def _icon(name: str) -> Markup:

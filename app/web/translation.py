@@ -5,6 +5,7 @@ API and of the command line aren't translated.
 """
 
 from collections.abc import Iterable, Mapping
+from math import ceil
 from typing import Any, TypeVar
 
 from babel import Locale
@@ -23,6 +24,8 @@ from app.domain.values.text import Phrase, Phrases, Plural, Sentence, find_reaso
 _RIGHT_TO_LEFT = ("ar",)
 _SMALLEST_GROUPED = 1000
 """Smaller counts are written alike in every language."""
+
+_MINUTE = 60
 
 _ENGLISH_LISTS = "en_001"
 """International English, which has no comma before "and"."""
@@ -166,6 +169,26 @@ def problem_text(problem: Problem) -> str:
 def refused_text(refused: Refused) -> str:
     """Return all that is wrong, in the language of the request."""
     return "; ".join(problem_text(problem) for problem in refused.problems)
+
+
+def sign_in_refusal(problem: Problem) -> str:
+    """Return why someone wasn't signed in; the API's clients get the problem's message."""
+    if problem.code == "INVALID_CREDENTIALS":
+        return text("Incorrect email or password.")
+    wait = problem.values.get("wait")
+    if not isinstance(wait, int):
+        return problem_text(problem)
+    if wait > _MINUTE:
+        return text(
+            "Too many attempts. Try again in {count} minute.",
+            "Too many attempts. Try again in {count} minutes.",
+            count=ceil(wait / _MINUTE),
+        )
+    return text(
+        "Too many attempts. Try again in {count} second.",
+        "Too many attempts. Try again in {count} seconds.",
+        count=wait,
+    )
 
 
 def reason_text(reason: str) -> str:

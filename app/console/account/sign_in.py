@@ -17,7 +17,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, PasswordField
 from wtforms.validators import InputRequired
 
-from app.console.account.sign_in_code import hint_at_leaked_password, hold_sign_in, refusal_text
+from app.console.account.sign_in_code import hint_at_leaked_password, hold_sign_in
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import all_places
 from app.console.frame.page_layout import (
@@ -57,7 +57,7 @@ from app.services.console.console_sessions import (
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.passkey_checks import party_of
 from app.services.single_sign_on.own_identities import StartedLink, finish_own_link
-from app.web.translation import lazy_text, text
+from app.web.translation import lazy_text, sign_in_refusal, text
 
 _BEGUN = "sign_in"
 _SECURITY = "console.second_factors.index"
@@ -99,7 +99,7 @@ def index() -> BaseResponse:
         except SecondFactorRequired as required:
             return hold_sign_in(required, next_path, is_leaked=_is_leaked(form))
         except Refused as refused:
-            form.form_errors += [refusal_text(problem) for problem in refused.problems]
+            form.form_errors += [sign_in_refusal(problem) for problem in refused.problems]
         else:
             open_console_session(opened)
             if _is_leaked(form):
@@ -114,7 +114,7 @@ def passkey_options() -> BaseResponse:
     try:
         asked = ask_for_passkey_at_console(ports(), anonymous_actor())
     except Refused as refused:
-        reasons = " ".join(refusal_text(problem) for problem in refused.problems)
+        reasons = " ".join(sign_in_refusal(problem) for problem in refused.problems)
         return make_response(jsonify(error=reasons), HTTPStatus.UNPROCESSABLE_ENTITY)
     return jsonify(challenge=asked.token, options=asked.options)
 
@@ -134,7 +134,7 @@ def with_passkey() -> BaseResponse:
         )
     except Refused as refused:
         form = PasswordForm(formdata=None)
-        form.form_errors += [refusal_text(problem) for problem in refused.problems]
+        form.form_errors += [sign_in_refusal(problem) for problem in refused.problems]
         return _sign_in_options(form, next_path)
     open_console_session(opened)
     return redirect(next_path, HTTPStatus.SEE_OTHER)
@@ -250,7 +250,7 @@ def proof_options() -> BaseResponse:
     try:
         made = challenge_own_passkey(ports(), actor())
     except Refused as refused:
-        return jsonify(error=refusal_text(refused.problems[0]))
+        return jsonify(error=sign_in_refusal(refused.problems[0]))
     return jsonify(challenge=made.token, options=made.options)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from http import HTTPStatus
-from math import ceil
 
 from flask import Blueprint, flash, jsonify, redirect, request, session, url_for
 from markupsafe import Markup
@@ -33,30 +32,7 @@ from app.services.console.console_sessions import (
     verify_code_at_console,
 )
 from app.services.second_factors.challenges import SecondFactorRequired
-from app.web.translation import lazy_text, problem_text, text
-
-_SECONDS = 60
-
-
-def refusal_text(problem: Problem) -> str:
-    """Return why someone wasn't signed in; the API's clients get the problem's message."""
-    if problem.code == "INVALID_CREDENTIALS":
-        return text("Incorrect email or password.")
-    wait = problem.values.get("wait")
-    if not isinstance(wait, int):
-        return problem_text(problem)
-    if wait > _SECONDS:
-        return text(
-            "Too many attempts. Try again in {count} minute.",
-            "Too many attempts. Try again in {count} minutes.",
-            count=ceil(wait / _SECONDS),
-        )
-    return text(
-        "Too many attempts. Try again in {count} second.",
-        "Too many attempts. Try again in {count} seconds.",
-        count=wait,
-    )
-
+from app.web.translation import lazy_text, sign_in_refusal, text
 
 WAYS = {
     SecondFactorType.AUTHENTICATOR_APP: "code",
@@ -152,7 +128,7 @@ def passkey_options() -> BaseResponse:
     try:
         made = challenge_passkey_at_console(ports(), anonymous_actor(), challenge=_challenge())
     except Refused as refused:
-        return jsonify(error=refusal_text(refused.problems[0]))
+        return jsonify(error=sign_in_refusal(refused.problems[0]))
     return jsonify(challenge=made.token, options=made.options)
 
 
@@ -214,7 +190,7 @@ def _refuse(form: ConsoleForm, refused: Refused) -> None:
         if problem.field == "code":
             form.refuse(Refused(problem))
         else:
-            form.form_errors.append(refusal_text(problem))
+            form.form_errors.append(sign_in_refusal(problem))
 
 
 def _ends(problem: Problem) -> bool:
@@ -227,5 +203,5 @@ def _give_up(refused: Refused | None = None) -> BaseResponse:
     problem = refused.problems[0] if refused else None
     is_over = problem is None or problem.field == "challenge"
     session.clear()
-    sign_out_because(text(_ENDED) if is_over or problem is None else refusal_text(problem))
+    sign_out_because(text(_ENDED) if is_over or problem is None else sign_in_refusal(problem))
     return redirect_to("console.sign_in.index")
