@@ -33,11 +33,13 @@ from app.models.logs import (
 )
 from app.models.oauth import (
     OAuthAssertionRecord,
+    OAuthClientLogoRecord,
     OAuthClientRecord,
     OAuthClientSecretRecord,
     OAuthCodeRecord,
     OAuthConsentRecord,
     OAuthRefreshTokenRecord,
+    OAuthUseRecord,
 )
 from app.models.record import Record
 from app.models.search_words import AppWordRecord, UserWordRecord, WebhookWordRecord

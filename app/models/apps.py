@@ -15,6 +15,7 @@ class AppRecord(HasMetadata, Record):
 
     Everything from ``about`` to ``logo`` is what its manifest said; ``audience`` goes into the
     tokens of its extensions. ``contact_email`` is where alerts about its webhooks are sent.
+    With ``client_credentials_only`` its long-lived tokens are refused.
     """
 
     __tablename__ = "apps"
@@ -49,6 +50,7 @@ class AppRecord(HasMetadata, Record):
     data_privacy: Mapped[str] = mapped_column(Text, default="", server_default="")
     logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
     contact_email: Mapped[str] = mapped_column(String(254), default="", server_default="")
+    client_credentials_only: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class AppPermissionRecord(Record):
@@ -68,7 +70,8 @@ class AppTokenRecord(Record):
     because every request with the token reads it anyway.
 
     ``imported_hash`` is the password hash by which another installation knew the token, until its
-    first use here. Up to then ``digest`` is no SHA-256 but ``imported-<id>``.
+    first use here. Up to then ``digest`` is no SHA-256 but ``imported-<id>``. ``is_by_client``:
+    it lives for minutes, and an OAuth client of the app got it by client credentials.
     """
 
     __tablename__ = "app_tokens"
@@ -99,6 +102,7 @@ class AppTokenRecord(Record):
         String(45), default="", server_default="", info=_CHANGES
     )
     imported_hash: Mapped[str | None] = mapped_column(String(255))
+    is_by_client: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class AppClientRecord(Record):

@@ -5,7 +5,7 @@ A grant is a session (``SessionRecord.oauth_client_id``); what belongs to it end
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, String, Text, false, true
+from sqlalchemy import ForeignKey, LargeBinary, String, Text, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record
@@ -16,7 +16,8 @@ class OAuthClientRecord(Record):
 
     URIs and scopes are separated by spaces. ``is_public``: it can't keep a secret. ``key_set`` is
     the JSON of the public keys (RFC 7517) by which it proves who it is, without a secret.
-    ``app_id`` is the app whose tokens it gets by client credentials.
+    ``app_id`` is the app whose tokens it gets by client credentials. With a ``subject_salt`` it
+    knows people by subjects of its own.
     """
 
     __tablename__ = "oauth_clients"
@@ -38,6 +39,7 @@ class OAuthClientRecord(Record):
         ForeignKey("apps.id", ondelete="CASCADE"), index=True
     )
     logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    subject_salt: Mapped[str] = mapped_column(String(64), default="", server_default="")
     created_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
 
@@ -58,6 +60,36 @@ class OAuthClientSecretRecord(Record):
     last_four: Mapped[str] = mapped_column(String(4))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]
+
+
+class OAuthClientLogoRecord(Record):
+    """One file of a client's logo ``name``, which is random: WebP by ``size``, PNG as size 0."""
+
+    __tablename__ = "oauth_client_logos"
+
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    size: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    client_id: Mapped[int] = mapped_column(
+        ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True
+    )
+    data: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class OAuthUseRecord(Record):
+    """When a client last got tokens of a person."""
+
+    __tablename__ = "oauth_uses"
+
+    client_id: Mapped[int] = mapped_column(
+        ForeignKey("oauth_clients.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    user_id: Mapped[int] = mapped_column(
+        ForeignKey("users.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+        index=True,
+    )
+    used_at: Mapped[datetime] = mapped_column(index=True)
 
 
 class OAuthConsentRecord(Record):
