@@ -36,6 +36,7 @@ from app.models.oauth import (
     OAuthClientLogoRecord,
     OAuthClientRecord,
     OAuthClientSecretRecord,
+    OAuthClientSessionRecord,
     OAuthCodeRecord,
     OAuthConsentRecord,
     OAuthRefreshTokenRecord,

@@ -1,4 +1,4 @@
-"""Latchkey as an OpenID provider: clients with their secrets, consents, codes, refresh tokens.
+"""Latchkey as an OpenID provider: clients, their secrets and sessions, consents, codes, tokens.
 
 A grant is a session (``SessionRecord.oauth_client_id``); what belongs to it ends with it.
 """
@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, LargeBinary, String, Text, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record
+from app.models.record import BigKey, Record, partial_index
 
 
 class OAuthClientRecord(Record):
@@ -166,3 +166,32 @@ class OAuthAssertionRecord(Record):
 
     digest: Mapped[str] = mapped_column(String(64), primary_key=True)
     expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class OAuthClientSessionRecord(Record):
+    """A sign-in or a grant that a client knows as a session, by the ``sid`` of its ID tokens.
+
+    ``session_id`` is the session of the hosted pages, or that of the grant. The database empties
+    it when that session's row is deleted, wherever that happens: then the client is told, if it
+    has a URI for it (OpenID Connect Back-Channel Logout 1.0), and the row is deleted. Rows of
+    sessions that have expired are deleted without that. ``issuer`` and ``subject`` are those of
+    the ID tokens.
+    """
+
+    __tablename__ = "oauth_client_sessions"
+    __table_args__ = (
+        partial_index("ix_oauth_client_sessions_ended", "due_at", where="session_id IS NULL"),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    session_id: Mapped[int | None] = mapped_column(
+        ForeignKey("sessions.id", ondelete="SET NULL"), index=True
+    )
+    client_id: Mapped[int] = mapped_column(
+        ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True
+    )
+    sid: Mapped[str] = mapped_column(String(64), index=True)
+    issuer: Mapped[str] = mapped_column(String(2048))
+    subject: Mapped[str] = mapped_column(String(255))
+    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
+    due_at: Mapped[datetime]
