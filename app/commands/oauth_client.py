@@ -80,6 +80,7 @@ _READERS: tuple[tuple[str, str, Callable[[OAuthClient], Displayable], bool], ...
         lambda client: client.backchannel_logout_uri or None,
         False,
     ),
+    ("devices", "Devices", lambda client: client.allows_devices, False),
     ("app", "App", lambda client: client.app_id, False),
     ("hasKeys", "Has keys", lambda client: bool(client.key_set), False),
     ("secrets", "Secrets", _secrets, False),
@@ -125,6 +126,13 @@ _first = click.option(
     help="Whether it belongs to the shop: people aren't asked for their consent. "
     "Default: third party.",
 )
+_devices = click.option(
+    "--devices/--no-devices",
+    "devices",
+    default=None,
+    help="Whether people can sign in with it by a code that they enter in a browser elsewhere, "
+    "for programs without one. Default: no.",
+)
 _keys = click.option(
     "--key-set",
     "key_set",
@@ -161,6 +169,7 @@ def show(client_id: str) -> None:
             "a native program; any port",
         ),
         ("flask oauth-client create Sync --app Warehouse", "tokens for an app"),
+        ("flask oauth-client create Kiosk --public --devices", "a device without a browser"),
     ],
 )
 @click.argument("name")
@@ -173,6 +182,7 @@ def show(client_id: str) -> None:
 @_backchannel
 @_scope
 @_first
+@_devices
 @_keys
 def create(name: str, *, public: bool, app: str | None, **options: object) -> None:
     """Create a client. Its secret is printed once."""
@@ -199,6 +209,7 @@ def create(name: str, *, public: bool, app: str | None, **options: object) -> No
 @_backchannel
 @_scope
 @_first
+@_devices
 @_keys
 def edit(client_id: str, *, name: str | None, **options: object) -> None:
     """Change a client. Omitted settings stay as they are."""
@@ -262,7 +273,7 @@ def _switch(client_id: str, *, active: bool) -> None:
 
 def _read_change(name: str | Absent, options: dict[str, object]) -> ClientChange:
     first, backchannel = options["first_party"], options["backchannel"]
-    key_set = options["key_set"]
+    key_set, devices = options["key_set"], options["devices"]
     return ClientChange(
         name=name,
         redirect_uris=_texts(options["redirect_uris"]),
@@ -270,6 +281,7 @@ def _read_change(name: str | Absent, options: dict[str, object]) -> ClientChange
         backchannel_logout_uri=ABSENT if backchannel is None else str(backchannel),
         scopes=_read_scopes(options["scope"]),
         is_first_party=ABSENT if first is None else bool(first),
+        allows_devices=ABSENT if devices is None else bool(devices),
         key_set=ABSENT if key_set is None else read_text(str(key_set)),
     )
 

@@ -33,6 +33,13 @@ REFRESH_PREFIX = "lkrt_"
 APP_TOKEN_LIFETIME = timedelta(minutes=10)
 """Of a token that an app gets by client credentials."""
 
+COMMAND_LINE = "latchkey-cli"
+"""The client of ``flask login``, which each installation has from the start."""
+
+USER_CODE_LIFETIME = timedelta(minutes=10)
+POLL_INTERVAL = 5
+"""Seconds that a device waits between polls, and that it waits longer each time it doesn't."""
+
 MAX_NAME_LENGTH = 100
 MAX_URIS = 20
 MAX_CLIENT_SECRETS = 2
@@ -67,6 +74,7 @@ class OAuthClient:
     """A program that signs people in here; ``client_id`` is its public name.
 
     ``app_id`` is the app as which it acts by client credentials; it signs no one in then.
+    ``allows_devices``: people can sign in with it by a code that they enter elsewhere (RFC 8628).
     """
 
     id: int
@@ -80,6 +88,7 @@ class OAuthClient:
     is_first_party: bool = False
     is_public: bool = False
     is_active: bool = True
+    allows_devices: bool = False
     key_set: str = ""
     app_id: int | None = None
     last_used_at: datetime | None = None
@@ -153,9 +162,10 @@ def client_problems(client: OAuthClient) -> Iterator[Problem | None]:
     if not client.name:
         yield Problem("REQUIRED", "This is required.", "name")
     yield line_problem(client.name, "name", max_length=MAX_NAME_LENGTH)
-    if client.app_id is None and not client.redirect_uris:
+    if client.app_id is None and not (client.redirect_uris or client.allows_devices):
         yield Problem("REQUIRED", "Add at least one redirect URI.", "redirectUris")
-    if client.app_id is not None and (client.redirect_uris or client.is_public):
+    signs_in = bool(client.redirect_uris) or client.is_public or client.allows_devices
+    if client.app_id is not None and signs_in:
         message = "A client of an app signs no one in: it has a secret or keys, no redirect URI."
         yield Problem("INVALID", message, "redirectUris")
     for name, uris in (

@@ -39,6 +39,7 @@ from app.models.oauth import (
     OAuthClientSessionRecord,
     OAuthCodeRecord,
     OAuthConsentRecord,
+    OAuthDeviceCodeRecord,
     OAuthRefreshTokenRecord,
     OAuthUseRecord,
 )

@@ -17,7 +17,8 @@ class OAuthClientRecord(Record):
     URIs and scopes are separated by spaces. ``is_public``: it can't keep a secret. ``key_set`` is
     the JSON of the public keys (RFC 7517) by which it proves who it is, without a secret.
     ``app_id`` is the app whose tokens it gets by client credentials. With a ``subject_salt`` it
-    knows people by subjects of its own.
+    knows people by subjects of its own. ``allows_devices``: people can sign in with it by a code
+    that they enter elsewhere (RFC 8628).
     """
 
     __tablename__ = "oauth_clients"
@@ -34,6 +35,7 @@ class OAuthClientRecord(Record):
     is_first_party: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_public: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_active: Mapped[bool] = mapped_column(default=True, server_default=true())
+    allows_devices: Mapped[bool] = mapped_column(default=False, server_default=false())
     key_set: Mapped[str] = mapped_column(Text, default="", server_default="")
     app_id: Mapped[int | None] = mapped_column(
         ForeignKey("apps.id", ondelete="CASCADE"), index=True
@@ -195,3 +197,34 @@ class OAuthClientSessionRecord(Record):
     subject: Mapped[str] = mapped_column(String(255))
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     due_at: Mapped[datetime]
+
+
+class OAuthDeviceCodeRecord(Record):
+    """A device that waits for its person: the SHA-256 of its code, deleted when it is exchanged.
+
+    ``user_code`` is the keyed digest of the code that the person enters elsewhere, ``address`` and
+    ``user_agent`` are who asked. ``interval`` is how many seconds the device waits between polls,
+    ``polled_at`` when it last asked. ``session_id`` is the sign-in of the person who decided;
+    ``is_denied`` if they refused.
+    """
+
+    __tablename__ = "oauth_device_codes"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    user_code: Mapped[str] = mapped_column(String(64), unique=True)
+    client_id: Mapped[int] = mapped_column(
+        ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True
+    )
+    scope: Mapped[str] = mapped_column(Text)
+    address: Mapped[str] = mapped_column(String(45), default="", server_default="")
+    user_agent: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    interval: Mapped[int]
+    polled_at: Mapped[datetime | None]
+    session_id: Mapped[int | None] = mapped_column(
+        ForeignKey("sessions.id", ondelete="CASCADE"), index=True
+    )
+    authenticated_at: Mapped[datetime | None]
+    is_denied: Mapped[bool] = mapped_column(default=False, server_default=false())

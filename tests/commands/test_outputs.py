@@ -237,7 +237,8 @@ def furnished(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) ->
         ring(ports)
         make_client(ports, "Forum")
         with ports.database.transaction() as session:
-            session.execute(update(OAuthClientRecord).values(client_id="forum"))
+            forum = update(OAuthClientRecord).where(OAuthClientRecord.name == "Forum")
+            session.execute(forum.values(client_id="forum"))
     return file
 
 

@@ -277,11 +277,8 @@ def named_subject(entry: AuditEntry) -> str:
 
 
 _Format = Callable[[object], str]
-
-
-def _plain(value: object) -> str:
-    """Return a text that people entered, a number, or a switch."""
-    return setting_text(value)
+_plain: _Format = setting_text
+"""What shows a text that people entered, a number, or a switch."""
 
 
 def _moment(value: object) -> str:
@@ -457,6 +454,7 @@ FIELDS: Mapping[str, Field] = {
     **{one.name: Field(one.label, _BY_KIND.get(one.type, _plain)) for one in PROVIDER_SETTINGS},
     "active": Field("Active"),
     "address": Field("Address"),
+    "allows_devices": Field("Device codes"),
     "app": Field("App"),
     "app_extension": Field("App extensions"),
     "app_id": Field("App"),

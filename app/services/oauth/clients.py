@@ -56,6 +56,7 @@ class ClientChange:
     is_first_party: bool | Absent = ABSENT
     key_set: str | Absent = ABSENT
     is_active: bool | Absent = ABSENT
+    allows_devices: bool | Absent = ABSENT
 
     def values(self) -> dict[str, Any]:
         """Return the fields that aren't absent."""
@@ -226,6 +227,7 @@ def to_client(stored: OAuthClientRecord, secrets: tuple[ClientSecret, ...] = ())
         is_first_party=stored.is_first_party,
         is_public=stored.is_public,
         is_active=stored.is_active,
+        allows_devices=stored.allows_devices,
         key_set=stored.key_set,
         app_id=stored.app_id,
         last_used_at=stored.last_used_at,
@@ -263,6 +265,7 @@ def _write(stored: OAuthClientRecord, client: OAuthClient) -> None:
     stored.is_first_party = client.is_first_party
     stored.is_public = client.is_public
     stored.is_active = client.is_active
+    stored.allows_devices = client.allows_devices
     stored.key_set = tidy_key_set(client.key_set)
     stored.app_id = client.app_id
 
@@ -279,6 +282,7 @@ def _facts(client: OAuthClient) -> Mapping[str, object]:
         "first_party": client.is_first_party,
         "is_public": client.is_public,
         "active": client.is_active,
+        "allows_devices": client.allows_devices,
         "app": client.app_id,
         "key_set": client.key_set,
     }

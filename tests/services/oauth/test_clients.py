@@ -5,8 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from app.domain.authorization.actor import OPERATOR, Actor
+from app.domain.authorization.actor import OPERATOR, STAFF_SCOPE, Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.oauth import COMMAND_LINE, EMAIL, OFFLINE, OPENID
 from app.domain.values.errors import PermissionDenied, Refused
 from app.models import AuditRecord
 from app.ports import Ports
@@ -56,7 +57,8 @@ def test_client_is_created_with_a_secret_that_is_shown_once(ports: Ports, manage
     assert new.secret not in repr(new)
     public = create_client(ports, manager, change, ClientKind(is_public=True))
     assert public.secret == ""
-    assert len(list_clients(ports, manager)) == 2
+    names = [client.name for client in list_clients(ports, manager)]
+    assert names == ["Forum", "Forum", "Latchkey command line"]
 
 
 def test_secret_of_one_client_is_none_of_another(ports: Ports) -> None:
@@ -136,3 +138,13 @@ def test_disabled_client_is_unknown_and_deleted_one_leaves_no_session(ports: Por
         "oauth_client.update",
         "oauth_client.delete",
     ]
+
+
+def test_command_line_can_ask_for_every_permission(ports: Ports) -> None:
+    """A new permission takes a migration that adds it to this client's scopes."""
+    client = find_client(ports, NOBODY, COMMAND_LINE)
+    assert client is not None
+    assert client.scopes == {OPENID, EMAIL, OFFLINE, STAFF_SCOPE, *Permission}
+    assert client.allows_devices
+    assert client.is_public
+    assert client.is_first_party
