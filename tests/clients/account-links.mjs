@@ -1,8 +1,8 @@
 // Registration and forgotten passwords: the emailed links lead to pages of the storefront.
 
+// --8<-- [start:register]
 import { request } from './fetch.mjs';
 
-// --8<-- [start:register]
 const REGISTER = `mutation Register($input: AccountRegisterInput!) {
   accountRegister(input: $input) {
     requiresConfirmation errors { field message code }

@@ -1,6 +1,4 @@
-// An app built with @saleor/app-sdk on a free port, until its standard input ends; prints its URL.
-//
-// The file for its tokens is its argument. Requests to its webhook are listed under /_test/received.
+// An app built with @saleor/app-sdk. A test starts it on a free port and ends its standard input.
 
 // --8<-- [start:setup]
 import { FileAPL } from '@saleor/app-sdk/APL/file';
@@ -12,10 +10,8 @@ import {
 } from '@saleor/app-sdk/handlers/fetch-api';
 
 // Keeps the token of each shop. A file is enough for one server; the SDK has stores for more.
-const apl = new FileAPL({ fileName: process.argv[2] });
+const apl = new FileAPL({ fileName: process.argv[2] ?? 'tokens.json' });
 // --8<-- [end:setup]
-
-const received = [];
 
 // --8<-- [start:webhook]
 const productCreated = new SaleorAsyncWebhook({
@@ -26,6 +22,8 @@ const productCreated = new SaleorAsyncWebhook({
   isActive: true,
   apl,
 });
+
+const received = []; // what the app does its work with
 
 // The handler runs only for requests that the shop signed.
 const onProductCreated = productCreated.createHandler((request, { payload, event }) => {
@@ -89,10 +87,11 @@ const server = createServer(async (incoming, outgoing) => {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.end(Buffer.from(await response.arrayBuffer()));
 });
+const port = process.env.PORT ?? 3000;
+server.listen(port, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`));
 // --8<-- [end:server]
 
+// For the tests alone: what the webhook got, and an end.
 routes['/_test/received'] = () =>
   Response.json(received.map((one) => ({ ...one, headers: Object.fromEntries(one.headers) })));
-
-server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`));
 process.stdin.resume().on('end', () => process.exit());

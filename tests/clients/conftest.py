@@ -199,6 +199,7 @@ def app_url(tmp_path: Path) -> Iterator[str]:
     process = subprocess.Popen(
         [node(), "app.mjs", str(tmp_path / "tokens.json")],
         cwd=FOLDER,
+        env={"PORT": "0"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

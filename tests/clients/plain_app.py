@@ -1,8 +1,6 @@
-"""An app without an SDK: a manifest, the handshake, a webhook and a page in the dashboard.
+"""An app without an SDK: a manifest, the handshake, a webhook and a page in the dashboard."""
 
-Run it with ``flask --app plain_app run --port 3000``.
-"""
-
+# --8<-- [start:setup]
 import json
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,9 @@ from flask import Flask, Response, request
 from flask.typing import ResponseReturnValue
 
 app = Flask(__name__)
-app.config["SHOPS"] = ["http://localhost:8000/graphql/"]
-received: list[dict[str, Any]] = []
-"""The payloads of the webhook."""
+app.config["SHOPS"] = ["http://localhost:8000/graphql/"]  # that can install it
+received: list[dict[str, Any]] = []  # the payloads of the webhook
+# --8<-- [end:setup]
 
 
 # --8<-- [start:manifest]

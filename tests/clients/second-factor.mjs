@@ -1,8 +1,8 @@
 // Signs in to an account with a second factor: a password first, then a code or passkey.
 
+// --8<-- [start:sign-in]
 import { request } from './fetch.mjs';
 
-// --8<-- [start:sign-in]
 const SIGN_IN = `mutation SignIn($email: String!, $password: String!) {
   tokenCreate(email: $email, password: $password) {
     token refreshToken errors { field message code }
@@ -30,23 +30,6 @@ export async function signIn(email, password, askForCode) {
 }
 // --8<-- [end:sign-in]
 
-// --8<-- [start:prove]
-const ASK = `mutation {
-  secondFactorChallengeCreate {
-    secondFactorChallenge { challenge expiresAt types } errors { field message code }
-  }
-}`;
-
-// For a session that began without a second factor, such as one of SSO.
-export async function prove(token, code) {
-  const asked = (await request(ASK, {}, token)).data.secondFactorChallengeCreate;
-  if (asked.errors.length) return asked;
-  const { challenge } = asked.secondFactorChallenge;
-  const { data } = await request(VERIFY, { challenge, code }, token);
-  return data.secondFactorVerify;
-}
-// --8<-- [end:prove]
-
 // --8<-- [start:passkey]
 const OPTIONS = `mutation Options($challenge: String) {
   passkeyChallengeCreate(challenge: $challenge) {
@@ -73,3 +56,20 @@ export async function signInWithPasskey(challengeOfSignIn = null) {
   return data.passkeyVerify;
 }
 // --8<-- [end:passkey]
+
+// --8<-- [start:prove]
+const ASK = `mutation {
+  secondFactorChallengeCreate {
+    secondFactorChallenge { challenge expiresAt types } errors { field message code }
+  }
+}`;
+
+// For a session that began without a second factor, such as one of SSO.
+export async function prove(token, code) {
+  const asked = (await request(ASK, {}, token)).data.secondFactorChallengeCreate;
+  if (asked.errors.length) return asked;
+  const { challenge } = asked.secondFactorChallenge;
+  const { data } = await request(VERIFY, { challenge, code }, token);
+  return data.secondFactorVerify;
+}
+// --8<-- [end:prove]

@@ -1,10 +1,13 @@
 """Apps, built with @saleor/app-sdk and without, work with the default settings."""
 
+import importlib.util
 import json
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,8 +15,8 @@ import requests
 from werkzeug.serving import make_server
 
 from app.domain.values.ids import to_global_id
-from tests.clients import plain_app
 from tests.clients.conftest import ADMIN, Shop
+from tests.docs.blocks import pasted
 from tests.servers.sandbox import PATIENCE
 
 CREATE = """
@@ -33,13 +36,26 @@ DELETE = "mutation Delete($id: ID!) { appDelete(id: $id) { errors { code } } }"
 
 
 @pytest.fixture
-def plain_app_url(shop: Shop) -> Iterator[str]:
-    """The app of ``plain_app.py``, which serves ``manifest.json`` to the running shop."""
+def plain_app(tmp_path: Path) -> ModuleType:
+    """The app of the guide: its blocks, pasted as it says into two files of an empty folder."""
+    program = tmp_path / "stock_notes.py"
+    program.write_text(pasted("tests/clients/plain_app.py"))
+    (tmp_path / "manifest.json").write_text(pasted("tests/clients/manifest.json"))
+    found = importlib.util.spec_from_file_location("stock_notes", program)
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def plain_app_url(shop: Shop, plain_app: ModuleType) -> Iterator[str]:
+    """The served app, which expects the running shop."""
+    plain_app.app.config["SHOPS"] = [shop.server.issuer]
     server = make_server("127.0.0.1", 0, plain_app.app, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    plain_app.app.config["SHOPS"] = [shop.server.issuer]
-    plain_app.received.clear()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     thread.join(180)
@@ -108,7 +124,7 @@ def check_the_dashboards_token(shop: Shop, app_url: str, identity: str) -> None:
 
 
 def test_app_without_sdk_is_installed_and_verifies_what_it_receives(
-    shop: Shop, plain_app_url: str
+    shop: Shop, plain_app: ModuleType, plain_app_url: str
 ) -> None:
     identity = installed(shop, plain_app_url)
     shown = shop.run(APP, id=identity)["app"]
@@ -116,12 +132,12 @@ def test_app_without_sdk_is_installed_and_verifies_what_it_receives(
     assert shown["permissions"] == [{"code": "MANAGE_PRODUCTS"}]
     assert [extension["label"] for extension in shown["extensions"]] == ["Notes"]
     assert shown["webhooks"] == [{"name": "Product created", "isActive": True}]
-    check_plain_deliveries(shop, plain_app_url)
+    check_plain_deliveries(shop, plain_app, plain_app_url)
     check_the_page(shop, plain_app_url, shown["extensions"][0]["accessToken"])
     shop.run(DELETE, id=identity)
 
 
-def check_plain_deliveries(shop: Shop, app_url: str) -> None:
+def check_plain_deliveries(shop: Shop, plain_app: ModuleType, app_url: str) -> None:
     create_product(shop, "Jug", lambda: plain_app.received)
     [delivery] = plain_app.received
     assert delivery["product"]["name"] == "Jug"
@@ -147,7 +163,9 @@ def check_the_page(shop: Shop, app_url: str, token: str) -> None:
         assert refused.status_code in (401, 403)
 
 
-def test_refusal_in_plain_text_is_shown_and_leaves_no_app(shop: Shop, plain_app_url: str) -> None:
+def test_refusal_in_plain_text_is_shown_and_leaves_no_app(
+    shop: Shop, plain_app: ModuleType, plain_app_url: str
+) -> None:
     plain_app.app.config["SHOPS"] = []
     done = install(shop, plain_app_url)
     assert done.returncode != 0

@@ -1,6 +1,7 @@
 """Coming back from a provider: in the browser in which one left, as whoever one was."""
 
 import html
+import re
 from collections.abc import Iterator
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -13,14 +14,16 @@ from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import PASSWORD, make_staff, sessions_of
 from tests.builders.providers import set_up
-from tests.builders.shop import set_mode
+from tests.builders.shop import configure_shop, set_mode
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
+from tests.house.sources import ROOT
 from tests.servers.own_provider import OwnProvider, own_provider
 
-WITH = "/console/sign-in/with/latchkey.authentication.openidconnect"
+PLUGIN_ID = "latchkey.authentication.openidconnect"
+WITH = f"/console/sign-in/with/{PLUGIN_ID}"
 INSIDE = "/console/account/"
-LINK = "/console/account/security/sso/latchkey.authentication.openidconnect/link"
+LINK = f"/console/account/security/sso/{PLUGIN_ID}/link"
 FOREIGN = "This sign-in started in another browser"
 
 
@@ -66,6 +69,23 @@ def test_callback_of_another_browser_is_refused(
     assert FOREIGN in refused.text
     assert sessions_of(shop, alice) == []
     assert anonymous_console.open(INSIDE).status == 303
+
+
+def test_provider_is_sent_the_redirect_uris_that_the_guide_says(
+    anonymous_console: ConsoleClient, shop: Ports, provider: OwnProvider
+) -> None:
+    guide = (ROOT / "docs/guides/single-sign-on.md").read_text()
+    paths = re.findall(r"`https://SHOP(/(?:console|account)/\S+/callback)`", guide)
+    configure_shop(shop, hosted_pages=True, hosted_provider_login=True)
+    sent = []
+    for path in paths:
+        begin = path.removesuffix("/callback").replace("PLUGIN_ID", PLUGIN_ID)
+        there = urlsplit(anonymous_console.open(begin).leads_to)
+        assert there.geturl().startswith(provider.url)
+        sent += parse_qs(there.query)["redirect_uri"]
+    assert len(sent) == 2
+    named = [path.replace("PLUGIN_ID", PLUGIN_ID) for path in paths]
+    assert [urlsplit(one).path for one in sent] == named
 
 
 def test_signing_in_once_more_ends_the_session_that_was(

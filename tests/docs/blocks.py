@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from tests.house.sources import ROOT, project_files
 
 SHELL = "sh"
+_PROGRAMS = {"js", "jsx", "python", "ts", "tsx"}
 _COMMENT = re.compile(r"<!--\s*(not run|prints|file|run by):\s*(.+?)\s*-->")
 _FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[ \t]*\S", re.MULTILINE)
 
@@ -52,6 +53,20 @@ def blocks_of(page: str) -> tuple[Block, ...]:
 def all_blocks() -> Iterator[Block]:
     for page in pages():
         yield from blocks_of(page)
+
+
+def programs() -> dict[str, list[Block]]:
+    """Return the blocks of each program that guides show, in the order of the page."""
+    found: dict[str, list[Block]] = {}
+    for block in all_blocks():
+        if block.file and block.language in _PROGRAMS and block.page.startswith("docs/guides/"):
+            found.setdefault(block.file.partition(":")[0], []).append(block)
+    return found
+
+
+def pasted(path: str) -> str:
+    """Return the file ``path`` as a reader has it who pastes all of its blocks."""
+    return "\n".join(block.text for block in all_blocks() if block.file.partition(":")[0] == path)
 
 
 def read_blocks(page: str, text: str) -> Iterator[Block]:

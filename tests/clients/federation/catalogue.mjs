@@ -39,7 +39,6 @@ const resolvers = (favourites) => ({
     from: () => ({ currency: 'USD', amount: 5 }),
   },
 });
-// --8<-- [end:subgraph]
 
 export async function serve(favourites) {
   const schema = buildSubgraphSchema([{ typeDefs, resolvers: resolvers(favourites) }]);
@@ -47,3 +46,4 @@ export async function serve(favourites) {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { server, url: `http://127.0.0.1:${server.address().port}/graphql` };
 }
+// --8<-- [end:subgraph]
