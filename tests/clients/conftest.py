@@ -175,13 +175,13 @@ def run_client(program: str, shop: Shop, *arguments: str) -> str:
 
 
 def talk_to_client(
-    program: str, shop: Shop, *arguments: str, answer: Callable[[str], str]
+    program: str, shop: Shop, *arguments: str, answer: Callable[[str], str], **settings: str
 ) -> None:
     """Run a program that prints a line, waits for the answer to it, and ends."""
     process = subprocess.Popen(
         [node(), program, *arguments],
         cwd=FOLDER,
-        env={"API_URL": shop.server.issuer},
+        env={"API_URL": shop.server.issuer, **settings},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

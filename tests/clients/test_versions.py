@@ -13,7 +13,11 @@ _ROW = re.compile(r"^\| `([^`]+)` \| (\d[\w.-]*) \|$", re.MULTILINE)
 
 @pytest.mark.parametrize(
     ("guide", "folders"),
-    [("clients.md", ("nextjs", "sdk", ".")), ("federation.md", ("federation",))],
+    [
+        ("clients.md", ("nextjs", "sdk", ".")),
+        ("federation.md", ("federation",)),
+        ("openid-provider.md", (".",)),
+    ],
 )
 def test_guide_names_the_locked_versions(guide: str, folders: tuple[str, ...]) -> None:
     locked: dict[str, dict[str, str]] = {}
