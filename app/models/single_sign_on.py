@@ -18,6 +18,8 @@ class IdentityProviderRecord(Record):
     ``amr`` and ``acr``, separated by spaces, that say that someone signed in with a second factor.
     ``subject_claim`` is the claim of access tokens that is the subject.
     ``accepted_clients`` are the client IDs, separated by spaces, whose access tokens are accepted.
+    ``groups_claim`` names the claim that holds a person's groups at the provider, and
+    ``group_mapping`` is the permission group of each of its values, as JSON; empty for none.
     ``serves_staff_of_any_client``: access tokens have staff rights although neither an audience
     nor clients are set, as before that setting existed.
     ``waiting_changes`` are the settings that wait for confirmation, as JSON; empty if none does.
@@ -56,6 +58,10 @@ class IdentityProviderRecord(Record):
     second_factor_acr: Mapped[str] = mapped_column(String(1024), default="", server_default="")
     subject_claim: Mapped[str] = mapped_column(String(8), default="sub", server_default="sub")
     accepted_clients: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    groups_claim: Mapped[str] = mapped_column(
+        String(255), default="groups", server_default="groups"
+    )
+    group_mapping: Mapped[str] = mapped_column(Text, default="", server_default="")
     serves_staff_of_any_client: Mapped[bool] = mapped_column(default=False, server_default=false())
     waiting_changes: Mapped[str] = mapped_column(Text, default="", server_default="")
     trust_version: Mapped[int] = mapped_column(default=0, server_default="0")

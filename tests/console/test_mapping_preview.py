@@ -102,7 +102,7 @@ def test_account_type() -> None:
         (MADE, "None"),
         (replace(MADE, groups=("Support", "Sales")), "Support, Sales"),
         (
-            replace(MADE, groups=("Support",), joins="Sales"),
+            replace(MADE, groups=("Support",), joins=("Sales",)),
             'Support <span class="lk-muted">Sales would be assigned</span>',
         ),
         (replace(MADE, rights_hidden=True), "Not shown"),

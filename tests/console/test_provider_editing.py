@@ -14,7 +14,7 @@ from app.services.single_sign_on.provider_settings import ProviderUpdate, save_p
 from tests.builders.people import PASSWORD, make_group
 from tests.builders.providers import set_up
 from tests.console.conftest import StaffConsole
-from tests.console.staff_client import Page
+from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import SECRET, OwnProvider
 
@@ -309,3 +309,33 @@ def test_active_provider_is_changed_only_by_who_proves_who_they_are(
     there = {"issuer": other_provider.url}
     assert console.send(f"{PAGE}discover", there, seen_at=EDIT).status == 403
     assert stored(shop) == before
+
+
+def test_groups_of_claims_are_edited_as_a_table(
+    staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
+) -> None:
+    for name in ("Orders", "Stock <b>"):
+        make_group(shop, name)
+    set_up(shop, other_provider)
+    console = staff_console(MAY)
+    page = console.open(EDIT)
+    assert page.html.count('<option value="Stock &lt;b&gt;">') == 4  # three rows, default group
+    done = save(console, shop, "ops", "Orders", "", "", "team <i>", "Stock <b>")
+    assert done.leads_to == PAGE
+    assert stored(shop).group_mapping == '{"ops": "Orders", "team <i>": "Stock <b>"}'
+    shown = console.open(f"{PAGE}?view=settings")
+    assert "<code>team &lt;i&gt;</code> → Stock &lt;b&gt;" in shown.html
+    again = console.open(EDIT).html
+    assert 'value="ops"' in again
+    assert '<option value="Orders" selected>' in again
+    refused = save(console, shop, "ops", "", "new", "Stock <b>")
+    assert refused.status == 422
+    assert "Enter a claim value and a group in each row." in refused.text
+    assert 'value="new"' in refused.html
+    assert save(console, shop, "", "Orders", "", "").status == 422
+    assert save(console, shop, "", "", "", "").leads_to == PAGE
+    assert stored(shop).group_mapping == ""
+
+
+def save(console: ConsoleClient, shop: Ports, *cells: str) -> Page:
+    return console.send(EDIT, {**form_values(stored(shop)), "group_mapping": list(cells)})

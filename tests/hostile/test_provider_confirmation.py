@@ -316,3 +316,23 @@ def test_refused_sign_in_leaves_no_session_and_no_link(
         of_boss = select(SessionRecord.id).where(SessionRecord.user_id == boss)
         links = select(ExternalIdentityRecord.id).where(ExternalIdentityRecord.user_id == boss)
         assert (session.scalars(of_boss).all(), session.scalars(links).all()) == ([], [])
+
+
+def test_group_table_of_a_plugin_manager_changes_no_groups_until_it_is_confirmed(
+    ports: Ports, provider: OwnProvider, attacker: Actor
+) -> None:
+    admins = make_group(ports, "Admins", *ALL_PERMISSIONS)
+    set_up(ports, provider, audience=AUDIENCE)
+    changes = ProviderUpdate({"groups_claim": "sub", "group_mapping": '{"mallory": "Admins"}'})
+    update_plugin(ports, attacker, PLUGIN, changes)
+    mallory = provider.access_token("mallory")
+    provider.known(mallory, "mallory", email="new@sso.example")
+    actor = who(ports, mallory).actor
+    assert (actor.is_staff, actor.permissions) == (False, frozenset())
+    staff = make_user(ports, "alice@sso.example", is_staff=True, groups=[admins])
+    assert fault(ports, provider.access_token()) is TokenFault.INVALID
+    assert actor_of(ports, staff).permissions == ALL_PERMISSIONS
+    confirm(ports)
+    confirmed = provider.access_token("mallory", jti="confirmed")
+    provider.known(confirmed, "mallory", email="new@sso.example")
+    assert who(ports, confirmed).actor.permissions == ALL_PERMISSIONS

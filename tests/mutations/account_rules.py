@@ -267,6 +267,20 @@ SINGLE_SIGN_ON = (
         "hostile/test_provider_confirmation.py",
     ),
     Mutant(
+        "A provider that waits changes no groups",
+        "app/services/identity/provider_assertions.py",
+        "person = replace(said.person, is_verified=False, groups=None)",
+        "person = replace(said.person, groups=said.person.groups)",
+        "hostile/test_provider_confirmation.py",
+    ),
+    Mutant(
+        "Groups by claim aren't used where the provider grants permissions",
+        "app/domain/single_sign_on/providers.py",
+        'return self.group_mapping != "" and not self.use_oauth_scope_permissions',
+        'return self.group_mapping != ""',
+        "services/single_sign_on/test_group_mapping.py",
+    ),
+    Mutant(
         "Every client that a token names must be accepted",
         "app/domain/single_sign_on/provider_tokens.py",
         "if not named or not all(isinstance(name, str)",

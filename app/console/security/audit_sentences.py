@@ -22,6 +22,7 @@ from app.domain.second_factors import SecondFactorType
 from app.domain.shop.setting_table import SETTINGS as SHOP_SETTINGS
 from app.domain.shop.setting_table import SettingKind
 from app.domain.shop.settings import PasswordLoginMode, StaffSecondFactor
+from app.domain.single_sign_on.group_mapping import describe_group_mapping
 from app.domain.single_sign_on.provider_settings import SETTINGS as PROVIDER_SETTINGS
 from app.domain.single_sign_on.provider_settings import SettingType
 from app.domain.values.text import Sentence, translatable
@@ -335,8 +336,7 @@ def _country(value: object) -> str:
 
 
 def _events(value: object) -> str:
-    items = value if isinstance(value, list) else [value] if value else []
-    return _listed(_event(str(one)) for one in items)
+    return _listed(map(_event, map(str, value if isinstance(value, list) else [value])))
 
 
 def _event(name: str) -> str:
@@ -344,8 +344,7 @@ def _event(name: str) -> str:
 
 
 def _field_names(value: object) -> str:
-    items = value if isinstance(value, list) else []
-    return _listed(field_label(str(one)) for one in items)
+    return _listed(field_label(str(one)) for one in value) if isinstance(value, list) else ""
 
 
 def _texts(value: object) -> str:
@@ -446,6 +445,7 @@ _BY_KIND: Mapping[SettingKind | SettingType, _Format] = {
     SettingKind.MAIL_SENDER: _word,
     SettingKind.LANGUAGE: _language,
     SettingType.BOOLEAN: _switch,
+    SettingType.MULTILINE: describe_group_mapping,
     SettingType.SECRET: _secret,
 }
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from flask import Blueprint, Response, request, url_for
 from markupsafe import Markup
+from typing_extensions import override
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import BooleanField, SelectField, StringField, URLField
 from wtforms.fields.core import UnboundField
@@ -31,6 +32,11 @@ from app.console.frame.submissions import SecretField
 from app.console.security.providers_page import Trial, make_preview_card, values_of
 from app.console.security.single_sign_on import find_plugin, provider_page
 from app.domain.authorization.permissions import Permission
+from app.domain.single_sign_on.group_mapping import (
+    GroupOfClaim,
+    read_group_mapping,
+    write_group_mapping,
+)
 from app.domain.single_sign_on.provider_settings import SETTINGS, Setting, SettingType
 from app.domain.values.errors import Refused
 from app.domain.values.text import Sentence, translatable
@@ -45,6 +51,7 @@ from app.services.single_sign_on.provider_coverage import show_provider_coverage
 from app.services.single_sign_on.provider_settings import (
     Plugin,
     ProviderUpdate,
+    list_mappable_groups,
     provider_facts_of,
     save_provider,
     show_plugin,
@@ -267,6 +274,8 @@ PRESETS = {
 _OTHER = "other"
 _PART = "part_"
 _TRIES = 9
+_BLANK_ROWS = 3
+"""Rows of a table that are shown empty, to be filled in."""
 
 
 def adding_form(preset: Preset) -> type[AddingForm]:
@@ -293,6 +302,35 @@ def issuer_of(preset: Preset, form: AddingForm) -> str:
     return preset.issuer.format(**entered)
 
 
+class GroupTableField(StringField):  # type: ignore[misc]
+    """A table of claim values and groups, whose data is the setting's text.
+
+    Its inputs have one name: they are sent in turn, a value and a group in each row. The page of
+    conflicts sends the whole text instead.
+    """
+
+    rows: tuple[GroupOfClaim, ...] = ()
+
+    @override
+    def process_data(self, value: object) -> None:
+        self.data = str(value or "")
+        self.rows = read_group_mapping(self.data)
+
+    @override
+    def process_formdata(self, valuelist: list[str]) -> None:
+        if len(valuelist) == 1:
+            self.process_data(valuelist[0])
+        elif valuelist:
+            cells = [cell.strip() for cell in valuelist]
+            pairs = zip(cells[::2], cells[1::2], strict=False)
+            self.rows = tuple(GroupOfClaim(*pair) for pair in pairs if any(pair))
+            self.data = write_group_mapping(self.rows)
+
+    @override
+    def _value(self) -> str:
+        return str(self.data or "")
+
+
 class DiscoverForm(EditForm):
     """Where the settings are discovered."""
 
@@ -309,6 +347,7 @@ class SettingsForm(EditForm):
 
 _FIELDS = {
     SettingType.BOOLEAN: BooleanField,
+    SettingType.MULTILINE: GroupTableField,
     SettingType.SECRET: partial(SecretField, unless="drops_secret"),
 }
 
@@ -526,6 +565,8 @@ def _page(
         has_secret=has_secret,
         secret_hint=text(_HINT_IF_SET if has_secret else _HINT_IF_EMPTY),
         warning=_warning(plugin),
+        groups=list_mappable_groups(ports(), actor()),
+        blank_rows=_BLANK_ROWS,
     )
 
 

@@ -15,6 +15,7 @@ from app.console.frame.formatting import (
 )
 from app.console.frame.parts import Fact, Pill, Question, lines, link, muted, pill
 from app.console.lists.list_page import Column
+from app.domain.single_sign_on.group_mapping import describe_group_mapping, read_group_mapping
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType, SettingValue
 from app.domain.single_sign_on.provider_users import (
     ExternalPerson,
@@ -111,9 +112,12 @@ def _groups(found: MappingPreview) -> str:
     groups = ", ".join(found.groups) or (
         text("Not shown") if found.rights_hidden else text("None")
     )
-    if not found.joins:
-        return groups
-    return _noted(groups, text("{group} would be assigned", group=found.joins))
+    changes = []
+    if found.joins:
+        changes.append(text("{group} would be assigned", group=", ".join(found.joins)))
+    if found.leaves:
+        changes.append(text("{group} would be removed", group=", ".join(found.leaves)))
+    return _noted(groups, " · ".join(changes)) if changes else groups
 
 
 def _permissions(found: MappingPreview) -> str:
@@ -343,9 +347,12 @@ def _change(change: WaitingChange, value: str, now: datetime) -> str:
     unset = text("Not set")
     if change.setting == "client_secret":
         value = text("Set, hidden")
+    was = change.was
+    if change.setting == "group_mapping":
+        was, value = describe_group_mapping(was), describe_group_mapping(value)
     return html_text(
         Markup("<code>{was}</code> → <code>{value}</code>, by {name}, {moment}"),
-        was=breakable(change.was or unset),
+        was=breakable(was or unset),
         value=breakable(value or unset),
         name=change.changer.name or text("unknown"),
         moment=time_element(moment, now),
@@ -456,6 +463,11 @@ def _checks(plugin: Plugin, findings: Sequence[CheckResult]) -> Iterator[CheckLi
 def _value(value: SettingValue) -> str:
     if not value.value:
         return html_text(Markup('<span class="lk-muted">{words}</span>'), words=text("Not set"))
+    if value.setting.type is SettingType.MULTILINE:
+        rows = read_group_mapping(value.value)
+        return Markup("<br>").join(
+            Markup("<code>{}</code> → {}").format(breakable(row.value), row.group) for row in rows
+        )
     if value.setting.type is SettingType.SECRET:
         return html_text(
             Markup('<span class="lk-muted">{words}</span>'), words=text("Set, hidden")

@@ -31,6 +31,8 @@ _OURS = frozenset(
         "second_factor_amr",
         "second_factor_acr",
         "subject_claim",
+        "groups_claim",
+        "group_mapping",
     )
 )
 """Settings that the platform doesn't have."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.domain.single_sign_on.group_mapping import parse_group_mapping
 from app.domain.single_sign_on.provider_tokens import ALGORITHMS
 from app.domain.single_sign_on.providers import DISCOVERY_PATH, SUBJECT_CLAIMS, Provider
 from app.domain.urls.web_urls import is_web_url, normalize_url
@@ -188,6 +189,27 @@ SETTINGS = (
             "audience are empty, access tokens of any client are accepted without staff rights."
         ),
     ),
+    Setting(
+        "groups_claim",
+        translatable("Groups claim"),
+        translatable(
+            "The claim that holds a person's groups at the provider, in the ID token, the user "
+            "info or the access token. It can be a path with dots, such as realm_access.roles."
+        ),
+        max_length=255,
+    ),
+    Setting(
+        "group_mapping",
+        translatable("Groups by claim"),
+        translatable(
+            "The permission group of each value of the groups claim. People with one of these "
+            "values and a verified email become staff. At each sign-in staff join the groups of "
+            "their values and leave the other groups of this table. Not used while the provider "
+            "grants permissions."
+        ),
+        SettingType.MULTILINE,
+        max_length=16_000,
+    ),
 )
 """In the order of the API. Saleor doesn't have ``issuer`` and those after it."""
 
@@ -250,7 +272,7 @@ def read_setting(name: str, value: str | None) -> str | bool | Problem | None:
         problem = Problem("INVALID", _NO_ISSUER, name)
     if problem is None and name == "scope_prefix" and not _SCOPE_CHARACTERS.fullmatch(text):
         problem = Problem("INVALID", _NO_SCOPE, name)
-    return problem or text
+    return problem or (parse_group_mapping(text) if name == "group_mapping" else text)
 
 
 _OWN_PATHS = (

@@ -7,6 +7,7 @@ from enum import StrEnum
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.users import MAX_NAME_LENGTH, name_problems
 from app.domain.authorization.permissions import Permission
+from app.domain.single_sign_on.group_mapping import groups_of_claims, has_claim
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, read_subject
 from app.domain.single_sign_on.providers import Provider
 
@@ -16,6 +17,8 @@ class ExternalPerson:
     """A person at a provider; ``email`` is empty if there is no valid one.
 
     ``is_verified`` only if the provider says so, or says nothing and its emails are trusted.
+    ``groups`` are the names of the permission groups that the provider's groups stand for;
+    ``None`` if that isn't known or not asked for.
     """
 
     subject: str
@@ -23,12 +26,18 @@ class ExternalPerson:
     is_verified: bool = False
     first_name: str = ""
     last_name: str = ""
+    groups: frozenset[str] | None = None
 
 
 def read_person(
-    claims: Mapping[str, object], provider: Provider, subject: str | None = None
+    claims: Mapping[str, object],
+    provider: Provider,
+    subject: str | None = None,
+    more: Mapping[str, object] | None = None,
 ) -> ExternalPerson:
     """Read the person in ``claims`` (of an ID token, or from user-info) of ``provider``.
+
+    If these don't hold the groups, ``more`` can: other claims that were verified.
 
     With ``subject`` the claims must be about it (OpenID Connect Core, 5.3.2); raises
     ``ProviderTokenRejected`` otherwise, and for claims without a subject.
@@ -47,7 +56,19 @@ def read_person(
         is_verified=address != "" and (provider.trust_emails if said is None else said),
         first_name=_name(claims.get("given_name")),
         last_name=_name(claims.get("family_name")),
+        groups=_groups(provider, claims, more or {}),
     )
+
+
+def _groups(provider: Provider, *sources: Mapping[str, object]) -> frozenset[str] | None:
+    if not provider.maps_groups:
+        return None
+    return groups_of_claims(provider.group_mapping, provider.groups_claim, *sources)
+
+
+def lacks_groups(provider: Provider, claims: Mapping[str, object]) -> bool:
+    """Whether the groups of ``provider`` are needed and aren't in ``claims``."""
+    return provider.maps_groups and not has_claim(provider.groups_claim, claims)
 
 
 def email_verified(claims: Mapping[str, object]) -> bool | None:
@@ -95,7 +116,7 @@ class MappingPreview:
     ``email`` the account's (no id for a new one). ``permissions`` are the effective ones: the
     provider's if it rules them (``provider_rules``), else those kept here; ``None`` if this token
     doesn't contain them, or (``rights_hidden``) if the caller can't see them. ``groups`` are the
-    account's, ``joins`` the group it would be added to.
+    account's, ``joins`` those it would be added to, ``leaves`` those it would be removed from.
     """
 
     kind: MappedKind
@@ -111,4 +132,5 @@ class MappingPreview:
     permissions: tuple[Permission, ...] | None = ()
     rights_hidden: bool = False
     groups: tuple[str, ...] = ()
-    joins: str = ""
+    joins: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from app.domain.authorization.permissions import Permission, in_order, scope_of, staff_scope
+from app.domain.single_sign_on.group_mapping import read_group_mapping
 from app.domain.urls.web_urls import ascii_host
 from app.domain.values.errors import Problem
 from app.domain.values.installation import PLATFORM
@@ -21,6 +22,7 @@ DEFAULT_SLUG = "default"
 _DEFAULT_WORDS = frozenset((DEFAULT_SLUG, "latchkey", "mirumee", PLATFORM))
 """Words by which existing clients name the default provider, whatever ``VENDOR`` is."""
 
+DEFAULT_GROUPS_CLAIM = "groups"
 DEFAULT_SUBJECT_CLAIM = "sub"
 SUBJECT_CLAIMS = (DEFAULT_SUBJECT_CLAIM, "uid")
 """Claims of access tokens that can be the subject: none that people can edit. Okta has ``uid``."""
@@ -69,6 +71,8 @@ class Provider:
     second_factor_acr: str = ""
     subject_claim: str = DEFAULT_SUBJECT_CLAIM
     accepted_clients: str = ""
+    groups_claim: str = DEFAULT_GROUPS_CLAIM
+    group_mapping: str = ""
     serves_staff_of_any_client: bool = False
     waiting_changes: str = ""
     trust_version: int = 0
@@ -97,6 +101,20 @@ class Provider:
         """Whether this service can lead a client through the provider's login."""
         needed = (self.client_id, self.oauth_authorization_url, self.oauth_token_url)
         return bool(self.json_web_key_set_url) and all(needed)
+
+    @property
+    def maps_groups(self) -> bool:
+        """Whether a claim decides groups here: not where the provider grants permissions."""
+        return self.group_mapping != "" and not self.use_oauth_scope_permissions
+
+    @property
+    def mapped_groups(self) -> frozenset[str]:
+        """Return the groups that staff join and leave by the claim.
+
+        The default group of new staff is joined once and never left.
+        """
+        names = {row.group for row in read_group_mapping(self.group_mapping)}
+        return frozenset(names - {self.default_group_name_for_new_staff_users})
 
     def plugin_id(self, vendor: str) -> str:
         return plugin_id_of(self.slug, vendor)

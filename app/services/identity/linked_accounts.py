@@ -9,7 +9,7 @@ them, is linked unconfirmed: no one chose a password for it, and linking confirm
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sqlalchemy import Select, and_, or_, select
+from sqlalchemy import Select, and_, delete, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
@@ -226,6 +226,8 @@ def find_or_create_account(
     if provider_person.is_staff and not user.is_staff:
         promote(ports, actor, session, identity, user, provider_person)
         _join_default_group(ports, actor, session, provider_person, user)
+    if user.is_staff and provider_person.groups is not None:
+        _change_groups(ports, actor, session, provider_person, user)
     user.last_login = ports.clock.now()
     session.flush()
     return identity, user
@@ -416,3 +418,39 @@ def _join_default_group(
     session.merge(GroupMemberRecord(user_id=user.id, group_id=group.id))
     joined = Change("user.join", "User", user.id, user.email, after={"group": name})
     _record(ports, actor, session, user, provider_person.provider, joined)
+
+
+def _change_groups(
+    ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user: UserRecord
+) -> None:
+    """Let staff join the groups that their claim stands for, and leave the table's other groups.
+
+    A group that doesn't exist is left out: what would be created has no permissions.
+    """
+    named, groups = provider_person.provider.mapped_groups, provider_person.groups or frozenset()
+    found = session.execute(
+        select(GroupRecord.id, GroupRecord.name).where(GroupRecord.name.in_(named | groups))
+    )
+    wanted = {group.id: group.name in groups for group in found}
+    of_person = GroupMemberRecord.user_id == user.id
+    before = set(session.scalars(select(GroupMemberRecord.group_id).where(of_person)))
+    joins = {key for key, is_wanted in wanted.items() if is_wanted} - before
+    leaves = {key for key, is_wanted in wanted.items() if not is_wanted} & before
+    if not joins and not leaves:
+        return
+    session.add_all(GroupMemberRecord(user_id=user.id, group_id=key) for key in sorted(joins))
+    left = of_person, GroupMemberRecord.group_id.in_(leaves)
+    session.execute(delete(GroupMemberRecord).where(*left))
+    session.flush()
+    user.updated_at = ports.clock.now()
+    add_event(ports, actor, session, StaffUpdated(user.id))
+    after = (before | joins) - leaves
+    change = Change(
+        "user.sync",
+        "User",
+        user.id,
+        user.email,
+        {"groups": sorted(before)},
+        {"groups": sorted(after)},
+    )
+    _record(ports, actor, session, user, provider_person.provider, change)

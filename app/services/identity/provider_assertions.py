@@ -2,9 +2,10 @@
 
 Each way to sign in with a provider builds its person here: by access token, by code, in the
 preview. While a change of the provider's settings waits for confirmation, whoever made it could
-assert anything: so its emails count as unverified (no existing account is linked, no domain makes
-staff), its scopes grant at most what those who made the changes hold, it asserts no second
-factor, and only links that were made by the very same settings are honoured.
+assert anything: so its emails count as unverified (no existing account is linked, no domain or
+group makes staff), no groups change, its scopes grant at most what those who made the changes
+hold, it asserts no second factor, and only links that were made by the very same settings are
+honoured.
 """
 
 from dataclasses import dataclass, replace
@@ -61,10 +62,18 @@ class ProviderPerson:
 
     @property
     def is_staff(self) -> bool:
-        """Whether the provider's word makes them staff: a scope, or a verified address."""
+        """Whether the provider's word makes them staff.
+
+        That is a scope, or with a verified email its domain or a group.
+        """
         by_scope = self.grant is not None and self.grant.is_staff
-        by_domain = self.person.is_verified and self.provider.makes_staff(self.person.email)
-        return self.serves_staff and (by_scope or by_domain)
+        by_domain = self.provider.makes_staff(self.person.email) or bool(self.person.groups)
+        return self.serves_staff and (by_scope or (self.person.is_verified and by_domain))
+
+    @property
+    def groups(self) -> frozenset[str] | None:
+        """Return the groups of the provider's table that staff are in; ``None`` keeps theirs."""
+        return self.person.groups if self.serves_staff else None
 
     @property
     def rights(self) -> ScopeGrant | None:
@@ -81,7 +90,8 @@ def assert_person(ports: Ports, said: ProviderPerson) -> ProviderPerson:
     if not waiting:
         return said
     grant = None if said.grant is None else grant_while_waiting(ports, waiting, said.grant)
-    return replace(said, person=replace(said.person, is_verified=False), grant=grant, amr=())
+    person = replace(said.person, is_verified=False, groups=None)
+    return replace(said, person=person, grant=grant, amr=())
 
 
 @building_block

@@ -288,7 +288,7 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer | Clie
     serves_staff = serves_staff_with(signed, provider)
     require_honoured(ports, provider, access.issuer, access.subject)
     claims = fetch_user_info(ports, provider, token, CallPurpose.VERIFIED)
-    person = read_person(claims, provider, access.subject)
+    person = read_person(claims, provider, access.subject, signed.claims)
     said = ProviderPerson(provider, access.issuer, person, access.grant, serves_staff, access.amr)
     asserted = assert_person(ports, said)
     return _Bearer(asserted, access.expires, access.issued, access.not_before)

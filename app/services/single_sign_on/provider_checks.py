@@ -1,6 +1,6 @@
 """Set a provider up from its own description, try it, and preview whom its token would sign in."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -9,6 +9,7 @@ from sqlalchemy import select
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order, known_permissions
+from app.domain.single_sign_on.group_mapping import read_group_mapping
 from app.domain.single_sign_on.provider_settings import discovery_url, issuer_in, read_description
 from app.domain.single_sign_on.provider_tokens import (
     ProviderTokenRejected,
@@ -33,7 +34,13 @@ from app.domain.values.errors import Problem, Refused, TokenRejected, refuse_any
 from app.domain.values.inputs import Seen
 from app.domain.values.installation import CheckResult, CheckState
 from app.domain.values.text import Phrase, Phrases, Sentence, text, translatable
-from app.models import ExternalIdentityRecord, GroupPermissionRecord, GroupRecord, UserRecord
+from app.models import (
+    ExternalIdentityRecord,
+    GroupPermissionRecord,
+    GroupRecord,
+    UserPermissionRecord,
+    UserRecord,
+)
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused
@@ -153,6 +160,7 @@ def _found(
 def _findings(ports: Ports, provider: Provider) -> Iterator[CheckResult]:
     yield _modes(provider)
     yield from _trust(provider)
+    yield from _groups(ports, provider)
     yield from _refreshing(ports, provider)
     if provider.issuer:
         yield _tried("issuer", partial(_issuer, ports, provider))
@@ -224,6 +232,26 @@ def _trust(provider: Provider) -> Iterator[CheckResult]:
     if serves_any_client(provider):
         remedy = "flask oidc set accepted_clients …"
         yield _found("accepted_clients", CheckState.WARNING, ANY_CLIENT, remedy)
+
+
+def _groups(ports: Ports, provider: Provider) -> Iterator[CheckResult]:
+    """Warn about groups of the table that don't exist, and about a table that isn't used."""
+    rows = read_group_mapping(provider.group_mapping)
+    if not rows:
+        return
+    if not provider.maps_groups:
+        message = "Not used: the provider grants the permissions."
+        remedy = "flask oidc set use_oauth_scope_permissions false"
+        yield _found("group_mapping", CheckState.WARNING, message, remedy)
+    named = {row.group for row in rows}
+    with ports.database.reading() as session:
+        known = session.scalars(select(GroupRecord.name).where(GroupRecord.name.in_(named)))
+        missing = sorted(named.difference(known))
+    if missing:
+        message = "No such groups: {names}. Nobody joins them."
+        remedy = "Create them, or choose other groups."
+        names = ", ".join(missing)
+        yield _found("group_mapping", CheckState.WARNING, message, remedy, names=names)
 
 
 def _issuer(ports: Ports, provider: Provider) -> CheckResult:
@@ -380,7 +408,7 @@ def _read_access(ports: Ports, provider: Provider, token: str, signed: SignedTok
     serves_staff = serves_staff_with(signed, provider)
     require_issued_since(provider, access.issued, now)
     require_honoured(ports, provider, access.issuer, access.subject)
-    person = read_person(_ask(ports, provider, token), provider, access.subject)
+    person = read_person(_ask(ports, provider, token), provider, access.subject, signed.claims)
     said = ProviderPerson(provider, access.issuer, person, access.grant, serves_staff)
     return _Read(MappedKind.ACCESS, said, access.issued)
 
@@ -487,15 +515,17 @@ def _with_rights(
     provider_person = read.provider_person
     was_staff = user is not None and user.is_staff
     becomes = provider_person.is_staff and not was_staff
-    joins = provider_person.provider.default_group_name_for_new_staff_users if becomes else ""
+    is_staff = was_staff or becomes
+    joins, leaves = _group_changes(provider_person, user, becomes=becomes)
     name = f"{provider_person.person.first_name} {provider_person.person.last_name}".strip()
     preview = replace(
         preview,
         name=name or ("" if user is None else f"{user.first_name} {user.last_name}".strip()),
-        is_staff=was_staff or becomes,
+        is_staff=is_staff,
         becomes_staff=becomes,
         groups=() if user is None else tuple(group.name for group in user.groups),
         joins=joins,
+        leaves=leaves,
     )
     if not read.tells_rights:
         return replace(preview, permissions=None)
@@ -504,19 +534,47 @@ def _with_rights(
         is_staff = preview.is_staff and provider_person.serves_staff
         return replace(preview, is_staff=is_staff, permissions=in_order(rights.permissions))
     if user is not None and not may_see_rights(actor, user):
-        return replace(preview, permissions=None, rights_hidden=True, groups=())
-    permissions = frozenset[Permission]() if user is None else user.permissions
-    return replace(preview, permissions=in_order(permissions | _of_group(ports, joins)))
+        return replace(
+            preview, permissions=None, rights_hidden=True, groups=(), joins=(), leaves=()
+        )
+    if user is not None and not (joins or leaves):
+        return replace(preview, permissions=in_order(user.permissions))
+    return replace(preview, permissions=in_order(_permissions_with(ports, user, joins, leaves)))
 
 
-def _of_group(ports: Ports, name: str) -> frozenset[Permission]:
-    """Return the permissions of the group ``name``; none if it doesn't exist."""
-    if not name:
-        return frozenset()
-    query = (
+def _group_changes(
+    provider_person: ProviderPerson, user: User | None, *, becomes: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the groups that signing in adds a person to, and those that it removes them from."""
+    provider, claimed = provider_person.provider, provider_person.groups
+    default = provider.default_group_name_for_new_staff_users if becomes else ""
+    joins = {default} if default else set[str]()
+    here = frozenset[str]() if user is None else frozenset(group.name for group in user.groups)
+    leaves = frozenset[str]()
+    if claimed is not None and (becomes or (user is not None and user.is_staff)):
+        joins |= claimed
+        leaves = (provider.mapped_groups - claimed) & here
+    return tuple(sorted(joins - here)), tuple(sorted(leaves))
+
+
+def _permissions_with(
+    ports: Ports, user: User | None, joins: Sequence[str], leaves: Sequence[str]
+) -> frozenset[Permission]:
+    """Return the permissions of ``user`` after they joined and left groups by these names.
+
+    A group that doesn't exist has none.
+    """
+    if user is not None and user.is_superuser:
+        return user.permissions
+    kept = () if user is None else [group.name for group in user.groups]
+    names = {*joins, *kept} - set(leaves)
+    of_groups = (
         select(GroupPermissionRecord.permission)
         .join(GroupRecord, GroupRecord.id == GroupPermissionRecord.group_id)
-        .where(GroupRecord.name == name)
+        .where(GroupRecord.name.in_(names))
+    )
+    own = select(UserPermissionRecord.permission).where(
+        UserPermissionRecord.user_id == (None if user is None else user.id)
     )
     with ports.database.reading() as session:
-        return known_permissions(tuple(session.scalars(query)))
+        return known_permissions((*session.scalars(of_groups), *session.scalars(own)))

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.keys import PROVIDER_SECRET
+from app.domain.single_sign_on.group_mapping import read_group_mapping
 from app.domain.single_sign_on.provider_settings import (
     MASK,
     SETTINGS,
@@ -228,7 +229,8 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
         was_without = before.active and not before.client_id
         needs_client = changes.needs_client and not was_without
         unknown = _group_problem(session, before, after) if changes.needs_group else None
-        refuse_any(unknown, *activation_problems(after, needs_client=needs_client))
+        unmapped = _mapping_problem(session, before, after)
+        refuse_any(unknown, unmapped, *activation_problems(after, needs_client=needs_client))
         guarded = prevent_lockout(ports, actor, session, before, after)
         with guarded if changes.asks_first else nullcontext():
             store_settings(session, stored, after)
@@ -250,6 +252,27 @@ def _group_problem(session: Session, before: Provider, after: Provider) -> Probl
         "default_group_name_for_new_staff_users",
         values={"name": name},
     )
+
+
+def _mapping_problem(session: Session, before: Provider, after: Provider) -> Problem | None:
+    """Return why groups that are new in the table can't be meant: none have their names."""
+    was, now = map(read_group_mapping, (before.group_mapping, after.group_mapping))
+    named = {row.group for row in now} - {row.group for row in was}
+    if not named:
+        return None
+    known = session.scalars(select(GroupRecord.name).where(GroupRecord.name.in_(named)))
+    missing = sorted(named.difference(known))
+    if not missing:
+        return None
+    values = {"names": ", ".join(missing)}
+    return Problem("INVALID", "There are no groups {names}.", "group_mapping", values=values)
+
+
+@requires(Permission.MANAGE_PLUGINS)
+def list_mappable_groups(ports: Ports, actor: Actor) -> tuple[str, ...]:
+    """Return the names of the permission groups that claims can be mapped to."""
+    with ports.database.reading() as session:
+        return tuple(session.scalars(select(GroupRecord.name).order_by(GroupRecord.name)))
 
 
 def _plugin(provider: Provider, plugin_id: str) -> Plugin:

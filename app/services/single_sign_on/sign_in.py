@@ -7,7 +7,7 @@ Core, 3.1). Contract, "Operations" and "What existing clients hold us to".
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from sqlalchemy import delete
@@ -26,7 +26,12 @@ from app.domain.single_sign_on.provider_tokens import (
     read_id_token,
     reason_of,
 )
-from app.domain.single_sign_on.provider_users import ExternalPerson, email_verified, read_person
+from app.domain.single_sign_on.provider_users import (
+    ExternalPerson,
+    email_verified,
+    lacks_groups,
+    read_person,
+)
 from app.domain.single_sign_on.providers import Provider, ProviderError, requested_scope
 from app.domain.single_sign_on.waiting_changes import waits_for
 from app.domain.urls.redirects import redirect_problem
@@ -191,13 +196,18 @@ def read_details(
 ) -> ExternalPerson:
     """Return the person by the ID token, or by user-info if that has no verified email.
 
-    The token may be worth something elsewhere, so it isn't sent to a URL that waits.
+    Groups that the ID token doesn't have are looked for there too. The token may be worth
+    something elsewhere, so it isn't sent to a URL that waits.
     """
-    is_asked = provider.user_info_url and not waits_for(provider, "user_info_url")
-    if email_verified(identity.claims) or not is_asked:
+    is_askable = provider.user_info_url and not waits_for(provider, "user_info_url")
+    is_complete = email_verified(identity.claims) and not lacks_groups(provider, identity.claims)
+    if is_complete or not is_askable:
         return read_person(identity.claims, provider)
     claims = fetch_user_info(ports, provider, tokens.access_token, CallPurpose.VERIFIED)
-    return read_person({**identity.claims, **claims}, provider, identity.subject)
+    person = read_person({**identity.claims, **claims}, provider, identity.subject)
+    if email_verified(identity.claims):
+        return replace(read_person(identity.claims, provider), groups=person.groups)
+    return person
 
 
 @building_block

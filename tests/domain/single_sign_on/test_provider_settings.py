@@ -20,7 +20,10 @@ PLAIN = Provider(1, "default", "One", active=True)
 URLS = [setting.name for setting in SETTINGS if setting.name.endswith("_url")]
 FLAGS = [setting.name for setting in SETTINGS if setting.type is SettingType.BOOLEAN]
 CHOICES = [setting.name for setting in SETTINGS if setting.choices]
-TEXTS = [setting.name for setting in SETTINGS if setting.name not in (*URLS, *FLAGS, *CHOICES)]
+TABLES = [setting.name for setting in SETTINGS if setting.type is SettingType.MULTILINE]
+TEXTS = [
+    setting.name for setting in SETTINGS if setting.name not in (*URLS, *FLAGS, *CHOICES, *TABLES)
+]
 
 
 def test_setting_names_are_stable() -> None:
@@ -45,6 +48,8 @@ def test_setting_names_are_stable() -> None:
         "second_factor_acr",
         "subject_claim",
         "accepted_clients",
+        "groups_claim",
+        "group_mapping",
     ]
 
 

@@ -65,13 +65,13 @@ def test_preview_matches_the_real_sign_in(ports: Ports, provider: OwnProvider) -
     token = provider.access_token()
     found = preview(ports, token)
     assert (found.is_staff, found.becomes_staff) == (True, True)
-    assert (found.joins, found.permissions) == ("Newcomers", (ORDERS,))
+    assert (found.joins, found.permissions) == (("Newcomers",), (ORDERS,))
     actor = who(ports, token).actor
     assert actor.is_staff
     assert actor.permissions == {ORDERS}
     second = preview(ports, token)
     assert (second.outcome, second.user_id) == (MappedTo.KNOWN, actor.user_id)
-    assert (second.becomes_staff, second.groups, second.joins) == (False, ("Newcomers",), "")
+    assert (second.becomes_staff, second.groups, second.joins) == (False, ("Newcomers",), ())
     assert second.permissions == (ORDERS,)
 
 

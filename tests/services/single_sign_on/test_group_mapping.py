@@ -1,0 +1,191 @@
+"""Groups that staff join and leave by a claim of their provider."""
+
+import pytest
+from sqlalchemy import delete
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
+from app.domain.values.errors import Refused
+from app.domain.values.installation import CheckState
+from app.models import AuditRecord, GroupRecord
+from app.ports import Ports
+from app.services.single_sign_on.provider_checks import check_provider, preview_mapping
+from tests.builders.audit import trail
+from tests.builders.outbox import events
+from tests.builders.people import make_group, make_user
+from tests.builders.providers import set_up
+from tests.servers.own_provider import AUDIENCE, OwnProvider
+from tests.services.provider_bearers import EMAIL, who
+from tests.services.provider_logins import begin, finish, grant
+
+ORDERS, PRODUCTS = Permission.MANAGE_ORDERS, Permission.MANAGE_PRODUCTS
+TABLE = '{"shop-orders": "Orders", "shop-products": ["Products", "Both"]}'
+
+
+@pytest.fixture
+def groups(ports: Ports) -> dict[str, int]:
+    return {
+        "Orders": make_group(ports, "Orders", ORDERS),
+        "Products": make_group(ports, "Products", PRODUCTS),
+        "Both": make_group(ports, "Both"),
+        "By hand": make_group(ports, "By hand"),
+    }
+
+
+def map_groups(ports: Ports, provider: OwnProvider, **more: str) -> None:
+    set_up(ports, provider, audience=AUDIENCE, group_mapping=TABLE, **more)
+
+
+def arrive(ports: Ports, provider: OwnProvider, *groups: str, sub: str = "alice") -> set[str]:
+    """Bring a new access token of a person in ``groups`` there; return the groups here."""
+    token = provider.sign(provider.claims(sub, jti=f"{sub} {groups}"))
+    provider.known(token, sub, groups=list(groups))
+    return groups_of(ports, token)
+
+
+def groups_of(ports: Ports, token: str) -> set[str]:
+    user = who(ports, token).user
+    assert user is not None
+    return {group.name for group in user.groups}
+
+
+def synced(ports: Ports) -> list[AuditRecord]:
+    return [entry for entry in trail(ports, "user.sync") if "groups" in entry.after]
+
+
+@pytest.mark.both_databases
+def test_staff_join_and_leave_the_groups_of_the_table(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int]
+) -> None:
+    make_user(ports, EMAIL, is_staff=True, groups=[groups["By hand"], groups["Products"]])
+    map_groups(ports, provider)
+    assert arrive(ports, provider, "shop-orders", "other") == {"By hand", "Orders"}
+    [entry] = synced(ports)
+    by_hand = groups["By hand"]
+    assert entry.before["groups"] == sorted([by_hand, groups["Products"]])
+    assert entry.after["groups"] == sorted([by_hand, groups["Orders"]])
+    assert entry.after["provider"] == "OpenID Connect"
+    assert EventType.STAFF_UPDATED in [one.type for one in events(ports)]
+    assert arrive(ports, provider, "shop-products") == {"By hand", "Products", "Both"}
+    assert arrive(ports, provider, "shop-products", "x") == {"By hand", "Products", "Both"}
+    assert len(synced(ports)) == 2
+    assert arrive(ports, provider) == {"By hand"}
+
+
+def test_value_of_the_table_makes_staff_with_a_verified_email(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int]
+) -> None:
+    map_groups(ports, provider)
+    token = provider.access_token("eve", groups=["shop-orders"])
+    actor = who(ports, token).actor
+    assert (actor.is_staff, actor.permissions) == (True, frozenset({ORDERS}))
+    customer = provider.access_token("carol", groups=["other"])
+    assert who(ports, customer).actor.is_staff is False
+    doubtful = provider.sign(provider.claims("dan", groups=["shop-orders"]))
+    provider.known(doubtful, "dan", email_verified=False)
+    assert who(ports, doubtful).actor.is_staff is False
+    assert groups_of(ports, doubtful) == set()
+
+
+def test_sign_in_by_code_reads_the_id_token_or_else_the_user_info(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int]
+) -> None:
+    map_groups(ports, provider, groups_claim="roles.shop")
+    for claims, info, here in (
+        ({"roles": {"shop": ["shop-orders"]}}, {}, {"Orders"}),
+        ({}, {"roles": {"shop": ["shop-products"]}}, {"Products", "Both"}),
+        ({}, {"_claim_names": {"roles.shop": "elsewhere"}}, {"Products", "Both"}),
+        ({}, {}, set()),
+    ):
+        started = begin(ports)
+        verified = {"email": EMAIL, "email_verified": True, **claims}
+        id_token = provider.sign(provider.id_claims(started["nonce"], **verified))
+        access = provider.access_token(jti=str(here) + str(info))
+        provider.known(access, **info)
+        grant(provider, started, id_token=id_token, access_token=access)
+        user = finish(ports, started["state"]).user
+        assert {group.name for group in user.groups} == here
+
+
+def test_table_is_not_used_while_the_provider_grants_permissions(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int]
+) -> None:
+    make_user(ports, EMAIL, is_staff=True, groups=[groups["Products"]])
+    map_groups(ports, provider, use_oauth_scope_permissions="true")
+    token = provider.access_token(groups=["shop-orders"], scope="openid latchkey:staff")
+    assert who(ports, token).actor.permissions == frozenset()
+    assert groups_of(ports, token) == {"Products"}
+    stranger = provider.access_token("eve", groups=["shop-orders"], scope="openid")
+    assert who(ports, stranger).actor.is_staff is False
+
+
+def test_token_of_an_unknown_client_changes_no_groups(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int]
+) -> None:
+    make_user(ports, EMAIL, is_staff=True, groups=[groups["Products"]])
+    set_up(ports, provider, group_mapping=TABLE)
+    assert arrive(ports, provider, "shop-orders") == {"Products"}
+    set_up(ports, provider, group_mapping=TABLE, audience=AUDIENCE)
+    assert arrive(ports, provider, "shop-orders", "again") == {"Orders"}
+
+
+def test_default_group_is_never_left(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int]
+) -> None:
+    default = {"default_group_name_for_new_staff_users": "Products"}
+    map_groups(ports, provider, **default)
+    assert arrive(ports, provider, "shop-orders") == {"Products", "Orders"}
+    assert arrive(ports, provider) == {"Products"}
+
+
+def test_table_names_groups_that_exist(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int]
+) -> None:
+    with pytest.raises(Refused) as refused:
+        set_up(ports, provider, group_mapping='{"a": "Orders", "b": "Nobody"}')
+    assert [(one.field, one.message) for one in refused.value.problems] == [
+        ("group_mapping", "There are no groups Nobody.")
+    ]
+    map_groups(ports, provider)
+
+
+def test_check_names_groups_that_were_deleted_and_a_table_without_use(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    for name in ("Orders", "Products", "Both"):
+        make_group(ports, name)
+    map_groups(ports, provider)
+    assert warnings(ports) == []
+    with ports.database.transaction() as session:
+        session.execute(delete(GroupRecord).where(GroupRecord.name == "Both"))
+    assert warnings(ports) == ["No such groups: Both. Nobody joins them."]
+    set_up(ports, provider, use_oauth_scope_permissions="true")
+    assert warnings(ports)[0] == "Not used: the provider grants the permissions."
+    make_user(ports, EMAIL)
+    assert arrive(ports, provider, "shop-products") == set()
+
+
+def warnings(ports: Ports) -> list[str]:
+    return [
+        one.message
+        for one in check_provider(ports, OPERATOR, "default")
+        if one.subject == "group_mapping" and one.state is CheckState.WARNING
+    ]
+
+
+def test_preview_matches_what_signing_in_does(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int]
+) -> None:
+    make_user(ports, EMAIL, is_staff=True, groups=[groups["Products"], groups["By hand"]])
+    map_groups(ports, provider)
+    token = provider.access_token(groups=["shop-orders"])
+    found = preview_mapping(ports, OPERATOR, "default", token)
+    assert (found.joins, found.leaves, found.permissions) == (
+        ("Orders",),
+        ("Products",),
+        (ORDERS,),
+    )
+    assert groups_of(ports, token) == {"Orders", "By hand"}
+    after = preview_mapping(ports, OPERATOR, "default", token)
+    assert (after.joins, after.leaves, after.permissions) == ((), (), (ORDERS,))
