@@ -176,7 +176,25 @@ FIELDS: Mapping[str, Constant] = {
 
 _NO_DURATION = (0,)
 
+_NO_LIST: tuple[object, ...] = ([],)
+_NO_ATTRIBUTES = "Products have no attributes here."
+_NO_COLLECTIONS = "Products have no categories or collections here."
+_PLAIN_PRODUCT = "Products are a name, a text and a price here."
+
 INPUTS: Mapping[str, Constant] = {
+    **{
+        f"{kind}.{name}": entry
+        for kind in ("ProductCreateInput", "ProductInput")
+        for name, entry in {
+            "attributes": Constant(_NO_ITEMS, _NO_ATTRIBUTES, _NO_LIST),
+            "category": Constant(None, _NO_COLLECTIONS),
+            "collections": Constant(_NO_ITEMS, _NO_COLLECTIONS, _NO_LIST),
+            "rating": Constant(None, _PLAIN_PRODUCT),
+            "seo": Constant(None, _PLAIN_PRODUCT),
+            "taxClass": Constant(None, _TAXES),
+            "weight": Constant(None, _PLAIN_PRODUCT),
+        }.items()
+    },
     "ShopSettingsInput.accountConfirmMergeMode": FIELDS["Shop.accountConfirmMergeMode"],
     "ShopSettingsInput.chargeTaxesOnShipping": FIELDS["Shop.chargeTaxesOnShipping"],
     "ShopSettingsInput.defaultWeightUnit": FIELDS["Shop.defaultWeightUnit"],

@@ -126,7 +126,7 @@ def test_invalid_value_names_its_field(
         {"name": "a", "price": "9" * 1000},
         {"name": "a", "price": {"amount": 1}},
         {"name": "a", "price": [1]},
-        {"name": "a", "weight": 5},
+        {"name": "a", "stock": 5},
     ],
 )
 def test_id_of_another_type_is_refused_without_changes(

@@ -45,6 +45,11 @@ class Product:
     created_at: datetime
     updated_at: datetime
 
+    @property
+    def is_available(self) -> bool:
+        """Whether customers can buy it."""
+        return self.is_published and self.price is not None
+
 
 def sees_unpublished(actor: Actor) -> bool:
     """Whether ``actor`` gets to see products that are not published."""

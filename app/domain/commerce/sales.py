@@ -31,8 +31,7 @@ class CheckoutLine(Line):
     @property
     def is_available(self) -> bool:
         """Whether the product can still be bought."""
-        product = self.product
-        return product is not None and product.is_published and product.price is not None
+        return self.product is not None and self.product.is_available
 
 
 @dataclass(frozen=True, slots=True)

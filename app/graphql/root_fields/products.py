@@ -1,13 +1,15 @@
 """Find, make, change and delete products."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 import graphene
 
 from app.domain.commerce.products import Product
-from app.domain.values.pages import Page, empty_page, with_items
+from app.domain.values.pages import Page, Range, with_items
+from app.graphql.compatibility import constant_input, without_constants
 from app.graphql.connections import (
     chosen_in,
     connection_arguments,
@@ -19,6 +21,7 @@ from app.graphql.context import Info
 from app.graphql.root_fields.payloads import MutationPayload, errors_of, mutation
 from app.graphql.types.lists import (
     DateTimeRangeInput,
+    DecimalFilterInput,
     Direction,
     PriceRangeInput,
     StringFilterInput,
@@ -26,6 +29,7 @@ from app.graphql.types.lists import (
     prices_in,
 )
 from app.graphql.types.products import SORT_FIELDS, in_channel
+from app.graphql.types.scalars import JSON
 from app.services.commerce.products import (
     ProductFilter,
     create_product,
@@ -49,6 +53,13 @@ class ProductInput(graphene.InputObjectType):
     price = graphene.InputField("app.graphql.types.money.PositiveDecimal")
     currency = graphene.String(description="Must be the shop's currency, which is the default.")
     is_published = graphene.Boolean()
+    attributes = constant_input("ProductInput.attributes", graphene.List(graphene.NonNull(JSON)))
+    category = constant_input("ProductInput.category", graphene.ID)
+    collections = constant_input("ProductInput.collections", graphene.List(_ID))
+    rating = constant_input("ProductInput.rating", graphene.Float)
+    seo = constant_input("ProductInput.seo", JSON)
+    tax_class = constant_input("ProductInput.taxClass", graphene.ID)
+    weight = constant_input("ProductInput.weight", JSON)
 
 
 class ProductCreateInput(ProductInput):
@@ -85,7 +96,8 @@ class ProductMutations(graphene.ObjectType):
         input=graphene.NonNull(ProductCreateInput),
     )
     def product_create(_root: object, info: Info, input: dict[str, Any]) -> ProductCreate:
-        product = create_product(info.context.ports, info.context.actor, Said(**input))
+        values = Said(**without_constants("ProductCreateInput", input))
+        product = create_product(info.context.ports, info.context.actor, values)
         return ProductCreate(product=product)
 
     @mutation(
@@ -94,7 +106,8 @@ class ProductMutations(graphene.ObjectType):
         input=graphene.NonNull(ProductInput),
     )
     def product_update(_root: object, info: Info, id: str, input: dict[str, Any]) -> ProductUpdate:
-        product = update_product(info.context.ports, info.context.actor, id, Said(**input))
+        values = Said(**without_constants("ProductInput", input))
+        product = update_product(info.context.ports, info.context.actor, id, values)
         return ProductUpdate(product=product)
 
     @mutation(
@@ -119,26 +132,35 @@ StockAvailability = graphene.Enum.from_enum(
 )
 
 
-class ProductFilterInput(graphene.InputObjectType):
-    """Filters for products."""
+class _ProductConditions(graphene.InputObjectType):
+    """What both inputs for finding products have."""
 
-    search = graphene.String(description="Matches part of the name, ignoring case and accents.")
     ids = graphene.List(graphene.NonNull(graphene.ID))
-    slugs = graphene.List(graphene.NonNull(graphene.String))
     is_published = graphene.Boolean()
-    price = PriceRangeInput()
-    updated_at = DateTimeRangeInput()
+    is_available = graphene.Boolean(description="Whether it is published and has a price.")
+    is_visible_in_listing = graphene.Boolean(description="Same as `isPublished`.")
     stock_availability = graphene.InputField(
         StockAvailability, description="Stock isn't kept: all products are IN_STOCK."
     )
+    has_category = graphene.Boolean(description="No product has a category here.")
+    gift_card = graphene.Boolean(description="No product is a gift card here.")
+    has_preordered_variants = graphene.Boolean(description="No product has variants here.")
 
 
-class ProductWhereInput(graphene.InputObjectType):
+class ProductFilterInput(_ProductConditions):
+    """Filters for products."""
+
+    search = graphene.String(description="Matches part of the name, ignoring case and accents.")
+    slugs = graphene.List(graphene.NonNull(graphene.String))
+    price = PriceRangeInput()
+    updated_at = DateTimeRangeInput()
+
+
+class ProductWhereInput(_ProductConditions):
     """Conditions on products, all of which must be met."""
 
-    ids = graphene.List(graphene.NonNull(graphene.ID))
     slug = StringFilterInput()
-    is_published = graphene.Boolean()
+    price = DecimalFilterInput()
     AND = graphene.List(graphene.NonNull(lambda: ProductWhereInput), description="All of these.")
     OR = graphene.List(graphene.NonNull(lambda: ProductWhereInput), description="One of these.")
 
@@ -189,8 +211,6 @@ class ProductQueries(graphene.ObjectType):
     def resolve_products(_root: object, info: Info, **arguments: Any) -> Page[Product]:
         page = page_request("products", arguments)
         filter_ = arguments.get("filter") or {}
-        if filter_.get("stock_availability") is _Stock.OUT_OF_STOCK:
-            return empty_page()
         sort, where = arguments.get("sort_by") or {}, arguments.get("where")
         found = list_products(
             info.context.ports,
@@ -207,21 +227,45 @@ class ProductQueries(graphene.ObjectType):
 
 def _product_where(sent: Mapping[str, Any]) -> ProductFilter:
     """Return the conditions of a ``ProductWhereInput`` but for its ``AND`` and ``OR``."""
-    ids = sent.get("ids")
-    return ProductFilter(
-        ids=None if ids is None else tuple(ids),
-        slugs=chosen_in(sent.get("slug")),
-        is_published=sent.get("is_published"),
+    return replace(
+        _conditions(sent), slugs=chosen_in(sent.get("slug")), **_prices_in(sent.get("price"))
     )
 
 
 def _product_filter(filter_: dict[str, Any], search: str | None) -> ProductFilter:
-    ids, slugs = filter_.get("ids"), filter_.get("slugs")
-    return ProductFilter(
+    slugs = filter_.get("slugs")
+    return replace(
+        _conditions(filter_),
         search=search or filter_.get("search") or "",
-        ids=None if ids is None else tuple(ids),
         slugs=None if slugs is None else tuple(slugs),
-        is_published=filter_.get("is_published"),
         price=prices_in(filter_.get("price")),
         updated_at=moments_in(filter_.get("updated_at")),
     )
+
+
+_NEVER = ("has_category", "gift_card", "has_preordered_variants")
+
+
+def _conditions(sent: Mapping[str, Any]) -> ProductFilter:
+    """Return what ``_ProductConditions`` means."""
+    ids, published = sent.get("ids"), sent.get("is_published")
+    listed = sent.get("is_visible_in_listing")
+    opposite = published is not None and listed is not None and published is not listed
+    return ProductFilter(
+        ids=None if ids is None else tuple(ids),
+        is_published=listed if published is None else published,
+        is_available=sent.get("is_available"),
+        has_other=opposite
+        or sent.get("stock_availability") is _Stock.OUT_OF_STOCK
+        or any(sent.get(name) for name in _NEVER),
+    )
+
+
+def _prices_in(sent: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the conditions of a ``DecimalFilterInput`` on the price."""
+    if sent is None:
+        return {}
+    range_ = sent.get("range")
+    if range_ is not None:
+        return {"price": Range(range_.get("gte"), range_.get("lte"))}
+    return {"prices": chosen_in(sent)}

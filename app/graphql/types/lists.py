@@ -58,6 +58,24 @@ class IntFilterInput(graphene.InputObjectType):
     range = IntRangeInput(description="A number in this range.")
 
 
+_DECIMAL = "app.graphql.types.money.PositiveDecimal"
+
+
+class DecimalRangeInput(graphene.InputObjectType):
+    """A range of decimal numbers. Both ends are included and optional."""
+
+    gte = graphene.InputField(_DECIMAL)
+    lte = graphene.InputField(_DECIMAL)
+
+
+class DecimalFilterInput(graphene.InputObjectType):
+    """A decimal number."""
+
+    eq = graphene.InputField(_DECIMAL, description="This number.")
+    one_of = graphene.List(graphene.NonNull(_DECIMAL), description="One of these.")
+    range = DecimalRangeInput(description="A number in this range.")
+
+
 class StringFilterInput(graphene.InputObjectType):
     """A text, compared exactly."""
 

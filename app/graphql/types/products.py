@@ -80,6 +80,12 @@ class Product(graphene.ObjectType):
         description="Whether everyone can see the product. Unpublished products require "
         "MANAGE_PRODUCTS.",
     )
+    is_available = graphene.Boolean(
+        description="Whether customers can buy it: it is published and has a price."
+    )
+    is_available_for_purchase = graphene.Boolean(
+        description="Same as `isAvailable`.", resolver=attribute("is_available")
+    )
     channel = graphene.String(
         description="The channel that the product was requested in; null for none."
     )

@@ -7,7 +7,7 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import ColumnElement, Select, false, not_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -320,15 +320,19 @@ _PUBLISHED = PRODUCTS.where(ProductRecord.is_published.is_(True))
 class ProductFilter:
     """Conditions on products; ``search`` is a part of the name, ignoring case and accents.
 
-    ``ids`` are global ids; a price range excludes products without a price.
+    ``ids`` are global ids; a price range excludes products without a price. Products that are
+    ``available`` are published and have a price; no product has what ``has_other`` asks for.
     """
 
     search: str = ""
     ids: tuple[str, ...] | None = None
     slugs: tuple[str, ...] | None = None
     is_published: bool | None = None
+    is_available: bool | None = None
     price: Range[Decimal] | None = None
+    prices: tuple[Decimal, ...] | None = None
     updated_at: Range[datetime] | None = None
+    has_other: bool = False
 
 
 ALL_PRODUCTS = ProductFilter()
@@ -409,7 +413,15 @@ def _conditions(filter_: ProductFilter) -> Iterator[ColumnElement[bool]]:
         yield ProductRecord.slug.in_(list(slugs))
     if filter_.is_published is not None:
         yield ProductRecord.is_published.is_(filter_.is_published)
+    if filter_.is_available is not None:
+        is_available = ProductRecord.is_published.is_(True) & (ProductRecord.price >= 0)
+        yield is_available if filter_.is_available else not_(is_available)
     if filter_.price is not None:
         yield from in_range(ProductRecord.price, units_within(filter_.price))
+    if filter_.prices is not None:
+        ranges = (units_within(Range(price, price)) for price in filter_.prices)
+        yield ProductRecord.price.in_([each.gte for each in ranges if each.gte == each.lte])
+    if filter_.has_other:
+        yield false()
     if filter_.updated_at is not None:
         yield from in_range(ProductRecord.updated_at, filter_.updated_at)
