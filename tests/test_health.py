@@ -13,9 +13,10 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import CheckState
 from app.factory import create_app
 from app.ports import Ports
+from app.ports.monitoring import MIGRATION_PENDING
 from app.services.operations.environment_checks import check_readiness
 from app.settings import Settings
-from app.web.operations_server import Readiness, is_ready
+from app.web.operations_server import OperationsApp, Readiness, is_ready
 from app.wiring import connect
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
@@ -134,3 +135,16 @@ def test_hanging_check_holds_up_one_probe(ports: Ports) -> None:
     go_on.set()
     thread.join(180)
     assert is_ready(readiness.findings())
+
+
+def test_missing_migration_is_measured(ports: Ports) -> None:
+    def pending() -> float:
+        return {metric: value for metric, value, _ in OperationsApp(ports).measured()}[
+            MIGRATION_PENDING
+        ]
+
+    assert pending() == 0
+    set_revision(ports, "0070_sign_in_factors")
+    assert pending() == 1
+    set_revision(ports, NEWER)
+    assert pending() == 0

@@ -307,10 +307,14 @@ HEARTBEAT_ID = 1
 
 
 class HeartbeatRecord(Record):
-    """The one row in which every worker notes that it is alive; empty before the first one."""
+    """The one row in which every worker notes that it is alive; empty before the first one.
+
+    ``backed_up_at`` is when ``flask backup`` last wrote a file.
+    """
 
     __tablename__ = "worker_pulse"
     __table_args__ = (CheckConstraint(f"id = {HEARTBEAT_ID}", name="one_row"),)
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True, autoincrement=False)
     beat_at: Mapped[datetime | None]
+    backed_up_at: Mapped[datetime | None]

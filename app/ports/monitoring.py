@@ -174,6 +174,16 @@ HEARTBEAT = Metric(
     "Time since the last heartbeat of any worker. Absent if there never was one.",
     kind=MetricKind.GAUGE,
 )
+BACKUP_AGE = Metric(
+    "latchkey_backup_age_seconds",
+    "Time since `flask backup` last wrote a file. Absent if it never did.",
+    kind=MetricKind.GAUGE,
+)
+MIGRATION_PENDING = Metric(
+    "latchkey_migration_pending",
+    "1 if the database lacks a migration of this version, which didn't run or failed, else 0.",
+    kind=MetricKind.GAUGE,
+)
 READY = Metric(
     "latchkey_ready",
     "1 if /readyz answers 200, else 0.",
@@ -251,6 +261,8 @@ METRICS = (
     MAILS_DUE,
     OLDEST_MAIL,
     HEARTBEAT,
+    BACKUP_AGE,
+    MIGRATION_PENDING,
     READY,
     DEGRADED,
     PROVIDER_CALLS,

@@ -34,6 +34,7 @@ from app.domain.values.installation import (
 )
 from app.ports import Ports
 from app.ports.monitoring import (
+    BACKUP_AGE,
     BUILD,
     DEGRADED,
     DELIVERIES_DUE,
@@ -42,6 +43,7 @@ from app.ports.monitoring import (
     EVENTS_OPEN,
     HEARTBEAT,
     MAILS_DUE,
+    MIGRATION_PENDING,
     OLDEST_DELIVERY,
     OLDEST_EVENT,
     OLDEST_MAIL,
@@ -55,7 +57,7 @@ from app.ports.monitoring import (
 )
 from app.services.deliveries.backlog import EndpointBacklog
 from app.services.operations.background_work import read_backlog
-from app.services.operations.environment_checks import REPLICA, check_readiness
+from app.services.operations.environment_checks import REPLICA, UPGRADE, check_readiness
 
 _FRESH_SECONDS = 1.0
 _VALID_SECONDS = 10.0
@@ -152,10 +154,11 @@ class OperationsApp:
         return Response(orjson.dumps(body), status, content_type=_JSON)
 
     def _metrics(self) -> Response:
-        body = self._ports.metrics.render(self._measured())
+        body = self._ports.metrics.render(self.measured())
         return Response(body, content_type=_PROMETHEUS)
 
-    def _measured(self) -> Iterator[Measurement]:
+    def measured(self) -> Iterator[Measurement]:
+        """Yield the gauges that are read now, not counted by processes."""
         yield BUILD, 1.0, (VERSION,)
         findings = self._readiness.findings()
         ready = is_ready(findings)
@@ -164,6 +167,8 @@ class OperationsApp:
         for finding in findings:
             if finding.subject == REPLICA:
                 yield REPLICA_READY, float(finding.state is CheckState.FINE), ()
+        pending = any(finding.remedy == UPGRADE for finding in findings)
+        yield MIGRATION_PENDING, float(pending), ()
         if not ready:
             return
         try:
@@ -182,6 +187,8 @@ class OperationsApp:
         yield OLDEST_MAIL, backlog.mails.seconds, ()
         if backlog.heartbeat_age is not None:
             yield HEARTBEAT, backlog.heartbeat_age, ()
+        if backlog.backup_age is not None:
+            yield BACKUP_AGE, backlog.backup_age, ()
 
 
 def _endpoint_measurements(endpoint: EndpointBacklog, now: datetime) -> Iterator[Measurement]:

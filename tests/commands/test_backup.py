@@ -16,13 +16,14 @@ from app.adapters.database.engines import connection_to
 from app.adapters.system import SystemClock
 from app.domain.authorization.actor import WORKER
 from app.models import UserRecord
-from app.services.operations.background_work import record_heartbeat
+from app.services.operations.background_work import read_backlog, record_heartbeat
 from tests.builders.people import make_user
 from tests.commands.real_installation import Installation, at_a_terminal, wait_until
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET
 from tests.fixtures.ports import fake_ports
 from tests.servers.http import Reply, http_server
+from tests.servers.sandbox import PATIENCE
 
 pytestmark = pytest.mark.first
 
@@ -133,6 +134,16 @@ def test_backup_under_load_has_all_that_was_committed(
     assert before <= emails(two, clock)
     assert two.elsewhere.run("db", "current").returncode == 0
     assert "database\tfine" in two.elsewhere.run("doctor", "--short").stdout
+
+
+def test_age_of_the_last_backup_is_measured(two: Two) -> None:
+    ports = fake_ports(two.shop.environment["DATABASE_URL"], SystemClock())
+    assert read_backlog(ports, WORKER).backup_age is None
+    two.back_up()
+    age = read_backlog(ports, WORKER).backup_age
+    assert age is not None
+    assert 0 <= age < PATIENCE
+    ports.database.close()
 
 
 def test_deliveries_continue_after_a_restore(two: Two) -> None:

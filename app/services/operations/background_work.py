@@ -30,13 +30,16 @@ from app.services.lists.filters import is_due
 
 @dataclass(frozen=True, slots=True)
 class WorkerStatus:
-    """``beat_at`` is the last heartbeat of any worker, ``None`` if there was none.
+    """``beat_at`` is the last heartbeat of any worker, ``backed_up_at`` when a backup ended last.
+
+    Both are ``None`` if there was none.
 
     The other fields are when the oldest delivery that waits for a worker, open event or mail
     became due; ``None`` if none waits.
     """
 
     beat_at: datetime | None
+    backed_up_at: datetime | None
     delivery_since: datetime | None
     event_since: datetime | None
     mail_since: datetime | None
@@ -65,13 +68,14 @@ def read_worker_status(ports: Ports) -> WorkerStatus:
     )
     query = select(
         HeartbeatRecord.beat_at,
+        HeartbeatRecord.backed_up_at,
         event.scalar_subquery(),
         mail.scalar_subquery(),
     )
     with ports.database.reading() as session:
-        beat_at, event_since, mail_since = session.execute(query).one()
+        beat_at, backed_up_at, event_since, mail_since = session.execute(query).one()
         delivery_since = oldest_waiting_for_worker(session, dispatch.moments(now))
-    return WorkerStatus(beat_at, delivery_since, event_since, mail_since)
+    return WorkerStatus(beat_at, backed_up_at, delivery_since, event_since, mail_since)
 
 
 MAX_COUNTED = 100_000
@@ -90,6 +94,8 @@ class Waiting:
 class Backlog:
     """What waits; ``heartbeat_age`` in seconds is ``None`` if no worker ever ran.
 
+    So is ``backup_age`` if ``flask backup`` never wrote a file.
+
     ``deliveries`` are due. ``seconds_without_worker`` is how long the oldest of them waits that
     doesn't wait for its endpoint. ``retrying`` have a later attempt. ``endpoints`` are those with
     most waiting.
@@ -102,6 +108,7 @@ class Backlog:
     events: Waiting
     mails: Waiting
     heartbeat_age: float | None
+    backup_age: float | None
 
 
 @internal
@@ -129,6 +136,7 @@ def read_backlog(ports: Ports, actor: Actor) -> Backlog:
         Waiting(events, age(status.event_since)),
         Waiting(mails, age(status.mail_since)),
         None if status.beat_at is None else age(status.beat_at),
+        None if status.backed_up_at is None else age(status.backed_up_at),
     )
 
 

@@ -1,9 +1,11 @@
 """Back up the installation and restore it."""
 
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
 from sqlalchemy import select, update
+from sqlalchemy.exc import InternalError
 
 from app.domain.authorization.actor import Actor
 from app.domain.values.installation import VERSION, BackupFailed, SchemaBehind
@@ -28,7 +30,8 @@ def create_backup(
 ) -> tuple[BackupFacts, int]:
     """Write the database to the encrypted ``file`` while it is used; return its facts and size.
 
-    Everything that was committed before is in it. Raises ``BackupFailed``.
+    Everything that was committed before is in it. The database notes when, for its metric. Raises
+    ``BackupFailed``.
     """
     revision = ports.schema.current()
     if revision is None:
@@ -40,7 +43,12 @@ def create_backup(
         created_at=ports.clock.now(),
         secret_key=ports.encryption.fingerprint(_PURPOSE, _TEXT),
     )
-    return facts, ports.backups.write(file, facts, lock)
+    size = ports.backups.write(file, facts, lock)
+    if revision == ports.schema.newest():
+        # A replica can be backed up, but not written to.
+        with suppress(InternalError), ports.database.transaction() as session:
+            session.execute(update(HeartbeatRecord).values(backed_up_at=ports.shared_clock.now()))
+    return facts, size
 
 
 @internal
