@@ -26,6 +26,8 @@ STAYS_HERE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE 
 DISABLED_FEATURES = (
     # A second page behind each window's address bar: as costly as one of the console's.
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
+    # A renderer in reserve, and another frame for each page: a quarter of the time of a page.
+    *("SpareRendererForSitePerProcess", "RenderDocument"),
     # What Playwright disables: of two lists, Chromium takes the last.
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
     *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),

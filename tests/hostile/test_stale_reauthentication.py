@@ -3,6 +3,7 @@
 import ast
 import inspect
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -168,14 +169,14 @@ def test_choice_between_two_versions_needs_a_fresh_proof_to_be_saved(
     clock.pass_(minutes=6)
     before = records(shop)
     unseen = {"permissions": [ORDERS, Permission.MANAGE_USERS.value], "loaded": "{}"}
-    conflict = console.send(path, unseen, seen_at="/console/account/")
+    conflict = console.send(path, unseen, seen_at="/console/keyboard")
     assert conflict.status == 409
     chosen = {**unseen, **loaded_of(conflict.html, path, {}), "choice-permissions": "yours"}
-    asked = console.send(path, chosen, seen_at="/console/account/")
+    asked = console.send(path, chosen, seen_at="/console/keyboard")
     assert (asked.status, "Confirm your password" in asked.text) == (403, True)
     assert records(shop) == before
     proved = {**chosen, "proof_password": PASSWORD}
-    assert console.send(path, proved, seen_at="/console/account/").status == 303
+    assert console.send(path, proved, seen_at="/console/keyboard").status == 303
     assert records(shop) != before
 
 
@@ -187,12 +188,12 @@ def test_choice_between_two_versions_does_not_show_the_password_that_came_with_o
     clock.pass_(minutes=6)
     proof = {"proof_password": PASSWORD, "proof_challenge": "asked", "proof_act": "this"}
     unseen = {"permissions": [ORDERS, Permission.MANAGE_USERS.value], "loaded": "{}"}
-    conflict = console.send(path, {**unseen, **proof}, seen_at="/console/account/")
+    conflict = console.send(path, {**unseen, **proof}, seen_at="/console/keyboard")
     assert (conflict.status, PASSWORD in conflict.html) == (409, False)
     assert 'name="proof_' not in conflict.html
     # It was taken as a proof, so the choice needs no other.
     chosen = {**unseen, **loaded_of(conflict.html, path, {}), "choice-permissions": "yours"}
-    assert console.send(path, chosen, seen_at="/console/account/").status == 303
+    assert console.send(path, chosen, seen_at="/console/keyboard").status == 303
 
 
 def test_form_input_is_sent_again_with_the_password(
@@ -251,7 +252,7 @@ def _with(endpoint: str, password: str) -> tuple[str, dict[str, Any]]:
 
 
 def _send(console: ConsoleClient, path: str, form: dict[str, Any]) -> Any:
-    return console.send(f"/console/{path}", form, seen_at="/console/account/")
+    return console.send(f"/console/{path}", form, seen_at="/console/keyboard")
 
 
 def _come_by_sign_on(shop: Ports) -> None:
@@ -267,11 +268,7 @@ def _calls_declared(view: Any) -> bool:
     """
     module = inspect.getmodule(inspect.unwrap(view))
     assert isinstance(module, ModuleType)
-    bodies = {
-        node.name: {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
-        for node in ast.parse(Path(str(module.__file__)).read_text()).body
-        if isinstance(node, ast.FunctionDef)
-    }
+    bodies = _names_in_functions(Path(str(module.__file__)))
     seen: set[str] = set()
     waiting = {inspect.unwrap(view).__name__}
     while waiting:
@@ -280,6 +277,15 @@ def _calls_declared(view: Any) -> bool:
         waiting |= bodies.get(name, set()) - seen
     seen.discard(inspect.unwrap(view).__name__)
     return any(_is_declared(getattr(module, name, None)) for name in seen)
+
+
+@cache
+def _names_in_functions(file: Path) -> dict[str, set[str]]:
+    return {
+        node.name: {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+        for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.FunctionDef)
+    }
 
 
 def _is_declared(value: Any) -> bool:
