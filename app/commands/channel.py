@@ -14,10 +14,12 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import ABSENT
 from app.ports import Ports
 from app.services.commerce.channels import (
+    ChannelUse,
     create_channel,
     delete_channel,
     find_by_slug,
     list_channels,
+    show_channel_use,
     update_channel,
 )
 from app.web.installation import installation
@@ -115,11 +117,15 @@ def update(
 @click.option("--move-to", "target", help="Slug of the channel that orders and carts move to.")
 @yes_option
 def delete(slug: str, *, target: str | None, yes: bool) -> None:
-    """Delete a channel. Without --move-to, its carts are deleted; one with orders stays."""
+    """Delete a channel. Without --move-to, its carts are deleted; one with orders stays.
+
+    The question before it says how many orders, carts and groups are concerned.
+    """
     ports = installation().ports
     channel_id = _id(ports, slug)
     target_id = None if target is None else _id(ports, target)
-    confirm_action(f"Delete channel {slug}?", yes=yes)
+    used = show_channel_use(ports, OPERATOR, channel_id)
+    confirm_action(f"Delete channel {slug}?{_consequences(used, target)}", yes=yes)
     out = output()
     out.one(delete_channel(ports, OPERATOR, channel_id, target_id), _COLUMNS)
     out.say(f"Deleted channel {slug}.")
@@ -127,3 +133,15 @@ def delete(slug: str, *, target: str | None, yes: bool) -> None:
 
 def _id(ports: Ports, slug: str) -> str:
     return to_global_id("Channel", find_by_slug(ports, OPERATOR, slug).id)
+
+
+def _consequences(used: ChannelUse, target: str | None) -> str:
+    """Return what a deletion means for what is in the channel, with a space before it."""
+    orders, carts, groups = used.orders, used.carts, used.groups
+    there = f"deleted with it: {carts}" if target is None else f"moved to {target}: {carts}"
+    parts = [
+        f" Orders moved to {target}: {orders}." if orders and target is not None else "",
+        f" Carts {there}." if carts else "",
+        f" Groups limited to channels that lose it: {groups}." if groups else "",
+    ]
+    return "".join(parts)

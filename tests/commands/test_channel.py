@@ -4,6 +4,7 @@ import pytest
 
 from app.commands.terminal.exit_codes import Exit
 from app.ports import Ports
+from tests.builders.orders import make_cart, make_order
 from tests.commands.shell import run, run_json
 
 NEW = ("channel", "create", "poland", "--name", "Poland", "--currency", "eur", "--country", "pl")
@@ -23,7 +24,12 @@ def test_channels_are_created_listed_updated_and_deleted(ports: Ports) -> None:
     update = ("channel", "update", "poland", "--name", "Polska", "--slug", "pl", "--inactive")
     updated = run_json(ports, *update)
     assert (updated["slug"], updated["name"], updated["isActive"]) == ("pl", "Polska", False)
-    assert run(ports, "channel", "delete", "pl").exit_code == 2
+    make_cart(ports)
+    make_order(ports)
+    refused = run(ports, "channel", "delete", "default-channel", "--move-to", "pl")
+    assert refused.exit_code == Exit.USAGE
+    sentences = "Orders moved to pl: 1. Carts moved to pl: 1. Confirmation required"
+    assert f"Delete channel default-channel? {sentences}" in refused.stderr
     moved = ("channel", "delete", "pl", "--move-to", "default-channel", "--yes")
     assert run_json(ports, *moved)["slug"] == "pl"
     assert run(ports, "channel", "list", "--short").stdout == "default-channel\n"

@@ -7,8 +7,10 @@ from app.domain.commerce.channels import NewChannel
 from app.domain.values.ids import key_of, to_global_id
 from app.ports import Ports
 from app.services.commerce.channels import all_channels, create_channel
-from app.services.people.groups import show_group
+from app.services.commerce.orders import show_order
+from app.services.people.groups import NewGroup, create_group, show_group
 from app.services.shop.settings import show_company_address
+from tests.builders.orders import make_cart, make_order, order_id
 from tests.builders.people import make_group
 from tests.console.conftest import StaffConsole
 
@@ -53,11 +55,55 @@ def test_channel_is_created_edited_and_deactivated(
     assert "Poland, retail" in console.open(f"{LIST}?q=pl").text
 
 
-def test_channels_need_their_permission(staff_console: StaffConsole) -> None:
+def test_channel_is_deleted_and_what_is_in_it_moves(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(Permission.MANAGE_CHANNELS)
+    order = make_order(shop)
+    make_cart(shop)
+    first = all_channels(shop)[0]
+    here = f"{LIST}{first.id}"
+    assert "A shop has at least one channel" in console.open(f"{here}?ask=delete").text
+    make_channel(shop, "nordics", currency="SEK")
+    assert "and there is none" in console.open(f"{here}?ask=delete").text
+    poland = make_channel(shop, "poland")
+    channels = (to_global_id("Channel", first.id),)
+    create_group(shop, OPERATOR, NewGroup("Support", is_restricted=True, channels=channels))
+    asked = console.open(f"{here}?ask=delete").text
+    for sentence in ("1 order moves", "1 cart moves with them", "1 group that is limited"):
+        assert sentence in asked
+    assert "Nordics" not in asked
+    refused = console.follow(console.send(f"{here}/delete", seen_at=here))
+    assert "This channel has orders" in refused.text
+    target = {"target": to_global_id("Channel", poland)}
+    gone = console.follow(console.send(f"{here}/delete", target, seen_at=here))
+    assert f"Deleted the channel {first.name}." in gone.text
+    moved = show_order(shop, OPERATOR, order_id(order))
+    assert moved is not None
+    assert moved.channel_id == poland
+    assert console.open(here).status == 404
+
+
+def test_carts_of_a_channel_are_deleted_or_moved(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(Permission.MANAGE_CHANNELS)
+    make_cart(shop)
+    first = all_channels(shop)[0]
+    make_channel(shop, "poland")
+    here = f"{LIST}{first.id}"
+    asked = console.open(f"{here}?ask=delete").text
+    assert "1 cart moves to the channel that you choose, or is deleted." in asked
+    assert "No channel: delete the carts" in asked
+    console.follow(console.send(f"{here}/delete", {"target": ""}, seen_at=here))
+    assert [one.slug for one in all_channels(shop)] == ["poland"]
+
+
+def test_channels_need_their_permission(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(Permission.MANAGE_SETTINGS)
     for address in (LIST, f"{LIST}new", f"{LIST}1"):
         assert console.open(address).status == 403
     assert console.send(f"{LIST}1/deactivate").status == 403
+    assert console.send(f"{LIST}1/delete").status == 403
+    assert len(all_channels(shop)) == 1
     assert console.open(f"{LIST}999").status == 403
 
 

@@ -1,5 +1,6 @@
-"""Channels: where the shop sells; listed, created, edited, activated and deactivated."""
+"""Channels: where the shop sells; listed, created, edited, activated, deactivated and deleted."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,10 +38,14 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page, PageRequest
 from app.services.commerce.channels import (
     ChannelFilter,
+    ChannelUse,
     create_channel,
+    delete_channel,
     find_channels,
+    list_channels,
     set_channel_active,
     show_channel,
+    show_channel_use,
     update_channel,
 )
 from app.web.translation import country_label, lazy_text, text
@@ -154,6 +159,18 @@ class NewChannelForm(CreatingForm):
 
 
 @dataclass(frozen=True, slots=True)
+class Deletion:
+    """The question before a channel is deleted, or why it can't be (``problem``).
+
+    ``targets`` are the channels by global ID that its orders and carts can move to.
+    """
+
+    question: Question
+    targets: tuple[tuple[str, str], ...]
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChannelPage:
     """A channel; ``is_editable`` for those who have access to it."""
 
@@ -162,6 +179,7 @@ class ChannelPage:
     is_editable: bool
     warning: str
     question: Question | None
+    deletion: Deletion | None
 
 
 @blueprint.get("/")
@@ -195,7 +213,7 @@ def new() -> BaseResponse:
 
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
-    """One channel; with ``ask`` the question before it is deactivated."""
+    """One channel; with ``ask`` the question before it is deactivated or deleted."""
     require(Permission.MANAGE_CHANNELS)
     channel = _channel(key)
     return page("channels/show.html", **_values(channel, request.args.get("ask", "")))
@@ -232,6 +250,18 @@ def activate(key: int) -> BaseResponse:
 def deactivate(key: int) -> BaseResponse:
     """Take no more carts in the channel."""
     return _set_active(key, active=False)
+
+
+@blueprint.post("/<key:key>/delete")
+def delete(key: int) -> BaseResponse:
+    """Delete a channel; its orders and carts move to the chosen one."""
+    target = request.form.get("target") or None
+    try:
+        gone = delete_channel(ports(), actor(), _id(key), target)
+    except Refused as refused:
+        return redirect_with_error(refused, _PAGE, key=key)
+    message = text("Deleted the channel {name}.", name=gone.name)
+    return redirect_with_success(message, "console.channels.index")
 
 
 def _set_active(key: int, *, active: bool) -> BaseResponse:
@@ -289,6 +319,7 @@ def _values(channel: Channel, question_name: str = "") -> dict[str, object]:
             is_editable=is_editable,
             warning="" if channel.currency == CURRENCY else _without_prices(),
             question=_deactivation(channel) if asks else None,
+            deletion=_deletion(channel) if question_name == "delete" and is_editable else None,
         ),
         "form": ChannelForm.showing(_stored(channel)),
         **_LENGTHS,
@@ -313,3 +344,73 @@ def _deactivation(channel: Channel) -> Question:
         ),
         action=text("Deactivate channel"),
     )
+
+
+def _deletion(channel: Channel) -> Deletion:
+    used = show_channel_use(ports(), actor(), _id(channel.id))
+    others = [one for one in list_channels(ports(), actor()) if one.id != channel.id]
+    targets = [
+        (_id(one.id), one.name)
+        for one in others
+        if one.currency == channel.currency and actor().reaches_channel(one.id)
+    ]
+    if not used.orders:
+        targets = [("", text("No channel: delete the carts")), *targets] if used.carts else []
+    return Deletion(
+        question=Question(
+            title=text("Delete the channel {name}?", name=channel.name),
+            endpoint="console.channels.delete",
+            arguments={"key": channel.id},
+            consequences=tuple(_losses(channel, used)),
+            action=text("Delete channel"),
+        ),
+        targets=tuple(targets),
+        problem=_why_not(channel, used, others=bool(others), targets=bool(targets)),
+    )
+
+
+def _why_not(channel: Channel, used: ChannelUse, *, others: bool, targets: bool) -> str:
+    if not others:
+        return text("A shop has at least one channel: create another one first.")
+    if used.orders and not targets:
+        return text(
+            "It has {count} order, which can only move to a channel with the same currency, "
+            "{currency}, and there is none. Deactivate the channel instead.",
+            "It has {count} orders, which can only move to a channel with the same currency, "
+            "{currency}, and there is none. Deactivate the channel instead.",
+            count=used.orders,
+            currency=channel.currency,
+        )
+    return ""
+
+
+def _losses(channel: Channel, used: ChannelUse) -> Iterator[Consequence]:
+    yield Consequence(
+        "bad", text("Clients that send its slug, {slug}, are refused.", slug=channel.slug)
+    )
+    if used.orders:
+        orders = text(
+            "{count} order moves to another channel.",
+            "{count} orders move to another channel.",
+            count=used.orders,
+        )
+        yield Consequence("warn", orders)
+    if used.carts:
+        carts = text(
+            "{count} cart moves to the channel that you choose, or is deleted.",
+            "{count} carts move to the channel that you choose, or are deleted.",
+            count=used.carts,
+        )
+        if used.orders:
+            carts = text(
+                "{count} cart moves with them.", "{count} carts move with them.", count=used.carts
+            )
+        yield Consequence("warn", carts)
+    if used.groups:
+        groups = text(
+            "{count} group that is limited to channels loses access to its orders.",
+            "{count} groups that are limited to channels lose access to its orders.",
+            count=used.groups,
+        )
+        yield Consequence("warn", groups)
+    yield Consequence("bad", text("This can't be undone."))

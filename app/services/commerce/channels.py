@@ -43,7 +43,7 @@ from app.domain.values.inputs import Absent, present, require_unchanged
 from app.domain.values.metadata import Metadata, MetadataChange
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
-from app.models import ChannelRecord, CheckoutRecord, OrderRecord
+from app.models import ChannelRecord, CheckoutRecord, GroupChannelRecord, OrderRecord
 from app.models.commerce import CHECKOUT_CHANNEL, FIRST_CHANNEL, ORDER_CHANNEL
 from app.ports import NamedRow, Ports, ReadSession
 from app.services.audit.log import Change, record
@@ -60,6 +60,7 @@ from app.services.outbox.publisher import add_event
 
 _UNIQUE = Problem("UNIQUE", "Channel with this slug already exists.", "slug")
 _MISSING = Problem("NOT_FOUND", "There is no such channel.", "id")
+_NO_ACCESS = "You don't have access to this channel."
 
 CHANNELS: Select[*tuple[object, ...]] = select(
     ChannelRecord.id,
@@ -199,6 +200,38 @@ def channels_with_orders(ports: Ports, actor: Actor) -> frozenset[int]:
     has_orders = exists().where(ChannelRecord.id == ORDER_CHANNEL)
     with ports.database.reading() as session:
         return frozenset(session.scalars(select(ChannelRecord.id).where(has_orders)))
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelUse:
+    """What depends on a channel: orders, open carts, and groups that are limited to channels."""
+
+    orders: int
+    carts: int
+    groups: int
+
+
+@requires(Permission.MANAGE_CHANNELS)
+def show_channel_use(ports: Ports, actor: Actor, channel_id: str) -> ChannelUse:
+    """Count what depends on the channel of a global ID, in one statement.
+
+    Raises ``PermissionDenied`` for a channel that the caller has no access to.
+    """
+    key = key_of(channel_id, "Channel")
+    if not actor.reaches_channel(key):
+        raise PermissionDenied(message=_NO_ACCESS)
+    is_open = CheckoutRecord.completed_at.is_(None)
+    counted = (
+        (OrderRecord, _is(ORDER_CHANNEL, key)),
+        (CheckoutRecord, _is(CHECKOUT_CHANNEL, key) & is_open),
+        (GroupChannelRecord, GroupChannelRecord.channel_id == key),
+    )
+    counts = (
+        select(func.count()).select_from(kind).where(condition).scalar_subquery()
+        for kind, condition in counted
+    )
+    with ports.database.reading() as session:
+        return ChannelUse(*session.execute(select(*counts)).one())
 
 
 @requires(Permission.MANAGE_CHANNELS)
@@ -484,7 +517,7 @@ def _locked(session: Session, actor: Actor, key: int) -> ChannelRecord:
     if stored is None:
         raise Refused(_MISSING)
     if not actor.reaches_channel(key):
-        raise PermissionDenied(message="You don't have access to this channel.")
+        raise PermissionDenied(message=_NO_ACCESS)
     return stored
 
 
