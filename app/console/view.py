@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.account import (
     account,
+    device,
     not_me,
     passkeys,
     passwords,
@@ -147,6 +148,7 @@ PAGES = (
     company_address.blueprint,
     account.blueprint,
     second_factors.blueprint,
+    device.blueprint,
     account_actions.blueprint,
     app_installation.blueprint,
     app_installation.tokens_blueprint,

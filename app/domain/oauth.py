@@ -7,7 +7,7 @@ clients call ``<shop>:manage_products``.
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ from app.domain.sign_in.tokens import is_loopback_host
 from app.domain.urls.web_urls import WebUrl, is_unambiguous, parse_web_url
 from app.domain.values.errors import Problem
 from app.domain.values.json_values import NoJsonObject, read_json_object
+from app.domain.values.text import Sentence, translatable
 from app.domain.values.text_rules import line_problem
 
 CODE_LIFETIME = timedelta(minutes=1)
@@ -36,6 +37,10 @@ APP_TOKEN_LIFETIME = timedelta(minutes=10)
 COMMAND_LINE = "latchkey-cli"
 """The client of ``flask login``, which each installation has from the start."""
 
+CONSOLE_DEVICE_PATH = "/console/device"
+"""Where staff let in a device that asks for rights over the shop, also while it is closed."""
+
+USER_CODE_LENGTH = 8
 USER_CODE_LIFETIME = timedelta(minutes=10)
 POLL_INTERVAL = 5
 """Seconds that a device waits between polls, and that it waits longer each time it doesn't."""
@@ -49,6 +54,16 @@ OPENID, PROFILE, EMAIL = "openid", "profile", "email"
 ADDRESS, PHONE, OFFLINE = "address", "phone", "offline_access"
 PERSONAL_SCOPES = (OPENID, PROFILE, EMAIL, ADDRESS, PHONE, OFFLINE)
 DEFAULT_SCOPES = frozenset((OPENID, PROFILE, EMAIL))
+
+SCOPE_SENTENCES: Mapping[str, Sentence] = {
+    PROFILE: translatable("See your name, language and picture"),
+    EMAIL: translatable("See your email"),
+    ADDRESS: translatable("See your default address"),
+    PHONE: translatable("See your phone number"),
+    STAFF_SCOPE: translatable("See whether you are staff, and your groups"),
+    OFFLINE: translatable("Stay connected when you're away, until you disconnect it"),
+}
+"""What scopes allow, for the person who is asked for them; permissions have their labels."""
 
 _PRIVATE_SCHEME = re.compile(r"[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+", re.IGNORECASE)
 """A domain name backwards, as RFC 8252, 7.1 asks for: no browser has a scheme with a dot."""
@@ -214,6 +229,17 @@ def key_set_problem(text: str, *, is_public: bool = False) -> Problem | None:
 def tidy_key_set(text: str) -> str:
     """Return a good key set as it is stored."""
     return json.dumps(json.loads(text)) if text else ""
+
+
+def read_user_code(text: str) -> str:
+    """Return the code that a person has entered as it is stored: its letters, in capitals."""
+    return "".join(letter for letter in text.upper() if "A" <= letter <= "Z")
+
+
+def write_user_code(code: str) -> str:
+    """Return a code as a device shows it, in two halves."""
+    half = USER_CODE_LENGTH // 2
+    return f"{code[:half]}-{code[half:]}" if len(code) > half else code
 
 
 def privileged(scopes: Iterable[str]) -> frozenset[str]:

@@ -19,11 +19,13 @@ from app.domain.authorization.actor import STAFF_SCOPE, Actor, anonymous
 from app.domain.oauth import PERSONAL_SCOPES, OAuthClient, read_scopes
 from app.domain.shop.settings import admits
 from app.domain.values.errors import PermissionDenied, TokenFault, TrafficClosed
+from app.oauth.devices import DEVICE_PATH, ENDPOINT, register_devices
 from app.oauth.protocol import (
     ALGORITHM,
     CODE,
     CONFIDENTIAL_METHODS,
     CREDENTIALS,
+    DEVICE,
     ONE_FACTOR,
     REFRESH,
     TOKEN_METHODS,
@@ -50,8 +52,8 @@ _JSON = "application/json"
 _UNSUPPORTED = ("request", "request_uri", "registration")
 _MAX_FORM = 64 * 1024
 _MAX_DIGITS = 16
-_PAGES = ("authorize", "consent")
-_PATHS = ("token", "userinfo", "revoke", "introspect")
+_PAGES = ("authorize", "consent", "device")
+_PATHS = ("token", "userinfo", "revoke", "introspect", ENDPOINT)
 
 
 class Person(Protocol):
@@ -98,12 +100,15 @@ class HostedPages:
     finish: Callable[[Response], Response]
     consent_page: Callable[[Consent], BaseResponse]
     error_page: Callable[[str, str], BaseResponse]
+    device_page: Callable[[Person], BaseResponse]
 
 
 def make_oauth(pages: HostedPages) -> Blueprint:
     """Return the provider's routes, none of which exists while the hosted pages are off."""
     blueprint = Blueprint("oauth", __name__)
-    endpoints = _Endpoints(pages, Server())
+    server = Server()
+    register_devices(server)
+    endpoints = _Endpoints(pages, server)
     blueprint.before_request(endpoints.begin)
     blueprint.after_request(endpoints.finish)
     for rule, view, methods in (
@@ -115,6 +120,8 @@ def make_oauth(pages: HostedPages) -> Blueprint:
         ("/oauth/userinfo", endpoints.userinfo, ["GET", "POST"]),
         ("/oauth/introspect", endpoints.introspect, ["POST"]),
         ("/oauth/revoke", endpoints.revoke, ["POST"]),
+        (f"/oauth/{ENDPOINT}", endpoints.device_authorization, ["POST"]),
+        (DEVICE_PATH, endpoints.device, ["GET", "POST"]),
     ):
         name = view.__name__ if "oauth-auth" not in rule else "metadata"
         blueprint.add_url_rule(rule, name, view, methods=methods, provide_automatic_options=False)
@@ -270,6 +277,17 @@ class _Endpoints:
         """End the grant of one of the client's own tokens (RFC 7009)."""
         return self._endpoint("revocation")
 
+    def device_authorization(self) -> Response:
+        """Return codes for a device without a browser (RFC 8628)."""
+        return self._endpoint(ENDPOINT)
+
+    def device(self) -> BaseResponse:
+        """Ask for the code that a device shows, and whether it can act for the person."""
+        person = self._pages.person()
+        if person is None:
+            return redirect(self._pages.sign_in_url(device_path()), HTTPStatus.SEE_OTHER)
+        return self._pages.device_page(person)
+
     def _endpoint(self, name: str) -> Response:
         asked = ProtocolRequest(request, request.form)
         return self._answer(asked, lambda: self._server.create_endpoint_response(name, asked))
@@ -403,6 +421,12 @@ def _query() -> str:
     return request.query_string.decode("utf-8", "replace")
 
 
+def device_path() -> str:
+    """Return the path of the page for devices, with the code that was entered, if any."""
+    code = request.values.get("user_code", "")[:_MAX_DIGITS]
+    return f"{DEVICE_PATH}?{urlencode({'user_code': code})}" if code else DEVICE_PATH
+
+
 def _own_path() -> str:
     return f"{AUTHORIZE}?{_query()}"
 
@@ -415,11 +439,12 @@ def _metadata(issuer: str, shop: str) -> dict[str, object]:
         "token_endpoint": endpoints["token"],
         "userinfo_endpoint": endpoints["userinfo"],
         "revocation_endpoint": endpoints["revoke"],
+        "device_authorization_endpoint": endpoints[ENDPOINT],
         "introspection_endpoint": endpoints["introspect"],
         "jwks_uri": f"{issuer}/.well-known/jwks.json",
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": [CODE, REFRESH, CREDENTIALS],
+        "grant_types_supported": [CODE, REFRESH, CREDENTIALS, DEVICE],
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": [ALGORITHM],
         "token_endpoint_auth_methods_supported": TOKEN_METHODS,

@@ -3,13 +3,28 @@
 from functools import partial
 from http import HTTPStatus
 
-from flask import Flask, Response
+from flask import Flask, Response, redirect, request
 from flask_wtf.csrf import CSRFError
+from werkzeug.wrappers import Response as BaseResponse
 
-from app.domain.authorization.actor import STAFF_SCOPE
 from app.domain.authorization.permissions import Permission
-from app.domain.oauth import ADDRESS, EMAIL, OFFLINE, PHONE, PROFILE, redirect_origin
-from app.oauth.endpoints import AUTHORIZE, Consent, HostedPages, make_oauth
+from app.domain.oauth import SCOPE_SENTENCES, redirect_origin
+from app.domain.values.errors import ProofRequired, Refused
+from app.oauth.devices import DEVICE_PATH
+from app.oauth.endpoints import (
+    AUTHORIZE,
+    Consent,
+    HostedPages,
+    Person,
+    device_path,
+    make_oauth,
+)
+from app.services.oauth.devices import (
+    allow_device,
+    deny_device,
+    find_waiting_device,
+)
+from app.services.sign_in.sessions import SecondFactorSkipped
 from app.web.hosted_pages import (
     add_hosted_headers,
     guard_hosted,
@@ -17,10 +32,14 @@ from app.web.hosted_pages import (
     hosted_shop,
     let_forms_lead_to,
     page,
+    ports,
+    refused_page,
     show_stale_form,
     sign_in_url,
 )
-from app.web.translation import text
+from app.web.translation import problem_text, text
+
+_MAX_USER_CODE = 32
 
 
 def mount_oauth(app: Flask) -> None:
@@ -34,6 +53,7 @@ def mount_oauth(app: Flask) -> None:
         finish=add_hosted_headers,
         consent_page=_consent_page,
         error_page=_error_page,
+        device_page=_device_page,
     )
     blueprint = make_oauth(pages)
     blueprint.register_error_handler(CSRFError, show_stale_form)
@@ -57,15 +77,7 @@ def _consent_page(consent: Consent) -> Response:
 
 def _grants(scopes: frozenset[str]) -> list[str]:
     """Return what a program is allowed, in sentences."""
-    sentences = {
-        PROFILE: text("See your name, language and picture"),
-        EMAIL: text("See your email"),
-        ADDRESS: text("See your default address"),
-        PHONE: text("See your phone number"),
-        STAFF_SCOPE: text("See whether you are staff, and your groups"),
-        OFFLINE: text("Stay connected when you're away, until you disconnect it"),
-    }
-    found = [sentence for scope, sentence in sentences.items() if scope in scopes]
+    found = [text(sentence) for scope, sentence in SCOPE_SENTENCES.items() if scope in scopes]
     labels = [text(one.label) for one in Permission if one in scopes]
     if labels:
         found.append(text("Use your permissions: {permissions}", permissions=", ".join(labels)))
@@ -74,3 +86,35 @@ def _grants(scopes: frozenset[str]) -> list[str]:
 
 def _error_page(error: str, description: str) -> Response:
     return page("program_error.html", HTTPStatus.BAD_REQUEST, error=error, description=description)
+
+
+def _device_page(person: Person) -> BaseResponse:
+    """Show the form of a device's code, then who asks, and take the decision."""
+    code = request.values.get("user_code", "")[:_MAX_USER_CODE]
+    switch_url = sign_in_url(device_path(), again=True)
+    if request.method == "GET":
+        return page("device.html", code=code, error="", switch_url=switch_url)
+    try:
+        return _answer_device(person, code)
+    except Refused as refused:
+        error = " ".join(map(problem_text, refused.problems))
+        return refused_page("device.html", code=code, error=error, switch_url=switch_url)
+    except (ProofRequired, SecondFactorSkipped):
+        return redirect(switch_url, HTTPStatus.SEE_OTHER)
+
+
+def _answer_device(person: Person, code: str) -> Response:
+    decision = request.form.get("decision")
+    if decision == "allow":
+        allowed = allow_device(ports(), person.actor, code, person.authenticated_at)
+        return page("device_done.html", device=allowed, is_allowed=True)
+    if decision == "deny":
+        denied = deny_device(ports(), person.actor, code)
+        return page("device_done.html", device=denied, is_allowed=False)
+    waiting = find_waiting_device(ports(), person.actor, code)
+    return page(
+        "device_asks.html",
+        device=waiting,
+        grants=_grants(waiting.scopes),
+        action=DEVICE_PATH,
+    )

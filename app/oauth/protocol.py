@@ -77,6 +77,7 @@ CONFIDENTIAL_METHODS = [*SECRET_METHODS, SIGNED]
 TOKEN_METHODS = [*CONFIDENTIAL_METHODS, "none"]
 CODE, REFRESH = "authorization_code", "refresh_token"
 CREDENTIALS = "client_credentials"
+DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
 _ECHOED = ("response_type", "grant_type", "redirect_uri", "client_id", "scope", "prompt")
 """Parameters that Authlib's error descriptions repeat, which hold few characters."""
 
@@ -191,7 +192,7 @@ class ProtocolClient:
     def check_grant_type(self, grant_type: str) -> bool:
         if self.client.app_id is not None:
             return grant_type == CREDENTIALS
-        return grant_type in (CODE, REFRESH)
+        return grant_type in (CODE, REFRESH, *((DEVICE,) if self.client.allows_devices else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +238,8 @@ class _S256(CodeChallenge):  # type: ignore[misc]
         super().validate_code_challenge(grant, redirect_uri)
 
 
-class _GrantedTokens:
-    """What both grants of a person's tokens share: the use case has made the tokens already."""
+class GrantedTokens:
+    """What all grants of a person's tokens share: the use case has made the tokens already."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = TOKEN_METHODS
     request: ProtocolRequest
@@ -261,7 +262,7 @@ class _GrantedTokens:
         """Keep nothing: the grant was stored with its token."""
 
 
-class _CodeGrant(_GrantedTokens, grants.AuthorizationCodeGrant):  # type: ignore[misc]
+class _CodeGrant(GrantedTokens, grants.AuthorizationCodeGrant):  # type: ignore[misc]
     def generate_authorization_code(self) -> str:
         asking, request = caller(), self.request
         person = request.user
@@ -298,7 +299,7 @@ class _CodeGrant(_GrantedTokens, grants.AuthorizationCodeGrant):  # type: ignore
         return self.request.granted and self.request.granted.user
 
 
-class _RefreshGrant(_GrantedTokens, grants.RefreshTokenGrant):  # type: ignore[misc]
+class _RefreshGrant(GrantedTokens, grants.RefreshTokenGrant):  # type: ignore[misc]
     INCLUDE_NEW_REFRESH_TOKEN = True
 
     def authenticate_refresh_token(self, refresh_token: str) -> _RefreshToken | None:
@@ -314,7 +315,7 @@ class _RefreshGrant(_GrantedTokens, grants.RefreshTokenGrant):  # type: ignore[m
         except TrafficClosed:
             raise StorefrontClosed from None
         if self.request.granted is None:
-            raise _InvalidGrant("This refresh token doesn't work anymore.")
+            raise InvalidGrant("This refresh token doesn't work anymore.")
         return super().create_token_response()
 
     def authenticate_user(self, refresh_token: _RefreshToken) -> Any:
@@ -386,7 +387,7 @@ class _SignedAssertion(JWTBearerClientAssertion):  # type: ignore[misc]
         return KeySet.import_key_set(json.loads(client.client.key_set or '{"keys": []}'))
 
 
-class _InvalidGrant(OAuth2Error):  # type: ignore[misc]
+class InvalidGrant(OAuth2Error):  # type: ignore[misc]
     error = "invalid_grant"
 
 
@@ -428,8 +429,8 @@ class _CodeIdToken(_IdTokens, OpenIDCode):  # type: ignore[misc]
         return False
 
 
-class _RefreshIdToken(_IdTokens, OpenIDToken):  # type: ignore[misc]
-    pass
+class GrantIdToken(_IdTokens, OpenIDToken):  # type: ignore[misc]
+    """The ID token of a grant that no authorization request with a nonce began."""
 
 
 class _Revocation(RevocationEndpoint):  # type: ignore[misc]
@@ -492,7 +493,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         super().__init__()
         self.issuer = _Issuer()
         self.register_grant(_CodeGrant, [_S256(), _CodeIdToken()])
-        self.register_grant(_RefreshGrant, [_RefreshIdToken()])
+        self.register_grant(_RefreshGrant, [GrantIdToken()])
         self.register_grant(_AppGrant)
         self.register_client_auth_method(SIGNED, _SignedAssertion())
         self.register_endpoint(_Revocation)

@@ -6,6 +6,7 @@ from sqlalchemy import select, update
 
 from app.domain.authorization.actor import Actor, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
+from app.domain.sign_in.sign_in_log import SignInPlace
 from app.domain.values.errors import TokenRejected
 from app.models import (
     GroupChannelRecord,
@@ -105,13 +106,16 @@ def sign_in(
     return sign_pair(ports, caller, opened, live.found.user, live.shop_state.switches)
 
 
-def actor_of(ports: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.PASSWORD) -> Actor:
+def actor_of(
+    ports: Ports,
+    user_id: int,
+    origin: SessionOrigin = SessionOrigin.PASSWORD,
+    place: SignInPlace = SignInPlace.API,
+) -> Actor:
     """Return the actor of a new session of that origin, without signing its tokens."""
-    visitor = visit()
+    visitor, start = visit(), SessionStart(origin, place=place)
     try:
-        return identity_of_session(
-            visitor, _open(ports, user_id, SessionStart(origin), NOBODY)[1]
-        ).actor
+        return identity_of_session(visitor, _open(ports, user_id, start, NOBODY)[1]).actor
     except TokenRejected as rejected:
         return anonymous(address=ADDRESS, issuer=ISSUER, fault=rejected.fault)
 

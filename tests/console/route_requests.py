@@ -17,6 +17,7 @@ KEYS = {"customers": 2}
 
 OWN_GROUPS = (
     "account",
+    "device",
     "creations",
     "not_me",
     "passkeys",

@@ -55,6 +55,7 @@ class Pages:
             finish=lambda response: response,
             consent_page=self._consent,
             error_page=self._error,
+            device_page=lambda _person: Response("device"),
         )
 
     def _consent(self, consent: Consent) -> Response:

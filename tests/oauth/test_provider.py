@@ -78,7 +78,14 @@ def test_nothing_exists_while_the_hosted_pages_are_off(
     provider.pages.is_on = False
     for path in ("/.well-known/openid-configuration", "/oauth/authorize", "/oauth/userinfo"):
         assert provider.get(path).status_code == 404, path
-    for path in ("/oauth/token", "/oauth/introspect", "/oauth/revoke", "/oauth/consent"):
+    for path in (
+        "/oauth/token",
+        "/oauth/introspect",
+        "/oauth/revoke",
+        "/oauth/consent",
+        "/oauth/device",
+        "/oauth/device_authorization",
+    ):
         assert provider.post(path).status_code == 404, path
 
 

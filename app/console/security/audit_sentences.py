@@ -86,6 +86,8 @@ ACTIONS = {
     "oauth_client.rotate_secret": translatable("replaced the secret of"),
     "oauth_client.update": translatable("edited the OAuth client"),
     "oauth_consent.allow": translatable("connected a program to the account of"),
+    "oauth_consent.allow_device": translatable("let in a device for the account of"),
+    "oauth_consent.deny_device": translatable("refused a device for the account of"),
     "oauth_consent.revoke": translatable("disconnected a program from the account of"),
     "app.update_metadata": translatable("edited the metadata of"),
     "user.update_metadata": translatable("edited the metadata of"),
@@ -366,8 +368,7 @@ def _named(kind: str, key: object, names: Names) -> str:
     return text("{id} (deleted)", id=str(key))
 
 
-def _listed(items: Iterable[str]) -> str:
-    return ", ".join(items)
+_listed: Callable[[Iterable[str]], str] = ", ".join
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,6 +483,7 @@ FIELDS: Mapping[str, Field] = {
     "default_billing_address": Field("Default billing address"),
     "default_shipping_address": Field("Default shipping address"),
     "deliveries": Field("Deliveries", _texts),
+    "device": Field("Device"),
     "email": Field("Email"),
     "emails": Field("Emails"),
     "entries": Field("Entries"),

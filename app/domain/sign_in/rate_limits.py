@@ -139,10 +139,15 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "console.second_factors.new_codes": _limit(
             "10/minute;60/hour", "Hashes ten recovery codes and sends an email."
         ),
+        "console.device.index": _limit(
+            "30/minute;300/hour", "Looks up a code that a device shows."
+        ),
         "oauth.token": _limit("6000/minute", "Signs tokens."),
         "oauth.introspect": _limit("12000/minute", "Verifies a token."),
         "oauth.revoke": _limit("6000/minute", "Ends a grant."),
         "oauth.userinfo": _limit("6000/minute", "Reads a person."),
+        "oauth.device_authorization": _limit("60/minute;1000/hour", "Stores codes of a device."),
+        "oauth.device": _limit("30/minute;300/hour", "Looks up a code that a device shows."),
         "oauth.consent": _limit("60/minute;1000/hour", "Stores a consent and a code."),
         "hosted.sign_in.index": _limit("30/minute;300/hour", "Can send a code by email."),
         "hosted.sign_in.password": _limit("60/minute;1000/hour", "Hashes a password."),
@@ -204,6 +209,7 @@ EXTERNAL_TOKEN = "externalToken"
 IMPORTED_TOKEN = "importedToken"
 RESET_EMAIL = "requestPasswordReset.email"
 CODE_EMAIL = "emailCodeRequest.email"
+DEVICE_CODE = "oauth.device.person"
 
 OTHER_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
     {
@@ -224,6 +230,7 @@ OTHER_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
             "20/minute",
             "Per email, from all clients together: further requests for a code are dropped.",
         ),
+        DEVICE_CODE: _limit("10/minute;60/hour", "Per person: codes that devices show."),
     }
 )
 """What is counted elsewhere than at a mutation or a page."""

@@ -178,10 +178,7 @@ def issue_code(ports: Ports, actor: Actor, asked: CodeRequest) -> str:
     code = ports.randomness.token(CODE_LENGTH)
     now = ports.clock.now()
     with ports.database.transaction() as session:
-        if actor.origin is SessionOrigin.PASSWORD and not used_second_factor(actor.amr):
-            types = read_factors(session, own_id(actor)).types
-            if types:
-                raise SecondFactorSkipped(types)
+        require_second_factor(session, actor)
         session.add(
             OAuthCodeRecord(
                 digest=digest_of_secret(code),
@@ -197,6 +194,15 @@ def issue_code(ports: Ports, actor: Actor, asked: CodeRequest) -> str:
             )
         )
     return code
+
+
+@building_block
+def require_second_factor(session: Session, actor: Actor) -> None:
+    """Raise ``SecondFactorSkipped`` if the account has got a factor since its person signed in."""
+    if actor.origin is SessionOrigin.PASSWORD and not used_second_factor(actor.amr):
+        types = read_factors(session, own_id(actor)).types
+        if types:
+            raise SecondFactorSkipped(types)
 
 
 @input_decides
@@ -234,14 +240,26 @@ def use_code(ports: Ports, actor: Actor, client: OAuthClient, code_id: int) -> G
             _end_replayed(ports, actor, session, code_id)
             return None
         code = session.get_one(OAuthCodeRecord, code_id)
-        begun = _exchange(ports, actor, session, client, code)
-    return None if begun is None else _sign(ports, actor, begun)
+        approval = Approval(code.session_id, code.scope, code.authenticated_at)
+        begun = begin_grant(ports, actor, session, client, approval)
+        code.granted_session_id = None if begun is None else begun.session_id
+    return None if begun is None else sign_grant(ports, actor, begun)
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class Approval:
+    """What a person let a client have: scopes as they are stored, and the sign-in behind it."""
+
+    session_id: int
+    scope: str
+    authenticated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class BegunGrant:
     """What is stored of a grant, before its access token is signed."""
 
+    session_id: int
     lookup: Lookup[LiveSession]
     opened: OpenedSession
     authenticated_at: datetime
@@ -264,12 +282,16 @@ def _end_grant(ports: Ports, actor: Actor, session: Session, session_id: int, re
     record(ports, actor, session, Change("session.end", "User", stored.user_id, after=after))
 
 
-def _exchange(
-    ports: Ports, actor: Actor, session: Session, client: OAuthClient, code: OAuthCodeRecord
-) -> _Begun | None:
-    """Open the session of a code, if the sign-in behind it still counts."""
-    signed_in = session.get_one(SessionRecord, code.session_id)
-    asked = read_client_grant(client.id, code.scope, is_first_party=client.is_first_party)
+@building_block
+def begin_grant(
+    ports: Ports, actor: Actor, session: Session, client: OAuthClient, approval: Approval
+) -> BegunGrant | None:
+    """Open the session of a grant, if the sign-in behind it still counts.
+
+    Raises ``TrafficClosed`` as ``use_code`` does.
+    """
+    signed_in = session.get_one(SessionRecord, approval.session_id)
+    asked = read_client_grant(client.id, approval.scope, is_first_party=client.is_first_party)
     judged = _judge(find_session(ports, signed_in.token, signed_in.user_id), asked)
     if judged is None or signed_in.expires_at <= ports.clock.now():
         return None
@@ -283,7 +305,7 @@ def _exchange(
         provider=_provider_of(signed_in),
         lifetime=lifetime,
         amr=judged.found.amr,
-        client=ClientSession(client.id, code.scope, code.authenticated_at),
+        client=ClientSession(client.id, approval.scope, approval.authenticated_at),
     )
     try:
         opened = open_session(ports, actor, session, signed_in.user_id, start)
@@ -291,12 +313,10 @@ def _exchange(
         return None
     session.flush()
     query = select(SessionRecord.id).where(SessionRecord.token == opened.token)
-    code.granted_session_id = session.scalars(query).one()
-    refresh = ""
-    if lifetime is None:
-        refresh = _add_refresh_token(ports, session, code.granted_session_id)
+    session_id = session.scalars(query).one()
+    refresh = _add_refresh_token(ports, session, session_id) if lifetime is None else ""
     note_use(ports, session, client)
-    return _Begun(judged, opened, code.authenticated_at, refresh)
+    return BegunGrant(session_id, judged, opened, approval.authenticated_at, refresh)
 
 
 def _judge(
@@ -315,7 +335,9 @@ def _judge(
     return Lookup(found.shop_state, granted)
 
 
-def _sign(ports: Ports, actor: Actor, begun: _Begun) -> Granted:
+@building_block
+def sign_grant(ports: Ports, actor: Actor, begun: BegunGrant) -> Granted:
+    """Return what a client gets of a grant that was stored."""
     live, opened = begun.lookup.found, begun.opened
     left = opened.expires - ports.clock.timestamp()
     return Granted(
@@ -435,8 +457,8 @@ def use_refresh_token(
             csrf_token="",
             amr=judged.found.amr,
         )
-        begun = _Begun(judged, opened, kept.authenticated_at, refresh)
-    return _sign(ports, actor, begun)
+        begun = BegunGrant(kept.id, judged, opened, kept.authenticated_at, refresh)
+    return sign_grant(ports, actor, begun)
 
 
 @dataclass(frozen=True, slots=True)

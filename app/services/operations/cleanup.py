@@ -27,6 +27,7 @@ from app.models import (
     KnownDeviceRecord,
     OAuthAssertionRecord,
     OAuthCodeRecord,
+    OAuthDeviceCodeRecord,
     OidcStateRecord,
     OutboxEventRecord,
     OutboxMailRecord,
@@ -106,6 +107,7 @@ class CleanupResult:
     known_devices: int
     oauth_codes: int
     oauth_assertions: int
+    oauth_device_codes: int
 
 
 @internal
@@ -189,6 +191,9 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
         oauth_codes=_delete_old(ports, OAuthCodeRecord.id, OAuthCodeRecord.expires_at),
         oauth_assertions=_delete_old(
             ports, OAuthAssertionRecord.digest, OAuthAssertionRecord.expires_at
+        ),
+        oauth_device_codes=_delete_old(
+            ports, OAuthDeviceCodeRecord.id, OAuthDeviceCodeRecord.expires_at
         ),
     )
 

@@ -1,0 +1,100 @@
+"""Staff let in a device that asks for rights over the shop, such as ``flask login``.
+
+Works while the storefront is closed: the console's sign-in is no storefront traffic.
+"""
+
+from collections.abc import Collection
+
+from flask import request
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import StringField
+from wtforms.validators import InputRequired
+
+from app.console.frame.formatting import device_words
+from app.console.frame.forms import ConsoleForm
+from app.console.frame.navigation import PageGroup
+from app.console.frame.page_layout import (
+    page,
+    redirect_with_error,
+    redirect_with_success,
+    refused_page,
+)
+from app.console.frame.session import actor, ports
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.oauth import SCOPE_SENTENCES
+from app.domain.values.errors import Problem, Refused
+from app.services.oauth.devices import allow_device, deny_device, find_waiting_device
+from app.services.sign_in.sessions import SecondFactorSkipped
+from app.web.translation import lazy_text, text
+
+_MAX_CODE = 32
+_SIGN_IN_AGAIN = Problem(
+    "INVALID", "Sign out and in again first: your account has a second factor since then."
+)
+
+blueprint = PageGroup("device", __name__, url_prefix="/device")
+
+
+class DeviceForm(ConsoleForm):
+    """The code that a device shows."""
+
+    names = {"userCode": "user_code"}  # noqa: RUF012
+    user_code = StringField(
+        lazy_text("Code"), validators=[InputRequired(lazy_text("Enter the code."))]
+    )
+
+
+@blueprint.route("", methods=["GET", "POST"], strict_slashes=False)
+def index() -> BaseResponse:
+    """Ask for a device's code, then show who asks, and take the decision."""
+    if request.method == "GET":
+        form = DeviceForm(formdata=None)
+        form.user_code.data = request.args.get("user_code", "")[:_MAX_CODE]
+        return page("account/device.html", form=form)
+    form = DeviceForm()
+    if not form.validate():
+        return refused_page("account/device.html", form=form)
+    try:
+        return _answer(str(form.user_code.data)[:_MAX_CODE], request.form.get("decision", ""))
+    except Refused as refused:
+        form.refuse(refused)
+        return refused_page("account/device.html", form=form)
+
+
+def _answer(code: str, decision: str) -> BaseResponse:
+    if decision == "allow":
+        return _allow(code)
+    if decision == "deny":
+        device = deny_device(ports(), actor(), code)
+        message = text("{program} was refused.", program=device.client.name)
+        return redirect_with_success(message, "console.account.index")
+    device = find_waiting_device(ports(), actor(), code)
+    return page(
+        "account/device_asks.html",
+        device=device,
+        asked_by=device_words(device.device),
+        grants=_grants(device.scopes),
+    )
+
+
+def _allow(code: str) -> BaseResponse:
+    try:
+        device = allow_device(ports(), actor(), code)
+    except SecondFactorSkipped:
+        return redirect_with_error(Refused(_SIGN_IN_AGAIN), "console.account.index")
+    message = text(
+        "{program} is signed in as you. Its session is listed below.", program=device.client.name
+    )
+    return redirect_with_success(message, "console.account.index")
+
+
+def _grants(scopes: Collection[str]) -> list[str]:
+    """Return what a program is allowed, in sentences."""
+    found = [text(sentence) for scope, sentence in SCOPE_SENTENCES.items() if scope in scopes]
+    asked = [permission for permission in Permission if permission in scopes]
+    if len(asked) == len(ALL_PERMISSIONS):
+        return [text("Do everything that you can do here"), *found]
+    if asked:
+        labels = ", ".join(text(permission.label) for permission in asked)
+        found.append(text("Use your permissions: {permissions}", permissions=labels))
+    return found

@@ -1,0 +1,331 @@
+"""Devices without a browser, which their person lets in elsewhere by a short code (RFC 8628).
+
+A device that asks for rights over the shop is let in at the console: its sign-in is no storefront
+traffic, so that works while the storefront is closed.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, delete, select, update
+from sqlalchemy.exc import IntegrityError
+
+from app.domain.authorization.actor import Actor
+from app.domain.oauth import (
+    CODE_LENGTH,
+    POLL_INTERVAL,
+    USER_CODE_LENGTH,
+    USER_CODE_LIFETIME,
+    OAuthClient,
+    digest_of_secret,
+    privileged,
+    read_user_code,
+    store_scopes,
+    write_user_code,
+)
+from app.domain.sign_in.devices import device_of
+from app.domain.sign_in.rate_limits import DEVICE_CODE
+from app.domain.values.errors import Problem, Refused, TrafficClosed
+from app.models import OAuthClientRecord, OAuthDeviceCodeRecord, SessionRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.rate_limits import within_rate
+from app.services.authorization.register import (
+    account_owner_only,
+    fresh_proof,
+    input_decides,
+)
+from app.services.authorization.shop_state import load_shop_state
+from app.services.oauth.clients import to_client
+from app.services.oauth.consents import allow_client
+from app.services.oauth.grants import (
+    Approval,
+    Granted,
+    begin_grant,
+    require_second_factor,
+    sign_grant,
+)
+from app.services.sign_in.reauthentication import own_id
+
+USER_CODE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
+"""Consonants alone (RFC 8628, 6.1): no two look alike, and they spell no words."""
+
+_ATTEMPTS = 3
+_UNKNOWN = Problem(
+    "INVALID", "This code is unknown, was used, or has expired. Check the device.", "userCode"
+)
+_TOO_MANY = Problem("INVALID", "Too many codes. Try again in a few minutes.", "userCode")
+_ONLY_IN_CONSOLE = Problem(
+    "INVALID", "This program asks for staff rights. Enter its code in the console.", "userCode"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceCodes:
+    """What a device gets: the code that it polls with, and the one that it shows."""
+
+    device_code: str = field(repr=False)
+    user_code: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingDevice:
+    """A device that waits for its person, and who asked: ``address`` and ``device``, and when."""
+
+    user_code: str
+    client: OAuthClient
+    scopes: frozenset[str]
+    address: str
+    device: str
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDevice:
+    """A device as its program polls; ``is_allowed`` is ``None`` until its person has decided."""
+
+    id: int
+    client_id: str
+    scopes: frozenset[str]
+    is_expired: bool
+    is_allowed: bool | None
+
+
+@input_decides
+def begin_device(
+    ports: Ports, actor: Actor, client: OAuthClient, scopes: frozenset[str]
+) -> DeviceCodes:
+    """Return codes for a device that asks for ``scopes``.
+
+    Raises ``TrafficClosed`` while the storefront is closed, unless it asks for rights of staff.
+    """
+    if not (load_shop_state(ports).switches.allow_storefront_traffic or privileged(scopes)):
+        raise TrafficClosed
+    for _ in range(_ATTEMPTS):
+        codes = DeviceCodes(ports.randomness.token(CODE_LENGTH), _new_user_code(ports))
+        try:
+            _store(ports, actor, client, scopes, codes)
+        except IntegrityError:  # another device has this short code
+            continue
+        return codes
+    raise RuntimeError("no free user code")
+
+
+def _new_user_code(ports: Ports) -> str:
+    count = len(USER_CODE_LETTERS)
+    # A byte below a multiple of the count, so that every letter is as likely.
+    fair = 256 - 256 % count
+    letters: list[str] = []
+    while len(letters) < USER_CODE_LENGTH:
+        fitting = (byte for byte in ports.randomness.secret(USER_CODE_LENGTH) if byte < fair)
+        letters += [USER_CODE_LETTERS[byte % count] for byte in fitting]
+    return "".join(letters[:USER_CODE_LENGTH])
+
+
+def _store(
+    ports: Ports,
+    actor: Actor,
+    client: OAuthClient,
+    scopes: frozenset[str],
+    codes: DeviceCodes,
+) -> None:
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        session.add(
+            OAuthDeviceCodeRecord(
+                digest=digest_of_secret(codes.device_code),
+                user_code=ports.encryption.fingerprint(_PURPOSE, codes.user_code),
+                client_id=client.id,
+                scope=store_scopes(scopes),
+                address=actor.address or "",
+                user_agent=actor.user_agent,
+                created_at=now,
+                expires_at=now + USER_CODE_LIFETIME,
+                interval=POLL_INTERVAL,
+            )
+        )
+
+
+_PURPOSE = "oauth user code"
+
+
+def _waits(ports: Ports, user_code: str) -> ColumnElement[bool]:
+    """Return the condition that finds the device of a code that a person has entered."""
+    known = ports.encryption.known_fingerprints(_PURPOSE, read_user_code(user_code))
+    stored = OAuthDeviceCodeRecord
+    is_waiting = stored.session_id.is_(None) & (stored.expires_at > ports.clock.now())
+    return stored.user_code.in_(known) & is_waiting
+
+
+@account_owner_only
+def find_waiting_device(ports: Ports, actor: Actor, user_code: str) -> WaitingDevice:
+    """Return the device that shows ``user_code``, for its person to compare.
+
+    Refuses INVALID on ``userCode``: for a code that is none, for too many of one person's, and
+    outside the console for a program that asks for rights over the shop.
+    """
+    if not within_rate(ports, DEVICE_CODE, f"user {own_id(actor)}"):
+        raise Refused(_TOO_MANY)
+    return _find_waiting(ports, actor, user_code)
+
+
+def _find_waiting(ports: Ports, actor: Actor, user_code: str) -> WaitingDevice:
+    query = (
+        select(OAuthDeviceCodeRecord, OAuthClientRecord)
+        .join(OAuthClientRecord, OAuthClientRecord.id == OAuthDeviceCodeRecord.client_id)
+        .where(_waits(ports, user_code), _CAN_ASK)
+    )
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+        if row is None:
+            raise Refused(_UNKNOWN)
+        stored, client = row
+        scopes = frozenset(stored.scope.split())
+        here = select(SessionRecord.in_console).where(SessionRecord.id == actor.session_id)
+        if privileged(scopes) and not session.scalar(here):
+            raise Refused(_ONLY_IN_CONSOLE)
+        return WaitingDevice(
+            user_code=write_user_code(read_user_code(user_code)),
+            client=to_client(client),
+            scopes=scopes,
+            address=stored.address,
+            device=device_of(stored.user_agent),
+            created_at=stored.created_at,
+            expires_at=stored.expires_at,
+        )
+
+
+_CAN_ASK = OAuthClientRecord.is_active & OAuthClientRecord.allows_devices
+
+
+def _asks_for_rights(ports: Ports, actor: Actor, user_code: str, *_more: object) -> bool:
+    query = select(OAuthDeviceCodeRecord.scope).where(_waits(ports, user_code))
+    with ports.database.reading() as session:
+        return bool(privileged((session.scalar(query) or "").split()))
+
+
+@fresh_proof(
+    "You're about to let a device act with your rights.",
+    "for a device that asks for staff rights",
+    _asks_for_rights,
+)
+@account_owner_only
+def allow_device(
+    ports: Ports, actor: Actor, user_code: str, authenticated_at: datetime | None = None
+) -> WaitingDevice:
+    """Let the device that shows ``user_code`` act for the caller, within its scopes.
+
+    ``authenticated_at`` is when the caller proved who they are, by default now. Refuses as
+    ``find_waiting_device`` does; of several decisions the first counts. Raises
+    ``SecondFactorSkipped`` as ``issue_code`` does.
+    """
+    device = _find_waiting(ports, actor, user_code)
+    if not device.client.is_first_party:
+        allow_client(ports, actor, device.client, device.scopes)
+    _decide(ports, actor, device, authenticated_at or ports.clock.now(), is_denied=False)
+    return device
+
+
+@account_owner_only
+def deny_device(ports: Ports, actor: Actor, user_code: str) -> WaitingDevice:
+    """Refuse the device that shows ``user_code``; refuses as ``find_waiting_device`` does."""
+    device = _find_waiting(ports, actor, user_code)
+    _decide(ports, actor, device, ports.clock.now(), is_denied=True)
+    return device
+
+
+def _decide(
+    ports: Ports, actor: Actor, device: WaitingDevice, since: datetime, *, is_denied: bool
+) -> None:
+    decision = {
+        "session_id": actor.session_id,
+        "authenticated_at": since,
+        "is_denied": is_denied,
+    }
+    claim = (
+        update(OAuthDeviceCodeRecord)
+        .where(_waits(ports, device.user_code))
+        .values(**decision)
+        .returning(OAuthDeviceCodeRecord.id)
+    )
+    with ports.database.transaction() as session:
+        if not is_denied:
+            require_second_factor(session, actor)
+        if actor.session_id is None or session.scalar(claim) is None:
+            raise Refused(_UNKNOWN)
+        after = {
+            "client": device.client.name,
+            "scope": sorted(device.scopes),
+            "device": device.device,
+            "address": device.address,
+        }
+        action = "oauth_consent.deny_device" if is_denied else "oauth_consent.allow_device"
+        entry = Change(action, "User", own_id(actor), actor.name, after=after)
+        record(ports, actor, session, entry)
+
+
+@input_decides
+def find_device(ports: Ports, actor: Actor, device_code: str) -> StoredDevice | None:
+    """Return the device that polls with ``device_code``; ``None`` for any other text."""
+    query = (
+        select(OAuthDeviceCodeRecord, OAuthClientRecord.client_id)
+        .join(OAuthClientRecord, OAuthClientRecord.id == OAuthDeviceCodeRecord.client_id)
+        .where(OAuthDeviceCodeRecord.digest == digest_of_secret(device_code))
+    )
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+        if row is None:
+            return None
+        stored, client_id = row
+        return StoredDevice(
+            id=stored.id,
+            client_id=client_id,
+            scopes=frozenset(stored.scope.split()),
+            is_expired=stored.expires_at <= ports.clock.now(),
+            is_allowed=None if stored.session_id is None else not stored.is_denied,
+        )
+
+
+@input_decides
+def polls_too_often(ports: Ports, actor: Actor, device_id: int) -> bool:
+    """Note that a device asks; whether it didn't wait, and has to wait longer from now on."""
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        stored = session.get(OAuthDeviceCodeRecord, device_id, with_for_update=True)
+        if stored is None:
+            return False
+        wait = timedelta(seconds=stored.interval)
+        is_early = stored.polled_at is not None and now < stored.polled_at + wait
+        stored.polled_at = now
+        if is_early:
+            stored.interval += POLL_INTERVAL
+        return is_early
+
+
+@input_decides
+def use_device(ports: Ports, actor: Actor, client: OAuthClient, device_id: int) -> Granted | None:
+    """Use up a device that its person has let in, and begin the session that they granted it.
+
+    ``None`` for one that was used, denied or has expired, and if the sign-in behind it has ended
+    or no longer counts. Raises ``TrafficClosed`` as ``use_code`` does; it can ask again then.
+    """
+    stored = OAuthDeviceCodeRecord
+    claim = (
+        delete(stored)
+        .where(
+            stored.id == device_id,
+            stored.client_id == client.id,
+            stored.session_id.is_not(None),
+            stored.is_denied.is_(False),
+            stored.expires_at > ports.clock.now(),
+        )
+        .returning(stored.session_id, stored.scope, stored.authenticated_at)
+    )
+    with ports.database.transaction() as session:
+        row = session.execute(claim).one_or_none()
+        if row is None:
+            return None
+        approval = Approval(row.session_id, row.scope, row.authenticated_at)
+        begun = begin_grant(ports, actor, session, client, approval)
+    return None if begun is None else sign_grant(ports, actor, begun)
