@@ -24,7 +24,15 @@ from app.console.frame.assets import state_icon
 from app.console.frame.errors import register_console_errors, run_again_if_stale, to_sign_in
 from app.console.frame.formatting import FILTERS, html_text, use_time_zone
 from app.console.frame.forms import field_attributes
-from app.console.frame.page_layout import HEADERS, frame_values, own_path, page, redirect_to
+from app.console.frame.page_layout import (
+    HEADERS,
+    chosen_language,
+    frame_values,
+    keep_language,
+    own_path,
+    page,
+    redirect_to,
+)
 from app.console.frame.permissions import by_area, dashed_note
 from app.console.frame.reauthentication import answer_proof
 from app.console.frame.session import (
@@ -274,10 +282,11 @@ def _answer_before(endpoint: str) -> BaseResponse | None:
 
 
 def _language() -> str:
-    """Return the language of the page: its person's, or before signing in the browser's."""
+    """Return the language of the page, as docs/translations.md has it."""
     if not is_signed_in():
         return (
-            browser_language()
+            chosen_language()
+            or browser_language()
             or shipped_tag(show_default_language(ports(), anonymous_actor()))
             or ENGLISH
         )
@@ -285,8 +294,9 @@ def _language() -> str:
 
 
 def add_headers(answer: Response) -> Response:
-    """Forbid caching and framing of every page, and remember changes."""
+    """Forbid caching and framing of every page, and remember changes and the language."""
     note_change(ports(), answer)
+    keep_language(answer)
     for name, value in HEADERS:
         answer.headers.setdefault(name, value)
     return answer

@@ -116,9 +116,9 @@ class ConsoleClient:
                 sign_in_to_console(self.ports, anonymous_actor(), email=email, password=password)
             )
             response = app.process_response(app.response_class())
-        cookie = next(iter(response.headers.getlist("Set-Cookie")))
-        name, _, value = cookie.partition(";")[0].partition("=")
-        self.client.set_cookie(name, value)
+        for cookie in response.headers.getlist("Set-Cookie"):
+            name, _, value = cookie.partition(";")[0].partition("=")
+            self.client.set_cookie(name, value)
 
     def sign_in(self, email: str, password: str = PASSWORD) -> Page:
         """Come in by password."""

@@ -7,6 +7,7 @@ from tests.builders.addresses import make_address
 from tests.builders.audit import trail
 from tests.builders.orders import make_order
 from tests.builders.outbox import mails
+from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import actor_of, make_user, sessions_of, sign_in, user_as_stored
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient
@@ -212,3 +213,22 @@ def test_the_pages_cost_six_statements_at_most(
             console.open(path)
         # The page of a customer has their emails, too.
         assert len(seen) <= (7 if path == f"{LIST}{key}" else 6), path
+
+
+def test_passkeys_stand_beside_the_sessions_of_a_person(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    for place, permission in (
+        ("customers", Permission.MANAGE_USERS),
+        ("staff", Permission.MANAGE_STAFF),
+    ):
+        email = f"{place}@example.com"
+        person = make_user(shop, email, is_staff=place == "staff")
+        sign_in(shop, person)
+        make_passkey(shop, person, SoftwareAuthenticator(), name=f"Key of <b>{place}</b>")
+        console = staff_console(permission, email=f"viewer-{place}@example.com")
+        page = console.open(f"/console/{place}/{person}?view=sessions")
+        assert f"Key of <b>{place}</b> Passkey" in page.text
+        assert "End session" in page.text
+        assert f"Key of <b>{place}" not in page.html
+        assert "Passkeys and second" not in console.open(f"/console/{place}/{person}").text

@@ -14,10 +14,10 @@ from app.models import SessionRecord
 from app.ports import Ports
 from app.services.shop.settings import update_shop
 from app.settings import Settings
-from tests.builders.people import PASSWORD, make_staff, make_user, sessions_of
+from tests.builders.people import PASSWORD, change_user, make_staff, make_user, sessions_of
 from tests.builders.shop import configure_shop
 from tests.console.conftest import StaffConsole, Statements
-from tests.console.staff_client import ConsoleClient
+from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 
@@ -329,3 +329,40 @@ def test_page_is_in_the_browsers_language_or_the_shops(
     client = create_app(ports, Settings()).test_client()
     page = client.get("/console/sign-in", headers={"Accept-Language": asked})
     assert f'<html lang="{language}"' in " ".join(page.text.split())
+
+
+def language_of(page: Page) -> str:
+    found = re.search(r'<html lang="(\w+)"', page.html)
+    return found[1] if found else ""
+
+
+def test_console_keeps_one_language_from_page_to_page(
+    anonymous_console: ConsoleClient, shop: Ports
+) -> None:
+    """The account's language wins, then what was chosen here, then the browser's."""
+    person = make_staff(shop)
+    console = anonymous_console
+    console.client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "de"
+    door = "/console/sign-in"
+    assert language_of(console.open(door)) == "de"
+    assert language_of(console.open(f"{door}?ui_locales=fr")) == "fr"
+    assert language_of(console.open(door)) == "fr"
+    console.follow(console.sign_in("staff@example.com"))
+    assert language_of(console.open("/console/")) == "en"
+    assert language_of(console.open("/console/account/?ui_locales=fr")) == "en"
+    console.send("/console/sign-out", seen_at="/console/account/")
+    for path in (door, "/console/forgotten"):
+        assert language_of(console.open(path)) == "en"
+    change_user(shop, person, language_code="PL")
+    console.sign_in("staff@example.com")
+    assert language_of(console.open("/console/")) == "pl"
+    console.send("/console/sign-out", seen_at="/console/account/")
+    assert language_of(console.open(door)) == "pl"
+
+
+def test_sign_in_page_leads_to_itself_in_every_language(anonymous_console: ConsoleClient) -> None:
+    page = anonymous_console.open("/console/sign-in?next=/console/keys&ui_locales=xx")
+    assert language_of(page) == "en"
+    for tag in ("de", "ar"):
+        assert f'href="?next=%2Fconsole%2Fkeys&amp;ui_locales={tag}"' in page.html
+    assert language_of(anonymous_console.open("/console/sign-in?ui_locales=ar")) == "ar"

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 
 from flask import (
     Response,
@@ -52,6 +53,7 @@ from app.console.frame.session import (
     ports,
     signed_in_by,
 )
+from app.domain.accounts.languages import SHIPPED_LANGUAGES, shipped_tag
 from app.domain.inspector import MAX_PASTED
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.urls.web_urls import parse_web_url, resolved_path
@@ -163,12 +165,61 @@ def keep_theme(answer: BaseResponse, chosen: str) -> None:
     )
 
 
+ASKED_LANGUAGE = "ui_locales"
+"""The parameter of a page's URL that chooses the language before signing in."""
+
+
+def chosen_language() -> str:
+    """Return the language that was chosen in this browser; empty without one."""
+    asked = request.args.get(ASKED_LANGUAGE, "")
+    return shipped_tag(asked) or shipped_tag(request.cookies.get(_language_cookie(), ""))
+
+
+def keep_language(answer: BaseResponse) -> None:
+    """Remember the language of whoever is signed in, or what was asked for, in this browser.
+
+    So a page before signing in, or after signing out, has the language of those before it.
+    """
+    asked = shipped_tag(request.args.get(ASKED_LANGUAGE, ""))
+    tag = page_language() if is_signed_in() else asked
+    if not tag or request.cookies.get(_language_cookie()) == tag:
+        return
+    answer.set_cookie(
+        _language_cookie(), tag, max_age=_YEAR, secure=_is_secure(), httponly=True, samesite="Lax"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageLink:
+    """A language of the pages before signing in, and the page's URL in it."""
+
+    tag: str
+    name: str
+    url: str
+    is_current: bool
+
+
+def language_links() -> list[LanguageLink]:
+    """Return this page in every language."""
+    others = {name: value for name, value in request.args.items() if name != ASKED_LANGUAGE}
+    return [
+        LanguageLink(
+            code.lower(),
+            name,
+            f"?{urlencode({**others, ASKED_LANGUAGE: code.lower()})}",
+            code.lower() == page_language(),
+        )
+        for code, name in SHIPPED_LANGUAGES.items()
+    ]
+
+
 def frame_values() -> dict[str, Any]:
     """What the frame's templates need, for every page."""
     values: dict[str, object] = {
         "theme": theme(),
         "page_language": page_language,
         "page_direction": page_direction,
+        "language_links": language_links,
         "csrf_token": generate_csrf,
         "ago": lambda moment: relative(moment, now()),
         "exact": exact,
@@ -309,6 +360,10 @@ def own_path(next_path: str | None) -> str:
 
 def _theme_cookie() -> str:
     return "__Host-latchkey-theme" if _is_secure() else "latchkey-theme"
+
+
+def _language_cookie() -> str:
+    return "__Host-latchkey-language" if _is_secure() else "latchkey-language"
 
 
 def _is_secure() -> bool:

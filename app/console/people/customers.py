@@ -32,6 +32,7 @@ from app.console.people.person_page import (
     details_of,
     edited_person,
     email_below_name,
+    factor_rows,
     name_of,
     origin_facts,
     person_cell,
@@ -381,6 +382,7 @@ def _values(
         else (),
         "user": user,
         "customer": make_customer_page(person, viewer, orders, addresses, question_name),
+        "factors": factor_rows(user) if view == "sessions" else (),
         "sign_in": diagnosis and make_sign_in_card(diagnosis, actor(), now()),
         "metadata": person_metadata_card(
             person,

@@ -12,6 +12,7 @@ from app.console.frame.formatting import breakable, device_words, html_text, met
 from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
 from app.console.frame.parts import Consequence, Pill, Question, named, pill, small
+from app.console.frame.session import actor, ports
 from app.console.lists.filters import (
     ListOrder,
     Sort,
@@ -21,13 +22,14 @@ from app.console.lists.filters import (
 from app.domain.accounts.search import UserSort
 from app.domain.accounts.users import User
 from app.domain.passwords.imported_hashes import ImportedPasswordState
+from app.domain.second_factors import SecondFactorType
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.metadata import StoredMetadata
 from app.domain.values.text import translatable
 from app.services.people.user_sessions import Person
 from app.services.people.users import Details
-from app.services.second_factors.stored_factors import FactorCounts
+from app.services.second_factors.stored_factors import FactorCounts, second_factors_of_users
 from app.web.converters import one_of
 from app.web.translation import lazy_text, text
 
@@ -152,6 +154,32 @@ def factor_words(factors: FactorCounts) -> str:
     if factors.has_authenticator_app:
         words.append(text("app") if words else text("Authenticator app"))
     return ", ".join(words)
+
+
+FACTOR_TYPES = {
+    SecondFactorType.PASSKEY: translatable("Passkey"),
+    SecondFactorType.AUTHENTICATOR_APP: translatable("Authenticator app"),
+    SecondFactorType.RECOVERY_CODES: translatable("Recovery codes"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FactorRow:
+    """A passkey or second factor in a table; ``name`` is the owner's, empty without one."""
+
+    type: str
+    name: str
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+def factor_rows(user: User) -> tuple[FactorRow, ...]:
+    """Return an account's passkeys and second factors, which the viewer's permission opens."""
+    factors = second_factors_of_users(ports(), actor(), [user])[user.id]
+    return tuple(
+        FactorRow(text(FACTOR_TYPES[one.type]), one.name, one.created_at, one.last_used_at)
+        for one in factors
+    )
 
 
 def origin_facts(person: Person) -> OriginFacts | None:

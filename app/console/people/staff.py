@@ -48,6 +48,7 @@ from app.console.people.person_page import (
     asked_view,
     details_of,
     edited_person,
+    factor_rows,
     name_of,
     person_metadata_card,
 )
@@ -457,6 +458,7 @@ def _values(
         "tabs": make_tabs(STAFF_VIEWS, view, counts, _PAGE, key=user.id),
         "user": user,
         "member": make_staff_page(person, actor(), groups, methods, question_name),
+        "factors": factor_rows(user) if view == "sessions" else (),
         "metadata": person_metadata_card(
             person,
             "console.staff.show",
