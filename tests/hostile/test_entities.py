@@ -12,6 +12,7 @@ from tests.builders.addresses import make_address
 from tests.builders.apps import extension_token, make_app, make_extension_app
 from tests.builders.orders import make_order
 from tests.builders.people import actor_of, make_group, make_staff, make_user, sign_in
+from tests.builders.products import make_product
 from tests.builders.shop import close_storefront, set_mode
 from tests.fixtures.statements import recorded_statements, selects
 from tests.graphql.endpoint_client import Reply
@@ -213,3 +214,23 @@ def test_password_sessions_of_staff_look_nobody_up_in_a_restricted_mode(
     set_mode(ports, PasswordLoginMode.DISABLED)
     [error] = ask(api, token, of("User", victim)).json["errors"]
     assert error["extensions"]["exception"]["code"] == "InvalidTokenError"
+
+
+def test_text_for_a_channel_is_not_repeated_for_each_product(ports: Ports, api: ApiClient) -> None:
+    """One long text in a request would come back for each product and each alias of its field."""
+    keys = [make_product(ports, name) for name in ("Cup", "Bowl")]
+    aliased = " ".join(f"a{number}: channel" for number in range(20))
+    queries = (
+        "query ($c: String) { products(first: 2, channel: $c) { edges { node { FIELDS } } } }",
+        "query ($c: String, $id: ID) { product(id: $id, channel: $c) { FIELDS } }",
+        "query ($w: [_Any!]!) { _entities(representations: $w) { ... on Product { FIELDS } } }",
+    )
+    for query in queries:
+        for channel, fits in (("poland", True), ("x" * 255, True), ("x" * 100_000, False)):
+            wanted = [{**of("Product", key), "channel": channel} for key in keys]
+            variables = {"c": channel, "w": wanted, "id": wanted[0]["id"]}
+            document = query.replace("FIELDS", aliased)
+            reply = api.post({"query": document, "variables": variables})
+            assert ("errors" not in reply.json) is fits, query
+            assert reply.text.count(channel) in ((20, 40) if fits else (0,)), query
+            assert "at most 255 characters" in reply.text or fits

@@ -7,6 +7,8 @@ from typing import Any
 import graphene
 
 from app.domain.commerce import products as domain
+from app.domain.commerce.channels import MAX_SLUG_LENGTH
+from app.domain.values.errors import Problem, Refused
 from app.graphql.connections import Node
 from app.graphql.context import Info
 from app.graphql.fields import attribute, own_id
@@ -53,9 +55,16 @@ class ProductInChannel(domain.Product):
 
 
 def in_channel(product: domain.Product, channel: str | None) -> domain.Product:
-    """Return ``product`` as it was requested in a channel, if it was."""
+    """Return ``product`` as it was requested in a channel, if it was.
+
+    Refuses INVALID for a text that is too long for a slug: each product of a page repeats it.
+    """
     if channel is None:
         return product
+    if len(channel) > MAX_SLUG_LENGTH:
+        message = "Channel slugs have at most {max_length} characters."
+        limit = {"max_length": MAX_SLUG_LENGTH}
+        raise Refused(Problem("INVALID", message, "channel", values=limit))
     values = {field.name: getattr(product, field.name) for field in fields(product)}
     return ProductInChannel(**values, channel=channel)
 
