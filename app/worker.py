@@ -24,6 +24,7 @@ from app.services.deliveries.dispatch import (
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.sending import send_deliveries
 from app.services.mails.sending import send_due_mail
+from app.services.oauth.client_sessions import report_ended_sessions
 from app.services.operations.background_work import find_waiting_work, record_heartbeat
 from app.services.operations.cleanup import clean_up
 from app.services.operations.holds import check_installation
@@ -144,6 +145,7 @@ TASKS = (
         take=_take_batch,
     ),
     Task("mail", send_due_mail, 1.0, on_demand=True),
+    Task("logouts", report_ended_sessions, 1.0, max_threads=3, on_demand=True),
     Task("installations", install_next_app, 1.0, max_threads=3, on_demand=True),
     Task("storefront", open_storefront_on_time, 1.0, on_demand=True),
     Task("housekeeping", _housekeeping, 300.0),

@@ -34,6 +34,11 @@ REFRESH_PREFIX = "lkrt_"
 APP_TOKEN_LIFETIME = timedelta(minutes=10)
 """Of a token that an app gets by client credentials."""
 
+LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
+LOGOUT_TOKEN_TYPE = "logout+jwt"
+LOGOUT_TOKEN_LIFETIME = 120
+"""Seconds, as OpenID Connect Back-Channel Logout 1.0, 2.4 advises."""
+
 COMMAND_LINE = "latchkey-cli"
 """The client of ``flask login``, which each installation has from the start."""
 
@@ -201,9 +206,16 @@ def client_problems(client: OAuthClient) -> Iterator[Problem | None]:
 
 def _logout_problem(uri: str) -> Problem | None:
     url = parse_web_url(uri)
-    if not uri or (url is not None and url.scheme == "https" and "#" not in uri):
+    if not uri:
         return None
-    return Problem("INVALID", "Use a URL that begins with https://.", "backchannelLogoutUri")
+    if (
+        url is not None
+        and "#" not in uri
+        and (url.scheme == "https" or is_loopback_host(url.host.strip("[]")))
+    ):
+        return None
+    message = "Use https://; http:// is for this machine alone."
+    return Problem("INVALID", message, "backchannelLogoutUri")
 
 
 def key_set_problem(text: str, *, is_public: bool = False) -> Problem | None:

@@ -20,6 +20,7 @@ from app.domain.oauth import PERSONAL_SCOPES, OAuthClient, read_scopes
 from app.domain.shop.settings import admits
 from app.domain.values.errors import PermissionDenied, TokenFault, TrafficClosed
 from app.oauth.devices import DEVICE_PATH, ENDPOINT, register_devices
+from app.oauth.logout import Logout, check_logout, is_proved, register_logout
 from app.oauth.protocol import (
     ALGORITHM,
     CODE,
@@ -45,6 +46,7 @@ from app.web.installation import installation
 from app.web.request_hooks import note_actor
 
 AUTHORIZE = "/oauth/authorize"
+LOGOUT = "/oauth/logout"
 _SIGNED_IN_AFTER = "signed_in_after"
 _NEW_SIGN_IN = frozenset(("login", "select_account"))
 _NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
@@ -52,7 +54,9 @@ _JSON = "application/json"
 _UNSUPPORTED = ("request", "request_uri", "registration")
 _MAX_FORM = 64 * 1024
 _MAX_DIGITS = 16
-_PAGES = ("authorize", "consent", "device")
+_PAGES = ("authorize", "consent", "device", "end_session", "confirm_logout")
+_LED_ON = ("oauth.authorize", "oauth.end_session")
+"""Pages to which a form of another site is led on, as our cookie doesn't come with it."""
 _PATHS = ("token", "userinfo", "revoke", "introspect", ENDPOINT)
 
 
@@ -89,7 +93,9 @@ class HostedPages:
     ``is_on`` is whether the shop has turned them on. ``person`` returns who is signed in, ``None``
     while the storefront is closed. ``sign_in_url`` is where to sign in before a path is shown,
     ``sign_in_again_url`` the same for someone who is signed in already. ``guard`` is called before
-    each page of the provider and can answer it, ``finish`` after it.
+    each page of the provider and can answer it, ``finish`` after it. ``logout_page`` asks whether
+    to sign out by a form for a path; ``sign_out`` does it and leads to a client's URI, if there is
+    one.
     """
 
     is_on: Callable[[], bool]
@@ -99,6 +105,8 @@ class HostedPages:
     guard: Callable[[], BaseResponse | None]
     finish: Callable[[Response], Response]
     consent_page: Callable[[Consent], BaseResponse]
+    logout_page: Callable[[Logout, str], BaseResponse]
+    sign_out: Callable[[str], BaseResponse]
     error_page: Callable[[str, str], BaseResponse]
     device_page: Callable[[Person], BaseResponse]
 
@@ -108,6 +116,7 @@ def make_oauth(pages: HostedPages) -> Blueprint:
     blueprint = Blueprint("oauth", __name__)
     server = Server()
     register_devices(server)
+    register_logout(server)
     endpoints = _Endpoints(pages, server)
     blueprint.before_request(endpoints.begin)
     blueprint.after_request(endpoints.finish)
@@ -116,6 +125,8 @@ def make_oauth(pages: HostedPages) -> Blueprint:
         ("/.well-known/oauth-authorization-server", endpoints.describe, ["GET"]),
         (AUTHORIZE, endpoints.authorize, ["GET", "POST"]),
         ("/oauth/consent", endpoints.consent, ["POST"]),
+        (LOGOUT, endpoints.end_session, ["GET", "POST"]),
+        (f"{LOGOUT}/confirm", endpoints.confirm_logout, ["POST"]),
         ("/oauth/token", endpoints.token, ["POST"]),
         ("/oauth/userinfo", endpoints.userinfo, ["GET", "POST"]),
         ("/oauth/introspect", endpoints.introspect, ["POST"]),
@@ -169,7 +180,7 @@ class _Endpoints:
         if not self._pages.is_on():
             abort(HTTPStatus.NOT_FOUND)
         # A request that comes as a form is led on to the page.
-        is_led_on = request.endpoint == "oauth.authorize" and request.method == "POST"
+        is_led_on = request.endpoint in _LED_ON and request.method == "POST"
         return self._pages.guard() if _is_page() and not is_led_on else None
 
     def finish(self, response: Response) -> Response:
@@ -263,6 +274,26 @@ class _Endpoints:
             return self._pages.error_page(error.error, error.description or "")
         error.state = error.state or asked.payload.state
         return self._server.lead_back(self._server.answer_error(asked, error))
+
+    def end_session(self) -> BaseResponse:
+        """Sign out at a client's request, once the person agrees or the client proves itself."""
+        if request.method == "POST":
+            return redirect(f"{LOGOUT}?{urlencode([*request.form.items(multi=True)])}", 303)
+        return self._end_session(is_confirmed=False)
+
+    def confirm_logout(self) -> BaseResponse:
+        """Sign out: the person agrees to the request in the query."""
+        return self._end_session(is_confirmed=True)
+
+    def _end_session(self, *, is_confirmed: bool) -> BaseResponse:
+        try:
+            logout = check_logout(self._server, ProtocolRequest(request, request.args))
+        except OAuth2Error as error:
+            return self._pages.error_page(error.error, error.description or "")
+        person = self._pages.person()
+        if person is None or is_confirmed or is_proved(logout, person.actor.session_id):
+            return self._pages.sign_out(logout.redirect_uri)
+        return self._pages.logout_page(logout, f"{LOGOUT}/confirm?{_query()}")
 
     def token(self) -> Response:
         """Exchange a code or a refresh token."""
@@ -441,6 +472,9 @@ def _metadata(issuer: str, shop: str) -> dict[str, object]:
         "revocation_endpoint": endpoints["revoke"],
         "device_authorization_endpoint": endpoints[ENDPOINT],
         "introspection_endpoint": endpoints["introspect"],
+        "end_session_endpoint": f"{issuer}{LOGOUT}",
+        "backchannel_logout_supported": True,
+        "backchannel_logout_session_supported": True,
         "jwks_uri": f"{issuer}/.well-known/jwks.json",
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],

@@ -19,6 +19,7 @@ from app.oauth.endpoints import (
     device_path,
     make_oauth,
 )
+from app.oauth.logout import Logout
 from app.services.oauth.devices import (
     allow_device,
     deny_device,
@@ -27,12 +28,14 @@ from app.services.oauth.devices import (
 from app.services.sign_in.sessions import SecondFactorSkipped
 from app.web.hosted_pages import (
     add_hosted_headers,
+    end_hosted,
     guard_hosted,
     hosted_person,
     hosted_shop,
     let_forms_lead_to,
     page,
     ports,
+    redirect_with,
     refused_page,
     show_stale_form,
     sign_in_url,
@@ -54,6 +57,8 @@ def mount_oauth(app: Flask) -> None:
         consent_page=_consent_page,
         error_page=_error_page,
         device_page=_device_page,
+        logout_page=_logout_page,
+        sign_out=_sign_out,
     )
     blueprint = make_oauth(pages)
     blueprint.register_error_handler(CSRFError, show_stale_form)
@@ -82,6 +87,19 @@ def _grants(scopes: frozenset[str]) -> list[str]:
     if labels:
         found.append(text("Use your permissions: {permissions}", permissions=", ".join(labels)))
     return found or [text("Recognize you when you come back")]
+
+
+def _logout_page(logout: Logout, action: str) -> Response:
+    if logout.redirect_uri:
+        let_forms_lead_to(redirect_origin(logout.redirect_uri))
+    return page("logout.html", client=logout.client, action=action)
+
+
+def _sign_out(redirect_uri: str) -> BaseResponse:
+    end_hosted()
+    if redirect_uri:
+        return redirect(redirect_uri, HTTPStatus.SEE_OTHER)
+    return redirect_with(text("You are signed out."), "sign_in.index")
 
 
 def _error_page(error: str, description: str) -> Response:

@@ -45,7 +45,6 @@ from app.domain.authorization.permissions import known_permissions
 from app.domain.oauth import APP_TOKEN_LIFETIME, OAuthClient, read_scopes, write_scopes
 from app.domain.second_factors import AuthenticationMethod
 from app.domain.values.errors import TrafficClosed
-from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from app.services.oauth.app_grants import claim_assertion, grant_app_token
 from app.services.oauth.grants import (
@@ -64,7 +63,7 @@ from app.services.oauth.grants import (
     use_code,
     use_refresh_token,
 )
-from app.services.oauth.userinfo import claims_of, issuer_of, sign_id_token
+from app.services.oauth.userinfo import claims_of, issuer_of, sign_id_token, subject_of
 
 # Authlib writes whole tokens at this level.
 logging.getLogger("authlib").setLevel(logging.WARNING)
@@ -163,6 +162,10 @@ class ProtocolClient:
 
     def get_client_id(self) -> str:
         return self.client.client_id
+
+    @property
+    def client_metadata(self) -> dict[str, object]:
+        return {"post_logout_redirect_uris": self.client.post_logout_redirect_uris}
 
     def get_default_redirect_uri(self) -> None:
         """Return none: OpenID Connect requires the parameter."""
@@ -409,7 +412,7 @@ class _IdTokens:
             "auth_time": int(granted.authenticated_at.timestamp()),
             "acr": TWO_FACTORS if granted.has_second_factor else ONE_FACTOR,
             "amr": _methods(granted),
-            "sid": granted.session,
+            "sid": granted.sid,
             "at_hash": half.decode() if isinstance(half, bytes) else half,
         }
         if request.stored_code is not None and request.stored_code.nonce:
@@ -472,7 +475,7 @@ def _introspected(asking: Caller, client: ProtocolClient, token: IssuedToken) ->
         "client_id": client.get_client_id(),
         "token_type": "refresh_token" if token.is_refresh else "Bearer",
         "scope": write_scopes(token.scopes, asking.shop),
-        "sub": to_global_id("User", token.user.id),
+        "sub": subject_of(token.user.id),
         "iss": asking.actor.issuer,
         "iat": token.issued,
         "exp": token.expires,

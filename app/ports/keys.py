@@ -49,8 +49,10 @@ class KeyStore(Protocol):
     def fixed(self) -> KeyPair | None:
         """Return the key of the setting ``RSA_PRIVATE_KEY``, if it is set."""
 
-    def sign(self, key: KeyPair, claims: Mapping[str, object]) -> str:
-        """A JWT, RS256, with ``kid`` and ``typ: JWT`` in its header.
+    def sign(self, key: KeyPair, claims: Mapping[str, object], typ: str = "JWT") -> str:
+        """A JWT, RS256, with ``kid`` and ``typ`` in its header.
+
+        ``verify`` refuses any other ``typ`` than JWT.
 
         Raises ``KeyUnreadable`` when the private part cannot be decrypted.
         """

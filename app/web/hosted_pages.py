@@ -39,6 +39,7 @@ from app.services.hosted.sessions import (
     HostedSession,
     HostedShop,
     find_hosted_person,
+    replace_hosted_session,
     show_hosted_shop,
     sign_out_of_hosted_pages,
 )
@@ -132,7 +133,7 @@ def begin_hosted(opened: HostedSession, next_path: str) -> BaseResponse:
     """
     before = hosted_person()
     if before is not None:
-        sign_out_of_hosted_pages(ports(), before.actor)
+        replace_hosted_session(ports(), before.actor, opened)
     language = session.get(_LANGUAGE)
     session.clear()
     session.update({"token": opened.token, "user": opened.user_id})

@@ -7,7 +7,7 @@ from flask.sessions import SecureCookieSessionInterface, SessionInterface, Sessi
 from typing_extensions import override
 
 CONSOLE = "/console/"
-HOSTED = ("/account/", "/oauth/authorize", "/oauth/consent", "/oauth/device")
+HOSTED = ("/account/", "/oauth/authorize", "/oauth/consent", "/oauth/device", "/oauth/logout")
 """Pages for customers, and the provider's, which ask who is signed in there."""
 
 

@@ -177,7 +177,7 @@ def run_client(program: str, shop: Shop, *arguments: str) -> str:
 def talk_to_client(
     program: str, shop: Shop, *arguments: str, answer: Callable[[str], str], **settings: str
 ) -> None:
-    """Run a program that prints a line, waits for the answer to it, and ends."""
+    """Run a program that prints lines, waits for the answer to each, and ends."""
     process = subprocess.Popen(
         [node(), program, *arguments],
         cwd=FOLDER,
@@ -187,9 +187,12 @@ def talk_to_client(
         stderr=subprocess.PIPE,
         text=True,
     )
+    assert process.stdin is not None
     assert process.stdout is not None
-    line = process.stdout.readline().strip()
-    _, faults = process.communicate(answer(line) if line else None, 3 * PATIENCE)
+    while line := process.stdout.readline().strip():
+        process.stdin.write(answer(line))
+        process.stdin.flush()
+    _, faults = process.communicate(timeout=3 * PATIENCE)
     assert process.returncode == 0, faults
 
 

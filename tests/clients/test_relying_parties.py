@@ -34,42 +34,47 @@ def client(_running_shop: Shop) -> Iterator[Registered]:
     configure_shop(ports, hosted_pages=True)
     scopes = DEFAULT_SCOPES | {OFFLINE}
     yield make_client(
-        ports, "Website", is_first_party=True, redirect_uris=CALLBACKS, scopes=scopes
+        ports,
+        "Website",
+        is_first_party=True,
+        redirect_uris=CALLBACKS,
+        post_logout_redirect_uris=(f"{WEBSITE}/bye",),
+        scopes=scopes,
     )
     ports.database.close()
 
 
-def sign_in(url: str) -> str:
-    """Sign in at the hosted pages as a browser does; return where the program's URL is opened."""
-    with requests.Session() as browser:
-        answer = browser.get(url, timeout=PATIENCE, allow_redirects=False)
-        forms = iter(({"email": CUSTOMER, "method": "password"}, {"password": PASSWORD}))
-        for _ in range(_STEPS):
-            if answer.is_redirect:
-                target = urljoin(answer.url, answer.headers["Location"])
-                if target.startswith(WEBSITE):
-                    return target
-                answer = browser.get(target, timeout=PATIENCE, allow_redirects=False)
-            else:
-                assert answer.status_code == 200, answer.text
-                [token] = {unescape(found) for found in _CSRF.findall(answer.text)}
-                form = {"csrf_token": token, **next(forms)}
-                answer = browser.post(answer.url, form, timeout=PATIENCE, allow_redirects=False)
+def visit(browser: requests.Session, url: str) -> str:
+    """Follow ``url``, sign in on the way, and return where the program's URL is opened."""
+    answer = browser.get(url, timeout=PATIENCE, allow_redirects=False)
+    forms = iter(({"email": CUSTOMER, "method": "password"}, {"password": PASSWORD}))
+    for _ in range(_STEPS):
+        if answer.is_redirect:
+            target = urljoin(answer.url, answer.headers["Location"])
+            if target.startswith(WEBSITE):
+                return target
+            answer = browser.get(target, timeout=PATIENCE, allow_redirects=False)
+        else:
+            assert answer.status_code == 200, answer.text
+            [token] = {unescape(found) for found in _CSRF.findall(answer.text)}
+            form = {"csrf_token": token, **next(forms)}
+            answer = browser.post(answer.url, form, timeout=PATIENCE, allow_redirects=False)
     raise AssertionError(f"no end of the sign-in: {answer.status_code} {answer.text}")
 
 
 @pytest.mark.parametrize("library", ["openid-client", "oauth4webapi", "authjs"])
 def test_library_signs_a_person_in(shop: Shop, client: Registered, library: str) -> None:
-    talk_to_client(
-        "checks/relying-parties.mjs",
-        shop,
-        library,
-        CUSTOMER,
-        answer=lambda url: f"{sign_in(url)}\n",
-        ISSUER=shop.server.url,
-        CLIENT_ID=client.id,
-        CLIENT_SECRET=client.secret,
-    )
+    with requests.Session() as browser:
+        talk_to_client(
+            "checks/relying-parties.mjs",
+            shop,
+            library,
+            CUSTOMER,
+            answer=lambda url: f"{visit(browser, url)}\n",
+            ISSUER=shop.server.url,
+            CLIENT_ID=client.id,
+            CLIENT_SECRET=client.secret,
+        )
 
 
 def test_authlib_signs_a_person_in(shop: Shop, client: Registered) -> None:
@@ -107,7 +112,8 @@ def test_authlib_signs_a_person_in(shop: Shop, client: Registered) -> None:
 
     browser = website.test_client()
     begun = browser.get("/", base_url=WEBSITE)
-    browser.get(sign_in(begun.headers["Location"]), base_url=WEBSITE)
+    with requests.Session() as person:
+        browser.get(visit(person, begun.headers["Location"]), base_url=WEBSITE)
     answer = browser.get("/done", base_url=WEBSITE).json or {}
     assert answer["person"]["email"] == CUSTOMER
     assert answer["told"]["active"] is True

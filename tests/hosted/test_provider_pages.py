@@ -2,16 +2,21 @@
 
 import html
 import re
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from flask import Flask
 
+from app.domain.authorization.actor import WORKER
 from app.ports import Ports
+from app.ports.http import HttpResponse
+from app.services.oauth.client_sessions import report_ended_sessions
 from tests.builders.oauth import CALLBACK, VERIFIER, Registered, make_client
 from tests.builders.people import PASSWORD, make_user
 from tests.builders.shop import close_storefront, configure_shop
 from tests.fakes.clock import FakeClock
+from tests.fakes.fake_http import FakeHttp
 from tests.hosted.customer_browser import ANN, Browser, browser
 from tests.oauth.pages import authorization
 
@@ -146,3 +151,49 @@ def test_cookie_of_the_pages_opens_nothing_else(app: Flask, shop: Ports) -> None
     assert here.client.get("/oauth/userinfo").status_code == 401
     form = {"grant_type": "refresh_token", "refresh_token": "x"}
     assert here.client.post("/oauth/token", data=form).status_code == 401
+
+
+def test_person_is_asked_before_a_program_signs_them_out(app: Flask, shop: Ports) -> None:
+    make_user(shop, ANN)
+    bye = "https://forum.example.com/bye"
+    client = make_client(shop, is_first_party=True, post_logout_redirect_uris=(bye,))
+    here = browser(app)
+    here.sign_in()
+    query = urlencode({"client_id": client.id, "post_logout_redirect_uri": bye, "state": "s"})
+    path = f"/oauth/logout?{query}"
+    asked = here.open(path)
+    assert "Forum asks to sign you out." in asked.text
+    policy = asked.response.headers["Content-Security-Policy"]
+    assert "form-action 'self' https://forum.example.com;" in policy
+    confirm = f"/oauth/logout/confirm?{query}"
+    # Another site's form has no token of the page.
+    assert here.client.post(confirm).status_code == 400
+    assert here.is_signed_in()
+    assert here.send(confirm, path).response.headers["Location"] == f"{bye}?state=s"
+    assert not here.is_signed_in()
+    refused = here.open("/oauth/logout?post_logout_redirect_uri=https://evil.example/")
+    assert (refused.status, refused.leads_to) == (400, "")
+    here.sign_in()
+    plain = here.send("/oauth/logout/confirm", "/oauth/logout")
+    assert "You are signed out." in here.open(plain.leads_to).text
+
+
+def test_signing_in_again_keeps_programs_signed_in(
+    app: Flask, shop: Ports, clock: FakeClock
+) -> None:
+    for email in (ANN, "bob@example.com"):
+        make_user(shop, email)
+    told_at = "https://forum.example.com/logout"
+    client = make_client(shop, is_first_party=True, backchannel_logout_uri=told_at)
+    here = browser(app)
+    here.sign_in()
+    back = here.open(path_of(client)).response.headers["Location"]
+    assert exchange(app, client, back).status_code == 200
+    http = FakeHttp(shop.database, lambda _request: HttpResponse(200))
+    sending = replace(shop, http=http)
+    for email, told in ((ANN, 0), ("bob@example.com", 1)):
+        clock.pass_(seconds=5)
+        here.sign_in(email, target=quote(path_of(client, prompt="login"), safe="") + "&again=1")
+        assert here.is_signed_in()
+        report_ended_sessions(sending, WORKER)
+        assert len(http.requests) == told, email

@@ -76,6 +76,7 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
         "hosted.sign_in.verify_hosted_factor",
         "hosted.sign_in.begin_hosted_sign_in",
         "hosted.sign_in.finish_hosted_sign_in",
+        "hosted.sessions.replace_hosted_session",
         "hosted.sessions.sign_out_of_hosted_pages",
         "console.console_sessions.ask_for_passkey_at_console",
         "console.console_sessions.begin_console_sign_in",

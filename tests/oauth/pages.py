@@ -8,12 +8,15 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import requests
-from flask import Flask, Response
+from flask import Flask, Response, redirect
+from werkzeug.wrappers import Response as BaseResponse
 
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.factory import create_app
 from app.oauth.endpoints import Consent, HostedPages, make_oauth
+from app.oauth.logout import Logout
 from app.ports import Ports
+from app.services.hosted.sessions import sign_out_of_hosted_pages
 from app.settings import Settings
 from tests.builders.oauth import CALLBACK, CHALLENGE, VERIFIER, Registered
 from tests.builders.people import actor_of
@@ -40,6 +43,7 @@ class Pages:
     is_on: bool = True
     consents: list[Consent] = field(default_factory=list)
     errors: list[tuple[str, str]] = field(default_factory=list)
+    logouts: list[tuple[Logout, str]] = field(default_factory=list)
 
     def sign_in(self, user_id: int, origin: SessionOrigin = SessionOrigin.PASSWORD) -> SignedIn:
         self.person = SignedIn(actor_of(self.ports, user_id, origin), self.ports.clock.now())
@@ -56,11 +60,23 @@ class Pages:
             consent_page=self._consent,
             error_page=self._error,
             device_page=lambda _person: Response("device"),
+            logout_page=self._ask_to_sign_out,
+            sign_out=self._sign_out,
         )
 
     def _consent(self, consent: Consent) -> Response:
         self.consents.append(consent)
         return Response("consent")
+
+    def _ask_to_sign_out(self, logout: Logout, action: str) -> Response:
+        self.logouts.append((logout, action))
+        return Response("Sign out?")
+
+    def _sign_out(self, redirect_uri: str) -> BaseResponse:
+        if self.person is not None:
+            sign_out_of_hosted_pages(self.ports, self.person.actor)
+            self.person = None
+        return redirect(redirect_uri, 303) if redirect_uri else Response("signed out")
 
     def _error(self, error: str, description: str) -> Response:
         self.errors.append((error, description))

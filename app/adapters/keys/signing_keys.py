@@ -76,8 +76,8 @@ class RsaKeyStore:
     def fixed(self) -> KeyPair | None:
         return self._fixed
 
-    def sign(self, key: KeyPair, claims: Mapping[str, object]) -> str:
-        headers = {"kid": key.public.kid}
+    def sign(self, key: KeyPair, claims: Mapping[str, object], typ: str = "JWT") -> str:
+        headers = {"kid": key.public.kid, "typ": typ}
         return jwt.encode(dict(claims), self._private_of(key), ALGORITHM, headers=headers)
 
     def sign_detached(self, key: KeyPair, body: bytes) -> str:

@@ -83,6 +83,7 @@ ACTIONS = {
     "keys.withdraw": translatable("withdrew a signing key"),
     "oauth_client.create": translatable("created the OAuth client"),
     "oauth_client.delete": translatable("deleted the OAuth client"),
+    "oauth_client.logout_failed": translatable("could not report an ended session to"),
     "oauth_client.rotate_secret": translatable("replaced the secret of"),
     "oauth_client.update": translatable("edited the OAuth client"),
     "oauth_consent.allow": translatable("connected a program to the account of"),

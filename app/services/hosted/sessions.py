@@ -7,7 +7,7 @@ the console's cookie can't name one.
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from sqlalchemy import and_, bindparam
+from sqlalchemy import and_, bindparam, select
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import PROOF_LASTS, Actor, SessionOrigin
@@ -26,6 +26,7 @@ from app.services.authorization.session_rights import (
 )
 from app.services.authorization.shop_state import moment, read_shop_state
 from app.services.identity.identify import Visitor, session_actor
+from app.services.oauth.client_sessions import continue_sessions, end_grants_of_sign_in
 from app.services.shop.settings import settings_of
 from app.services.sign_in.sessions import OpenedSession, end_own_session
 
@@ -159,6 +160,28 @@ def hosted_session(opened: OpenedSession, user_id: int) -> HostedSession:
 
 @input_decides
 def sign_out_of_hosted_pages(ports: Ports, actor: Actor) -> None:
-    """End the caller's session; every copy of its cookie stops working."""
+    """End the caller's session; every copy of its cookie stops working.
+
+    Grants of clients that began in it end too, unless they have offline access.
+    """
     if actor.session_id is not None:
+        with ports.database.transaction() as session:
+            end_grants_of_sign_in(session, actor.session_id)
         end_own_session(ports, actor, actor.session_id)
+
+
+@input_decides
+def replace_hosted_session(ports: Ports, actor: Actor, opened: HostedSession) -> None:
+    """End the caller's session for the one that the same browser has just begun.
+
+    Clients stay signed in if it is the same person's, and are told to sign out otherwise.
+    """
+    if actor.session_id is None or opened.user_id != actor.user_id:
+        sign_out_of_hosted_pages(ports, actor)
+        return
+    with ports.database.transaction() as session:
+        query = select(SessionRecord.id).where(
+            SessionRecord.token == opened.token, SessionRecord.user_id == opened.user_id
+        )
+        continue_sessions(session, actor.session_id, session.scalars(query).one())
+    end_own_session(ports, actor, actor.session_id)

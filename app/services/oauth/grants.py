@@ -57,8 +57,10 @@ from app.services.authorization.session_rights import (
 )
 from app.services.authorization.shop_state import Lookup
 from app.services.identity.own_tokens import verify_own_token
+from app.services.oauth.client_sessions import ClientPerson, join_sessions, sid_of_grant
 from app.services.oauth.clients import has_client_id, to_client
 from app.services.oauth.consents import missing_consent, not_allowed
+from app.services.oauth.userinfo import issuer_of, subject_of
 from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.reauthentication import own_id
 from app.services.sign_in.sessions import (
@@ -114,7 +116,7 @@ class StoredRefreshToken:
 class Granted:
     """What a client gets: its tokens, and who signed in, when, and how.
 
-    ``session`` is the name of the grant, ``expires_in`` in seconds.
+    ``sid`` is the session's name for the client, ``expires_in`` in seconds.
     """
 
     access_token: str = field(repr=False)
@@ -122,7 +124,7 @@ class Granted:
     expires_in: int
     scopes: frozenset[str]
     user: User
-    session: str
+    sid: str
     authenticated_at: datetime
     origin: SessionOrigin
     amr: tuple[str, ...]
@@ -248,11 +250,15 @@ def use_code(ports: Ports, actor: Actor, client: OAuthClient, code_id: int) -> G
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """What a person let a client have: scopes as they are stored, and the sign-in behind it."""
+    """What a person let a client have: scopes as they are stored, and the sign-in behind it.
+
+    ``is_of_device``: the client is elsewhere than the sign-in, and stays signed in without it.
+    """
 
     session_id: int
     scope: str
     authenticated_at: datetime
+    is_of_device: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +269,7 @@ class BegunGrant:
     lookup: Lookup[LiveSession]
     opened: OpenedSession
     authenticated_at: datetime
+    sid: str
     refresh_token: str = field(repr=False)
 
 
@@ -312,11 +319,15 @@ def begin_grant(
     except SecondFactorSkipped:
         return None
     session.flush()
-    query = select(SessionRecord.id).where(SessionRecord.token == opened.token)
-    session_id = session.scalars(query).one()
-    refresh = _add_refresh_token(ports, session, session_id) if lifetime is None else ""
+    granted = session.scalars(
+        select(SessionRecord).where(SessionRecord.token == opened.token)
+    ).one()
+    person = ClientPerson(issuer_of(actor), subject_of(signed_in.user_id))
+    behind = None if approval.is_of_device else signed_in
+    sid = join_sessions(ports, session, client, person, granted, behind)
+    refresh = _add_refresh_token(ports, session, granted.id) if lifetime is None else ""
     note_use(ports, session, client)
-    return BegunGrant(session_id, judged, opened, approval.authenticated_at, refresh)
+    return BegunGrant(granted.id, judged, opened, approval.authenticated_at, sid, refresh)
 
 
 def _judge(
@@ -346,7 +357,7 @@ def sign_grant(ports: Ports, actor: Actor, begun: BegunGrant) -> Granted:
         expires_in=int(min(ports.configuration.jwt_ttl_access, left)),
         scopes=frozenset() if live.client is None else live.client.words,
         user=effective_user(live, begun.lookup.shop_state.switches),
-        session=opened.token,
+        sid=begun.sid,
         authenticated_at=begun.authenticated_at,
         origin=live.origin,
         amr=live.amr,
@@ -457,7 +468,8 @@ def use_refresh_token(
             csrf_token="",
             amr=judged.found.amr,
         )
-        begun = BegunGrant(kept.id, judged, opened, kept.authenticated_at, refresh)
+        sid = sid_of_grant(session, kept)
+        begun = BegunGrant(kept.id, judged, opened, kept.authenticated_at, sid, refresh)
     return sign_grant(ports, actor, begun)
 
 

@@ -43,14 +43,20 @@ def issuer_of(actor: Actor) -> str:
 
 
 @building_block
+def subject_of(user_id: int) -> str:
+    """Return the subject of a person, which never changes and is never reused."""
+    return to_global_id("User", user_id)
+
+
+@building_block
 def claims_of(
     ports: Ports, api_issuer: str, user: User, scopes: Collection[str]
 ) -> Mapping[str, object]:
     """Return the claims about ``user``, whose rights are those of the grant, for ``scopes``.
 
-    See OpenID Connect Core 1.0, 5.1 and 5.4. The subject never changes and is never reused.
+    See OpenID Connect Core 1.0, 5.1 and 5.4.
     """
-    claims: dict[str, object] = {"sub": to_global_id("User", user.id)}
+    claims: dict[str, object] = {"sub": subject_of(user.id)}
     if PROFILE in scopes:
         claims |= _profile(api_issuer, user)
     if EMAIL in scopes:

@@ -10,6 +10,7 @@ from app.domain.authorization.actor import Actor
 from app.models import (
     AppInstallationRecord,
     HeartbeatRecord,
+    OAuthClientSessionRecord,
     OutboxEventRecord,
     OutboxMailRecord,
     ResetRequestRecord,
@@ -26,6 +27,7 @@ from app.services.deliveries.backlog import (
 )
 from app.services.deliveries.dispatch import oldest_waiting_for_worker
 from app.services.lists.filters import is_due
+from app.services.oauth.client_sessions import HAS_ENDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,9 @@ _WAITING = {
         .where(is_due(OutboxMailRecord.next_attempt_at, _HOST_NOW))
         .exists(),
     ),
+    "logouts": select(OAuthClientSessionRecord.id)
+    .where(HAS_ENDED, OAuthClientSessionRecord.due_at <= _HOST_NOW)
+    .exists(),
     "installations": select(AppInstallationRecord.id)
     .where(AppInstallationRecord.next_attempt_at <= _HOST_NOW)
     .exists(),

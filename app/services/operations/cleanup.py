@@ -26,6 +26,7 @@ from app.models import (
     FormSubmissionRecord,
     KnownDeviceRecord,
     OAuthAssertionRecord,
+    OAuthClientSessionRecord,
     OAuthCodeRecord,
     OAuthDeviceCodeRecord,
     OidcStateRecord,
@@ -75,6 +76,7 @@ def delete_expired_endpoints(ports: Ports, actor: Actor) -> int:
 
 _AT_ONCE = 1000
 _PAUSED = select(WebhookRecord.id).where(WebhookRecord.paused_at.is_not(None))
+_KNOWN_TO_CLIENTS = exists().where(OAuthClientSessionRecord.session_id == SessionRecord.id)
 _DEVICE_KEPT = timedelta(days=365)
 _NO_SYNC = {"synchronize_session": False}
 _MAX_OPAQUE_TOKEN_LENGTH = timedelta(days=90)
@@ -108,6 +110,7 @@ class CleanupResult:
     oauth_codes: int
     oauth_assertions: int
     oauth_device_codes: int
+    client_sessions: int
 
 
 @internal
@@ -124,7 +127,11 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
     Safe to repeat, and to run in several processes at once.
     """
     return CleanupResult(
-        sessions=_delete_old(ports, SessionRecord.id, SessionRecord.expires_at),
+        # First, and sessions only without them: what has merely expired isn't reported as ended.
+        client_sessions=_forget_client_sessions(ports),
+        sessions=_delete_old(
+            ports, SessionRecord.id, SessionRecord.expires_at, ~_KNOWN_TO_CLIENTS
+        ),
         links=_delete_old(ports, AccountLinkRecord.id, AccountLinkRecord.expires_at),
         sign_ins=_delete_old(ports, OidcStateRecord.digest, OidcStateRecord.expires_at),
         sign_in_events=_delete_old(
@@ -196,6 +203,15 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
             ports, OAuthDeviceCodeRecord.id, OAuthDeviceCodeRecord.expires_at
         ),
     )
+
+
+def _forget_client_sessions(ports: Ports) -> int:
+    expired = select(SessionRecord.id).where(SessionRecord.expires_at <= ports.clock.now())
+    forget = delete(OAuthClientSessionRecord).where(
+        OAuthClientSessionRecord.session_id.in_(expired)
+    )
+    with ports.database.transaction() as session:
+        return len(session.scalars(forget.returning(OAuthClientSessionRecord.id)).all())
 
 
 def _delete_audit_entries(ports: Ports) -> int:

@@ -25,6 +25,7 @@ from app.models import (
     AppInstallationRecord,
     DeliveryRecord,
     InstallationMarkRecord,
+    OAuthClientSessionRecord,
     OutboxEventRecord,
     OutboxMailRecord,
     ResetRequestRecord,
@@ -32,6 +33,7 @@ from app.models import (
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, internal
+from app.services.oauth.client_sessions import HAS_ENDED
 
 _PURPOSE = "installation"
 _TEXT = "SECRET_KEY"
@@ -43,7 +45,10 @@ _DATABASE = text(
 
 
 class Held(StrEnum):
-    """What is held; ``flask resume`` says which of them to send."""
+    """What is held; ``flask resume`` says which of them to send.
+
+    Deliveries are those of webhooks, and reports to OAuth clients that a session has ended.
+    """
 
     DELIVERIES = "deliveries"
     EMAILS = "emails"
@@ -133,7 +138,11 @@ def count_held(ports: Ports, actor: Actor) -> tuple[HeldWork, ...]:
         open_events = session.scalar(
             select(func.count()).where(OutboxEventRecord.closed_at.is_(None))
         )
-    counts[Held.DELIVERIES] = (counts[Held.DELIVERIES] or 0) + (open_events or 0)
+        logouts = session.scalar(
+            select(func.count()).select_from(OAuthClientSessionRecord).where(HAS_ENDED)
+        )
+    waiting = counts[Held.DELIVERIES] or 0
+    counts[Held.DELIVERIES] = waiting + (open_events or 0) + (logouts or 0)
     return tuple(HeldWork(kind, count or 0) for kind, count in counts.items())
 
 
@@ -196,7 +205,10 @@ def _discard_deliveries(session: Session, _since: datetime, now: datetime) -> in
         )
         .returning(DeliveryRecord.id)
     )
-    return len(ended.all())
+    logouts = session.execute(
+        delete(OAuthClientSessionRecord).where(HAS_ENDED).returning(OAuthClientSessionRecord.id)
+    )
+    return len(ended.all()) + len(logouts.all())
 
 
 def _discard_emails(session: Session, since: datetime, _now: datetime) -> int:

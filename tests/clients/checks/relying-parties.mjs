@@ -8,10 +8,11 @@ const { ISSUER, CLIENT_ID, CLIENT_SECRET } = process.env;
 const [library, email] = process.argv.slice(2);
 const SCOPE = 'openid profile email offline_access';
 
+const lines = process.stdin.setEncoding('utf8');
+
 async function visit(url) {
   console.log(url.toString());
-  const [line] = await once(process.stdin.setEncoding('utf8'), 'data');
-  process.stdin.destroy();
+  const [line] = await once(lines, 'data');
   return line.trim();
 }
 
@@ -37,6 +38,13 @@ const RUNS = {
       error: 'invalid_grant',
     });
     await assert.rejects(client.fetchUserInfo(config, next.access_token, sub));
+
+    const logout = client.buildEndSessionUrl(config, {
+      id_token_hint: tokens.id_token,
+      post_logout_redirect_uri: 'http://localhost:3000/bye',
+      state: 'of the website',
+    });
+    assert.equal(await visit(logout), 'http://localhost:3000/bye?state=of+the+website');
   },
 
   async oauth4webapi() {
@@ -127,3 +135,4 @@ const RUNS = {
 };
 
 await RUNS[library]();
+lines.destroy();

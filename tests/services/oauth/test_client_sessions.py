@@ -1,0 +1,262 @@
+"""Clients are told when a session that they know has ended, whatever ended it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qs
+
+import jwt
+import pytest
+from sqlalchemy import select
+
+from app.domain.authorization.actor import OPERATOR, WORKER, Actor
+from app.domain.oauth import DEFAULT_SCOPES, OFFLINE, OAuthClient
+from app.domain.values.installation import Hold
+from app.models import AuditRecord, OAuthClientSessionRecord, SessionRecord
+from app.ports import Ports
+from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
+from app.services.hosted.sessions import (
+    HostedSession,
+    replace_hosted_session,
+    sign_out_of_hosted_pages,
+)
+from app.services.keys import published_keys
+from app.services.oauth.client_sessions import report_ended_sessions
+from app.services.oauth.clients import ClientChange, update_client
+from app.services.oauth.grants import (
+    Granted,
+    find_code,
+    find_refresh_token,
+    revoke_grant,
+    use_code,
+    use_refresh_token,
+)
+from app.services.operations.background_work import find_waiting_work
+from app.services.operations.cleanup import clean_up
+from app.services.operations.holds import Held, count_held
+from app.services.sign_in.sessions import deactivate_all_tokens
+from tests.builders.oauth import make_client, make_code, person_at_pages
+from tests.builders.people import NOBODY, make_user
+from tests.fakes.clock import FakeClock
+from tests.fakes.fake_http import FakeHttp
+
+TOLD_AT = "https://forum.example.com/logout"
+WITHOUT_OFFLINE = DEFAULT_SCOPES
+EVERYTHING = DEFAULT_SCOPES | {OFFLINE}
+
+
+def with_answers(ports: Ports, status: int = 200) -> tuple[Ports, FakeHttp]:
+    http = FakeHttp(ports.database, lambda _request: HttpResponse(status))
+    return replace(ports, http=http), http
+
+
+def client_of(ports: Ports, name: str = "Forum", uri: str = TOLD_AT) -> OAuthClient:
+    made = make_client(ports, name, is_first_party=True, backchannel_logout_uri=uri)
+    return made.client
+
+
+def join(
+    ports: Ports, client: OAuthClient, person: Actor, scopes: frozenset[str] = EVERYTHING
+) -> Granted:
+    found = find_code(ports, NOBODY, client, make_code(ports, client, person, scopes))
+    assert found is not None
+    granted = use_code(ports, NOBODY, client, found.id)
+    assert granted is not None
+    return granted
+
+
+def claims_of(ports: Ports, request: HttpRequest, client: OAuthClient) -> dict[str, Any]:
+    """Return the claims of a logout token, verified as OpenID Connect wants it of clients."""
+    [token] = parse_qs((request.body or b"").decode(), strict_parsing=True)["logout_token"]
+    header = jwt.get_unverified_header(token)
+    assert header["typ"] == "logout+jwt"
+    keys = [
+        {"kty": "RSA", "kid": key.kid, "n": key.n, "e": key.e} for key in published_keys(ports)
+    ]
+    [key] = [key for key in keys if key["kid"] == header["kid"]]
+    claims: dict[str, Any] = jwt.decode(
+        token,
+        jwt.PyJWK(key, "RS256"),
+        ["RS256"],
+        audience=client.client_id,
+        options={"verify_exp": False, "verify_iat": False},
+    )
+    assert claims["events"] == {"http://schemas.openid.net/event/backchannel-logout": {}}
+    assert "nonce" not in claims
+    assert claims["exp"] - claims["iat"] == 120
+    return claims
+
+
+@pytest.mark.both_databases
+def test_client_is_told_once_whatever_ends_the_session(ports: Ports) -> None:
+    sent, http = with_answers(ports, 204)
+    client = client_of(ports)
+
+    def sign_out(person: Actor, _granted: Granted) -> None:
+        sign_out_of_hosted_pages(ports, person)
+
+    def end_all(person: Actor, _granted: Granted) -> None:
+        deactivate_all_tokens(ports, person)
+
+    def revoke(_person: Actor, granted: Granted) -> None:
+        revoke_grant(ports, NOBODY, client, granted.refresh_token)
+
+    ways: dict[str, Callable[[Actor, Granted], None]] = {
+        "sign-out": sign_out,
+        "all sessions": end_all,
+        "revocation": revoke,
+    }
+    jtis: set[str] = set()
+    for name, end in ways.items():
+        user = make_user(ports, f"{len(jtis)}@example.com")
+        person = person_at_pages(ports, user)
+        granted = join(ports, client, person)
+        assert report_ended_sessions(sent, WORKER) == 0, name
+        end(person, granted)
+        assert "logouts" in find_waiting_work(ports, WORKER), name
+        while report_ended_sessions(sent, WORKER):
+            pass
+        [request] = http.requests
+        http.requests.clear()
+        assert (request.url, request.method) == (TOLD_AT, "POST")
+        told = claims_of(ports, request, client)
+        assert told["sid"] == granted.sid, name
+        assert told["iss"] == NOBODY.issuer.removesuffix("/graphql/")
+        jtis.add(told["jti"])
+        assert "logouts" not in find_waiting_work(ports, WORKER), name
+    assert len(jtis) == len(ways)
+
+
+def test_session_id_belongs_to_a_sign_in_and_a_client(ports: Ports) -> None:
+    forum, board = client_of(ports), client_of(ports, "Board", "")
+    user = make_user(ports)
+    first, second = person_at_pages(ports, user), person_at_pages(ports, user)
+    granted = join(ports, forum, first)
+    assert join(ports, forum, first, WITHOUT_OFFLINE).sid == granted.sid
+    others = {join(ports, forum, second).sid, join(ports, board, first).sid}
+    assert len(others | {granted.sid}) == 3
+    found = find_refresh_token(ports, NOBODY, granted.refresh_token)
+    assert found is not None
+    refreshed = use_refresh_token(ports, NOBODY, forum, found.id)
+    assert refreshed is not None
+    assert refreshed.sid == granted.sid
+    # Signing in again in the same browser keeps clients signed in; another person doesn't.
+    sent, http = with_answers(ports)
+    replace_hosted_session(ports, first, opened(ports, second, user))
+    assert join(ports, forum, second).sid in others | {granted.sid}
+    assert report_ended_sessions(sent, WORKER) == 0
+    other = make_user(ports, "other@example.com")
+    third = person_at_pages(ports, other)
+    replace_hosted_session(ports, second, opened(ports, third, other))
+    while report_ended_sessions(sent, WORKER):
+        pass
+    told = {
+        claims_of(ports, one, forum)["sid"] for one in http.requests if "Board" not in str(one)
+    }
+    assert told >= {granted.sid}
+
+
+def opened(ports: Ports, person: Actor, user_id: int) -> HostedSession:
+    with ports.database.reading() as session:
+        token = session.scalars(
+            select(SessionRecord.token).where(SessionRecord.id == person.session_id)
+        ).one()
+    return HostedSession(token, user_id, ports.clock.now())
+
+
+def test_expired_sessions_are_not_reported(ports: Ports, clock: FakeClock) -> None:
+    sent, http = with_answers(ports)
+    client = client_of(ports)
+    person = person_at_pages(ports, make_user(ports))
+    join(ports, client, person, WITHOUT_OFFLINE)
+    clock.pass_(minutes=6)
+    cleaned = clean_up(ports, WORKER)
+    assert (cleaned.client_sessions, cleaned.sessions) == (1, 1)
+    assert report_ended_sessions(sent, WORKER) == 0
+    # The sign-in lives on, and its end is reported.
+    sign_out_of_hosted_pages(ports, person)
+    assert report_ended_sessions(sent, WORKER) == 1
+    assert len(http.requests) == 1
+
+
+def test_client_that_does_not_answer_is_tried_again(ports: Ports, clock: FakeClock) -> None:
+    client = client_of(ports)
+    person = person_at_pages(ports, make_user(ports))
+    granted = join(ports, client, person, WITHOUT_OFFLINE)
+    sign_out_of_hosted_pages(ports, person)
+    sent, http = with_answers(ports, 503)
+    sids, attempts = set(), 0
+    for _ in range(20):
+        while report_ended_sessions(sent, WORKER):
+            pass
+        attempts = max(attempts, len(http.requests))
+        clock.pass_(hours=48)
+    for request in http.requests:
+        sids.add(claims_of(ports, request, client)["sid"])
+    assert (attempts, sids) == (11, {granted.sid})
+    with ports.database.reading() as session:
+        assert session.scalar(select(OAuthClientSessionRecord.id)) is None
+        entry = session.scalars(
+            select(AuditRecord).where(AuditRecord.action == "oauth_client.logout_failed")
+        ).one()
+    assert entry.after == {"reason": "The client answered with HTTP 503."}
+    assert "eyJ" not in json.dumps(entry.after)
+
+
+def test_refusal_and_lost_connections_are_told_apart(ports: Ports, clock: FakeClock) -> None:
+    client = client_of(ports)
+    refusing, http = with_answers(ports, 400)
+    sign_out_of_hosted_pages(ports, joined(ports, client))
+    while report_ended_sessions(refusing, WORKER):
+        pass
+    clock.pass_(hours=72)
+    assert report_ended_sessions(refusing, WORKER) == 0
+    assert len(http.requests) == 1
+
+    def lost(_request: HttpRequest) -> HttpResponse:
+        raise CallFailed(CallFault.TIMEOUT, "It didn't answer in time.")
+
+    http.answer = lost
+    sign_out_of_hosted_pages(ports, joined(ports, client))
+    report_ended_sessions(refusing, WORKER)
+    clock.pass_(minutes=5)
+    http.answer = lambda _request: HttpResponse(200)
+    while report_ended_sessions(refusing, WORKER):
+        pass
+    assert len(http.requests) == 3
+    assert report_ended_sessions(refusing, WORKER) == 0
+
+
+def joined(ports: Ports, client: OAuthClient) -> Actor:
+    user = make_user(ports, f"{ports.randomness.token(8).lower()}@example.com")
+    person = person_at_pages(ports, user)
+    join(ports, client, person, WITHOUT_OFFLINE)
+    return person
+
+
+def test_clients_without_a_uri_and_disabled_ones_are_not_called(ports: Ports) -> None:
+    quiet, disabled = client_of(ports, "Quiet", ""), client_of(ports, "Disabled")
+    people = joined(ports, quiet), joined(ports, disabled)
+    update_client(ports, OPERATOR, disabled.client_id, ClientChange(is_active=False))
+    sent, http = with_answers(ports)
+    for person in people:
+        sign_out_of_hosted_pages(ports, person)
+    while report_ended_sessions(sent, WORKER):
+        pass
+    assert http.requests == []
+    with ports.database.reading() as session:
+        assert session.scalar(select(OAuthClientSessionRecord.id)) is None
+
+
+def test_restored_copy_reports_nothing(ports: Ports, clock: FakeClock) -> None:
+    sign_out_of_hosted_pages(ports, joined(ports, client_of(ports)))
+    sent, http = with_answers(ports)
+    ports.cache.hold = Hold(clock.now(), ("The database was restored from a backup.",))
+    assert report_ended_sessions(sent, WORKER) == 0
+    counted = {work.kind: work.count for work in count_held(ports, OPERATOR)}
+    assert counted[Held.DELIVERIES] > 0
+    ports.cache.hold = None
+    while report_ended_sessions(sent, WORKER):
+        pass
+    assert len(http.requests) == 1
