@@ -412,7 +412,9 @@ def app_tabs(app: App, parts: AppParts, view: str) -> tuple[Tab, ...]:
         "webhooks": len(parts.webhooks),
         "extensions": len(parts.extensions),
     }
-    return make_tabs(VIEWS, view, counts, "console.apps.show", key=app.id)
+    without = () if parts.extensions or app.type is not AppType.LOCAL else ("extensions",)
+    views = {name: label for name, label in VIEWS.items() if name == view or name not in without}
+    return make_tabs(views, view, counts, "console.apps.show", key=app.id)
 
 
 def make_app_page(

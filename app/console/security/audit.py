@@ -223,8 +223,7 @@ def _read_all(**values: Any) -> Iterator[AuditEntry]:
 
 AUDIT_LOG = ListPage[AuditEntry](
     title="Audit log",
-    intro="Changes, with who made them and from where. What customers change of their own "
-    "profiles is listed only if you include it.",
+    intro="Changes, with who made them and from where.",
     label="Entries",
     filter_label="Filter entries",
     caption="Audit entries, newest first",
@@ -268,14 +267,14 @@ AUDIT_LOG = ListPage[AuditEntry](
             ("is-cut",),
             is_title=True,
         ),
-        Column("Before and after", _changed, ("is-cut",), short="Changed"),
+        Column("Before and after", _changed, ("is-cut", "is-some"), short="Changed"),
         Column(
             "Actor",
             lambda entry: lines(who_did(entry), text(_VIA.get(entry.actor_kind, ""))),
-            ("is-name", "is-state"),
+            ("is-name", "is-when"),
         ),
         Column("IP address", lambda entry: entry.address, ("is-extra", "is-wide", "lk-mono")),
-        Column("Time", lambda entry: moment(entry.at), ("is-num", "is-when")),
+        Column("Time", lambda entry: moment(entry.at), ("is-num", "is-state")),
     ),
     file="audit",
     file_columns={

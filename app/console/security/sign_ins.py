@@ -110,11 +110,15 @@ def _person_cell(event: SignInEvent) -> Markup:
     return title + small(breakable(detail))
 
 
-def _times(event: SignInEvent) -> Markup:
-    if event.first_at == event.at:
-        return lines(moment(event.at))
-    first = html_text("first: {moment}", moment=moment(event.first_at))
-    return lines(moment(event.at), first)
+def _result_cell(event: SignInEvent) -> Markup:
+    first = (
+        html_text("first: {moment}", moment=moment(event.first_at))
+        if event.first_at != event.at
+        else ""
+    )
+    return lines(
+        pill(result_pill(event)), reason_words(event), breakable(reason_text(event.detail)), first
+    )
 
 
 def person_words(event: SignInEvent) -> tuple[str, str]:
@@ -202,30 +206,20 @@ SIGN_INS = ListPage[SignInEvent](
     order=ListOrder.NEWEST_FIRST,
     columns=(
         Column("Person or app", _person_cell, ("is-cut",), is_title=True),
-        Column(
-            "Result and reason",
-            lambda event: lines(
-                pill(result_pill(event)),
-                reason_words(event),
-                breakable(reason_text(event.detail)),
-            ),
-            ("is-cut", "is-most"),
-            short="Result",
-        ),
+        Column("Result and reason", _result_cell, ("is-cut",), short="Result"),
         Column(
             "Method",
             lambda event: lines(method_words(event), text("Console") if event.in_console else ""),
-            ("is-name",),
+            ("is-name", "is-third"),
         ),
         Column(
             "IP address",
             lambda event: breakable_ip(event.address or _NONE),
-            ("lk-mono", "is-whole"),
+            ("lk-mono", "is-whole", "is-when"),
         ),
-        Column("Device", lambda event: device_words(event.device), ("is-extra",)),
-        Column("Time", _times, ("is-num",)),
+        Column("Device", lambda event: device_words(event.device), ("is-extra", "is-wide")),
+        Column("Time", lambda event: moment(event.at), ("is-num", "is-state")),
     ),
-    is_stacked=True,
     file="sign-ins",
     file_columns={
         "at": lambda event: event.at,

@@ -302,6 +302,14 @@ for (const kind of ["click", "auxclick"]) {
   });
 }
 
+// A row of tabs scrolls on a phone: the current one is in sight.
+for (const row of document.querySelectorAll(".lk-tabs, .lk-index")) {
+  const current = row.querySelector("[aria-current]");
+  if (current && row.scrollWidth > row.clientWidth) {
+    row.scrollLeft += current.getBoundingClientRect().left - row.getBoundingClientRect().left - 48;
+  }
+}
+
 // The rows of a list by keyboard: the link of a row is what j and k move to.
 const rowLinks = () => [...document.querySelectorAll("table.is-dense tbody th a")];
 function moveInList(by) {
