@@ -524,14 +524,13 @@ def _webhook(webhook: AppWebhook) -> WebhookRow:
 
 def _sends(webhook: AppWebhook) -> str:
     named = Markup(", ").join(_CODE.format(breakable(event)) for event in webhook.events[:_EVENTS])
+    url = breakable(webhook.target_url)
     if not webhook.events:
-        return html_text("No events to {url}", url=webhook.target_url)
+        return html_text("No events to {url}", url=url)
     more = len(webhook.events) - _EVENTS
     if more > 0:
-        return html_text(
-            "{events}, +{count} to {url}", events=named, count=more, url=webhook.target_url
-        )
-    return html_text("{events} to {url}", events=named, url=webhook.target_url)
+        return html_text("{events}, +{count} to {url}", events=named, count=more, url=url)
+    return html_text("{events} to {url}", events=named, url=url)
 
 
 def _webhook_state(webhook: AppWebhook) -> Pill:

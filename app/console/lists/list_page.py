@@ -127,10 +127,10 @@ class Column(Generic[Item]):
     ``frame.parts`` make it. ``styles`` are classes: ``is-num`` (right-aligned), ``is-extra`` (on
     wide screens only), ``is-cut`` (its end is cut off where there is no room; ``is-most`` gets
     the most of it, ``is-some`` the least). On phones a row has two lines: its title and
-    ``is-state``, ``is-cut`` and ``is-when``; ``is-wide`` isn't shown. In a list that
-    ``is_stacked`` each value is below the other, beside its ``short`` label. The column that
-    ``is_title`` has the headings of rows; the label of one that ``has_buttons`` is only read out,
-    before its ``heading``.
+    ``is-state``, ``is-cut`` and ``is-when``; below them is ``is-third``, and ``is-wide`` isn't
+    shown. In a list that ``is_stacked`` each value is below the other, beside its ``short``
+    label. The column that ``is_title`` has the headings of rows; the label of one that
+    ``has_buttons`` is only read out, before its ``heading``.
     """
 
     label: Sentence

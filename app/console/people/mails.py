@@ -307,5 +307,7 @@ def resend(key: int) -> BaseResponse:
 def newest_mails(user_id: int) -> Table[MailEntry]:
     """Return the newest emails to a person, for their page."""
     found = list_mails(ports(), actor(), PageRequest(_NEWEST), MailFilter(user_id=user_id))
-    recipient = Column[MailEntry](_RECIPIENT, lambda mail: lines(breakable(mail.recipient)), ("is-wide",))
+    recipient = Column[MailEntry](
+        _RECIPIENT, lambda mail: lines(breakable(mail.recipient)), ("is-wide",)
+    )
     return Table((_KIND, recipient, _OUTCOME, _TIME), found.items)

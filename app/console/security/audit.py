@@ -264,10 +264,10 @@ AUDIT_LOG = ListPage[AuditEntry](
         Column(
             "Action",
             lambda entry: link(act(entry), "console.audit.show", key=entry.id),
-            ("is-cut",),
+            ("is-cut", "is-most"),
             is_title=True,
         ),
-        Column("Before and after", _changed, ("is-cut", "is-some"), short="Changed"),
+        Column("Before and after", _changed, ("is-cut",), short="Changed"),
         Column(
             "Actor",
             lambda entry: lines(who_did(entry), text(_VIA.get(entry.actor_kind, ""))),

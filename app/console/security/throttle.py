@@ -326,7 +326,7 @@ def index() -> BaseResponse:
     return BLOCKED_IPS.show(
         found,
         template="throttle/index.html",
-        summary=blocks_summary(len(found.items), limit),
+        summary=blocks_summary(len(found.items), limit) if blocked or requested.applied else "",
         hint=limit_hint(limit) if limit else "",
         problem=problem,
         question=question,
