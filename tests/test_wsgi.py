@@ -41,6 +41,7 @@ def test_invalid_settings_stop_any_server_with_all_problems() -> None:
     assert "Traceback" not in failed.stderr
 
 
+@pytest.mark.one_of("arguments")
 @pytest.mark.parametrize("arguments", [["--help"], ["usr"], ["routes", "--help"]])
 def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
     shown = python("-X", "importtime", "-m", "flask", *arguments)
@@ -49,6 +50,7 @@ def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
     assert not [name for name in HEAVY if name in loaded]
 
 
+@pytest.mark.one_of("arguments")
 @pytest.mark.parametrize("arguments", [["user", "list"], ["webhook", "list"]])
 def test_most_commands_do_not_load_graphql_or_migrations(arguments: list[str]) -> None:
     shown = python("-X", "importtime", "-m", "flask", *arguments)

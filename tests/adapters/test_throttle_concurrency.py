@@ -20,7 +20,10 @@ from tests.adapters.throttle_backends import (
 
 pytestmark = [pytest.mark.first, pytest.mark.both_databases]
 
-PROCESSES = get_context("spawn")
+PROCESSES = get_context("forkserver")
+"""From one process that has imported the application, which takes a second."""
+
+PROCESSES.set_forkserver_preload(["tests.adapters.throttle_backends"])
 RIVALS = 20
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from benchmarks.burst import WEBHOOKS, Burst, measure, misses, report
 
 GOOD = Burst(
@@ -15,6 +17,7 @@ GOOD = Burst(
 )
 
 
+@pytest.mark.thorough
 def test_small_burst_is_delivered_and_measured() -> None:
     burst = measure(60, alone_seconds=0.5)
 

@@ -36,6 +36,7 @@ def installed(project: Path, tmp_path: Path) -> Installation:
     return Installation(folder, environment)
 
 
+@pytest.mark.one_of("arguments")
 @pytest.mark.parametrize("arguments", [["db", "upgrade"], ["serve"], ["routes"]])
 def test_without_settings_nothing_starts_outside_the_project(
     installed: Installation, project: Path, arguments: list[str]

@@ -22,6 +22,7 @@ from app.graphql.schema import schema
 from app.ports import Ports
 from tests.builders.people import make_user, sign_in
 from tests.fakes.clock import FakeClock
+from tests.fixtures.one_of_each import InTurn
 from tests.fixtures.ports import fake_ports
 from tests.graphql.endpoint_client import Reply
 from tests.graphql.matrix import mutations
@@ -54,19 +55,23 @@ RECORDED_NAMES = {
 }
 """What Saleor calls the two lists of things to add and to remove."""
 
+ONE_IN_THREE = (True, False, False)
+"""Of the requests that all are sent on SQLite, those that are sent on PostgreSQL too."""
+
 COUNT_FAILURES = {"tokenCreate", "passwordChange", "requestEmailChange"}
 """Where a wrong password leaves a mark, as it should."""
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_no_client_input_causes_an_internal_error_on_postgresql(
-    postgresql_url: str, clock: FakeClock, table: str
+    postgresql_url: str, clock: FakeClock, table: str, in_turn: InTurn
 ) -> None:
     ports = fake_ports(postgresql_url, clock)
     api, faults = ApiClient(ports), []
     for _, body, credential in invalid_requests(ports, table):
-        response = api.send(body, credential)
-        if is_internal_error(response):
+        if any(in_turn(ONE_IN_THREE)) and is_internal_error(
+            response := api.send(body, credential)
+        ):
             faults.append(shown(body, response))
     assert faults == []
 

@@ -212,7 +212,7 @@ class Walker:
         for turn in self._in_turn(range(0, len(IN_VALUES), 2), 2) if names else ():
             values = itertools.cycle(IN_VALUES[turn:] + IN_VALUES[:turn])
             self.send(method, path, dict(zip(names, values, strict=False)))
-        for name in names:
+        for name in self._in_turn(names, (len(names) + 1) // 2):
             for value in self._in_turn(ONE_BY_ONE):
                 self.send(method, path, {**good, name: value})
 
@@ -261,22 +261,20 @@ def test_no_name_in_a_query_string_causes_an_internal_error(
         if method == "GET":
             read = walker.names(method, rule, path)
             used = {name: PLAUSIBLE.get(name, "1") for name in read}
-            for name in in_turn(NAMES, 3):
+            for name in in_turn(NAMES, 2):
                 walker.send(method, path, {**used, name: "FOO"})
             walker.send(method, path, dict.fromkeys(NAMES, "FOO"))
-            for query in in_turn(BYTES, 2):
+            for query in in_turn(BYTES):
                 walker.send_bytes(path, query)
     assert walker.faults == []
     assert walker.statuses[200] > 300, walker.statuses
 
 
-@pytest.mark.parametrize(
-    "name", ["endpoint", "_method", "_external", "_anchor", "key", "list_name"]
-)
-def test_links_of_a_list_keep_a_query_value_of_any_name(walker: Walker, name: str) -> None:
-    shown = walker.desk.open(f"/console/apps/?{name}=FOO&q=ware&state=active")
-    assert shown.status == HTTPStatus.OK
-    assert f"?{name}=FOO&amp;" in shown.html
+def test_links_of_a_list_keep_a_query_value_of_any_name(walker: Walker) -> None:
+    for name in ("endpoint", "_method", "_external", "_anchor", "key", "list_name"):
+        shown = walker.desk.open(f"/console/apps/?{name}=FOO&q=ware&state=active")
+        assert shown.status == HTTPStatus.OK, name
+        assert f"?{name}=FOO&amp;" in shown.html
 
 
 def test_no_query_causes_an_internal_error_on_postgresql(

@@ -28,7 +28,7 @@ from tests.servers.run import ROOT
 from tests.servers.smtp import smtp_server
 from tests.spec.server import SECRET, environment
 
-pytestmark = [pytest.mark.first, pytest.mark.both_databases]
+pytestmark = pytest.mark.first
 
 PEOPLE, WORKERS = 12, 2
 KILLED_AFTER = (3, 8)

@@ -4,6 +4,12 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
+from benchmarks.scale.day import report
+from benchmarks.scale.minutes import Ending
+from tests.benchmarks.test_scale import DELIVERED, GOOD
+
 _DAY = """
 import asyncio, sys
 from benchmarks.scale.day import report
@@ -12,9 +18,9 @@ from tests.benchmarks.test_scale import DELIVERED, GOOD
 minutes = []
 
 async def live():
-    minutes.extend([GOOD] * {minutes})
+    minutes.extend([GOOD] * 3)
     print("lived", flush=True)
-    await asyncio.sleep({more})
+    await asyncio.sleep(60)
 
 def whole_day():
     asyncio.run(live())
@@ -24,32 +30,29 @@ sys.exit(report(minutes, whole_day))
 """
 
 
-def _run(minutes: int, more: float, number: int | None) -> tuple[int, str]:
-    """Return the exit code and what was printed by a day that gets the signal ``number``."""
-    script = _DAY.format(minutes=minutes, more=more)
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as day:
+def test_interrupted_day_prints_the_summary_of_its_minutes() -> None:
+    with subprocess.Popen([sys.executable, "-c", _DAY], stdout=subprocess.PIPE) as day:
         assert day.stdout is not None
         assert day.stdout.readline() == b"lived\n"
-        if number is not None:
-            day.send_signal(number)
+        day.send_signal(signal.SIGINT)
         shown = day.stdout.read().decode()
-        return day.wait(60), shown
-
-
-def test_interrupted_day_prints_the_summary_of_its_minutes() -> None:
-    code, shown = _run(3, 60.0, signal.SIGINT)
-    assert code == 130
+        assert day.wait(60) == 130
     assert "- the day, 3 minutes: " in shown
     assert "- interrupted: deliveries weren't counted\n" in shown
     assert "MISSED" not in shown
 
 
-def test_day_without_a_minute_has_no_summary() -> None:
-    assert _run(0, 60.0, signal.SIGINT) == (130, "interrupted in the first minute\n")
+def test_day_without_a_minute_has_no_summary(capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted() -> Ending:
+        raise KeyboardInterrupt
+
+    with pytest.raises(SystemExit, match="130"):
+        report([], interrupted)
+    assert capsys.readouterr().out == "interrupted in the first minute\n"
 
 
-def test_whole_day_counts_its_deliveries() -> None:
-    code, shown = _run(3, 0.0, None)
-    assert code == 0
+def test_whole_day_counts_its_deliveries(capsys: pytest.CaptureFixture[str]) -> None:
+    assert report([GOOD] * 3, lambda: DELIVERED) == 0
+    shown = capsys.readouterr().out
     assert "- the day, 3 minutes: " in shown
     assert "- 500 of 500 deliveries made" in shown
