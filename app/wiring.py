@@ -10,6 +10,7 @@ from functools import cache, partial
 from ipaddress import ip_network
 from itertools import chain
 from pathlib import Path
+from time import sleep
 from urllib.parse import urlsplit
 
 from app.adapters.activity import SqlActivity
@@ -41,7 +42,7 @@ from app.ports.database import Backups
 from app.ports.keys import DemoProviderKey
 from app.ports.monitoring import NO_METRICS, NO_SECURITY_LOG, NO_TRACES
 from app.ports.queue import NO_SIGNAL, WorkSignal
-from app.remote import instance
+from app.remote import device_login, instance
 from app.settings import (
     Settings,
     SettingsError,
@@ -244,6 +245,8 @@ def connect_remote_access() -> RemoteAccess:
         connect_by_token=partial(instance.connect_by_token, calls),
         connect_by_profile=partial(instance.connect_by_profile, calls, profiles),
         sign_in_person=partial(instance.sign_in_person, calls),
+        begin_device_login=partial(device_login.begin_device_login, calls),
+        finish_device_login=partial(device_login.finish_device_login, calls, pause=sleep),
         sign_in_app=partial(instance.sign_in_app, calls),
         token=client.token,
     )

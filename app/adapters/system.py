@@ -4,12 +4,13 @@ Private files have the mode 0600, in folders with 0700. Saved logins are kept in
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import secrets
 import string
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -119,6 +120,19 @@ class FileProfiles:
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "profiles.json"
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        lock = self._file.with_name("profiles.lock")
+        try:
+            make_private_folder(lock.parent)
+            descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT, _OWNER_READS)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise Fault(f"Can't write {lock}: {reason}.") from None
+        with os.fdopen(descriptor, "w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            yield
 
     def list_profiles(self) -> tuple[Profile, ...]:
         try:

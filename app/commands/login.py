@@ -10,7 +10,7 @@ from app.commands.terminal.command import standalone
 from app.commands.terminal.instance_choice import ApiAddress
 from app.commands.terminal.options import read_input
 from app.commands.terminal.output import Column, output
-from app.ports.instance import Profile
+from app.ports.instance import DeviceLogin, Profile
 from app.web.installation import remote_access
 
 _COLUMNS = (
@@ -28,7 +28,7 @@ _FORGOTTEN = (
 @standalone(
     "login",
     examples=[
-        ("flask login https://shop.example.com/graphql/", "asks for email and password"),
+        ("flask login https://shop.example.com/graphql/", "by a code, or email and password"),
         ("flask login https://shop.example.com --app-token", "asks for an app's token"),
         ("flask login https://shop.example.com --email ann@example.com --password-stdin", "piped"),
         ("flask login --list", "instances you're signed in to"),
@@ -38,6 +38,7 @@ _FORGOTTEN = (
 @click.argument("url", required=False, type=ApiAddress())
 @click.option("--email", help="Your email. Prompts if omitted.")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+@click.option("--device", is_flag=True, help="Sign in by a code that you enter in a browser.")
 @click.option("--app-token", is_flag=True, help="Sign in as an app. Prompts for its token.")
 @click.option("--token-stdin", is_flag=True, help="Read an app's token from standard input.")
 @click.option("--list", "lists", is_flag=True, help="List stored logins.")
@@ -48,6 +49,7 @@ def command(  # noqa: PLR0913 - one for each option
     email: str | None,
     *,
     password_stdin: bool,
+    device: bool,
     app_token: bool,
     token_stdin: bool,
     lists: bool,
@@ -56,9 +58,11 @@ def command(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Sign in to another instance for use with `flask webhook --instance URL`.
 
-    Prompts for a code if your account has a second factor. The login is stored in your
-    configuration folder, in a file that only you can read. A person's login is renewed
-    automatically until the session expires.
+    Where the instance offers it, you sign in with a browser, which can be on another device:
+    enter the code that is printed. Otherwise, and with --email, this prompts for your password,
+    and for a code if your account has a second factor. The login is stored in your configuration
+    folder, in a file that only you can read. A person's login is renewed automatically until the
+    session expires.
     """
     profiles = remote_access().profiles
     if lists:
@@ -79,9 +83,12 @@ def command(  # noqa: PLR0913 - one for each option
     # Otherwise a session would stay open that this machine can't use.
     profiles.check()
     may_ask = sys.stdin.isatty() and not no_input
+    has_password = email is not None or password_stdin
     if app_token or token_stdin:
         token = _secret("Token", from_input=token_stdin, may_ask=may_ask, flag="--token-stdin")
         profile = remote_access().sign_in_app(url, token)
+    elif begun := _begun(url, device=device, is_default=may_ask and not has_password):
+        profile = _by_device(begun)
     else:
         name = email or _email(may_ask=may_ask)
         secret = _secret(
@@ -92,6 +99,25 @@ def command(  # noqa: PLR0913 - one for each option
     out = output()
     out.one(profile, _COLUMNS)
     out.say(f"Signed in. Next: flask webhook list --instance {url}")
+
+
+def _begun(url: str, *, device: bool, is_default: bool) -> DeviceLogin | None:
+    """Begin a login by a code if it was asked for, or is the default and offered."""
+    if not (device or is_default):
+        return None
+    begun = remote_access().begin_device_login(url)
+    if begun is None and device:
+        raise click.UsageError(
+            f"{url} offers no sign-in by a code. Use --email, or --app-token for an app."
+        )
+    return begun
+
+
+def _by_device(login: DeviceLogin) -> Profile:
+    out = output()
+    out.say(f"Open {login.verification_url} and enter this code: {login.user_code}")
+    out.say("Waiting for you to allow it. To enter a password instead, use --email.")
+    return remote_access().finish_device_login(login)
 
 
 def _email(*, may_ask: bool) -> str:

@@ -1,6 +1,7 @@
 """An installation as commands work on it: this one or another over its API, by a saved login."""
 
 from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -189,8 +190,27 @@ class Profile:
     email: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class DeviceLogin:
+    """A login at ``url`` that waits for its person to enter ``user_code`` in a browser.
+
+    ``interval`` and ``expires_in`` in seconds.
+    """
+
+    url: str
+    token_url: str
+    device_code: str = field(repr=False)
+    user_code: str
+    verification_url: str
+    expires_in: float
+    interval: float
+
+
 class Profiles(Protocol):
     """Raises ``Fault`` when what is kept cannot be read or written."""
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Keep other commands from renewing a login meanwhile."""
 
     def list_profiles(self) -> tuple[Profile, ...]:
         """All of them, by their addresses."""

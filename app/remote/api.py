@@ -1,11 +1,14 @@
 """Requests to an instance: the document and token sent, and its data or the error it means."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, Protocol, TypeVar
+from urllib.parse import urlencode
 
+from app.domain.oauth import COMMAND_LINE, REFRESH_PREFIX
 from app.domain.values.errors import (
     PermissionDenied,
     Problem,
@@ -30,6 +33,9 @@ class Credential(Protocol):
     def refresh_token(self) -> str:
         """The refresh token; empty if there is none."""
 
+    def renewal(self) -> AbstractContextManager[bool]:
+        """Keep others from renewing meanwhile; false if one has just done so."""
+
     def renewed(self, token: str, refresh_token: str) -> None:
         """Go on with these."""
 
@@ -41,6 +47,9 @@ class GivenToken:
 
     def __init__(self, token: str) -> None:
         self.token = token
+
+    def renewal(self) -> AbstractContextManager[bool]:
+        raise RuntimeError("The login can't be renewed.")
 
     def renewed(self, token: str, refresh_token: str) -> None:
         raise RuntimeError("The login can't be renewed.")
@@ -60,6 +69,17 @@ class SavedLogin:
     @property
     def refresh_token(self) -> str:
         return self._profile.refresh_token
+
+    @contextmanager
+    def renewal(self) -> Iterator[bool]:
+        # A refresh token that works once would end the login if two commands sent it.
+        with self._profiles.locked():
+            saved = self._profiles.find(self._profile.url)
+            if saved is None or saved == self._profile or saved.email != self._profile.email:
+                yield True
+            else:
+                self._profile = saved
+                yield False
 
     def renewed(self, token: str, refresh_token: str) -> None:
         self._profile = replace(self._profile, token=token, refresh_token=refresh_token)
@@ -219,6 +239,10 @@ def _extensions(error: object) -> Mapping[str, Any]:
 TIMEOUT_SECONDS = 30.0
 """Seconds that an instance has for its whole answer."""
 
+API_PATH = "/graphql/"
+"""Where the API is; endpoints of the OpenID provider are beside it."""
+
+_FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
 _NO_RESPONSE = "no response. Check the URL and that the instance is running."
 _MAX_BYTES = 32 * 1024 * 1024
 _REFRESH = """
@@ -232,6 +256,48 @@ mutation Refresh($refreshToken: String) {
 
 class LoginEnded(PermissionDenied):
     """The saved login is no longer valid."""
+
+
+def _ended(url: str) -> LoginEnded:
+    message = f"The session at {url} has expired. Sign in again with: flask login {url}"
+    return LoginEnded(message=message)
+
+
+def renew_grant(http: Http, url: str, refresh_token: str) -> tuple[str, str]:
+    """Return the next access and refresh token of a login that began with a code.
+
+    Raises ``LoginEnded`` if it can't be renewed, ``Unreachable`` if there is no answer.
+    """
+    endpoint = f"{url.removesuffix(API_PATH)}/oauth/token"
+    form = {"grant_type": "refresh_token", "refresh_token": refresh_token}
+    try:
+        answer = post_form(http, endpoint, client_id=COMMAND_LINE, **form)
+    except CallFailed as failed:
+        is_unreachable = failed.fault is CallFault.UNREACHABLE
+        raise Unreachable(endpoint, _NO_RESPONSE if is_unreachable else str(failed)) from None
+    tokens = read_object(answer)
+    if answer.status == HTTPStatus.OK:
+        names = ("access_token", "refresh_token")
+        access, refresh = read_as(url, lambda: [read_text(tokens, name) for name in names])
+        return access, refresh
+    if tokens.get("error") in ("invalid_grant", "invalid_client"):
+        raise _ended(url)
+    raise Unreachable(endpoint, f"it responded with HTTP {answer.status}. Try again later.")
+
+
+def post_form(http: Http, url: str, **form: str) -> HttpResponse:
+    """Send a form to an endpoint of an instance's OpenID provider."""
+    body = urlencode(form).encode()
+    return http.send(HttpRequest(url, "POST", _FORM, body, timeout=TIMEOUT_SECONDS))
+
+
+def read_object(response: HttpResponse) -> Mapping[str, Any]:
+    """Return the JSON object in a response; empty for anything else."""
+    try:
+        body = json.loads(response.body)
+    except (ValueError, RecursionError):
+        return {}
+    return body if isinstance(body, dict) else {}
 
 
 class Api:
@@ -286,15 +352,21 @@ class Api:
             ) from None
 
     def _renew(self) -> None:
+        with self._credential.renewal() as is_due:
+            if not is_due:
+                return
+            refresh_token = self._credential.refresh_token
+            if refresh_token.startswith(REFRESH_PREFIX):
+                self._credential.renewed(*renew_grant(self._http, self.url, refresh_token))
+            else:
+                self._renew_session()
+
+    def _renew_session(self) -> None:
         variables = {"refreshToken": self._credential.refresh_token}
         try:
             payload = read_payload(self.url, self._ask(_REFRESH, variables, ""), "tokenRefresh")
         except Refused:
-            message = (
-                f"The session at {self.url} has expired. Sign in again with: flask "
-                f"login {self.url}"
-            )
-            raise LoginEnded(message=message) from None
+            raise _ended(self.url) from None
         # Where refresh tokens are single-use, the response has the next one.
         fresh = payload.get("refreshToken") or self._credential.refresh_token
         self._credential.renewed(read_as(self.url, lambda: read_text(payload, "token")), fresh)

@@ -14,7 +14,7 @@ from app.domain.sign_in.rate_limits import client_of
 from app.domain.values.ip_addresses import parse_address
 from app.ports import Ports
 from app.ports.http import Http
-from app.ports.instance import Instance, Profile, Profiles
+from app.ports.instance import DeviceLogin, Instance, Profile, Profiles
 from app.ports.keys import SignatureCheck
 from app.ports.system import Clock, Randomness
 
@@ -124,6 +124,8 @@ class RemoteAccess:
     connect_by_token: Callable[[str, str], Instance]
     connect_by_profile: Callable[[Profile], Instance]
     sign_in_person: Callable[[str, str, str, Callable[[], str]], Profile]
+    begin_device_login: Callable[[str], DeviceLogin | None]
+    finish_device_login: Callable[[DeviceLogin], Profile]
     sign_in_app: Callable[[str, str], Profile]
     token: str = field(default="", repr=False)
 

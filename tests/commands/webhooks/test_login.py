@@ -1,6 +1,7 @@
 """``flask login``: coming in at another instance, and staying signed in."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,11 +9,21 @@ import pytest
 from click.testing import Result
 from sqlalchemy import func, select
 
+from app.domain.authorization.actor import OPERATOR, Actor
+from app.domain.oauth import COMMAND_LINE
+from app.domain.sign_in.sign_in_log import SignInPlace
 from app.models import SessionRecord, UserRecord
 from app.ports import Ports
+from app.ports.instance import DeviceLogin, Profile
+from app.remote.api import LoginEnded, SavedLogin, renew_grant
+from app.remote.device_login import finish_device_login
+from app.services.oauth.clients import ClientChange, update_client
+from app.services.oauth.devices import allow_device, deny_device
 from tests.builders.apps import make_app
+from tests.builders.people import actor_of
 from tests.builders.remote_instances import make_remote_access
 from tests.builders.second_factors import make_authenticator_app, one_time_code
+from tests.builders.shop import close_storefront, configure_shop
 from tests.commands.shell import run
 from tests.commands.webhooks.paired_shops import PASSWORD, Shops
 from tests.fakes.no_database import NoDatabase
@@ -149,3 +160,72 @@ def test_unreachable_instance_is_reported(ports: Ports, tmp_path: Path) -> None:
     failed = run(ports, *words, stdin=PASSWORD, remote_access=make_remote_access(tmp_path))
     assert failed.exit_code == 5
     assert PASSWORD not in failed.output
+
+
+def by_code(shops: Shops, decide: Callable[[Ports, Actor, str], object]) -> Shops:
+    """Let the boss decide in the console while the command waits."""
+    with shops.remote.database.reading() as session:
+        boss = session.scalars(select(UserRecord.id).where(UserRecord.email == PERSON[1])).one()
+    access = shops.remote_access
+
+    def finish(begun: DeviceLogin) -> Profile:
+        def pause(_seconds: float) -> None:
+            there = actor_of(shops.remote, boss, place=SignInPlace.CONSOLE)
+            decide(shops.remote, there, begun.user_code)
+
+        return finish_device_login(access.http, begun, pause)
+
+    return replace(shops, remote_access=replace(access, finish_device_login=finish))
+
+
+def test_code_in_a_browser_stands_in_for_a_password(signed_out: Shops) -> None:
+    """Also while the storefront is closed, with the rights of the person who let it in."""
+    configure_shop(signed_out.remote, hosted_pages=True)
+    close_storefront(signed_out.remote)
+    shops = by_code(signed_out, allow_device)
+    done = login(shops, shops.url, "--device")
+    assert done.exit_code == 0, done.output
+    assert done.stdout == f"Instance\t{shops.url}\nSigned in as\tboss@example.com\n"
+    assert f"Open {shops.url.removesuffix('graphql/')}console/device and enter" in done.stderr
+    assert len(shops.remote_only("webhook", "list").stdout.splitlines()) == 3
+    # An expired token is renewed at the provider, for several commands that notice it at once.
+    profiles = shops.remote_access.profiles
+    [saved] = profiles.list_profiles()
+    with shops.remote.database.reading() as session:
+        granted = session.scalars(select(SessionRecord.oauth_client_id)).all()
+    assert any(granted)
+    http = shops.remote_access.http
+    first, second = (SavedLogin(profiles, saved) for _ in range(2))
+    for one in (first, second):
+        with one.renewal() as is_due:
+            if is_due:
+                one.renewed(*renew_grant(http, shops.url, one.refresh_token))
+    assert first.refresh_token == second.refresh_token != saved.refresh_token
+    assert shops.remote_only("webhook", "list").exit_code == 0
+    # Control: what was used up ends the login.
+    with pytest.raises(LoginEnded):
+        renew_grant(http, shops.url, saved.refresh_token)
+    with pytest.raises(LoginEnded):
+        renew_grant(http, shops.url, second.refresh_token)
+
+
+def test_refused_code_signs_no_one_in(signed_out: Shops) -> None:
+    configure_shop(signed_out.remote, hosted_pages=True)
+    shops = by_code(signed_out, deny_device)
+    failed = login(shops, shops.url, "--device")
+    assert failed.exit_code == 4
+    assert "refused" in failed.stderr
+    assert shops.remote_access.profiles.list_profiles() == ()
+
+
+def test_password_is_asked_for_where_no_code_is_offered(signed_out: Shops) -> None:
+    begin = signed_out.remote_access.begin_device_login
+    assert begin(signed_out.url) is None
+    failed = login(signed_out, signed_out.url, "--device")
+    assert failed.exit_code == 2
+    assert "offers no sign-in by a code" in failed.stderr
+    configure_shop(signed_out.remote, hosted_pages=True)
+    assert begin(signed_out.url) is not None
+    stop = ClientChange(is_active=False)
+    update_client(signed_out.remote, OPERATOR, COMMAND_LINE, stop)
+    assert begin(signed_out.url) is None

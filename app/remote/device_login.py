@@ -1,0 +1,114 @@
+"""Sign in to another instance by a code that its person enters in a browser (RFC 8628)."""
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from app.domain.oauth import COMMAND_LINE
+from app.domain.urls.web_urls import parse_web_url
+from app.domain.values.errors import PermissionDenied, TrafficClosed
+from app.domain.values.installation import Fault
+from app.ports.http import CallFailed, Http, HttpRequest, HttpResponse
+from app.ports.instance import DeviceLogin, Profile
+from app.remote.api import (
+    API_PATH,
+    TIMEOUT_SECONDS,
+    Api,
+    GivenToken,
+    post_form,
+    read_as,
+    read_object,
+    read_text,
+)
+
+_DISCOVERY = "/.well-known/oauth-authorization-server"
+_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+_SLOWER = 5
+_CALLER = "query Caller { me { email } }"
+
+
+def begin_device_login(http: Http, url: str) -> DeviceLogin | None:
+    """Return the codes of a new login at ``url``; ``None`` if the instance doesn't offer it.
+
+    Its endpoints must be below the instance's own URL: the tokens go nowhere else.
+    """
+    base = url.removesuffix(API_PATH)
+    try:
+        found = read_object(http.send(HttpRequest(f"{base}{_DISCOVERY}", timeout=TIMEOUT_SECONDS)))
+    except CallFailed:
+        return None
+    endpoints = [str(found.get(f"{name}_endpoint")) for name in ("device_authorization", "token")]
+    if found.get("issuer") != base or not all(one.startswith(f"{base}/") for one in endpoints):
+        return None
+    try:
+        answer = post_form(http, endpoints[0], client_id=COMMAND_LINE)
+    except CallFailed:
+        return None
+    codes = read_object(answer)
+    if answer.status != HTTPStatus.OK:
+        return None  # disabled there, or another program with such endpoints
+
+    def read() -> DeviceLogin:
+        return DeviceLogin(
+            url=url,
+            token_url=endpoints[1],
+            device_code=read_text(codes, "device_code"),
+            user_code=read_text(codes, "user_code"),
+            verification_url=read_text(codes, "verification_uri"),
+            expires_in=float(codes["expires_in"]),
+            interval=float(codes.get("interval", _SLOWER)),
+        )
+
+    login = read_as(url, read)
+    return login if parse_web_url(login.verification_url) is not None else None
+
+
+def finish_device_login(http: Http, login: DeviceLogin, pause: Callable[[float], None]) -> Profile:
+    """Wait until the person has decided; ``pause`` waits for that many seconds.
+
+    Raises ``PermissionDenied`` when they refuse, or the code has expired.
+    """
+    interval, waited = login.interval, 0.0
+    while waited < login.expires_in:
+        pause(interval)
+        waited += interval
+        try:
+            answer = post_form(
+                http,
+                login.token_url,
+                grant_type=_GRANT,
+                device_code=login.device_code,
+                client_id=COMMAND_LINE,
+            )
+        except CallFailed:
+            interval += _SLOWER  # out of reach for a moment (RFC 8628, 3.5)
+            continue
+        if answer.status == HTTPStatus.OK:
+            return _profile(http, login.url, read_object(answer))
+        error = read_object(answer).get("error")
+        if error == "slow_down":
+            interval += _SLOWER
+        elif error != "authorization_pending":
+            raise _error(login.url, error, answer)
+    raise PermissionDenied(message=_EXPIRED)
+
+
+_EXPIRED = "The code has expired. Run the command again for a new one."
+
+
+def _error(url: str, error: object, answer: HttpResponse) -> Exception:
+    if error == "access_denied":
+        return PermissionDenied(message="The sign-in was refused in the browser.")
+    if error == "expired_token":
+        return PermissionDenied(message=_EXPIRED)
+    if error == "temporarily_unavailable":
+        return TrafficClosed(f"{url} is closed to all but staff, and this account has no rights.")
+    return Fault(f"{url} failed (HTTP {answer.status}) while it was asked for the login's tokens.")
+
+
+def _profile(http: Http, url: str, tokens: Mapping[str, Any]) -> Profile:
+    token = read_as(url, lambda: read_text(tokens, "access_token"))
+    refresh = read_as(url, lambda: read_text(tokens, "refresh_token"))
+    data = Api(http, url, GivenToken(token)).ask(_CALLER)
+    email = read_as(url, lambda: read_text(data["me"], "email"))
+    return Profile(url, token, refresh, email)

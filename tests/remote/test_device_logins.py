@@ -1,0 +1,70 @@
+"""Codes of other instances: nothing is sent, or believed, beside the instance itself."""
+
+from typing import Any
+
+import pytest
+
+from app.domain.values.errors import PermissionDenied
+from app.ports.instance import Profile
+from app.remote.device_login import begin_device_login, finish_device_login
+from tests.remote.fake_instance import URL, Instance, answering, raw
+
+BASE = "https://shop.example.com"
+OFFER: dict[str, Any] = {
+    "issuer": BASE,
+    "device_authorization_endpoint": f"{BASE}/oauth/device_authorization",
+    "token_endpoint": f"{BASE}/oauth/token",
+}
+CODES: dict[str, Any] = {
+    "device_code": "d" * 43,
+    "user_code": "WDJB-MJHT",
+    "verification_uri": f"{BASE}/console/device",
+    "expires_in": 600,
+    "interval": 5,
+}
+TOKENS = {"access_token": "access", "refresh_token": "lkrt_x"}
+PENDING = answering({"error": "authorization_pending"}, 400)
+
+
+def test_login_waits_as_it_is_told() -> None:
+    shop = Instance(
+        answering(OFFER),
+        answering(CODES),
+        PENDING,
+        answering({"error": "slow_down"}, 400),
+        answering(TOKENS),
+        answering({"data": {"me": {"email": "ann@example.com"}}}),
+    )
+    begun = begin_device_login(shop, URL)
+    assert begun is not None
+    assert begun.device_code not in repr(begun)
+    waited: list[float] = []
+    profile = finish_device_login(shop, begun, waited.append)
+    assert profile == Profile(URL, "access", "lkrt_x", "ann@example.com")
+    assert waited == [5, 5, 10]
+
+
+def test_code_that_expires_ends_the_wait() -> None:
+    shop = Instance(answering(OFFER), answering({**CODES, "expires_in": 12}), PENDING)
+    begun = begin_device_login(shop, URL)
+    assert begun is not None
+    with pytest.raises(PermissionDenied, match="expired"):
+        finish_device_login(shop, begun, lambda _seconds: None)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        answering({"detail": "none"}, 404),
+        raw(200, b"<html>", "text/html"),
+        answering({**OFFER, "issuer": "https://elsewhere.example"}),
+        answering({**OFFER, "token_endpoint": "https://elsewhere.example/token"}),
+        answering({**OFFER, "token_endpoint": f"{BASE}.elsewhere.example/token"}),
+        answering({**OFFER, "token_endpoint": f"{BASE}@elsewhere.example/token"}),
+        answering({name: OFFER[name] for name in OFFER if "device" not in name}),
+    ],
+)
+def test_offer_of_another_place_is_none(answer: Any) -> None:
+    shop = Instance(answer, answering(CODES))
+    assert begin_device_login(shop, URL) is None
+    assert len(shop.requests) == 1
