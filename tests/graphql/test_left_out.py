@@ -44,6 +44,9 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "WebhookEventTypeEnum.CUSTOMER_TYPE_CREATED",
         "WebhookEventTypeEnum.CUSTOMER_TYPE_DELETED",
         "WebhookEventTypeEnum.CUSTOMER_TYPE_UPDATED",
+        "WebhookSampleEventTypeEnum.CUSTOMER_TYPE_CREATED",
+        "WebhookSampleEventTypeEnum.CUSTOMER_TYPE_DELETED",
+        "WebhookSampleEventTypeEnum.CUSTOMER_TYPE_UPDATED",
     ),
     "Gift cards aren't sold here.": (
         "Mutation.giftCardAssignUser",
@@ -54,6 +57,10 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "ChannelUpdateInput.paymentSettings",
         "User.storedPaymentMethods",
         "User.storedPaymentSources",
+    ),
+    "Refunds and returns are made elsewhere.": (
+        "Mutation.refundSettingsUpdate",
+        "Mutation.returnSettingsUpdate",
     ),
     "Stock isn't kept here, and shipping isn't done here.": (
         "Channel.availableShippingMethodsPerCountry",
@@ -85,6 +92,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
     ),
     "What customers do is in the audit log, which is for staff.": (
         "CustomerEvent",
+        "CustomerEventsEnum",
         "User.events",
     ),
     "Synchronous webhooks aren't sent, so none is ever stopped.": (
