@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Barrier
 
 import pytest
@@ -105,8 +107,17 @@ def test_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     assert load_settings({"SECRET_KEY_FALLBACKS_FILE": str(missing)}).secret_key_fallbacks == ()
 
 
-def test_readable_file_is_a_warning(sqlite_url: str, tmp_path: Path) -> None:
-    secret = tmp_path / "secret"
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """A folder that every account can enter, unlike ``tmp_path``."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+def test_readable_file_is_a_warning(sqlite_url: str, tmp_path: Path, public_folder: Path) -> None:
+    secret = public_folder / "secret"
     secret.write_text(f"{SECRET}\n")
     installation = at_a_terminal(sqlite_url, tmp_path, SECRET_KEY_FILE=str(secret))
     del installation.environment["SECRET_KEY"]
@@ -114,6 +125,9 @@ def test_readable_file_is_a_warning(sqlite_url: str, tmp_path: Path) -> None:
     warned = installation.run("doctor", "--short")
     assert f"Every account on this machine can read {secret}." in installation.run("doctor").stdout
     assert "settings\twarning" in warned.stdout
+    public_folder.chmod(0o700)
+    assert "settings\twarning" not in installation.run("doctor", "--short").stdout
+    public_folder.chmod(0o755)
     secret.chmod(0o600)
     assert "settings\twarning" not in installation.run("doctor", "--short").stdout
 

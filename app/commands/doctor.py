@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -68,9 +69,15 @@ def _checks() -> Iterator[CheckResult]:
 
 def _secret_files() -> Iterator[CheckResult]:
     for file in installation().secret_files:
-        if file.stat().st_mode & stat.S_IROTH:
+        if _can_be_read_by_all(file):
             message = f"Every account on this machine can read {file}."
             yield CheckResult("settings", CheckState.WARNING, message, f"chmod o-r {file}")
+
+
+def _can_be_read_by_all(file: Path) -> bool:
+    """Whether every account can read ``file``: its folders can be entered by all, too."""
+    folders = all(folder.stat().st_mode & stat.S_IXOTH for folder in file.resolve().parents)
+    return bool(folders and file.stat().st_mode & stat.S_IROTH)
 
 
 def _proxy_settings() -> ProxySettings:

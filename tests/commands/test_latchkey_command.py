@@ -5,9 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from app import settings as settings_module
+from app.commands.terminal.output import as_called
 from app.domain.values.installation import VERSION
 from app.settings import (
     SettingsError,
@@ -188,3 +190,8 @@ def test_advice_names_the_command_as_it_was_called(
     refused = latchkey(tmp_path, "serve", LATCHKEY_SETTINGS=str(settings_file))
     assert "Run `latchkey db upgrade`." in refused.stderr
     assert "`flask" not in checked.stdout + refused.stderr
+    for advice in ("flask user create EMAIL", "Do: flask oidc confirm", "`flask resume`"):
+        with click.Context(click.Command("doctor"), info_name="latchkey"):
+            assert as_called(advice) == advice.replace("flask", "latchkey")
+    with click.Context(click.Command("doctor"), info_name="latchkey"):
+        assert as_called("Install flask or so.") == "Install flask or so."

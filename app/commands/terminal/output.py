@@ -261,12 +261,18 @@ def write(text: object, *, err: bool = False, or_end: bool = False) -> None:
             click.get_current_context().exit()
 
 
+_COMMAND = re.compile(r"(?:^|(?<=`)|(?<=: ))flask(?= [a-z])")
+
+
 def as_called(message: str) -> str:
-    """Name other commands by the program that was called: `latchkey db upgrade`."""
+    """Name other commands by the program that was called: `latchkey db upgrade`.
+
+    They are in backticks, or are all that the message or what follows its colon says.
+    """
     context = click.get_current_context(silent=True)
     if context is None or context.find_root().info_name != "latchkey":
         return message
-    return message.replace("`flask ", "`latchkey ")
+    return _COMMAND.sub("latchkey", message)
 
 
 def drop_output(stream: TextIO) -> None:
