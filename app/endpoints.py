@@ -3,10 +3,10 @@
 ``GET /.well-known/jwks.json`` (RFC 7517) is the key set that verifies Latchkey's signatures.
 At ``POST /oidc/<slug>/backchannel-logout``, providers report that a person has signed out (OpenID
 Connect Back-Channel Logout 1.0, 2.5 to 2.8). ``GET /media/…`` are pictures: of people
-(``avatars/NAME-SIZE.webp``), the shop's logo (``logo/NAME.png``) and those of apps
-(``apps/NAME-SIZE.webp``, ``apps/NAME.png``). ``GET /healthz`` and ``GET /readyz`` are for process
-managers and load balancers; they say no reasons, because everyone can ask them:
-``OPERATIONS_PORT`` has the reasons.
+(``avatars/NAME-SIZE.webp``), the shop's logo (``logo/NAME.png``) and those of apps and OAuth
+clients (``apps/NAME-SIZE.webp``, ``apps/NAME.png``, ``clients/…`` alike). ``GET /healthz`` and
+``GET /readyz`` are for process managers and load balancers; they say no reasons, because everyone
+can ask them: ``OPERATIONS_PORT`` has the reasons.
 """
 
 import hashlib
@@ -29,6 +29,7 @@ from app.ports.http import CallFailed
 from app.services.accounts.account_details import show_avatar
 from app.services.apps.app_lists import show_app_logo
 from app.services.keys import published_keys
+from app.services.oauth.client_pages import show_client_logo
 from app.services.shop.settings import show_logo
 from app.services.single_sign_on.provider_sessions import end_sessions_by_provider
 from app.web.caller import visitor_from
@@ -151,6 +152,14 @@ def app_logo(file: str) -> Response:
     """An app's logo as we drew it; 404 for one that was replaced."""
     name = read_app_logo_file(file)
     data = None if name is None else show_app_logo(installation().ports, anonymous(), *name)
+    return _picture(data, file, "image/webp" if file.endswith(".webp") else "image/png")
+
+
+@media.get("/media/clients/<slug:file>")
+def client_logo(file: str) -> Response:
+    """An OAuth client's logo as we drew it; 404 for one that was replaced."""
+    name = read_app_logo_file(file)
+    data = None if name is None else show_client_logo(installation().ports, anonymous(), *name)
     return _picture(data, file, "image/webp" if file.endswith(".webp") else "image/png")
 
 

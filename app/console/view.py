@@ -58,6 +58,7 @@ from app.console.integrations import (
     deliveries,
     dry_run,
     events,
+    oauth_clients,
     webhook_editing,
     webhooks,
 )
@@ -140,6 +141,7 @@ PAGES = (
     deliveries.blueprint,
     events.blueprint,
     dry_run.blueprint,
+    oauth_clients.blueprint,
     staff.blueprint,
     customers.blueprint,
     sign_ins.blueprint,
@@ -184,7 +186,11 @@ MOVED = {
 }
 """Where pages are now, by the URL that they were below."""
 
-UPLOADS = ("console.account.save_picture", "console.emails.save_logo")
+UPLOADS = (
+    "console.account.save_picture",
+    "console.emails.save_logo",
+    "console.oauth_clients.save_logo",
+)
 """Pages that take a file; the form of any other is small."""
 
 _MAX_FORM_SIZE = 512 * 1024

@@ -95,6 +95,7 @@ class OAuthClient:
 
     ``app_id`` is the app as which it acts by client credentials; it signs no one in then.
     ``allows_devices``: people can sign in with it by a code that they enter elsewhere (RFC 8628).
+    ``app_name`` is read for lists and pages alone.
     """
 
     id: int
@@ -113,6 +114,13 @@ class OAuthClient:
     app_id: int | None = None
     last_used_at: datetime | None = None
     secrets: tuple[ClientSecret, ...] = ()
+    logo: str = ""
+    app_name: str = ""
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether it proves who it is by a secret."""
+        return not (self.is_public or self.key_set)
 
     def allows_redirect(self, uri: str) -> bool:
         """Whether codes can be sent to ``uri``: one of the client's, character by character.
@@ -128,6 +136,15 @@ class NewClient:
 
     client: OAuthClient
     secret: str = field(default="", repr=False)
+
+
+USE_KEPT = timedelta(days=30)
+"""For how long it is known that a client got tokens of a person."""
+
+
+def client_logo_path(name: str, size: int | None) -> str:
+    """Return where the logo ``name`` is served: as WebP of that size, or as PNG."""
+    return f"/media/clients/{name}.png" if size is None else f"/media/clients/{name}-{size}.webp"
 
 
 def digest_of_secret(secret: str) -> str:

@@ -3,12 +3,13 @@
 from functools import partial
 from http import HTTPStatus
 
-from flask import Flask, Response, redirect, request
+from flask import Flask, Response, redirect, request, url_for
 from flask_wtf.csrf import CSRFError
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.domain.apps.apps import LOGO_SIZES
 from app.domain.authorization.permissions import Permission
-from app.domain.oauth import SCOPE_SENTENCES, redirect_origin
+from app.domain.oauth import SCOPE_SENTENCES, OAuthClient, redirect_origin
 from app.domain.values.errors import ProofRequired, Refused
 from app.oauth.devices import DEVICE_PATH
 from app.oauth.endpoints import (
@@ -72,12 +73,18 @@ def _consent_page(consent: Consent) -> Response:
     return page(
         "consent.html",
         client=consent.client,
+        program_logo=_logo_url(consent.client),
         grants=_grants(consent.scopes),
         returns_to=origin.partition("://")[2] or origin,
         action=consent.action,
         proof=consent.proof,
         switch_url=sign_in_url(f"{AUTHORIZE}?{query}", again=True),
     )
+
+
+def _logo_url(client: OAuthClient) -> str:
+    file = f"{client.logo}-{LOGO_SIZES[-1]}.webp"
+    return url_for("media.client_logo", file=file) if client.logo else ""
 
 
 def _grants(scopes: frozenset[str]) -> list[str]:

@@ -85,6 +85,7 @@ _ICONS = {
         '<rect x="4.5" y="5" width="15" height="10.5" rx="1.5"/><path d="M2.5 19h19"/>'
     ),
     "plus": Markup('<path d="M12 5v14M5 12h14"/>'),
+    "exchange": Markup('<path d="M4 9h15l-3.5-3.5M20 15H5l3.5 3.5"/>'),
 }
 
 

@@ -11,6 +11,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.demo.shop import fill_shop
+from tests.builders.oauth import make_client
 from tests.builders.people import PASSWORD
 from tests.fixtures.ports import fake_ports
 from tests.servers.run import once
@@ -27,6 +28,7 @@ def demo_file(run_directory: Path, migrated: Path) -> Path:
         # The shop that runs on a copy makes other keys than those that this one stores.
         ports = fake_ports(f"sqlite:///{file}", SystemClock(), first_key=2)
         fill_shop(ports, OPERATOR, lambda _made: None)
+        make_client(ports, "Glazebook")
         hashed = ports.passwords.hash(PASSWORD)
         with ports.database.transaction() as session:
             session.execute(update(UserRecord).values(password_hash=hashed))

@@ -11,6 +11,7 @@ from app.services.commerce.channels import create_channel
 from tests.builders.apps import link_client, make_app
 from tests.builders.deliveries import store_attempt
 from tests.builders.mails import make_mail
+from tests.builders.oauth import make_client
 from tests.builders.people import make_group, make_staff, make_user
 from tests.builders.provider_records import make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
@@ -40,6 +41,7 @@ def populate(shop: Ports) -> None:
         shop, issuer=_THERE, json_web_key_set_url=_THERE, user_info_url=_THERE
     )
     link_client(shop, app_id, provider_id)
+    make_client(shop)
 
 
 def open_console(console_app: Flask, shop: Ports, email: str = "") -> ConsoleClient:

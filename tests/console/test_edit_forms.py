@@ -49,6 +49,8 @@ MUST_EDIT = {
     "emails.save_sending",
     "mail_templates.save",
     "metadata.save_of_person",
+    "oauth_clients.save_details",
+    "oauth_clients.save_sign_in",
     "provider_editing.edit",
     "saved_filters.rename",
     "shop_settings.save",

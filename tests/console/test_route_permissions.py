@@ -36,6 +36,10 @@ LISTS = {
         deliveries.redeliver
         deliveries.redeliver_chosen deliveries.redeliver_matching deliveries.replay
         deliveries.show metadata.delete_of_app metadata.save_of_app
+        oauth_clients.delete oauth_clients.disable oauth_clients.enable oauth_clients.export
+        oauth_clients.index oauth_clients.new oauth_clients.remove_logo oauth_clients.rotate
+        oauth_clients.save_details oauth_clients.save_logo oauth_clients.save_sign_in
+        oauth_clients.show
         webhooks.export webhook_editing.edit webhook_editing.new webhook_editing.preview
         webhooks.delete events.send
         webhooks.disable webhooks.enable webhooks.grant webhooks.index webhooks.pause

@@ -28,6 +28,7 @@ NAMED = frozenset(
         "arrow-repeat",
         "arrow-right",
         "bag",
+        "box-arrow-in-right",
         "box-arrow-right",
         "braces",
         "broadcast",

@@ -51,6 +51,9 @@ _KINDS = {
     HitKind.PROVIDER: Kind(
         translatable("Identity providers"), "shield-lock", "console.single_sign_on.show"
     ),
+    HitKind.OAUTH_CLIENT: Kind(
+        translatable("OAuth clients"), "box-arrow-in-right", "console.oauth_clients.show"
+    ),
     HitKind.ORDER: Kind(translatable("Orders"), "bag", "console.customers.show"),
     HitKind.IP_ADDRESS: Kind(translatable("IP addresses"), "globe", "console.sign_ins.index"),
 }
@@ -77,6 +80,10 @@ _STATES: Mapping[HitKind, Mapping[str, str]] = {
         HitState.ACTIVE: translatable("Enabled."),
         HitState.INACTIVE: translatable("Disabled: no one can sign in with it."),
         HitState.WAITING: translatable("Changed settings wait for confirmation."),
+    },
+    HitKind.OAUTH_CLIENT: {
+        HitState.ACTIVE: translatable("Enabled."),
+        HitState.INACTIVE: translatable("Disabled: no one can sign in with it."),
     },
     HitKind.ORDER: {status.value: words for status, words in ORDER_STATUSES.items()},
 }

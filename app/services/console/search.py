@@ -39,6 +39,7 @@ from app.models import (
     GroupMemberRecord,
     GroupRecord,
     IdentityProviderRecord,
+    OAuthClientRecord,
     OrderRecord,
     SignInEventRecord,
     UserRecord,
@@ -74,6 +75,7 @@ class HitKind(StrEnum):
     CUSTOMER = "customer"
     GROUP = "group"
     PROVIDER = "provider"
+    OAUTH_CLIENT = "oauth client"
     ORDER = "order"
     IP_ADDRESS = "ip address"
 
@@ -111,12 +113,13 @@ class Hit:
 def search_everything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
     """Return what matches ``text`` among what the caller can see, at most five of each kind.
 
-    Apps for all staff; webhooks, and a delivery by its ``webhook-id``, for MANAGE_APPS; staff and
-    groups for MANAGE_STAFF; customers for MANAGE_USERS or MANAGE_ORDERS; an order by its number
-    for MANAGE_ORDERS in its channel, also by its whole email; identity providers for
-    MANAGE_PLUGINS; an IP address, if an attempt to sign in came from it or it is blocked, for
-    those who see these attempts. Words match by their beginnings. An API ID finds its object, a
-    number an order and a delivery. Two statements, three for several words. Never refuses.
+    Apps for all staff; webhooks, OAuth clients, and a delivery by its ``webhook-id``, for
+    MANAGE_APPS; staff and groups for MANAGE_STAFF; customers for MANAGE_USERS or MANAGE_ORDERS; an
+    order by its number for MANAGE_ORDERS in its channel, also by its whole email; identity
+    providers for MANAGE_PLUGINS; an IP address, if an attempt to sign in came from it or it is
+    blocked, for those who see these attempts. Words match by their beginnings. An API ID finds its
+    object, a number an order and a delivery. Two statements, three for several words. Never
+    refuses.
     """
     words = read_search(text) if len(text) <= MAX_SEARCH_LENGTH else None
     if not words:
@@ -148,6 +151,7 @@ def _searches(actor: Actor, text: str, words: Sequence[str]) -> Iterator[Select[
         yield _orders(actor, OrderRecord.user_email == normalize_email(text))
     if actor.holds(Permission.MANAGE_APPS):
         yield _webhooks(words)
+        yield _oauth_clients(words)
         if text.startswith(_MESSAGE):
             yield _delivery(DeliveryRecord.message_id == text)
     if actor.holds(Permission.MANAGE_STAFF):
@@ -287,6 +291,16 @@ def _providers(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     )
 
 
+def _oauth_clients(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
+    client = OAuthClientRecord
+    called = client.name + literal(" ") + client.client_id
+    return (
+        _OAUTH_CLIENT.where(*(contains_text(called, word) for word in words))
+        .order_by(client.name, client.id)
+        .limit(MAX_HITS_PER_KIND)
+    )
+
+
 def _ip_address(ports: Ports, actor: Actor, text: str) -> Iterator[Select[*tuple[Any, ...]]]:
     """Yield the search for an IP address with attempts to sign in, or which is blocked."""
     address = parse_address(text)
@@ -383,6 +397,13 @@ _PROVIDER = _hit(
         (IdentityProviderRecord.waiting_changes != "", HitState.WAITING),
         (IdentityProviderRecord.active.is_(False), HitState.INACTIVE),
     ),
+)
+_OAUTH_CLIENT = _hit(
+    HitKind.OAUTH_CLIENT,
+    OAuthClientRecord.id,
+    OAuthClientRecord.name,
+    OAuthClientRecord.client_id,
+    _first_of((OAuthClientRecord.is_active.is_(False), HitState.INACTIVE)),
 )
 
 

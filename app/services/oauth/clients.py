@@ -1,7 +1,7 @@
 """Create, change, list and delete OAuth clients; rotate their secrets."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -27,10 +27,10 @@ from app.domain.oauth import (
     tidy_key_set,
 )
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.domain.values.inputs import ABSENT, Absent
+from app.domain.values.inputs import ABSENT, Absent, Seen, require_unchanged
 from app.domain.values.text_rules import is_storable
 from app.models import AppTokenRecord, OAuthClientRecord, OAuthClientSecretRecord, SessionRecord
-from app.ports import Ports, ReadSession
+from app.ports import NamedRow, Ports, ReadSession
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, requires_person
 from app.services.identity.stored_apps import locked_app
@@ -46,7 +46,10 @@ _NOT_FOUND = Problem("NOT_FOUND", "There is no such client.", "id")
 
 @dataclass(frozen=True, slots=True)
 class ClientChange:
-    """A change of a client, or the settings of a new one; absent fields stay."""
+    """A change of a client, or the settings of a new one; absent fields stay.
+
+    What isn't as ``seen`` anymore makes ``Stale``, by the names of ``client_facts``.
+    """
 
     name: str | Absent = ABSENT
     redirect_uris: tuple[str, ...] | Absent = ABSENT
@@ -57,10 +60,11 @@ class ClientChange:
     key_set: str | Absent = ABSENT
     is_active: bool | Absent = ABSENT
     allows_devices: bool | Absent = ABSENT
+    seen: Seen = field(default_factory=dict, compare=False)
 
     def values(self) -> dict[str, Any]:
-        """Return the fields that aren't absent."""
-        found = {name: getattr(self, name) for name in self.__slots__}
+        """Return the fields of a client that aren't absent."""
+        found = {name: getattr(self, name) for name in self.__slots__ if name != "seen"}
         return {name: value for name, value in found.items() if value is not ABSENT}
 
 
@@ -84,7 +88,7 @@ def list_clients(ports: Ports, actor: Actor) -> tuple[OAuthClient, ...]:
     query = select(OAuthClientRecord).order_by(OAuthClientRecord.name, OAuthClientRecord.id)
     with ports.database.reading() as session:
         stored = session.scalars(query).all()
-        secrets = _secrets_of(session, ports.clock.now(), *(client.id for client in stored))
+        secrets = secrets_of(session, ports.clock.now(), *(client.id for client in stored))
         return tuple(to_client(client, secrets.get(client.id, ())) for client in stored)
 
 
@@ -95,7 +99,7 @@ def show_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
         stored = session.scalar(select(OAuthClientRecord).where(has_client_id(client_id)))
         if stored is None:
             raise Refused(_NOT_FOUND)
-        secrets = _secrets_of(session, ports.clock.now(), stored.id)
+        secrets = secrets_of(session, ports.clock.now(), stored.id)
         return to_client(stored, secrets.get(stored.id, ()))
 
 
@@ -127,13 +131,12 @@ def create_client(
         _write(stored, client)
         session.add(stored)
         session.flush()
-        has_secret = not (client.is_public or client.key_set)
-        secret = _add_secret(ports, session, stored.id) if has_secret else ""
+        secret = _add_secret(ports, session, stored.id) if client.has_secret else ""
         change_made = Change(
-            "oauth_client.create", CLIENT, stored.id, client.name, after=_facts(client)
+            "oauth_client.create", CLIENT, stored.id, client.name, after=client_facts(client)
         )
         record(ports, actor, session, change_made)
-        secrets = _secrets_of(session, ports.clock.now(), stored.id)
+        secrets = secrets_of(session, ports.clock.now(), stored.id)
         return NewClient(to_client(stored, secrets.get(stored.id, ())), secret)
 
 
@@ -146,14 +149,15 @@ def update_client(ports: Ports, actor: Actor, client_id: str, change: ClientChan
     ``create_client`` does.
     """
     with ports.database.transaction() as session:
-        stored, before = _locked(ports, actor, session, client_id)
+        stored, before = locked_client(ports, actor, session, client_id)
+        require_unchanged(change.seen, client_facts(before))
         after = _changed(before, change)
         refuse_any(*client_problems(after))
         _require_manager(actor, session, after)
         _write(stored, after)
         if not after.is_active:
             _end_app_tokens(session, after)
-        facts = _facts(before), _facts(after)
+        facts = client_facts(before), client_facts(after)
         if facts[0] != facts[1]:
             changed = [name for name in facts[1] if facts[0][name] != facts[1][name]]
             old, new = ({name: one[name] for name in changed} for one in facts)
@@ -174,8 +178,8 @@ def rotate_client_secret(
     """
     refuse_any(overlap_problem(overlap))
     with ports.database.transaction() as session:
-        stored, client = _locked(ports, actor, session, client_id)
-        if client.is_public or client.key_set:
+        stored, client = locked_client(ports, actor, session, client_id)
+        if not client.has_secret:
             raise Refused(Problem("INVALID", "This client has no secret.", "id"))
         now = ports.clock.now()
         query = (
@@ -192,7 +196,7 @@ def rotate_client_secret(
         after = {"overlap_seconds": int(overlap.total_seconds()), "last_four": secret[-4:]}
         entry = Change("oauth_client.rotate_secret", CLIENT, stored.id, client.name, after=after)
         record(ports, actor, session, entry)
-        secrets = _secrets_of(session, now, stored.id)
+        secrets = secrets_of(session, now, stored.id)
         return NewClient(to_client(stored, secrets.get(stored.id, ())), secret)
 
 
@@ -201,20 +205,24 @@ def rotate_client_secret(
 def delete_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
     """Delete a client with its consents, and end its sessions; refuses NOT_FOUND on ``id``."""
     with ports.database.transaction() as session:
-        stored, client = _locked(ports, actor, session, client_id)
+        stored, client = locked_client(ports, actor, session, client_id)
         session.execute(delete(SessionRecord).where(SessionRecord.oauth_client_id == stored.id))
         _end_app_tokens(session, client)
         session.delete(stored)
         entry = Change(
-            "oauth_client.delete", CLIENT, stored.id, client.name, before=_facts(client)
+            "oauth_client.delete", CLIENT, stored.id, client.name, before=client_facts(client)
         )
         record(ports, actor, session, entry)
         return client
 
 
 @building_block
-def to_client(stored: OAuthClientRecord, secrets: tuple[ClientSecret, ...] = ()) -> OAuthClient:
-    """Return the client of a record."""
+def to_client(
+    stored: OAuthClientRecord | NamedRow,
+    secrets: tuple[ClientSecret, ...] = (),
+    app_name: str = "",
+) -> OAuthClient:
+    """Return the client of a record, or of a row with its columns."""
     return OAuthClient(
         id=stored.id,
         client_id=stored.client_id,
@@ -232,6 +240,8 @@ def to_client(stored: OAuthClientRecord, secrets: tuple[ClientSecret, ...] = ())
         app_id=stored.app_id,
         last_used_at=stored.last_used_at,
         secrets=secrets,
+        logo=stored.logo,
+        app_name=app_name,
     )
 
 
@@ -270,8 +280,9 @@ def _write(stored: OAuthClientRecord, client: OAuthClient) -> None:
     stored.app_id = client.app_id
 
 
-def _facts(client: OAuthClient) -> Mapping[str, object]:
-    """Return what the audit log records."""
+@building_block
+def client_facts(client: OAuthClient) -> Mapping[str, object]:
+    """Return a client's settings, as the audit log has them."""
     return {
         "name": client.name,
         "client_id": client.client_id,
@@ -295,7 +306,8 @@ def has_client_id(client_id: str) -> ColumnElement[bool]:
     return OAuthClientRecord.client_id == client_id if is_storable(client_id) else false()
 
 
-def _locked(
+@building_block
+def locked_client(
     ports: Ports, actor: Actor, session: Session, client_id: str
 ) -> tuple[OAuthClientRecord, OAuthClient]:
     """Return a client that the caller can manage, for a change of it."""
@@ -303,7 +315,7 @@ def _locked(
     stored = session.scalar(query.with_for_update())
     if stored is None:
         raise Refused(_NOT_FOUND)
-    secrets = _secrets_of(session, ports.clock.now(), stored.id)
+    secrets = secrets_of(session, ports.clock.now(), stored.id)
     client = to_client(stored, secrets.get(stored.id, ()))
     _require_manager(actor, session, client)
     return stored, client
@@ -317,8 +329,14 @@ def _require_manager(actor: Actor, session: Session, client: OAuthClient) -> Non
     """
     if client.app_id is not None:
         locked_app(session, actor, client.app_id, "app")
-    if (client.is_first_party or privileged(client.scopes)) and not holds_all_permissions(actor):
+    if is_privileged(client) and not holds_all_permissions(actor):
         raise Refused(_PRIVILEGED)
+
+
+@building_block
+def is_privileged(client: OAuthClient) -> bool:
+    """Whether only people with all permissions can manage the client."""
+    return client.is_first_party or bool(privileged(client.scopes))
 
 
 def _add_secret(ports: Ports, session: Session, client_id: int) -> str:
@@ -335,7 +353,8 @@ def _add_secret(ports: Ports, session: Session, client_id: int) -> str:
     return secret
 
 
-def _secrets_of(
+@building_block
+def secrets_of(
     session: Session | ReadSession, now: datetime, *client_ids: int
 ) -> Mapping[int, tuple[ClientSecret, ...]]:
     """Return the secrets of each client that work now, the newest first."""

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from urllib.parse import parse_qsl, urlsplit
 
 from sqlalchemy import Select, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
@@ -40,6 +41,7 @@ from app.models import (
     OAuthClientSecretRecord,
     OAuthCodeRecord,
     OAuthRefreshTokenRecord,
+    OAuthUseRecord,
     SessionRecord,
 )
 from app.ports import Ports
@@ -319,6 +321,7 @@ def begin_grant(
     except SecondFactorSkipped:
         return None
     session.flush()
+<<<<<<< HEAD
     granted = session.scalars(
         select(SessionRecord).where(SessionRecord.token == opened.token)
     ).one()
@@ -328,6 +331,13 @@ def begin_grant(
     refresh = _add_refresh_token(ports, session, granted.id) if lifetime is None else ""
     note_use(ports, session, client)
     return BegunGrant(granted.id, judged, opened, approval.authenticated_at, sid, refresh)
+=======
+    query = select(SessionRecord.id).where(SessionRecord.token == opened.token)
+    session_id = session.scalars(query).one()
+    refresh = _add_refresh_token(ports, session, session_id) if lifetime is None else ""
+    note_use(ports, session, client, signed_in.user_id)
+    return BegunGrant(session_id, judged, opened, approval.authenticated_at, refresh)
+>>>>>>> 0039f3ad (Add console pages for OAuth clients)
 
 
 def _judge(
@@ -377,14 +387,27 @@ def _named_in_token(live: LiveSession) -> User:
 
 
 @building_block
-def note_use(ports: Ports, session: Session, client: OAuthClient) -> None:
-    """Remember when the client was last given tokens."""
+def note_use(
+    ports: Ports, session: Session, client: OAuthClient, user_id: int | None = None
+) -> None:
+    """Remember when the client was last given tokens, and of whom."""
     now = ports.clock.now()
     last = OAuthClientRecord.last_used_at
     session.execute(
         update(OAuthClientRecord)
         .where(OAuthClientRecord.id == client.id, or_(last.is_(None), last < now - _USED_EVERY))
         .values(last_used_at=now)
+    )
+    if user_id is None:
+        return
+    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
+    insert = dialect.insert(OAuthUseRecord)
+    session.execute(
+        insert.values(client_id=client.id, user_id=user_id, used_at=now).on_conflict_do_update(
+            index_elements=[OAuthUseRecord.client_id, OAuthUseRecord.user_id],
+            set_={"used_at": insert.excluded.used_at},
+            where=OAuthUseRecord.used_at < now - _USED_EVERY,
+        )
     )
 
 
@@ -459,7 +482,7 @@ def use_refresh_token(
             return None
         used.used_at = ports.clock.now()
         refresh = _add_refresh_token(ports, session, kept.id)
-        note_use(ports, session, client)
+        note_use(ports, session, client, kept.user_id)
         opened = OpenedSession(
             token=kept.token,
             origin=judged.found.origin,

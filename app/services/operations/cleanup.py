@@ -11,6 +11,7 @@ from app.domain.apps.apps import EXPIRED_TOKEN_KEPT
 from app.domain.authorization.actor import Actor
 from app.domain.commerce.sales import CHECKOUT_RETENTION
 from app.domain.deliveries.deliveries import RETENTION
+from app.domain.oauth import USE_KEPT
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.webhooks import MAX_TEMPORARY_AGE, TEMPORARY_URL, has_own_app
@@ -29,6 +30,7 @@ from app.models import (
     OAuthClientSessionRecord,
     OAuthCodeRecord,
     OAuthDeviceCodeRecord,
+    OAuthUseRecord,
     OidcStateRecord,
     OutboxEventRecord,
     OutboxMailRecord,
@@ -110,7 +112,11 @@ class CleanupResult:
     oauth_codes: int
     oauth_assertions: int
     oauth_device_codes: int
+<<<<<<< HEAD
     client_sessions: int
+=======
+    oauth_uses: int
+>>>>>>> 0039f3ad (Add console pages for OAuth clients)
 
 
 @internal
@@ -202,9 +208,11 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
         oauth_device_codes=_delete_old(
             ports, OAuthDeviceCodeRecord.id, OAuthDeviceCodeRecord.expires_at
         ),
+        oauth_uses=_delete_old_uses(ports),
     )
 
 
+<<<<<<< HEAD
 def _forget_client_sessions(ports: Ports) -> int:
     expired = select(SessionRecord.id).where(SessionRecord.expires_at <= ports.clock.now())
     forget = delete(OAuthClientSessionRecord).where(
@@ -212,6 +220,13 @@ def _forget_client_sessions(ports: Ports) -> int:
     )
     with ports.database.transaction() as session:
         return len(session.scalars(forget.returning(OAuthClientSessionRecord.id)).all())
+=======
+def _delete_old_uses(ports: Ports) -> int:
+    """Forget who used an OAuth client more than 30 days ago."""
+    old = delete(OAuthUseRecord).where(OAuthUseRecord.used_at <= ports.clock.now() - USE_KEPT)
+    with ports.database.transaction() as session:
+        return len(session.scalars(old.returning(OAuthUseRecord.client_id)).all())
+>>>>>>> 0039f3ad (Add console pages for OAuth clients)
 
 
 def _delete_audit_entries(ports: Ports) -> int:
