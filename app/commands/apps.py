@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import click
 
@@ -27,7 +28,6 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
 from app.services.apps.activity import ActivityPeriod, AppActivity, read_app_activity
@@ -269,18 +269,23 @@ def show(app: str) -> None:
 @click.option(
     "--contact-email", help="Where alerts about its webhooks are sent; '' for app managers."
 )
+@click.option(
+    "--client-credentials-only/--long-lived-tokens",
+    "client_credentials_only",
+    default=None,
+    help="Whether only its OAuth clients and linked clients get tokens: long-lived ones are "
+    "refused.",
+)
 @permission_option
 @click.option("--no-permissions", is_flag=True, help="Remove all permissions.")
 @yes_option
 def update(
     app: str,
     *,
-    name: str | None,
-    identifier: str | None,
-    contact_email: str | None,
     permissions: tuple[Permission, ...],
     no_permissions: bool,
     yes: bool,
+    **settings: Any,
 ) -> None:
     """Update an app. Changes apply from its next request.
 
@@ -289,16 +294,12 @@ def update(
     """
     if permissions and no_permissions:
         raise click.UsageError("Use either --permission or --no-permissions, not both.")
-    changes_permissions = bool(permissions or no_permissions)
-    texts = (name, identifier, contact_email)
-    if all(text is None for text in texts) and not changes_permissions:
+    given = {name: value for name, value in settings.items() if value is not None}
+    if permissions or no_permissions:
+        given["permissions"] = frozenset(permissions)
+    if not given:
         raise click.UsageError("Nothing to update. Use --name, --identifier or --permission.")
-    change = AppChange(
-        name=ABSENT if name is None else name,
-        identifier=ABSENT if identifier is None else identifier,
-        permissions=frozenset(permissions) if changes_permissions else ABSENT,
-        contact_email=ABSENT if contact_email is None else contact_email,
-    )
+    change = AppChange(**given)
     ports = installation().ports
     key = app_key(ports, app)
     try:

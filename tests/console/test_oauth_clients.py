@@ -204,7 +204,7 @@ def test_activity_shows_who_used_it_in_the_last_30_days(
     assert f"/console/customers/{user}" in shown.html
     hidden = staff_console(APPS, email="apps@example.com").open(tab).text
     assert "ann@example.com" not in hidden
-    assert "People you can’t see" in hidden
+    assert "You need the permission to manage customers or staff." in hidden
     clock.pass_(hours=31 * 24)
     assert clean_up(shop, OPERATOR).oauth_uses == 1
     later = staff_console(APPS, Permission.MANAGE_USERS, email="later@example.com").open(tab).text

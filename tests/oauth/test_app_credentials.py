@@ -10,12 +10,21 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import Refused
+from app.models import AuditRecord
 from app.ports import Ports
-from app.services.apps.app_changes import deactivate_app
-from app.services.apps.app_tokens import list_app_tokens
+from app.services.apps.app_changes import AppChange, deactivate_app, update_app
+from app.services.apps.app_tokens import (
+    DEFAULT_TOKEN,
+    TokenOptions,
+    create_app_token,
+    list_app_tokens,
+    rotate_app_token,
+)
 from app.services.identity.identify import identify
+from app.services.inspector.inspect import inspect_token
 from app.services.oauth.app_grants import grant_app_token
-from app.services.oauth.clients import ClientChange, update_client
+from app.services.oauth.clients import ClientChange, app_token_name, update_client
 from app.services.operations.cleanup import clean_up
 from tests.builders.apps import make_app
 from tests.builders.oauth import Registered, make_client
@@ -48,6 +57,33 @@ def app_id(ports: Ports) -> int:
 
 def held(ports: Ports, token: str) -> frozenset[Permission]:
     return identify(ports, visit(token)).actor.permissions
+
+
+def test_app_can_allow_client_credentials_alone(ports: Ports, site: Provider, app_id: int) -> None:
+    client = make_client(ports, app_id=app_id)
+    _, lasting = make_app(ports, "Other", ORDERS)
+    named = TokenOptions(name=app_token_name(client.client))
+    kept = [create_app_token(ports, OPERATOR, app_id, one) for one in (DEFAULT_TOKEN, named)]
+    short = site.token(client, CREDENTIALS).json()["access_token"]
+    assert all(held(ports, token.secret) for token in kept)
+
+    update_app(ports, OPERATOR, app_id, AppChange(client_credentials_only=True))
+    assert [held(ports, token.secret) for token in kept] == [frozenset()] * 2
+    assert held(ports, short) == {ORDERS, PRODUCTS}
+    assert held(ports, site.token(client, CREDENTIALS).json()["access_token"])
+    assert held(ports, lasting) == {ORDERS}
+    with pytest.raises(Refused, match="only client credentials"):
+        create_app_token(ports, OPERATOR, app_id)
+    with pytest.raises(Refused, match="only client credentials"):
+        rotate_app_token(ports, OPERATOR, kept[0].token.id)
+    checks = inspect_token(ports, OPERATOR, kept[0].secret).checks
+    assert "The app allows only client credentials." in [check.text for check in checks]
+    assert inspect_token(ports, OPERATOR, short).is_valid
+    with ports.database.reading() as session:
+        entry = session.query(AuditRecord).filter_by(action="app.update").one()
+    assert "client_credentials_only" in str(entry.after)
+    update_app(ports, OPERATOR, app_id, AppChange(client_credentials_only=False))
+    assert all(held(ports, token.secret) for token in kept)
 
 
 def test_app_gets_a_token_that_ends_by_itself(

@@ -356,6 +356,7 @@ class AppPage:
     name: str
     about: str
     is_active: bool
+    client_credentials_only: bool
     status: Pill
     facts: tuple[Fact, ...]
     permissions: tuple[PermissionRow, ...]
@@ -429,6 +430,7 @@ def make_app_page(
         name=app.name,
         about=app.about,
         is_active=app.is_active,
+        client_credentials_only=app.client_credentials_only,
         status=app_status(app),
         facts=tuple(_facts(app, now)),
         permissions=tuple(

@@ -9,7 +9,7 @@ from typing import Any
 from flask import Response, abort, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import EmailField, StringField
+from wtforms import BooleanField, EmailField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.frame.formatting import html_text, time_element, time_zone
@@ -306,13 +306,14 @@ blueprint = PageGroup(
 
 
 class AppForm(EditForm):
-    """An app's name, and where alerts about it are sent."""
+    """An app's name, where alerts about it are sent, and which tokens it allows."""
 
     names = {"contactEmail": "contact_email"}  # noqa: RUF012
 
     name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
     identifier = StringField(lazy_text("Identifier"))
     contact_email = EmailField(lazy_text("Contact email"))
+    client_credentials_only = BooleanField(lazy_text("Only client credentials"))
 
 
 class PermissionsForm(EditForm):
@@ -394,6 +395,7 @@ def save_details(key: int) -> BaseResponse:
             form.name.data,
             form.identifier.data or "",
             contact_email=form.contact_email.data or "",
+            client_credentials_only=form.client_credentials_only.data,
             seen=stored,
         )
         app = update_app(ports(), actor(), key, change)
@@ -489,6 +491,7 @@ def _names_of(app: App) -> dict[str, object]:
         "name": app.name,
         "identifier": app.identifier,
         "contact_email": app.contact_email,
+        "client_credentials_only": app.client_credentials_only,
     }
 
 

@@ -478,6 +478,7 @@ FIELDS: Mapping[str, Field] = {
     "country_area": Field("State or region"),
     "created": Field("Created"),
     "currency": Field("Currency"),
+    "client_credentials_only": Field("Client credentials only"),
     "contact_email": Field("Contact email"),
     "custom_headers": Field("Custom headers", _texts),
     "date_joined": Field("Created", _moment),

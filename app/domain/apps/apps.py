@@ -69,7 +69,9 @@ class AppSortField(StrEnum):
 class App:
     """An app and its permissions; the manifest's fields are empty for a local app.
 
-    Alerts about its webhooks are sent to ``contact_email``, if it has one.
+    Alerts about its webhooks are sent to ``contact_email``, if it has one. With
+    ``client_credentials_only`` its long-lived tokens are refused: OAuth clients and linked clients
+    get it short-lived ones.
     """
 
     id: int
@@ -92,6 +94,7 @@ class App:
     data_privacy: str = ""
     logo: str = ""
     contact_email: str = ""
+    client_credentials_only: bool = False
 
 
 LOGO_SIZES = (64, 128, 256)

@@ -80,6 +80,7 @@ class AppChange:
     identifier: str | Absent = ABSENT
     permissions: frozenset[Permission] | Absent = ABSENT
     contact_email: str | Absent = ABSENT
+    client_credentials_only: bool | Absent = ABSENT
     added_permissions: frozenset[Permission] = frozenset()
     seen: Seen = field(default_factory=dict, compare=False)
 
@@ -124,7 +125,7 @@ def _grants(
 def update_app(
     ports: Ports, actor: Actor, app_id: int, change: AppChange, *, confirmed: bool = False
 ) -> App:
-    """Change an app's name, identifier, permissions or contact (`appUpdate`); effective at once.
+    """Change an app's name, identifier, permissions, contact or tokens (`appUpdate`) at once.
 
     Refuses INVALID on ``contactEmail``; NOT_FOUND on ``id``; OUT_OF_SCOPE_APP on it to an app, and
     for an app that may do what the caller may not; else as ``create_app`` does. Unless
@@ -273,11 +274,14 @@ def _update(ports: Ports, actor: Actor, session: Session, app: App, change: AppC
         refuse_any(email_problem(contact, "contactEmail"))
     if identifier != app.identifier and _is_taken(session, identifier):
         raise Refused(_UNIQUE)
-    before = (app.name, app.identifier, app.permissions, app.contact_email)
-    if (name, identifier, permissions, contact) == before:
+    only = present(change.client_credentials_only, app.client_credentials_only)
+    kept = (app.name, app.identifier, app.permissions, app.contact_email)
+    before = (*kept, app.client_credentials_only)
+    if (name, identifier, permissions, contact, only) == before:
         return app
     stored = session.get_one(AppRecord, app.id)
     stored.name, stored.identifier, stored.contact_email = name, identifier, contact
+    stored.client_credentials_only = only
     if permissions != app.permissions:
         session.execute(delete(AppPermissionRecord).where(AppPermissionRecord.app_id == app.id))
         _grant(session, app.id, permissions)
@@ -306,6 +310,7 @@ def app_facts(app: App) -> dict[str, object]:
         "identifier": app.identifier,
         "permissions": _names(app.permissions),
         "contact_email": app.contact_email,
+        "client_credentials_only": app.client_credentials_only,
     }
 
 

@@ -96,6 +96,7 @@ def create_app_token(
     )
     with ports.database.transaction() as session:
         app = locked_app(session, actor, app_id, "app")
+        refuse_any(_lasting_problem(app, "app"))
         refuse_any(narrowing_problem(app.permissions, options.permissions))
         new = store_token(ports, session, app_id, options.name, expires_at, options.permissions)
         record(ports, actor, session, _creation("app_token.create", app, new.token))
@@ -125,7 +126,7 @@ def rotate_app_token(
     with ports.database.transaction() as session:
         stored, app = _find(session, actor, token_id)
         old, now = to_token(stored), ports.clock.now()
-        refuse_any(rotation_problem(old, now))
+        refuse_any(_lasting_problem(app, "id"), rotation_problem(old, now))
         stored.expires_at, stored.replaced_at = rotated_end(old, now, overlap), now
         new = store_token(
             ports, session, app.id, old.name, successor_end(old, now), old.permissions
@@ -134,6 +135,12 @@ def rotate_app_token(
         change = _creation("app_token.rotate", app, new.token, before)
         record(ports, actor, session, change)
         return new
+
+
+def _lasting_problem(app: App, field: str) -> Problem | None:
+    if not app.client_credentials_only:
+        return None
+    return Problem("INVALID", "This app allows only client credentials.", field)
 
 
 @requires_person(Permission.MANAGE_APPS)

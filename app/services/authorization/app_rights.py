@@ -73,6 +73,8 @@ class ForeignTokenLookup:
 WORKS = or_(AppRecord.is_active.is_(True), AppRecord.is_installed.is_(False))
 """While an app is being installed it calls back, before it has become active."""
 
+_IS_ALLOWED = or_(AppRecord.client_credentials_only.is_(False), AppTokenRecord.is_by_client)
+
 
 def _app_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
     return (
@@ -87,7 +89,7 @@ def _app_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
         )
         .select_from(ShopRecord)
         .outerjoin(AppTokenRecord, condition)
-        .outerjoin(AppRecord, and_(AppRecord.id == AppTokenRecord.app_id, WORKS))
+        .outerjoin(AppRecord, and_(AppRecord.id == AppTokenRecord.app_id, WORKS, _IS_ALLOWED))
         .where(ShopRecord.id == SHOP_ID)
     )
 
@@ -158,7 +160,10 @@ _EXTENSION_OF_KEY = _extension_where(OF_KEY)
 
 @building_block
 def find_app(ports: Ports, digest: str) -> Lookup[FoundApp | None]:
-    """The app whose token has that digest: active or being installed, the token not expired."""
+    """The app whose token has that digest: active or being installed, the token not expired.
+
+    ``None`` for a long-lived token of an app that allows client credentials alone.
+    """
     return _read_app(ports, ports.database.read(_APP, {"digest": digest})[0])
 
 

@@ -181,16 +181,20 @@ def _read_app(ports: Ports, actor: Actor, key: str) -> Values:
     return {**app_facts(app), "is_active": app.is_active}
 
 
+_APP_FACTS = ("name", "identifier", "permissions", "contact_email", "client_credentials_only")
+
+
 def _write_app(ports: Ports, actor: Actor, key: str, values: Values, seen: Seen) -> None:
-    change = AppChange(
-        seen={name: seen[name] for name in ("name", "identifier", "permissions", "contact_email")}
-    )
+    change = AppChange(seen={name: seen[name] for name in _APP_FACTS})
     if "name" in values:
         change = replace(change, name=str(values["name"]))
     if "identifier" in values:
         change = replace(change, identifier=str(values["identifier"]))
     if "contact_email" in values:
         change = replace(change, contact_email=str(values["contact_email"]))
+    if "client_credentials_only" in values:
+        only = bool(values["client_credentials_only"])
+        change = replace(change, client_credentials_only=only)
     if "permissions" in values:
         change = replace(change, permissions=known_permissions(_texts(values["permissions"])))
     update_app(ports, actor, int(key), change)
@@ -352,7 +356,7 @@ _KINDS: Mapping[str, _Kind] = {
         frozenset(setting.name for setting in SETTINGS), update_shop, _read_shop, _write_shop
     ),
     "app.update": _Kind(
-        frozenset({"name", "identifier", "permissions", "contact_email"}),
+        frozenset(_APP_FACTS),
         update_app,
         _read_app,
         _write_app,

@@ -130,6 +130,8 @@ def store_token(
     name: str,
     expires_at: datetime | None = None,
     permissions: frozenset[Permission] | None = None,
+    *,
+    is_by_client: bool = False,
 ) -> NewAppToken:
     """A new token of that app; only its digest and its last four characters are kept."""
     secret = make_app_token(ports.randomness.token(TOKEN_RANDOM_LENGTH))
@@ -141,6 +143,7 @@ def store_token(
         permissions=None if permissions is None else joined_names(permissions),
         created_at=ports.clock.now(),
         expires_at=expires_at,
+        is_by_client=is_by_client,
     )
     session.add(stored)
     session.flush()

@@ -82,6 +82,7 @@ _OF_TOKEN = (
     AppTokenRecord.last_four.label("token_last_four"),
     AppTokenRecord.expires_at.label("token_expires_at"),
     AppTokenRecord.permissions.label("token_permissions"),
+    AppTokenRecord.is_by_client,
     AppRecord.is_installed,
 )
 
@@ -142,14 +143,16 @@ def _inspection(ports: Ports, row: NamedRow, check: Check) -> Inspection:
             check,
             passed(CheckName.SESSION, "The app has this token."),
             ends,
-            _active(app, is_installed=row.is_installed),
+            _active(app, is_installed=row.is_installed, is_by_client=row.is_by_client),
         ),
         app=TokenApp(app.id, app.name, app.is_active, row.token_last_four, row.token_name),
         rights=app_rights(app.permissions, None if limit is None else split_names(limit)),
     )
 
 
-def _active(app: App, *, is_installed: bool) -> Check:
+def _active(app: App, *, is_installed: bool, is_by_client: bool) -> Check:
+    if app.client_credentials_only and not is_by_client:
+        return failed(CheckName.APP, "The app allows only client credentials.")
     if app.is_active:
         return passed(CheckName.APP, "The app is active.")
     if not is_installed:

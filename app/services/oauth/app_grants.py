@@ -48,7 +48,8 @@ def grant_app_token(
             )
         )
         note_use(ports, session, client)
-        return store_token(ports, session, app.id, name, now + APP_TOKEN_LIFETIME, permissions)
+        end = now + APP_TOKEN_LIFETIME
+        return store_token(ports, session, app.id, name, end, permissions, is_by_client=True)
 
 
 @input_decides

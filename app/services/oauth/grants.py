@@ -321,7 +321,6 @@ def begin_grant(
     except SecondFactorSkipped:
         return None
     session.flush()
-<<<<<<< HEAD
     granted = session.scalars(
         select(SessionRecord).where(SessionRecord.token == opened.token)
     ).one()
@@ -329,15 +328,8 @@ def begin_grant(
     behind = None if approval.is_of_device else signed_in
     sid = join_sessions(ports, session, client, person, granted, behind)
     refresh = _add_refresh_token(ports, session, granted.id) if lifetime is None else ""
-    note_use(ports, session, client)
-    return BegunGrant(granted.id, judged, opened, approval.authenticated_at, sid, refresh)
-=======
-    query = select(SessionRecord.id).where(SessionRecord.token == opened.token)
-    session_id = session.scalars(query).one()
-    refresh = _add_refresh_token(ports, session, session_id) if lifetime is None else ""
     note_use(ports, session, client, signed_in.user_id)
-    return BegunGrant(session_id, judged, opened, approval.authenticated_at, refresh)
->>>>>>> 0039f3ad (Add console pages for OAuth clients)
+    return BegunGrant(granted.id, judged, opened, approval.authenticated_at, sid, refresh)
 
 
 def _judge(

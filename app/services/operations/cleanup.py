@@ -112,11 +112,8 @@ class CleanupResult:
     oauth_codes: int
     oauth_assertions: int
     oauth_device_codes: int
-<<<<<<< HEAD
     client_sessions: int
-=======
     oauth_uses: int
->>>>>>> 0039f3ad (Add console pages for OAuth clients)
 
 
 @internal
@@ -212,7 +209,6 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
     )
 
 
-<<<<<<< HEAD
 def _forget_client_sessions(ports: Ports) -> int:
     expired = select(SessionRecord.id).where(SessionRecord.expires_at <= ports.clock.now())
     forget = delete(OAuthClientSessionRecord).where(
@@ -220,13 +216,13 @@ def _forget_client_sessions(ports: Ports) -> int:
     )
     with ports.database.transaction() as session:
         return len(session.scalars(forget.returning(OAuthClientSessionRecord.id)).all())
-=======
+
+
 def _delete_old_uses(ports: Ports) -> int:
     """Forget who used an OAuth client more than 30 days ago."""
     old = delete(OAuthUseRecord).where(OAuthUseRecord.used_at <= ports.clock.now() - USE_KEPT)
     with ports.database.transaction() as session:
         return len(session.scalars(old.returning(OAuthUseRecord.client_id)).all())
->>>>>>> 0039f3ad (Add console pages for OAuth clients)
 
 
 def _delete_audit_entries(ports: Ports) -> int:
