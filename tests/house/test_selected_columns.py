@@ -31,6 +31,7 @@ from app.services.deliveries import lists as delivery_lists
 from app.services.identity import stored_apps
 from app.services.inspector import own_tokens as inspected_sessions
 from app.services.mails import mail_log
+from app.services.oauth import client_pages
 from app.services.people import stored_groups, user_sessions
 from app.services.second_factors import stored_factors
 from app.services.shop import impact, lockout_guard
@@ -221,6 +222,11 @@ READERS = {
     ),
     "webhooks.lists._subscriber": Reader(
         webhook_lists._subscriber, webhook_lists._SUBSCRIBER_COLUMNS
+    ),
+    "oauth.client_pages._listed_client": Reader(
+        client_pages._listed_client,
+        client_pages._CLIENTS.selected_columns,
+        empty=frozenset({"secrets"}),
     ),
     "console.sign_in_methods._to_methods": Reader(
         sign_in_methods._to_methods,

@@ -70,7 +70,7 @@ OPENID_PROVIDER = (
     Mutant(
         "Only people with all permissions manage clients with more rights",
         _CLIENTS,
-        "    if (client.is_first_party or privileged(client.scopes)) and not",
+        "    if is_privileged(client) and not",
         "    if False and not",
         "services/oauth/test_clients.py",
     ),

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
+
+from flask import url_for
 
 from app.console.frame.formatting import breakable, time_element
 from app.console.frame.parts import Consequence, Fact, Pill, Question, link, moment
@@ -9,7 +12,7 @@ from app.console.frame.session import actor, now, ports
 from app.domain.apps.apps import LOGO_SIZES
 from app.domain.oauth import OAuthClient, client_logo_path, write_scopes
 from app.domain.values.text import translatable
-from app.services.oauth.client_pages import ClientUse
+from app.services.oauth.client_pages import ClientUse, ClientUser
 from app.services.oauth.userinfo import issuer_of
 from app.web.translation import text
 
@@ -27,6 +30,16 @@ QUESTIONS = {"rotate": "overview", "disable": "settings", "delete": "settings"}
 
 
 @dataclass(frozen=True, slots=True)
+class PersonRow:
+    """A person who used a client."""
+
+    email: str
+    url: str
+    icon: str
+    used_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class ClientPage:
     """A client as its page shows it, and the question before a change if one is asked."""
 
@@ -37,6 +50,7 @@ class ClientPage:
     logo: str
     audit_filter: str
     use: ClientUse | None
+    people: tuple[PersonRow, ...]
     use_facts: tuple[Fact, ...]
     question: Question | None
 
@@ -76,6 +90,7 @@ def make_client_page(client: OAuthClient, use: ClientUse | None, asks: str | Non
         logo=client_logo_path(client.logo, LOGO_SIZES[0]) if client.logo else "",
         audit_filter=f"OAuthClient:{client.id}",
         use=use,
+        people=() if use is None else tuple(map(_person, use.latest)),
         use_facts=() if use is None else tuple(_use_facts(client, use)),
         question=question,
     )
@@ -97,6 +112,12 @@ def _facts(client: OAuthClient) -> Iterator[Fact]:
         yield Fact(text("Token endpoint"), f"{issuer}/oauth/token", is_copied=True)
     yield Fact(text("Created"), time_element(client.created_at, now()))
     yield Fact(text("Last used"), moment(client.last_used_at))
+
+
+def _person(user: ClientUser) -> PersonRow:
+    page = "console.staff.show" if user.is_staff else "console.customers.show"
+    icon = "person-badge" if user.is_staff else "person"
+    return PersonRow(user.email, url_for(page, key=user.id), icon, user.used_at)
 
 
 def _use_facts(client: OAuthClient, use: ClientUse) -> Iterator[Fact]:

@@ -209,6 +209,7 @@ class SignInForm(EditForm):
         lazy_text("Scopes"), choices=[SelectChoice(one) for one in (*PERSONAL_SCOPES, STAFF_SCOPE)]
     )
     permissions = PermissionsField(lazy_text("Permissions"))
+    allows_devices = BooleanField(lazy_text("Device codes"))
     key_set = TextAreaField(lazy_text("Public keys"))
 
 
@@ -298,7 +299,8 @@ def save_sign_in(key: int) -> BaseResponse:
         backchannel_logout_uri=(form.backchannel_logout_uri.data or "").strip(),
         scopes=frozenset(map(str, chosen)),
         key_set=(form.key_set.data or "").strip(),
-        seen=_seen(details.client, *facts, "key_set"),
+        allows_devices=form.allows_devices.data,
+        seen=_seen(details.client, *facts, "key_set", "allows_devices"),
     )
     try:
         saved = update_client(ports(), actor(), details.client.client_id, change)
@@ -433,6 +435,7 @@ def _sign_in_of(client: OAuthClient) -> dict[str, object]:
         "scopes": sorted(client.scopes - permissions),
         "permissions": sorted(permissions),
         "key_set": client.key_set,
+        "allows_devices": client.allows_devices,
     }
 
 

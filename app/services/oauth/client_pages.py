@@ -99,6 +99,7 @@ _CLIENTS = select(
     OAuthClientRecord.app_id,
     OAuthClientRecord.last_used_at,
     OAuthClientRecord.logo,
+    OAuthClientRecord.allows_devices,
     func.coalesce(AppRecord.name, "").label("app_name"),
 ).outerjoin(AppRecord, AppRecord.id == OAuthClientRecord.app_id)
 _MAX_USERS = 20
