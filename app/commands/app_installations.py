@@ -50,6 +50,7 @@ ALL_COLUMNS = (
     Column[App]("identifier", "Identifier", lambda app: app.identifier or None),
     Column[App]("version", "Version", lambda app: app.version or None),
     Column[App]("author", "Author", lambda app: app.author or None),
+    Column[App]("contactEmail", "Contact email", lambda app: app.contact_email or None),
     Column[App]("appUrl", "Address", lambda app: app.app_url or None),
     Column[App]("manifestUrl", "Manifest", lambda app: app.manifest_url or None),
 )

@@ -34,6 +34,8 @@ class InstanceWebhook:
     query: str
     custom_headers: Mapping[str, str] = field(repr=False)
     has_secret: bool = False
+    is_paused: bool = False
+    max_rate: int = 0
     facts: Mapping[str, object] = field(default_factory=dict, repr=False, compare=False)
     """What an installation that compares before it saves compares with."""
 

@@ -35,7 +35,7 @@ from app.remote.api import (
 
 _WEBHOOK = """
 fragment Hook on Webhook {
-  id name targetUrl isActive subscriptionQuery customHeaders secretKey
+  id name targetUrl isActive isPaused maxRate subscriptionQuery customHeaders secretKey
   asyncEvents { eventType }
 }
 """
@@ -210,6 +210,8 @@ def to_webhook(node: Node, app: InstanceApp) -> InstanceWebhook:
         query=_text_if_any(node, "subscriptionQuery"),
         custom_headers=_texts(node["customHeaders"]),
         has_secret=bool(node["secretKey"]),
+        is_paused=node["isPaused"],
+        max_rate=node["maxRate"],
     )
 
 

@@ -198,8 +198,23 @@ def test_delivery_of_a_paused_webhook_is_not_called_resent(
         webhook = session.get_one(DeliveryRecord, key).webhook_id
     change_webhook(shop, webhook, paused_at=clock.now())
     waits = console.follow(console.send(f"{LIST}{key}/redeliver", seen_at=f"{LIST}{key}")).text
-    assert "Paused: events wait." in waits
+    assert "Paused: 1 delivery is sent when its webhook is resumed." in waits
     assert "Resending now." not in waits
+    other = a_delivery(shop)
+    fail(shop, other)
+    chosen = {"id": [str(key), str(other)]}
+    both = console.follow(console.send(f"{LIST}redeliver", chosen, seen_at=LIST)).text
+    assert "Paused: 1 delivery is sent when its webhook is resumed." in both
+    assert "Resending 1 delivery." in both
+    page = f"/console/webhooks/{webhook}"
+    sent = console.follow(console.send(f"{page}/send-waiting", seen_at=page)).text
+    assert "The webhook is paused. What waits is sent when you resume it." in sent
+    fail(shop, key)
+    replay = {"what": "failed", "webhook": str(webhook), "since": "24"}
+    replayed = console.follow(
+        console.send(f"{LIST}replay", replay, seen_at=f"{LIST}?ask=replay-failed")
+    ).text
+    assert "Paused: 1 delivery is sent when its webhook is resumed." in replayed
 
 
 def test_those_that_are_ticked_are_redelivered_and_the_list_stays_narrowed(

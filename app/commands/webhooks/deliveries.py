@@ -314,12 +314,22 @@ def replay(
         done, failure = _replay_rest(rest, done, report)
     out.one(done, _REPLAYED)
     out.say(f"Deliveries scheduled to {target.target_url}: {done.failed + done.missing}.")
+    if target.is_paused:
+        out.say(_paused_words(target))
     if failure is not None:
         out.say(
             f"{failure.errors[0].message} More events are missing. Run the command again to "
             "replay the rest."
         )
         click.get_current_context().exit(failure.exit)
+
+
+def _paused_words(webhook: InstanceWebhook) -> str:
+    """Say why nothing is sent now, and what to do."""
+    return (
+        f"The webhook is paused: its deliveries are sent, in order, once it is resumed: "
+        f"`flask webhook resume {webhook.id}`."
+    )
 
 
 def _announcement(counted: ReplayResult, url: str) -> str:
@@ -346,13 +356,16 @@ def send_waiting(webhook: str) -> None:
     """Send a webhook's deliveries now that wait for a later attempt.
 
     When an endpoint works again after 5 minutes or more, this happens by itself, with 20
-    deliveries a second.
+    deliveries a second. Those of a paused webhook wait until it is resumed.
     """
     chosen = instance()
     target = find_webhook(chosen, webhook)
     count = chosen.send_waiting(target.id)
     out = output()
     out.one(count, _SENT_NOW)
+    if target.is_paused:
+        out.say(_paused_words(target))
+        return
     out.say(f"Deliveries that are sent to {target.target_url} now: {count:,}.")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from app.commands.name_completion import complete_app_or_global_id, complete_webhook
-from app.commands.terminal.output import Column, legible, output, visible
+from app.commands.terminal.output import legible, output, visible
 from app.commands.webhooks.fields import (
     WEBHOOK,
     WebhookOptions,
@@ -469,6 +469,5 @@ def resume(webhook: str) -> None:
 def _set_paused(webhook: str, *, is_paused: bool) -> InstanceWebhook:
     chosen = instance()
     changed = chosen.change(find_webhook(chosen, webhook), WebhookDraft(is_paused=is_paused))
-    column = Column[InstanceWebhook]("isPaused", "Paused", lambda _: is_paused, short=True)
-    output().one(changed, (*WEBHOOK, column))
+    output().one(changed, WEBHOOK)
     return changed

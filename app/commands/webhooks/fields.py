@@ -55,6 +55,10 @@ WEBHOOKS = (
     _LISTED_TARGET,
     Column[InstanceWebhook]("isActive", "Active", lambda webhook: webhook.is_active, short=True),
     Column[InstanceWebhook]("events", "Events", lambda webhook: webhook.events),
+    Column[InstanceWebhook]("isPaused", "Paused", lambda webhook: webhook.is_paused, short=True),
+    Column[InstanceWebhook](
+        "maxRate", "Requests a second", lambda webhook: webhook.max_rate or None
+    ),
 )
 """The columns of a list, in which URLs have no keys."""
 

@@ -245,6 +245,8 @@ def _to_webhook(webhook: Webhook, app: InstanceApp) -> InstanceWebhook:
         query=webhook.query,
         custom_headers=_headers(webhook),
         has_secret=webhook.has_secret,
+        is_paused=webhook.is_paused,
+        max_rate=webhook.max_rate,
         facts=editable_facts(webhook),
     )
 

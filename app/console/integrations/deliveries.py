@@ -14,7 +14,6 @@ from app.console.frame.page_layout import (
     page,
     redirect_to,
     redirect_with_progress,
-    redirect_with_success,
 )
 from app.console.frame.parts import Question
 from app.console.frame.session import actor, now, ports
@@ -35,6 +34,7 @@ from app.console.integrations.deliveries_page import (
     resend_problem,
     resend_question,
     resend_result,
+    waits_for_resume,
     webhook_names,
 )
 from app.console.integrations.delivery_page import make_delivery_page
@@ -279,7 +279,7 @@ def redeliver(key: int) -> BaseResponse:
         return redirect_to("console.deliveries.show", key=key)
     webhook = show_webhook(ports(), actor(), retried.webhook_id)
     if webhook is not None and webhook.is_paused:
-        flash(text("Paused: events wait."), "warn")
+        flash(waits_for_resume(1), "warn")
         return redirect_to("console.deliveries.show", key=key)
     return redirect_with_progress(text("Resending now."), "console.deliveries.show", key=key)
 
@@ -337,9 +337,8 @@ def replay() -> BaseResponse:
     if made.has_more:
         message = text("There are more missed events. Replay again to send the next ones.")
         flash(message, "warn")
-    return redirect_with_success(
-        replay_result(made, missing=missing), "console.deliveries.index", webhook=hook
-    )
+    flash(replay_result(made, missing=missing), "warn" if made.is_paused else "ok")
+    return redirect_to("console.deliveries.index", webhook=hook)
 
 
 def _replay(requested: Requested, webhooks: Mapping[str, str]) -> Replay | None:

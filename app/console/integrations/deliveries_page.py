@@ -310,6 +310,8 @@ def replay_result(replayed: ReplayResult, *, missing: bool) -> str:
     """Return what a replay of missed events, or else of failed deliveries, came to."""
     if not (replayed.missing if missing else replayed.failed):
         return text("No missed events.") if missing else text("No failed deliveries.")
+    if replayed.is_paused:
+        return waits_for_resume(replayed.missing if missing else replayed.failed)
     if missing:
         return text(
             "Sending {count:,} missed event.",
@@ -323,13 +325,22 @@ def replay_result(replayed: ReplayResult, *, missing: bool) -> str:
     )
 
 
+def waits_for_resume(count: int) -> str:
+    """Say that deliveries that were to be sent wait for the end of a pause."""
+    return text(
+        "Paused: {count:,} delivery is sent when its webhook is resumed.",
+        "Paused: {count:,} deliveries are sent when their webhook is resumed.",
+        count=count,
+    )
+
+
 def resend_result(resent: Resent) -> tuple[tuple[str, str], ...]:
     """Return what resending came to: a message's state, and the message."""
-    sent = text(
-        "Resending {count:,} delivery.", "Resending {count:,} deliveries.", count=resent.due
-    )
+    now = resent.due - resent.paused
+    sent = text("Resending {count:,} delivery.", "Resending {count:,} deliveries.", count=now)
     left_out = (("bad", sentence) for sentence in _left_out(resent.disabled, resent.denied))
-    outcomes = (*((("ok", sent),) if resent.due else ()), *left_out)
+    waiting = (("warn", waits_for_resume(resent.paused)),) if resent.paused else ()
+    outcomes = (*((("ok", sent),) if now else ()), *waiting, *left_out)
     no_payload = text("The selected deliveries can't be resent: they have no payload.")
     return outcomes or (("bad", no_payload),)
 

@@ -278,6 +278,10 @@ def send_waiting(key: int) -> BaseResponse:
             raise
         flash(refused_text(refused), "bad")
         return redirect_to("console.webhooks.show", key=key)
+    hook = show_listed_webhook(ports(), actor(), key)
+    if hook is not None and hook.paused_at is not None:
+        flash(text("The webhook is paused. What waits is sent when you resume it."), "warn")
+        return redirect_to("console.webhooks.show", key=key)
     sent = text(
         "Sending {count:,} delivery now.", "Sending {count:,} deliveries now.", count=count
     )

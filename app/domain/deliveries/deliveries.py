@@ -17,6 +17,12 @@ from app.domain.values.times import delay_before
 SCHEDULE = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 """Seconds before each attempt: now, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h."""
 
+MOST_ATTEMPTS_RELEASED = len(SCHEDULE) - 2
+"""Attempts that count of a delivery that is sent before its time: it has two left at least.
+
+So an endpoint that works and fails in turn, or is paused, doesn't use up what its deliveries have.
+"""
+
 TIMEOUT = 20.0
 """Seconds that an endpoint has for its whole answer."""
 
@@ -131,13 +137,15 @@ class ReplayResult:
     """How many deliveries had failed and are due again, and how many were missing.
 
     ``has_more`` where more are missing than are made at once: ask again for the next. A preview
-    has the events ``earlier`` than the webhook too, which are left out.
+    has the events ``earlier`` than the webhook too, which are left out. ``is_paused``: they wait
+    until the webhook is resumed.
     """
 
     failed: int
     missing: int
     has_more: bool = False
     earlier: int = 0
+    is_paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

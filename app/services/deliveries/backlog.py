@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, ScalarSelect, Select, case, func, select, update
+from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, case, func, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import CATCH_UP_RATE, SCHEDULE
+from app.domain.deliveries.deliveries import CATCH_UP_RATE, MOST_ATTEMPTS_RELEASED
 from app.domain.urls.web_urls import masked_url
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import NamedRow, Ports
@@ -56,7 +56,10 @@ class EndpointBacklog:
 def read_endpoint_backlogs(
     ports: Ports, actor: Actor, *, limit: int = MAX_LISTED
 ) -> tuple[EndpointBacklog, ...]:
-    """Return the webhooks with most deliveries waiting; one statement by indexes of these."""
+    """Return the webhooks with most deliveries waiting; one statement by indexes of these.
+
+    Those that fail come first and paused ones last, so that none of these hides them.
+    """
     now = ports.shared_clock.now()
     counted = select(
         WebhookRecord.id,
@@ -73,10 +76,12 @@ def read_endpoint_backlogs(
         _first_retrying(now).label("retrying_since"),
     ).where(_anything_waits())
     some = counted.subquery()
+    is_paused = some.c.paused_at.is_not(None)
+    by_urgency = is_paused, and_(some.c.failing_since.is_(None), ~is_paused)
     query = (
         select(some, AppRecord.name.label("app_name"))
         .join(AppRecord, AppRecord.id == some.c.app_id)
-        .order_by((some.c.due + some.c.retrying).desc(), some.c.id)
+        .order_by(*by_urgency, (some.c.due + some.c.retrying).desc(), some.c.id)
         .limit(limit)
     )
     with ports.database.reading() as session:
@@ -202,12 +207,6 @@ _STEP = timedelta(seconds=5)
 _MAX_RELEASED = 20_000
 """Deliveries that are released at once, so that the transaction stays short."""
 
-_LAST_KEPT = 2
-"""Attempts that a released delivery has left at least.
-
-So an endpoint that works and fails in turn doesn't use up what its deliveries have.
-"""
-
 
 @building_block
 def release_all(session: Session, webhook_id: int, now: datetime) -> int:
@@ -239,7 +238,7 @@ def release_gradually(session: Session, webhook_id: int, now: datetime) -> int:
 def _release(
     due: datetime, webhook_id: int, later_than: datetime, *among: ColumnElement[bool]
 ) -> ReturningUpdate[int]:
-    most = len(SCHEDULE) - _LAST_KEPT
+    most = MOST_ATTEMPTS_RELEASED
     attempts = case((DeliveryRecord.attempts > most, most), else_=DeliveryRecord.attempts)
     return (
         update(DeliveryRecord)

@@ -67,12 +67,14 @@ ACTIVE_WEBHOOKS = (
 class Resent:
     """How many deliveries are due now, and how many aren't because the webhook is disabled.
 
-    ``denied`` aren't because the caller lacks a permission of the app.
+    ``denied`` aren't because the caller lacks a permission of the app. ``paused`` of those that
+    are due wait until their webhook is resumed.
     """
 
     due: int
     disabled: int = 0
     denied: int = 0
+    paused: int = 0
 
 
 @dataclass(slots=True)
@@ -158,7 +160,18 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
         after = {"deliveries": sorted(due)}
         record(ports, actor, session, Change("delivery.retry", "Webhook", "", after=after))
     ports.work_signal.send()
-    return Resent(len(due), disabled or 0, denied or 0)
+    return Resent(len(due), disabled or 0, denied or 0, _count_paused(ports, due))
+
+
+def _count_paused(ports: Ports, keys: Collection[int]) -> int:
+    """Count the deliveries among ``keys`` that wait until their webhook is resumed."""
+    of_paused = (
+        select(func.count(DeliveryRecord.id))
+        .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
+        .where(DeliveryRecord.id.in_(keys), WebhookRecord.paused_at.is_not(None))
+    )
+    with ports.database.reading() as session:
+        return session.scalar(of_paused) or 0
 
 
 @requires_person(Permission.MANAGE_APPS)
@@ -195,6 +208,7 @@ def replay_deliveries(
             "with_failed": scope.failed,
             "with_missing": scope.missing,
         }
+        is_paused = webhook.paused_at is not None
         name = webhook.name or masked_url(webhook.target_url)
         change = Change("webhook.replay", "Webhook", webhook_id, name, after=after)
         record(ports, actor, session, change)
@@ -206,7 +220,8 @@ def replay_deliveries(
     retried = _replay_failed(ports, webhook_id, since, tally) if scope.failed else 0
     created = _replay_undelivered(ports, webhook_id, begin, tally) if scope.missing else 0
     ports.work_signal.send()
-    return ReplayResult(retried, created, has_more=created >= MAX_MISSING)
+    has_more = created >= MAX_MISSING
+    return ReplayResult(retried, created, has_more=has_more, is_paused=is_paused)
 
 
 def _refuse_disabled(ports: Ports, webhook_id: int) -> None:
@@ -508,7 +523,8 @@ def resend_matching(ports: Ports, actor: Actor, search: DeliverySearch) -> Resen
         keys[start : start + _RESENT_AT_ONCE] for start in range(0, len(keys), _RESENT_AT_ONCE)
     ]
     due = sum(_resend(ports, batch) for batch in batches)
-    return Resent(due, impact.disabled, impact.denied)
+    paused = sum(_count_paused(ports, batch) for batch in batches)
+    return Resent(due, impact.disabled, impact.denied, min(paused, due))
 
 
 def _resend(ports: Ports, keys: Sequence[int]) -> int:

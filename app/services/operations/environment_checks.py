@@ -245,7 +245,10 @@ def _deliveries(count: int) -> str:
 def endpoint_findings(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
     """Report webhooks whose deliveries wait: for an endpoint, a rate, or the end of a pause."""
     now = ports.shared_clock.now()
-    for backlog in read_endpoint_backlogs(ports, actor, limit=_MAX_ENDPOINTS):
+    backlogs = read_endpoint_backlogs(ports, actor)
+    paused = [backlog for backlog in backlogs if backlog.paused_since is not None]
+    others = [backlog for backlog in backlogs if backlog.paused_since is None]
+    for backlog in (*others[:_MAX_ENDPOINTS], *paused[:_MAX_ENDPOINTS]):
         if backlog.paused_since is not None:
             yield _paused_finding(backlog, backlog.paused_since, now)
         elif backlog.failing_since is not None:

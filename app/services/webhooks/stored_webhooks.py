@@ -5,16 +5,17 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 
-from sqlalchemy import delete, select
+from sqlalchemy import case, delete, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import ActorKind
 from app.domain.authorization.permissions import joined_names, split_names
+from app.domain.deliveries.deliveries import MOST_ATTEMPTS_RELEASED
 from app.domain.events import EventType
 from app.domain.keys import WEBHOOK_HEADER, WEBHOOK_SECRET
 from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks import UNKNOWN_SAVER, Saver, Webhook
-from app.models import WebhookEventRecord, WebhookRecord
+from app.models import DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
 from app.ports import NamedRow, Ports
 from app.ports.keys import DecryptionError
@@ -252,9 +253,42 @@ def change_webhook(
         stored.disabled_reason = ""
     if is_resumed:
         stored.resumed_at = ports.shared_clock.now()
+        _put_in_order(session, stored.id)
     if after.max_rate != before.max_rate:
         stored.max_rate, stored.next_slot_at = after.max_rate, None
     stored.paused_at = after.paused_at
     session.flush()
     if after.events != before.events:
         store_events(session, stored.id, after.events)
+
+
+_MAX_REORDERED = 20_000
+"""Deliveries that are put in order at once, so that the transaction stays short."""
+
+
+def _put_in_order(session: Session, webhook_id: int) -> None:
+    """Let what waits at the end of a pause be due in the order of its events.
+
+    Retries and what was resent would otherwise be sent between or after newer events. Of more than
+    ``_MAX_REORDERED`` the newest keep their time.
+    """
+    moved = (
+        select(DeliveryRecord.id)
+        .where(
+            DeliveryRecord.webhook_id == webhook_id,
+            DeliveryRecord.next_attempt_at.is_not(None),
+            DeliveryRecord.next_attempt_at != DeliveryRecord.created_at,
+        )
+        .order_by(DeliveryRecord.id)
+        .limit(_MAX_REORDERED)
+    )
+    most = MOST_ATTEMPTS_RELEASED
+    session.execute(
+        update(DeliveryRecord)
+        .where(DeliveryRecord.id.in_(moved))
+        .values(
+            next_attempt_at=DeliveryRecord.created_at,
+            attempts=case((DeliveryRecord.attempts > most, most), else_=DeliveryRecord.attempts),
+        )
+        .execution_options(synchronize_session=False)
+    )

@@ -65,3 +65,21 @@ def test_retrying_deliveries_are_listed_and_sent_now(ports: Ports, clock: FakeCl
     assert [delivery["id"] for delivery in listed] == [to_global_id("EventDelivery", later)]
     assert run_json(ports, "webhook", "send-waiting", "hook") == {"count": 1}
     assert run_json(ports, "webhook", "send-waiting", "hook") == {"count": 0}
+
+
+def test_nothing_of_a_paused_webhook_is_said_to_be_sent(ports: Ports, clock: FakeClock) -> None:
+    app, _ = make_app(ports, "Feed")
+    webhook = make_webhook(ports, app)
+    failed = make_delivery(ports, webhook)
+    change_delivery(ports, failed, status="FAILED", attempts=10, next_attempt_at=None)
+    since = (clock.now() - timedelta(hours=1)).isoformat()
+    replay = ("webhook", "replay", "hook", "--since", since, "--failed")
+    said = "The webhook is paused: its deliveries are sent, in order, once it is resumed: "
+    assert said not in run(ports, "webhook", "send-waiting", "hook").stderr
+    run(ports, "webhook", "pause", "hook")
+    for command in (("webhook", "send-waiting", "hook"), replay):
+        answer = run(ports, *command)
+        assert said in answer.stderr
+        assert "now:" not in answer.stderr
+    run(ports, "webhook", "resume", "hook")
+    assert said not in run(ports, *replay).stderr

@@ -104,7 +104,7 @@ def test_doctor_names_the_webhook_that_holds_deliveries_up(ports: Ports, clock: 
     for _ in range(MAX_LEASES):
         lease_due_deliveries(ports, WORKER)
     record_heartbeat(ports, WORKER)
-    late, failing = endpoint_findings(ports, OPERATOR)
+    failing, late = endpoint_findings(ports, OPERATOR)
     assert late.subject == "webhook Stock"
     assert late.message.startswith("Responds too slowly: 80 deliveries due, 0 waiting")
     assert failing.subject == "webhook Orders"

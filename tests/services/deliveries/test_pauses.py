@@ -13,9 +13,11 @@ from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import (
     CATCH_UP_RATE,
     MAX_RATE,
+    MOST_ATTEMPTS_RELEASED,
     RATE_BURST,
     RETENTION,
     DeliveryStatus,
+    ReplayScope,
 )
 from app.domain.events import EventType, ProductUpdated
 from app.domain.values.errors import Refused
@@ -27,7 +29,12 @@ from app.services.console.reverts import revert_change, show_revert
 from app.services.deliveries.backlog import read_endpoint_backlogs, read_waiting
 from app.services.deliveries.dispatch import lease_due_deliveries, seconds_to_next_slot
 from app.services.deliveries.fanout import fan_out_events
-from app.services.deliveries.replays import send_waiting_deliveries
+from app.services.deliveries.replays import (
+    Resent,
+    replay_deliveries,
+    retry_deliveries,
+    send_waiting_deliveries,
+)
 from app.services.deliveries.sending import send_deliveries
 from app.services.operations.background_work import find_waiting_work, read_worker_status
 from app.services.operations.cleanup import clean_up
@@ -149,6 +156,58 @@ def test_backlog_is_sent_in_order_at_a_bounded_rate(ports: Ports, clock: FakeClo
     [batch] = lease_due_deliveries(ports, WORKER)
     assert batch.deliveries == (later,)
     assert seconds_to_next_slot(ports, WORKER) is None
+
+
+@pytest.mark.both_databases
+def test_retries_from_before_a_pause_are_sent_in_the_order_of_their_events(
+    ports: Ports, clock: FakeClock
+) -> None:
+    webhook = _webhook(ports)
+    failing = replace(ports, http=FakeHttp(ports.database, lambda _request: HttpResponse(503)))
+    waiting = []
+    for _ in range(2):
+        waiting.append(make_delivery(ports, webhook))
+        work_off(failing)
+        clock.pass_(seconds=1)
+    with ports.database.transaction() as session:
+        session.get_one(DeliveryRecord, waiting[0]).attempts = 9
+    resent = make_delivery(ports, webhook)
+    _pause(ports, webhook)
+    clock.pass_(seconds=1)
+    waiting += [resent, make_delivery(ports, webhook)]
+    clock.pass_(seconds=1)
+    assert retry_deliveries(ports, OPERATOR, [resent]).paused == 1
+    retried_at = stored_delivery(ports, waiting[1]).next_attempt_at
+    assert retried_at is not None
+    assert retried_at > clock.now()
+    _resume(ports, webhook)
+    with ports.database.reading() as session:
+        due = select(DeliveryRecord.id).order_by(DeliveryRecord.next_attempt_at, DeliveryRecord.id)
+        assert list(session.scalars(due)) == waiting
+    [batch] = lease_due_deliveries(ports, WORKER)
+    assert batch.deliveries == tuple(waiting)
+    assert stored_delivery(ports, waiting[0]).attempts == MOST_ATTEMPTS_RELEASED
+
+
+def test_paused_webhooks_do_not_hide_failing_ones_in_the_doctors_findings(
+    ports: Ports, clock: FakeClock
+) -> None:
+    for number in range(6):
+        paused = _webhook(ports, name=f"paused {number}")
+        for _ in range(3):
+            make_delivery(ports, paused)
+        _pause(ports, paused)
+    for number in range(6):
+        busy = _webhook(ports, name=f"busy {number}")
+        for _ in range(2):
+            make_delivery(ports, busy)
+    failing = _webhook(ports, name="failing")
+    make_delivery(ports, failing)
+    change_webhook(ports, failing, failing_since=clock.now(), last_failure="HTTP 503")
+    found = {finding.subject: finding.message for finding in endpoint_findings(ports, OPERATOR)}
+    assert found.pop("webhook failing").startswith("Failing for ")
+    assert len(found) == 5
+    assert all(message.startswith("Paused for ") for message in found.values())
 
 
 def test_what_waits_for_the_end_of_a_pause_counts_as_neither_due_nor_held_up(
@@ -280,6 +339,10 @@ def test_nothing_that_waits_is_called_sent_while_it_is_paused(ports: Ports) -> N
     _pause(ports, webhook)
     assert send_waiting_deliveries(ports, OPERATOR, webhook) == 0
     assert stored_delivery(ports, delivery).next_attempt_at == retried_at
+    assert retry_deliveries(ports, OPERATOR, [delivery]) == Resent(1, paused=1)
+    scope, since = ReplayScope(missing=False), ports.clock.now() - timedelta(hours=1)
+    assert replay_deliveries(ports, OPERATOR, webhook, since, scope).is_paused
+    assert work_off(ports) == 0
     _resume(ports, webhook)
-    assert send_waiting_deliveries(ports, OPERATOR, webhook) == 1
+    assert retry_deliveries(ports, OPERATOR, [delivery]) == Resent(1)
     assert work_off(ports) == 1
