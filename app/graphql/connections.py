@@ -115,3 +115,9 @@ def chosen_in(sent: Mapping[str, Any] | None) -> tuple[Any, ...] | None:
     if sent.get("eq") is not None:
         return (sent["eq"],)
     return tuple(sent.get("one_of") or ())
+
+
+def ids_in(sent: Mapping[str, Any] | None) -> tuple[str, ...] | None:
+    """Return the IDs of a ``GlobalIDFilterInput``; an empty one is none, as in Saleor."""
+    chosen = chosen_in(sent)
+    return None if chosen is None else tuple(filter(None, chosen))

@@ -8,7 +8,7 @@ import graphene
 
 from app.domain.commerce.sales import OrderStatus
 from app.domain.values.pages import Range, moment_range
-from app.graphql.connections import chosen_in, where_in
+from app.graphql.connections import chosen_in, ids_in, where_in
 from app.graphql.fields import attribute
 from app.services.commerce.orders import OrderFilter
 from app.services.lists.filters import Where
@@ -40,7 +40,7 @@ def _order_filter(sent: Mapping[str, Any]) -> OrderFilter:
         ids=None if ids is None else tuple(ids),
         emails=chosen_in(sent.get("user_email")),
         **_numbers(sent.get("number")),
-        channel_ids=chosen_in(sent.get("channel_id")),
+        channel_ids=ids_in(sent.get("channel_id")),
         statuses=_statuses(sent.get("status")),
         created_at=_moments(sent.get("created_at")),
         updated_at=_moments(sent.get("updated_at")),

@@ -180,6 +180,8 @@ def test_orders_of_a_customer_are_filtered(ports: Ports, api: ApiClient, manager
         ({"channelId": {"eq": channel}}, True),
         ({"channelId": {"oneOf": [channel, other]}}, True),
         ({"channelId": {"eq": other}}, False),
+        ({"channelId": {"eq": ""}}, False),
+        ({"channelId": {"oneOf": ["", channel]}}, True),
         (status, True),
         ({"status": {"eq": "FULFILLED"}}, False),
         ({"AND": [status, {"channelId": {"eq": channel}}]}, True),
