@@ -20,11 +20,10 @@ from app.graphql.compatibility import constant
 from app.graphql.context import Info
 from app.graphql.types.addresses import Address
 from app.graphql.types.apps import App
-from app.graphql.types.channels import Channel
 from app.graphql.types.groups import Group
 from app.graphql.types.orders import Checkout, Order
 from app.graphql.types.products import Product
-from app.graphql.types.shop import Shop
+from app.graphql.types.shop import Channel, Shop
 from app.graphql.types.users import User
 from app.services.webhooks.event_subjects import principal_of, recipient_of, subject_of
 

@@ -46,7 +46,7 @@ _OURS = {
     "AddressTypeEnum": "app.graphql.types.addresses.AddressTypeEnum",
     "AddressInput": "app.graphql.root_fields.addresses.AddressInput",
     "App": "app.graphql.types.apps.App",
-    "Channel": "app.graphql.types.channels.Channel",
+    "Channel": "app.graphql.types.shop.Channel",
     "CountryCode": "app.graphql.types.addresses.CountryCode",
     "CountryDisplay": "app.graphql.types.addresses.CountryDisplay",
     "Image": "app.graphql.types.users.Image",

@@ -33,9 +33,8 @@ from app.ports.monitoring import (
     Traces,
 )
 from app.ports.passwords import PasswordHasher, PasswordStrength
-from app.ports.payloads import Payloads
 from app.ports.process_cache import ProcessCache
-from app.ports.queue import NO_SIGNAL, Queue, WorkSignal
+from app.ports.queue import NO_SIGNAL, Payloads, Queue, WorkSignal
 from app.ports.second_factors import AuthenticatorApps, Passkeys
 from app.ports.system import Clock, PrivateFiles, Randomness
 from app.ports.throttle import RateLimiter, Throttle

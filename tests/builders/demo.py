@@ -14,9 +14,8 @@ from app.models import (
     WebhookRecord,
 )
 from app.ports import Ports
-from app.services.demo.commerce import GOODS, SALES
 from app.services.demo.people import PEOPLE
-from app.services.demo.shop import SignIn, fill_shop
+from app.services.demo.shop import GOODS, SALES, SignIn, fill_shop
 
 DEMO_ROWS = {
     UserRecord: len(PEOPLE),

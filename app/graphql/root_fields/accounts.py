@@ -1,4 +1,4 @@
-"""Accounts that people make, confirm, change, move and delete themselves; their avatars."""
+"""Accounts and passwords that people make, confirm, change and delete themselves; avatars."""
 
 from typing import Any
 
@@ -8,7 +8,14 @@ from app.domain.values.inputs import ABSENT, Absent, Upload
 from app.graphql.context import Info
 from app.graphql.root_fields.addresses import CUSTOMER_ID, AddressInput, sent_address
 from app.graphql.root_fields.metadata import MetadataInput, pairs
-from app.graphql.root_fields.payloads import AccountPayload, MutationPayload, errors_of, mutation
+from app.graphql.root_fields.payloads import (
+    AccountPayload,
+    MutationPayload,
+    TokenPayload,
+    challenge_values,
+    errors_of,
+    mutation,
+)
 from app.services.accounts.account_details import (
     Details,
     delete_account,
@@ -22,7 +29,10 @@ from app.services.accounts.email_changes import (
     confirm_email_change,
     request_email_change,
 )
+from app.services.accounts.password_changes import change_password, set_password
+from app.services.accounts.password_resets import request_password_reset
 from app.services.accounts.registration import NewAccount, register_account, send_confirmation
+from app.services.second_factors.challenges import SecondFactorRequired
 
 _USER = "app.graphql.types.users.User"
 _LANGUAGE = "app.graphql.types.languages.LanguageCodeEnum"
@@ -297,7 +307,7 @@ class AvatarMutations(graphene.ObjectType):
         "Replaces the signed-in user's picture. Accepts PNG, JPEG, WebP and GIF; the "
         "picture is cropped to a square and its metadata is removed. Not available to "
         "dashboard extensions.",
-        image=graphene.Argument("app.graphql.types.scalars.Upload", required=True),
+        image=graphene.Argument("app.graphql.root_fields.products.Upload", required=True),
     )
     def user_avatar_update(_root: object, info: Info, image: Upload) -> UserAvatarUpdate:
         return UserAvatarUpdate(user=update_avatar(info.context.ports, info.context.actor, image))
@@ -307,3 +317,94 @@ class AvatarMutations(graphene.ObjectType):
     )
     def user_avatar_delete(_root: object, info: Info) -> UserAvatarDelete:
         return UserAvatarDelete(user=delete_avatar(info.context.ports, info.context.actor))
+
+
+class PasswordChange(AccountPayload):
+    """The user whose password was changed. Their other sessions have ended."""
+
+    user = graphene.Field(_USER)
+
+
+class RequestPasswordReset(AccountPayload):
+    """The result of a password reset request, the same for every email."""
+
+
+class SetPassword(TokenPayload):
+    """The tokens of the new session. All earlier sessions have ended."""
+
+    token = graphene.String()
+    user = graphene.Field(_USER)
+    second_factor_challenge = graphene.Field(
+        "app.graphql.types.second_factors.SecondFactorChallenge",
+        description="What to answer after the error SECOND_FACTOR_REQUIRED.",
+    )
+
+
+class PasswordMutations(graphene.ObjectType):
+    """Passwords; all three refuse while the password login mode is DISABLED."""
+
+    @mutation(
+        "Emails a password reset link if an active account has the email. The response "
+        "doesn't reveal whether it does. Anyone can call it. Refused while the password "
+        "login mode is DISABLED.",
+        channel=graphene.String(description="Accepted but ignored."),
+        email=graphene.NonNull(graphene.String),
+        redirect_url=graphene.NonNull(
+            graphene.String,
+            description="URL of the link; `email` and `token` are added to its query.",
+        ),
+    )
+    def request_password_reset(
+        _root: object,
+        info: Info,
+        email: str,
+        redirect_url: str,
+        channel: str | None = None,
+    ) -> RequestPasswordReset:
+        request_password_reset(
+            info.context.ports, info.context.actor, email=email, redirect_url=redirect_url
+        )
+        return RequestPasswordReset()
+
+    @mutation(
+        "Sets a password with the token of an emailed link, ends all sessions and signs "
+        "in. Anyone with the token can call it. Refused while the password login mode "
+        "is DISABLED. For an account with a second factor, sets the password and returns "
+        "the error SECOND_FACTOR_REQUIRED and `secondFactorChallenge`.",
+        email=graphene.NonNull(graphene.String),
+        password=graphene.NonNull(graphene.String),
+        token=graphene.NonNull(graphene.String),
+    )
+    def set_password(
+        _root: object, info: Info, email: str, password: str, token: str
+    ) -> SetPassword:
+        try:
+            pair = set_password(
+                info.context.ports, info.context.actor, email=email, password=password, token=token
+            )
+        except SecondFactorRequired as required:
+            return SetPassword(**challenge_values(required))
+        return SetPassword(
+            token=pair.access, refresh_token=pair.refresh, user=info.context.proven(pair.user)
+        )
+
+    @mutation(
+        "Changes the signed-in user's password and ends their other sessions. Not "
+        "available to dashboard extensions. Refused while the password login mode is "
+        "DISABLED.",
+        new_password=graphene.NonNull(graphene.String),
+        old_password=graphene.String(),
+    )
+    def password_change(
+        _root: object,
+        info: Info,
+        new_password: str,
+        old_password: str | None = None,
+    ) -> PasswordChange:
+        user = change_password(
+            info.context.ports,
+            info.context.actor,
+            old_password=old_password,
+            new_password=new_password,
+        )
+        return PasswordChange(user=user)

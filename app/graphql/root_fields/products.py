@@ -6,8 +6,11 @@ from enum import StrEnum
 from typing import Any
 
 import graphene
+from graphene.types.generic import GenericScalar
+from graphql import GraphQLError, ValueNode
 
 from app.domain.commerce.products import Product
+from app.domain.values import inputs as domain
 from app.domain.values.pages import Page, Range, with_items
 from app.graphql.compatibility import constant_input, without_constants
 from app.graphql.connections import (
@@ -29,7 +32,6 @@ from app.graphql.types.lists import (
     prices_in,
 )
 from app.graphql.types.products import SORT_FIELDS, in_channel
-from app.graphql.types.scalars import JSON
 from app.services.commerce.products import (
     ProductFilter,
     create_product,
@@ -39,6 +41,31 @@ from app.services.commerce.products import (
     update_product,
 )
 from app.services.commerce.products import ProductInput as Said
+
+
+class JSON(GenericScalar):
+    """Any JSON value."""
+
+
+class Upload(graphene.Scalar):
+    """A file, sent as a variable as defined by the GraphQL multipart request specification."""
+
+    @staticmethod
+    def parse_value(value: object) -> domain.Upload:
+        if not isinstance(value, domain.Upload):
+            raise GraphQLError("A file is expected, sent as multipart/form-data.")
+        return value
+
+    @staticmethod
+    def parse_literal(
+        node: ValueNode, _variables: dict[str, object] | None = None
+    ) -> domain.Upload:
+        raise GraphQLError("A file is sent as a variable, by multipart/form-data.", node)
+
+    @staticmethod
+    def serialize(value: object) -> str:
+        raise GraphQLError("Files can't be part of a response.")
+
 
 _PRODUCT = "app.graphql.types.products.Product"
 _ID = graphene.NonNull(graphene.ID)

@@ -301,11 +301,11 @@ class SaleQueries(graphene.ObjectType):
     """Channels, carts and orders."""
 
     channels = graphene.Field(
-        graphene.List(graphene.NonNull("app.graphql.types.channels.Channel")),
+        graphene.List(graphene.NonNull("app.graphql.types.shop.Channel")),
         description="All channels, by slug. For staff and apps.",
     )
     channel = graphene.Field(
-        "app.graphql.types.channels.Channel",
+        "app.graphql.types.shop.Channel",
         id=graphene.ID(),
         slug=graphene.String(),
         description="A channel by ID or slug. Inactive ones are for staff and apps.",

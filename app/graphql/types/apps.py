@@ -262,7 +262,7 @@ class AppExtension(graphene.ObjectType):
     target_name = graphene.NonNull(
         graphene.String, description="How the extension opens.", resolver=attribute("target")
     )
-    settings = graphene.NonNull("app.graphql.types.scalars.JSON")
+    settings = graphene.NonNull("app.graphql.root_fields.products.JSON")
     identifier = text_or_null("identifier")
     app = graphene.NonNull("app.graphql.types.apps.App")
     access_token = graphene.String(

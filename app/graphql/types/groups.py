@@ -30,7 +30,7 @@ class Group(graphene.ObjectType):
     )
 
     accessible_channels = graphene.List(
-        graphene.NonNull("app.graphql.types.channels.Channel"),
+        graphene.NonNull("app.graphql.types.shop.Channel"),
         description="The channels that its members have access to.",
     )
     restricted_access_to_channels = graphene.NonNull(

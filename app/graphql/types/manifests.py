@@ -25,7 +25,7 @@ class AppManifestExtension(graphene.ObjectType):
     url = graphene.NonNull(graphene.String, description="The URL to open.")
     mount_name = graphene.NonNull(graphene.String, resolver=attribute("mount"))
     target_name = graphene.NonNull(graphene.String, resolver=attribute("target"))
-    settings = graphene.NonNull("app.graphql.types.scalars.JSON")
+    settings = graphene.NonNull("app.graphql.root_fields.products.JSON")
     identifier = text_or_null("identifier")
 
     def resolve_permissions(self: ManifestExtension, _info: Info) -> tuple[Permission, ...]:

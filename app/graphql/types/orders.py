@@ -239,7 +239,7 @@ class Order(graphene.ObjectType):
         OrderChargeStatusEnum, description="How much of the order is paid: FULL or NONE."
     )
     channel = graphene.NonNull(
-        "app.graphql.types.channels.Channel", description="Where the order was placed."
+        "app.graphql.types.shop.Channel", description="Where the order was placed."
     )
     created = graphene.NonNull(graphene.DateTime, resolver=attribute("created_at"))
     updated_at = graphene.NonNull(graphene.DateTime)
@@ -318,7 +318,7 @@ class Checkout(graphene.ObjectType):
     quantity = graphene.NonNull(graphene.Int, description="Total quantity of all lines.")
     total_price = graphene.NonNull(_MONEY, resolver=attribute("total"))
     channel = graphene.NonNull(
-        "app.graphql.types.channels.Channel", description="Where it was created."
+        "app.graphql.types.shop.Channel", description="Where it was created."
     )
     created = graphene.NonNull(graphene.DateTime, resolver=attribute("created_at"))
     updated_at = graphene.NonNull(graphene.DateTime)

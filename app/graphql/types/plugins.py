@@ -39,7 +39,7 @@ class PluginConfiguration(graphene.ObjectType):
     """Whether a plugin is active, and its settings."""
 
     active = graphene.NonNull(graphene.Boolean)
-    channel = constant("PluginConfiguration.channel", "app.graphql.types.channels.Channel")
+    channel = constant("PluginConfiguration.channel", "app.graphql.types.shop.Channel")
     configuration = graphene.List(
         graphene.NonNull(ConfigurationItem),
         description=(

@@ -153,7 +153,7 @@ class User(graphene.ObjectType):
         _ADDRESS, description="Where invoices go unless they say otherwise."
     )
     accessible_channels = graphene.List(
-        graphene.NonNull("app.graphql.types.channels.Channel"),
+        graphene.NonNull("app.graphql.types.shop.Channel"),
         description="The channels of all their groups; all channels if one of these isn't "
         "restricted, or if they hold permissions without a group. None for customers.",
     )

@@ -1,19 +1,42 @@
-"""Fill the demo shop, and tell it from a real shop."""
+"""Fill the demo shop and its carts and orders, and tell it from a real shop."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
 
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.apps.apps import TOKEN_RANDOM_LENGTH, last_four, make_app_token, token_digest
 from app.domain.authorization.actor import Actor
+from app.domain.commerce.sales import OrderStatus
+from app.domain.values.ids import to_global_id
 from app.domain.values.installation import OnProgress, ignore_progress
-from app.models import AppRecord, AppTokenRecord, AuditRecord, ShopRecord, UserRecord
+from app.models import (
+    AppRecord,
+    AppTokenRecord,
+    AuditRecord,
+    CheckoutRecord,
+    OrderRecord,
+    ProductRecord,
+    ShopRecord,
+    UserRecord,
+)
+from app.models.commerce import NO_PRICE
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, internal
+from app.services.commerce.checkouts import LineInput, create_checkout
+from app.services.commerce.orders import (
+    cancel_order,
+    complete_checkout,
+    confirm_order,
+    fulfill_order,
+    mark_order_paid,
+)
+from app.services.commerce.products import ProductInput, create_product, update_product
 from app.services.demo.activity import (
     FORGETFUL,
     block_guesser,
@@ -23,12 +46,264 @@ from app.services.demo.activity import (
 )
 from app.services.demo.apps import APP_NAMES, WAREHOUSE, app_made_here, installations, made_apps
 from app.services.demo.apps import NAME as PARCELS
-from app.services.demo.commerce import assortment, new_prices, sales
 from app.services.demo.deliveries import past_deliveries, write_deliveries
-from app.services.demo.people import OPENED, PEOPLE, Person, comings, made_here
-from app.services.demo.timeline import MAKER, Past
+from app.services.demo.people import (
+    CUSTOMERS,
+    EDITOR,
+    MANAGER,
+    OPENED,
+    PEOPLE,
+    SUPPORT,
+    Person,
+    comings,
+    customer,
+    made_here,
+)
+from app.services.demo.timeline import MAKER, Happening, Past
 from app.services.keys import ring
 from app.services.outbox.base_url import issuer_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Goods:
+    slug: str
+    name: str
+    price: str
+    description: str
+
+
+PUBLISHED = (
+    _Goods("ash-bowl", "Ash bowl", "38.00", "Stoneware in a matt ash glaze, for soup or bread."),
+    _Goods("ash-bowl-small", "Ash bowl, small", "24.00", "The same for porridge and olives."),
+    _Goods("tide-plate", "Tide plate", "32.00", "A dinner plate whose glaze runs out like water."),
+    _Goods("tide-plate-small", "Tide plate, small", "22.00", "For cake, and for what is left."),
+    _Goods("fjord-mug", "Fjord mug", "26.00", "Holds 350 ml and a whole hand. Blue inside."),
+    _Goods("fjord-cup", "Fjord cup", "18.00", "For espresso. It has no handle and needs none."),
+    _Goods("moss-teapot", "Moss teapot", "84.00", "Pours without a drop beside the cup. 900 ml."),
+    _Goods(
+        "moss-tea-bowl", "Moss tea bowl", "29.00", "Thrown thin, glazed thick, each a bit off."
+    ),
+    _Goods("birch-vase", "Birch vase", "56.00", "White slip over dark clay, scratched by hand."),
+    _Goods(
+        "birch-vase-tall", "Birch vase, tall", "92.00", "Stands 38 cm. For branches, not roses."
+    ),
+    _Goods("salt-jar", "Salt jar", "34.50", "With a lid that a wet hand can lift."),
+    _Goods("butter-dish", "Butter dish", "45.00", "Keeps butter soft in winter and firm in May."),
+    _Goods("gravel-planter", "Gravel planter", "48.00", "Unglazed outside, with a saucer."),
+    _Goods("herb-pot", "Herb pot", "19.90", "Basil likes it. So does mint, alas."),
+    _Goods("lantern", "Window lantern", "42.00", "Pierced while leather-hard; a tea light fits."),
+    _Goods("candle-ring", "Candle ring", "64.00", "For four candles, or for one at a time."),
+    _Goods("serving-dish", "Serving dish", "72.00", "Oval, 36 cm, safe in the oven to 220 °C."),
+    _Goods("pie-dish", "Pie dish", "58.00", "Fluted, 26 cm, glazed where the pie sits."),
+    _Goods("cruet", "Oil cruet", "39.00", "One slow pour. Cork included."),
+    _Goods("egg-cups", "Egg cups, set of four", "36.00", "In the four glazes of the house."),
+    _Goods("spoon-rest", "Spoon rest", "16.00", "What the stove was missing."),
+    _Goods("tile-coaster", "Tile coaster", "9.50", "Cut from test tiles: no two alike."),
+)
+_UNPUBLISHED = (
+    _Goods(
+        "solstice-bowl", "Solstice bowl", "118.00", "Fired in wood for three days. In December."
+    ),
+    _Goods("seconds-box", "Box of seconds", "", "Five pieces with a flaw that we could not sell."),
+)
+GOODS = (*PUBLISHED, *_UNPUBLISHED)
+
+_NEW_PRICES = (
+    (130.0, "tide-plate", "34.00"),
+    (75.0, "fjord-cup", "19.50"),
+    (47.5, "lantern", "39.00"),
+    (30.2, "herb-pot", "17.90"),
+    (21.8, "moss-teapot", "89.00"),
+    (16.6, "pie-dish", "62.00"),
+    (9.4, "candle-ring", "58.00"),
+    (5.1, "birch-vase", "54.00"),
+    (2.2, "cruet", "41.50"),
+    (0.9, "salt-jar", "36.00"),
+)
+"""Hours ago, what, and what it has cost since: none twice, so that it can be said again."""
+
+
+@building_block
+def assortment() -> Iterator[Happening]:
+    """Everything that is on sale, or not yet, is put in."""
+    for place, goods in enumerate(GOODS):
+        yield Happening(OPENED - 6 - place / 4, partial(_add, goods))
+
+
+@building_block
+def new_prices() -> Iterator[Happening]:
+    """Some of it becomes dearer, or cheaper."""
+    for hours_ago, slug, price in _NEW_PRICES:
+        yield Happening(hours_ago, partial(_set_price, slug, price))
+
+
+@building_block
+def goods_on_sale(past: Past) -> Mapping[str, int]:
+    """The keys of what can be bought, by slug."""
+    return {
+        slug: key
+        for slug, (key, price, is_published) in _known(past).items()
+        if is_published and price != NO_PRICE
+    }
+
+
+def _add(goods: _Goods, past: Past) -> None:
+    if goods.slug in _known(past):
+        return
+    input_ = ProductInput(
+        name=goods.name,
+        slug=goods.slug,
+        description=goods.description,
+        price=Decimal(goods.price) if goods.price else None,
+        is_published=goods in PUBLISHED,
+    )
+    hours_ago = OPENED - 6 - GOODS.index(goods) / 4
+    create_product(past.at(hours_ago), past.staff(EDITOR), input_)
+
+
+def _set_price(slug: str, price: str, past: Past) -> None:
+    found = _known(past).get(slug)
+    if found is None:
+        return
+    hours_ago = next(hours for hours, product_slug, _ in _NEW_PRICES if product_slug == slug)
+    update_product(
+        past.at(hours_ago),
+        past.staff(MANAGER),
+        to_global_id("Product", found[0]),
+        ProductInput(price=Decimal(price)),
+    )
+
+
+def _known(past: Past) -> Mapping[str, tuple[int, int, bool]]:
+    """Return key, price and publication of existing products, by slug."""
+    query = select(
+        ProductRecord.slug, ProductRecord.id, ProductRecord.price, ProductRecord.is_published
+    ).where(ProductRecord.slug.in_([goods.slug for goods in GOODS]))
+    with past.ports.database.reading() as session:
+        return {
+            slug: (key, price, is_published)
+            for slug, key, price, is_published in session.execute(query)
+        }
+
+
+_COUNT = 52
+_EVERY_CART_LEFT = 6
+_EVERY_CANCELLED = 9
+_LAGS = {"order": 0.2, "pay": 0.4, "confirm": 3.0, "cancel": 7.0, "fulfill": 26.0}
+"""Hours from the cart to each step, which has not come yet where they are not over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sale:
+    """A cart and the steps taken with it; ``turn`` counts those of one customer from 0."""
+
+    email: str
+    turn: int
+    hours_ago: float
+    goods: Mapping[str, int]
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """How far a sale has come; no ``order_id`` while it is a cart."""
+
+    token: str
+    order_id: int | None
+    status: str | None
+    is_paid: bool | None
+
+
+def _sales() -> Iterator[Sale]:
+    turns: dict[str, int] = {}
+    for place in reversed(range(_COUNT)):
+        # Ten in the last day, fewer a day the longer ago.
+        hours_ago = 0.6 + 0.27 * place**2
+        joined = [person for person in CUSTOMERS if person.joined > hours_ago + 1]
+        email = joined[place * 7 % len(joined)].email
+        turns[email] = turns.get(email, -1) + 1
+        goods = {
+            PUBLISHED[(place * 5 + more * 8) % len(PUBLISHED)].slug: 1 + (place + more) % 4
+            for more in range(1 + place % 3)
+        }
+        yield Sale(email, turns[email], hours_ago, goods, _steps(place))
+
+
+def _steps(place: int) -> tuple[str, ...]:
+    if place % _EVERY_CART_LEFT == _EVERY_CART_LEFT - 1:
+        return ()
+    if place % _EVERY_CANCELLED == _EVERY_CANCELLED - 1:
+        return ("order", "cancel")
+    # Some pay later than the shop takes them on, or have not yet.
+    return ("order", "confirm") if place % 7 == 2 else ("order", "pay", "confirm", "fulfill")  # noqa: PLR2004
+
+
+SALES = tuple(_sales())
+
+
+@building_block
+def sales() -> Iterator[Happening]:
+    """People fill carts and order, and the staff does its part."""
+    for sale in SALES:
+        yield Happening(sale.hours_ago, partial(_fill_cart, sale))
+        for step in sale.steps:
+            hours_ago = sale.hours_ago - _LAGS[step]
+            if hours_ago > 0:
+                yield Happening(hours_ago, partial(_take, sale, step))
+
+
+def _fill_cart(sale: Sale, past: Past) -> None:
+    buyer, products = customer(past, sale.email), goods_on_sale(past)
+    lines = [
+        LineInput(to_global_id("Product", products[slug]), quantity)
+        for slug, quantity in sale.goods.items()
+        if slug in products
+    ]
+    if buyer is not None and lines and _state(past, buyer, sale) is None:
+        create_checkout(past.at(sale.hours_ago), buyer, lines)
+
+
+def _take(sale: Sale, step: str, past: Past) -> None:
+    """Take one step, if the sale has come to it and not past it."""
+    buyer = customer(past, sale.email)
+    state = None if buyer is None else _state(past, buyer, sale)
+    if buyer is None or state is None:
+        return
+    ports = past.at(sale.hours_ago - _LAGS[step])
+    if step == "order":
+        if state.order_id is None:
+            complete_checkout(ports, buyer, to_global_id("Checkout", state.token))
+    elif state.order_id is not None:
+        _work_on(ports, past, step, state.order_id, state)
+
+
+def _work_on(ports: Ports, past: Past, step: str, key: int, state: _State) -> None:
+    """Take the staff's steps, each in the state that it is for."""
+    order_id = to_global_id("Order", key)
+    if step == "confirm" and state.status == OrderStatus.UNCONFIRMED:
+        confirm_order(ports, past.staff(SUPPORT), order_id)
+    elif step == "pay" and not state.is_paid:
+        mark_order_paid(ports, past.staff(MANAGER), order_id)
+    elif step == "fulfill" and state.status == OrderStatus.UNFULFILLED:
+        fulfill_order(ports, past.staff(SUPPORT), order_id)
+    elif step == "cancel" and state.status == OrderStatus.UNCONFIRMED:
+        cancel_order(ports, past.staff(SUPPORT), order_id)
+
+
+def _state(past: Past, buyer: Actor, sale: Sale) -> _State | None:
+    """How far a sale has come; ``None`` before its cart. A person's carts keep their order."""
+    query = (
+        select(CheckoutRecord.token, OrderRecord.id, OrderRecord.status, OrderRecord.is_paid)
+        .outerjoin(OrderRecord, OrderRecord.checkout_id == CheckoutRecord.id)
+        .where(CheckoutRecord.user_id == buyer.user_id)
+        .order_by(CheckoutRecord.id)
+        .offset(sale.turn)
+        .limit(1)
+    )
+    with past.ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+    return None if row is None else _State(*row)
+
 
 SHOP_NAME = "Northlight Ceramics"
 

@@ -24,8 +24,8 @@ from app.ports import Ports
 from app.services.commerce.products import ProductInput, create_product
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
-from app.services.demo.commerce import GOODS, PUBLISHED
 from app.services.demo.people import GROUPS, STAFF
+from app.services.demo.shop import GOODS, PUBLISHED
 from app.services.people.directory import list_users
 from app.services.people.groups import list_groups
 from app.services.shop.traffic import count_traffic
