@@ -30,7 +30,10 @@ def _make_app() -> Flask:
     try:
         app: Flask = latchkey.create_app()
     except Misconfigured as error:
-        sys.exit(str(error))
+        if cli.is_command() or sys.stderr.isatty():
+            sys.exit(str(error))
+        latchkey.log_wrong_settings(error)
+        sys.exit(1)
     cli.register(app)
     return app
 

@@ -32,6 +32,7 @@ _MODULES = {
     "leave_settings_to_files": "app.settings",
     "load_application_from": "app.settings",
     "load_settings": "app.settings",
+    "log_wrong_settings": "app.web.logs",
     "service_manager": "app.settings",
     "unexpected_settings_files": "app.settings",
 }

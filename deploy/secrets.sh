@@ -42,4 +42,5 @@ for name in mail_url certificate.pem certificate-key.pem; do
     fi
 done
 [ -e "$folder/mail_url" ] && write mail_url $LATCHKEY ""
+[ -e "$folder/certificate-key.pem" ] && write certificate-key.pem $ROOT ""
 [ -z "${missing:-}" ] || echo "mail_url holds smtp://user:password@host:587, the others the TLS certificate and its key." >&2

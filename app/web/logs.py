@@ -20,6 +20,7 @@ import structlog
 from typing_extensions import override
 
 from app.domain.audit import SecurityEvent
+from app.domain.values.installation import Misconfigured
 from app.ports.system import Clock
 
 Event = structlog.typing.EventDict
@@ -51,6 +52,16 @@ class _Handler(logging.Handler):
             sys.stderr.write(f"{self.format(record)}\n")
         except Exception:  # noqa: BLE001 - as the library's own handlers: a log ends no request
             self.handleError(record)
+
+
+def log_wrong_settings(error: Misconfigured) -> None:
+    """Write a line of JSON for each setting that a server can't start with.
+
+    In which environment it would run can't be told; production's collector of logs reads JSON.
+    """
+    set_up_logs(level="INFO", development=False)
+    for problem in error.problems:
+        structlog.get_logger("latchkey.service").critical("service.failed", reason=problem)
 
 
 def set_up_logs(*, level: str, development: bool) -> None:
