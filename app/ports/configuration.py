@@ -61,7 +61,17 @@ class Configuration:
     @property
     def token_owners(self) -> frozenset[str]:
         """The ``owner`` claims that our tokens can have: the current one, and the former ones."""
-        return frozenset((self.token_owner, self.vendor.lower(), PLATFORM))
+        own = self.token_owner, self.vendor.lower(), PLATFORM
+        return frozenset((*own, self.client_token_owner))
+
+    @property
+    def client_token_owner(self) -> str:
+        """The ``owner`` of access tokens of OAuth clients.
+
+        It is never Saleor's: a Saleor core takes tokens with its own name for its own, and asks
+        its OpenID Connect plugin about others alone.
+        """
+        return f"{self.vendor.lower()}.oauth"
 
     @property
     def issuer(self) -> str:

@@ -328,4 +328,4 @@ def use_device(ports: Ports, actor: Actor, client: OAuthClient, device_id: int) 
             return None
         approval = Approval(row.session_id, row.scope, row.authenticated_at, is_of_device=True)
         begun = begin_grant(ports, actor, session, client, approval)
-    return None if begun is None else sign_grant(ports, actor, begun)
+    return None if begun is None else sign_grant(ports, actor, client, begun)

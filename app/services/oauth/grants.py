@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import (
+    STAFF_SCOPE,
     Actor,
     ClientGrant,
     SessionOrigin,
@@ -31,6 +32,7 @@ from app.domain.oauth import (
     digest_of_secret,
     redirect_origin,
     store_scopes,
+    write_scopes,
 )
 from app.domain.second_factors import used_second_factor
 from app.domain.shop.settings import rejects_password_sessions
@@ -247,7 +249,7 @@ def use_code(ports: Ports, actor: Actor, client: OAuthClient, code_id: int) -> G
         approval = Approval(code.session_id, code.scope, code.authenticated_at)
         begun = begin_grant(ports, actor, session, client, approval)
         code.granted_session_id = None if begun is None else begun.session_id
-    return None if begun is None else sign_grant(ports, actor, begun)
+    return None if begun is None else sign_grant(ports, actor, client, begun)
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,21 +351,44 @@ def _judge(
 
 
 @building_block
-def sign_grant(ports: Ports, actor: Actor, begun: BegunGrant) -> Granted:
-    """Return what a client gets of a grant that was stored."""
+def sign_grant(ports: Ports, actor: Actor, client: OAuthClient, begun: BegunGrant) -> Granted:
+    """Return what a client gets of a grant that was stored.
+
+    Other programs than this shop judge the access token by its claims (RFC 9068): its audience is
+    the client's own besides this API, and ``scope`` has no more rights than the person.
+    """
     live, opened = begun.lookup.found, begun.opened
     left = opened.expires - ports.clock.timestamp()
+    user = effective_user(live, begun.lookup.shop_state.switches)
+    claims = {
+        "owner": ports.configuration.client_token_owner,
+        "aud": [actor.issuer, client_audience(actor, client)],
+        "client_id": client.client_id,
+        "scope": write_scopes(_held_scopes(live, user), ports.configuration.scope_prefix),
+    }
     return Granted(
-        access_token=sign_access(ports, actor, opened, _named_in_token(live), ""),
+        access_token=sign_access(ports, actor, opened, _named_in_token(live), "", more=claims),
         refresh_token=begun.refresh_token,
         expires_in=int(min(ports.configuration.jwt_ttl_access, left)),
         scopes=frozenset() if live.client is None else live.client.words,
-        user=effective_user(live, begun.lookup.shop_state.switches),
+        user=user,
         sid=begun.sid,
         authenticated_at=begun.authenticated_at,
         origin=live.origin,
         amr=live.amr,
     )
+
+
+@building_block
+def client_audience(actor: Actor, client: OAuthClient) -> str:
+    """Return the audience that a client's access tokens have besides this API."""
+    return f"{issuer_of(actor)}/oauth/clients/{client.client_id}"
+
+
+def _held_scopes(live: LiveSession, user: User) -> frozenset[str]:
+    """Return the scopes of a session without rights that its person doesn't have."""
+    words = frozenset() if live.client is None else live.client.scopes
+    return (words if user.is_staff else words - {STAFF_SCOPE}) | {*map(str, user.permissions)}
 
 
 def _named_in_token(live: LiveSession) -> User:
@@ -485,7 +510,7 @@ def use_refresh_token(
         )
         sid = sid_of_grant(session, kept)
         begun = BegunGrant(kept.id, judged, opened, kept.authenticated_at, sid, refresh)
-    return sign_grant(ports, actor, begun)
+    return sign_grant(ports, actor, client, begun)
 
 
 @dataclass(frozen=True, slots=True)

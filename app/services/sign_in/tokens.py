@@ -311,10 +311,12 @@ def sign_access(
     user: User,
     audience: str,
     keys_version: int | None = None,
+    more: Mapping[str, object] | None = None,
 ) -> str:
     """An access token of a session of ``user``, as stored; it never outlives the session.
 
-    ``keys_version`` is the key ring's, if the caller has just read it.
+    ``keys_version`` is the key ring's, if the caller has just read it; ``more`` are claims that
+    are added, or replace others.
     """
     now = ports.clock.timestamp()
     expires = min(now + ports.configuration.jwt_ttl_access, opened.expires)
@@ -322,7 +324,7 @@ def sign_access(
     claims = make_claims(subject, TokenType.ACCESS, now=now, expires=expires)
     if audience:
         claims["aud"] = audience
-    return _sign(ports, claims, keys_version)
+    return _sign(ports, {**claims, **(more or {})}, keys_version)
 
 
 def _subject(
