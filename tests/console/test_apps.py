@@ -229,7 +229,7 @@ def test_activity_tab_shows_requests_errors_and_unused_permissions(
     console = staff_console(Permission.MANAGE_APPS, Permission.MANAGE_ORDERS)
     tab = f"/console/apps/{app_id}?view=activity"
     empty = console.open(tab)
-    assert "This app sent no request in this time." in empty.text
+    assert "This app sent no requests in this period." in empty.text
     activity = SqlActivity(shop.database, clock, 3600.0)
     activity.count_app_request(app_id, "", 0.1)
     activity.count_app_request(app_id, "PermissionDenied", 1.2)

@@ -246,7 +246,7 @@ def test_activity_names_people_and_folds_repeats(admin: ConsoleClient, shop: Por
     page = admin.open("/console/")
     activity = page.html.partition('id="changes"')[2]
     assert activity.count("Sun-hi Park created the app") == 3
-    assert "2 earlier ones like it" in activity
+    assert "2 more like this" in activity
     (newest, *others) = re.findall(r'href="(/console/audit/\d+)">(\w+)</a>', activity)
     assert newest[1] == "Stock"
     assert [name for _, name in others][:2] == ["Till", "Labels"]

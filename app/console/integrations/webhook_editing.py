@@ -186,7 +186,7 @@ class WebhookForm(ConsoleForm):
     secret_key = SecretField(lazy_text("Secret"), unless="drops_secret")
     drops_secret = BooleanField(lazy_text("Remove the secret and sign with the shop's key"))
     is_active = BooleanField(lazy_text("Enabled"), default=True)
-    max_rate = NumberField(MAX_RATE, lazy_text("Requests a second, at most"))
+    max_rate = NumberField(MAX_RATE, lazy_text("Maximum requests per second"))
     warned = HiddenField()
     grants = BooleanField(lazy_text("Grant the missing permissions"))
 

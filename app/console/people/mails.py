@@ -77,7 +77,7 @@ _WAITING = translatable(
 )
 _QUEUED = translatable("It's sent within seconds while the background worker is running.")
 _APP_WAITS = translatable(
-    "An app is to send this email. It's sent without the app 30 minutes after it was queued, or "
+    "An app is set to send this email. It's sent without the app 30 minutes after it was queued, or "
     "as soon as no app can send it."
 )
 _ANEW = translatable(

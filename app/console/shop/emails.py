@@ -101,14 +101,14 @@ _DARK, _LIGHT = "dark", "light"
 
 _LOOK = GroupHeading(
     translatable("Mail design"),
-    translatable("How emails of your shop look."),
+    translatable("How your shop's emails look."),
     translatable("Save mail design"),
     translatable("Mail design saved. It applies to emails that are sent from now on."),
 )
 SENDING = {
     SettingGroup.MAIL: GroupHeading(
         translatable("Mail"),
-        translatable("Who emails of your shop come from."),
+        translatable("Who your shop's emails come from."),
         translatable("Save mail"),
         translatable("Mail settings saved. New emails come from {sender}."),
     ),

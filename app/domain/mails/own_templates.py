@@ -24,7 +24,7 @@ KEPT_VERSIONS = 50
 
 FILTERS: Mapping[str, Sentence] = {
     "upper": "In capitals.",
-    "lower": "In small letters.",
+    "lower": "In lowercase.",
     "capitalize": "With a capital at the beginning.",
     "title": "With a capital at the beginning of each word.",
     "trim": "Without spaces at both ends.",
@@ -187,7 +187,7 @@ _SPECIAL: Mapping[MailKind, tuple[TemplateValue, ...]] = {
     MailKind.WEBHOOK_RECOVERED: (
         *_WEBHOOK,
         _WHEN,
-        TemplateValue("since", "When the failures were told.", can_be_empty=True),
+        TemplateValue("since", "When the failures were reported.", can_be_empty=True),
     ),
 }
 VALUES: Mapping[MailKind, Mapping[str, TemplateValue]] = {

@@ -61,7 +61,7 @@ from app.services.webhooks.lists import show_webhook
 
 Values = Mapping[str, object]
 
-_GONE = Problem("NOT_FOUND", "What was changed doesn't exist anymore.", "id")
+_GONE = Problem("NOT_FOUND", "The changed object doesn't exist anymore.", "id")
 _NOT_REVERTIBLE = Problem("INVALID", "This entry can't be reverted.", "id")
 
 

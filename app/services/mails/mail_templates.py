@@ -368,9 +368,9 @@ def render_sample(
 def _changed_meanwhile(current: int) -> Problem:
     if not current:
         return Problem(
-            "INVALID", "Someone went back to the default meanwhile. Load the page again."
+            "INVALID", "Someone else restored the default. Reload the page."
         )
-    message = "Someone saved version {version} meanwhile. Load the page again."
+    message = "Someone else saved version {version}. Reload the page."
     return Problem("INVALID", message, values={"version": current})
 
 
