@@ -178,8 +178,11 @@ def chosen_language() -> str:
 def keep_language(answer: BaseResponse) -> None:
     """Remember the language of whoever is signed in, or what was asked for, in this browser.
 
-    So a page before signing in, or after signing out, has the language of those before it.
+    So a page before signing in, or after signing out, has the language of those before it. After
+    an outage no one is looked up: a second question to the database would fail too.
     """
+    if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return
     asked = shipped_tag(request.args.get(ASKED_LANGUAGE, ""))
     tag = page_language() if is_signed_in() else asked
     if not tag or request.cookies.get(_language_cookie()) == tag:

@@ -77,8 +77,8 @@ _WAITING = translatable(
 )
 _QUEUED = translatable("It's sent within seconds while the background worker is running.")
 _APP_WAITS = translatable(
-    "An app is set to send this email. It's sent without the app 30 minutes after it was queued, or "
-    "as soon as no app can send it."
+    "An app is set to send this email. It's sent without the app 30 minutes after it was queued, "
+    "or as soon as no app can send it."
 )
 _ANEW = translatable(
     "A new link is sent to the account's current email. Earlier links stop working."

@@ -367,9 +367,7 @@ def render_sample(
 
 def _changed_meanwhile(current: int) -> Problem:
     if not current:
-        return Problem(
-            "INVALID", "Someone else restored the default. Reload the page."
-        )
+        return Problem("INVALID", "Someone else restored the default. Reload the page.")
     message = "Someone else saved version {version}. Reload the page."
     return Problem("INVALID", message, values={"version": current})
 
