@@ -1,5 +1,6 @@
 """Activity is gathered in memory, and written once in a while without losing or doubling any."""
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ import pytest
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from app.adapters.activity import MAX_SEEN, SqlActivity
+from app.adapters.activity import INTERVAL, MAX_SEEN, SqlActivity
 from app.domain.apps.apps import HOUR, MINUTE
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import TrafficKind
@@ -239,6 +240,60 @@ worker.join()
 def test_server_process_flushes_before_it_ends(ports: Ports, database_url: str) -> None:
     subprocess.run([sys.executable, "-c", _FORKED, database_url], check=True, cwd=ROOT)
     assert list(counts(ports).values()) == [1]
+
+
+_COUNTING = """
+import signal, sys
+from app.adapters.activity import SqlActivity
+from app.adapters.system import SystemClock
+from app.adapters.database.sql_database import connect_database
+
+signal.alarm(120)  # nobody waits longer
+activity = SqlActivity(connect_database(sys.argv[1]), SystemClock(), 3600)
+for line in sys.stdin:
+    for _ in range(int(line)):
+        activity.count_app_request(int(sys.argv[2]), "", 0.1)
+    if not int(line):
+        activity.flush()
+    print("done", flush=True)
+activity.close()
+"""
+
+
+@contextmanager
+def counting(database_url: str, app: int) -> Iterator[subprocess.Popen[str]]:
+    """A process that counts as many requests of ``app`` as a line says, and writes at 0."""
+    command = [sys.executable, "-c", _COUNTING, database_url, str(app)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
+        yield process
+
+
+def tell(process: subprocess.Popen[str], requests: int) -> None:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{requests}\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "done\n"
+
+
+def test_killed_process_loses_what_it_has_not_written_and_nothing_counts_twice(
+    ports: Ports, database_url: str
+) -> None:
+    assert INTERVAL == MINUTE, "what docs promise: a minute is lost at most"
+    app, _ = make_app(ports)
+    with counting(database_url, app) as killed, counting(database_url, app) as other:
+        tell(killed, 3)
+        tell(killed, 0)
+        tell(killed, 5)
+        tell(other, 2)
+        killed.kill()
+        assert killed.wait(timeout=120) == -signal.SIGKILL
+        other.communicate(timeout=120)
+    with ports.database.reading() as session:
+        for span in (MINUTE, HOUR):
+            of_span = select(AppRequestRecord.requests).where(AppRequestRecord.span == span)
+            assert sum(session.scalars(of_span)) == 3 + 2
 
 
 class _Wrapped:

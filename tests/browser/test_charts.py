@@ -3,11 +3,12 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.domain.apps.apps import ANY_REQUEST, HOUR, UNUSED_AFTER, span_start
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.shop.settings import TrafficKind, bucket_of
-from app.models import TrafficRecord
+from app.models import AppPermissionUseRecord, AppRequestRecord, TrafficRecord
 from app.services.apps.app_changes import NewApp, create_app
 from tests.browser.console import RunningShop
 from tests.builders.apps import make_app
@@ -53,6 +54,42 @@ def test_requests_are_charted_by_kind_on_home(admin: Page, small_shop: RunningSh
     chart.get_by_text("View as table").click()
     newest = chart.get_by_role("table").get_by_role("row").nth(1)
     expect(newest).to_contain_text("1,200")
+
+
+def test_requests_of_an_app_lead_from_its_chart_to_errors_and_unused_permissions(
+    admin: Page, small_shop: RunningShop
+) -> None:
+    ports = small_shop.ports
+    app, _ = make_app(ports, "Feed", Permission.MANAGE_PRODUCTS, Permission.MANAGE_ORDERS)
+    now = ports.clock.now()
+    begun = now - 2 * UNUSED_AFTER
+    with ports.database.transaction() as session:
+        for code, requests in (("", 40), ("PermissionDenied", 2)):
+            row = {"app_id": app, "span": HOUR, "began_at": span_start(now, HOUR)}
+            counted = AppRequestRecord(**row, code=code, requests=requests, slow=1, slowest=1250)
+            session.add(counted)
+        for name, last in ((ANY_REQUEST, now), ("MANAGE_PRODUCTS", now)):
+            session.add(
+                AppPermissionUseRecord(
+                    app_id=app, permission=name, first_used_at=begun, last_used_at=last
+                )
+            )
+    admin.goto(f"{small_shop.url}/console/apps/{app}")
+    admin.get_by_role("link", name="Activity", exact=True).click()
+    chart = admin.get_by_role("region", name="API requests", exact=True)
+    expect(
+        chart.get_by_role("img", name="API requests by hour: 40 succeeded, 2 failed.")
+    ).to_be_visible()
+    chart.get_by_text("View as table").click()
+    expect(chart.get_by_role("table").get_by_role("row").nth(1)).to_contain_text("42")
+    codes = admin.get_by_role("region", name="Errors by code")
+    expect(codes).to_contain_text("PermissionDenied")
+    unused = admin.get_by_role("region", name="Unused permissions")
+    expect(unused).to_contain_text("Manage orders")
+    expect(unused).not_to_contain_text("Manage products")
+    chart.get_by_role("link", name="30 days").click()
+    by_day = admin.get_by_role("img", name="API requests by day: 40 succeeded, 2 failed.")
+    expect(by_day).to_be_visible()
 
 
 def test_id_of_an_audit_entry_is_copied(admin: Page, small_shop: RunningShop) -> None:

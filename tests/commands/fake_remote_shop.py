@@ -66,6 +66,8 @@ def _hook(number: int) -> dict[str, object]:
         "isActive": True,
         "asyncEvents": [],
         "subscriptionQuery": "",
+        "isPaused": False,
+        "maxRate": 0,
         "customHeaders": "{}",
         "secretKey": "",
     }

@@ -17,6 +17,7 @@ from app.domain.values.installation import DatabaseUnavailable
 from app.factory import create_app
 from app.models import ForwardingRecord, UserRecord
 from app.ports import NamedRow, Ports
+from app.services.deliveries.attempt_results import FAILING_REASON
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from app.settings import Settings
 from app.web.installation import install, installation_of
@@ -251,6 +252,31 @@ def test_activity_names_people_and_folds_repeats(admin: ConsoleClient, shop: Por
     assert newest[1] == "Stock"
     assert [name for _, name in others][:2] == ["Till", "Labels"]
     assert admin.open(newest[0]).status == 200
+
+
+def test_nothing_on_home_stays_english_in_another_language(
+    admin: ConsoleClient, shop: Ports
+) -> None:
+    make_failures(shop)
+    hook = make_webhook(shop, make_app(shop, "Labels")[0], name="Labels")
+    make_many_deliveries(shop, hook, 3, status="FAILED", attempts=1)
+    change_webhook(shop, hook, is_active=False, disabled_reason=FAILING_REASON)
+    close_storefront(shop)
+    admin.send("/console/apps/connect", {"name": "Till"})
+    admin.send("/console/staff/groups/new", {"name": "Sales", "permissions": "MANAGE_ORDERS"})
+
+    def sentences(code: str) -> set[str]:
+        with shop.database.transaction() as session:
+            session.execute(update(UserRecord).values(language_code=code))
+        html = admin.open("/console/").html.partition("<main")[2].partition(">")[2]
+        labels = re.findall(r'(?:aria-label|title|placeholder)="([^"]+)"', html)
+        shown = {" ".join(unescape(one).split()) for one in (*re.split(r"<[^>]+>", html), *labels)}
+        return {one for one in shown if len(re.findall(r"[^\W\d_]{2,}", one)) > 1}
+
+    english = sentences("EN")
+    assert len(english) > 40
+    for code in ("DE", "FR", "ES", "PL"):
+        assert english & sentences(code) <= {"Ada Okafor", "Harbour ID", "Latchkey shop"}, code
 
 
 def test_column_of_the_chart_leads_to_the_deliveries_of_its_hour(

@@ -27,6 +27,8 @@ HOOK: dict[str, object] = {
     "isActive": True,
     "asyncEvents": [],
     "subscriptionQuery": None,
+    "isPaused": False,
+    "maxRate": 0,
     "customHeaders": "{}",
     "secretKey": None,
 }

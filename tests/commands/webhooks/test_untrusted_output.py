@@ -24,6 +24,8 @@ HOOK = {
     "isActive": True,
     "asyncEvents": [{"eventType": TREACHEROUS}],
     "subscriptionQuery": TREACHEROUS,
+    "isPaused": False,
+    "maxRate": 0,
     "customHeaders": json.dumps({TREACHEROUS: "7"}),
     "secretKey": None,
 }
