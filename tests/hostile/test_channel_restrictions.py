@@ -11,7 +11,7 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.channels import NewChannel
 from app.domain.events import EventType
 from app.domain.single_sign_on.waiting_changes import changer_of
-from app.domain.values.errors import Refused
+from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest, Range
 from app.ports import Ports
@@ -24,7 +24,7 @@ from app.services.apps.app_changes import (
 )
 from app.services.apps.app_tokens import create_app_token
 from app.services.apps.installation_requests import InstallationRequest, install_app
-from app.services.commerce.channels import create_channel
+from app.services.commerce.channels import create_channel, delete_channel, show_channel_use
 from app.services.console.search import HitKind, search_everything
 from app.services.deliveries.dry_runs import sample_payload
 from app.services.deliveries.lists import DeliverySearch, search_deliveries
@@ -211,3 +211,22 @@ def test_console_search_finds_no_order_of_another_channel(
         for actor, found in ((limited, []), (free, [HitKind.ORDER])):
             hits = search_everything(ports, actor, text)
             assert [hit.kind for hit in hits if hit.kind is HitKind.ORDER] == found
+
+
+def test_channel_out_of_reach_is_neither_counted_nor_deleted(
+    ports: Ports, limited: Actor, free: Actor, other_channel: int
+) -> None:
+    make_order(ports)
+    first, other = to_global_id("Channel", 1), to_global_id("Channel", other_channel)
+    for call in (
+        lambda: show_channel_use(ports, limited, first),
+        lambda: delete_channel(ports, limited, first, other),
+    ):
+        with pytest.raises(PermissionDenied):
+            call()
+    assert refusal(lambda: delete_channel(ports, limited, other, first)) == [
+        ("channelId", "NOT_FOUND")
+    ]
+    assert show_channel_use(ports, free, first).orders == 1
+    assert show_channel_use(ports, limited, other).groups == 1
+    assert delete_channel(ports, free, first, other).id == 1

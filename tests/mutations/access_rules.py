@@ -88,6 +88,13 @@ AUTHORIZATION = (
         "hostile/test_channel_restrictions.py",
     ),
     Mutant(
+        "A channel is counted, changed and deleted by those who have access to it",
+        "app/services/commerce/channels.py",
+        "if not actor.reaches_channel(key):",
+        "if not key:",
+        "hostile/test_channel_restrictions.py",
+    ),
+    Mutant(
         "The console finds orders of the caller's channels alone",
         "app/services/console/search.py",
         ".where(condition, is_reached(actor, ORDER_CHANNEL))",

@@ -4,6 +4,20 @@ from tests.mutations.mutant import Mutant
 
 LISTS = (
     Mutant(
+        "A text that is too long for a channel isn't repeated for each product",
+        "app/graphql/types/products.py",
+        "if len(channel) > MAX_SLUG_LENGTH:",
+        "if not channel:",
+        "hostile/test_entities.py",
+    ),
+    Mutant(
+        "No product has a category",
+        "app/services/commerce/products.py",
+        "    if filter_.has_other:\n        yield false()",
+        "",
+        "graphql/test_compatibility.py",
+    ),
+    Mutant(
         "One of the conditions under OR is enough",
         "app/services/lists/filters.py",
         "conditions.append(or_(*(_nested(part, conditions_of) for part in where.some)))",

@@ -60,7 +60,6 @@ from app.services.outbox.publisher import add_event
 
 _UNIQUE = Problem("UNIQUE", "Channel with this slug already exists.", "slug")
 _MISSING = Problem("NOT_FOUND", "There is no such channel.", "id")
-_NO_ACCESS = "You don't have access to this channel."
 
 CHANNELS: Select[*tuple[object, ...]] = select(
     ChannelRecord.id,
@@ -218,8 +217,7 @@ def show_channel_use(ports: Ports, actor: Actor, channel_id: str) -> ChannelUse:
     Raises ``PermissionDenied`` for a channel that the caller has no access to.
     """
     key = key_of(channel_id, "Channel")
-    if not actor.reaches_channel(key):
-        raise PermissionDenied(message=_NO_ACCESS)
+    _require_access(actor, key)
     is_open = CheckoutRecord.completed_at.is_(None)
     counted = (
         (OrderRecord, _is(ORDER_CHANNEL, key)),
@@ -516,9 +514,13 @@ def _locked(session: Session, actor: Actor, key: int) -> ChannelRecord:
     stored = session.get(ChannelRecord, key, with_for_update=True)
     if stored is None:
         raise Refused(_MISSING)
-    if not actor.reaches_channel(key):
-        raise PermissionDenied(message=_NO_ACCESS)
+    _require_access(actor, key)
     return stored
+
+
+def _require_access(actor: Actor, key: int) -> None:
+    if not actor.reaches_channel(key):
+        raise PermissionDenied(message="You don't have access to this channel.")
 
 
 def _loaded(session: Session, key: int) -> Channel:
