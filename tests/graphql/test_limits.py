@@ -302,3 +302,10 @@ def test_documents_after_the_limit_is_exceeded_are_not_parsed(
     batch = [{"query": waits(11)}, *({"query": f"{{ a{number} }}"} for number in range(5))]
     assert client.post(batch).status_code == 400
     assert client.documents_read == 1
+
+
+def test_introspection_under_many_names_is_refused(client: EndpointClient) -> None:
+    for count, limit in ((1, None), (20, "cost")):
+        named = " ".join(f"a{number}: description" for number in range(count))
+        refused = limit_of(client, f"{{ __schema {{ types {{ fields {{ {named} }} }} }} }}")
+        assert (refused and refused["name"]) == limit

@@ -63,3 +63,13 @@ def test_checkouts_are_listed_newest_first_for_those_who_manage_them(
     newest = api.run("{ checkouts(first: 1) { edges { node { id lines { quantity } } } } }", staff)
     assert newest["edges"][0]["node"]["id"] == carts[-1]
     assert newest["edges"][0]["node"]["lines"]
+
+
+def test_long_lists_of_the_shop_count_as_long_as_they_are(api: ApiClient) -> None:
+    """Without page arguments they were taken for ten items, each of 90 names for 1,300."""
+    field = "shop { countries { code country } languages { code language } }"
+    once = api.run(f"{{ {field} }}")
+    assert len(once["countries"]) + len(once["languages"]) > 1_200
+    many = " ".join(f"a{number}: {field}" for number in range(20))
+    refused = api.post({"query": f"{{ {many} }}"})
+    assert refused.json["errors"][0]["extensions"]["limit"]["name"] == "cost"

@@ -149,6 +149,12 @@ DOCUMENTS: dict[str, Body] = {
         "operationName": "x" * TEXT,
     },
     "introspection": lambda: query(get_introspection_query()),
+    "descriptions of all fields under many names": lambda: query(
+        "{ __schema { types { fields { " + aliased("description", 90) + " } } } }"
+    ),
+    "countries and languages under many names": lambda: query(
+        "{" + aliased("shop { countries { code country } languages { code language } }", 90) + "}"
+    ),
     "introspection of the largest type": lambda: query(
         "{" + aliased('__type(name: "Mutation") { fields { name args { name } } }', 26) + "}"
     ),

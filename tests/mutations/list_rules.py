@@ -4,6 +4,20 @@ from tests.mutations.mutant import Mutant
 
 LISTS = (
     Mutant(
+        "Long lists of the shop cost what they are",
+        "app/graphql/server/query_cost.py",
+        "longer = _LONG_LISTS.get(owned_list, _PLAIN_LIST) // _PLAIN_LIST",
+        "longer = 1",
+        "graphql/test_shop_details.py",
+    ),
+    Mutant(
+        "Introspection under many names is refused",
+        "app/graphql/server/query_cost.py",
+        "times = 1 if node.alias is None else _RENAMED",
+        "times = 1",
+        "graphql/test_limits.py",
+    ),
+    Mutant(
         "A text that is too long for a channel isn't repeated for each product",
         "app/graphql/types/products.py",
         "if len(channel) > MAX_SLUG_LENGTH:",
