@@ -46,13 +46,19 @@ def check(files: Sequence[Path], version: str) -> Iterator[str]:
     yield f"the SBOM names {_count_components(by_suffix['.cdx.json'])} packages"
     chart = next(file for file in files if file.name.startswith("latchkey-chart"))
     yield f"the chart's {check_chart(chart)} objects are valid for Kubernetes {KUBERNETES}"
-    for python in filter(_is_there, PYTHONS):
-        yield _install(python, wheel, by_suffix["-requirements.txt"], version)
+    for python in PYTHONS:
+        if _is_there(python):
+            yield _install(python, wheel, by_suffix["-requirements.txt"], version)
+        else:
+            yield f"{python}: not on this machine, so the wheel wasn't tried with it"
 
 
 def _is_there(python: str) -> bool:
     """Whether there is that Python, not only a name for one that isn't installed."""
-    return bool(shutil.which(python)) and not subprocess.call([python, "-c", ""], timeout=60)
+    words = [python, "-c", ""]
+    return bool(shutil.which(python)) and not subprocess.call(
+        words, stderr=subprocess.DEVNULL, timeout=60
+    )
 
 
 def check_chart(chart: Path) -> int:

@@ -36,4 +36,5 @@ export function finishSignIn(pageUrl, checks) {
 }
 // --8<-- [end:begin]
 
+// For the tests alone: what they call.
 export { client, config };

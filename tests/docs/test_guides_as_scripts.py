@@ -96,3 +96,17 @@ def compiler(command: str, *files: Path) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_typescript_is_right_and_is_the_javascript_that_runs() -> None:
+    typed = [path for path in programs() if path.endswith((".ts", ".tsx"))]
+    assert len(typed) > 5
+    assert compiler("types", *(ROOT / path for path in typed)) == ""
+    for path in typed:
+        plain = path.replace("/typescript/", "/")
+        name = next(
+            one for one in programs() if one.rpartition(".")[0] == plain.rpartition(".")[0]
+        )
+        assert compiler("same", ROOT / path, ROOT / name) == ""
+    different = compiler("same", ROOT / typed[0], ROOT / "tests/clients/urql.mjs")
+    assert different.startswith(str(ROOT / typed[0]))

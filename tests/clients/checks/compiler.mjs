@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 
 import ts from 'typescript';
 
+const TYPES = new URL('../typescript/', import.meta.url).pathname;
 const [, , command, ...files] = process.argv;
 const UNDEFINED = new Set([2304, 2503, 2552, 2580, 2584, 2663, 18004]);
 const OPTIONS = {
@@ -25,7 +26,7 @@ const OPTIONS = {
 
 function problems(isProblem) {
   const program = ts.createProgram(
-    [...files, new URL('../typescript/node.d.ts', import.meta.url).pathname],
+    [...files, ...['node', 'next'].map((name) => `${TYPES}${name}.d.ts`)],
     OPTIONS,
   );
   return ts
@@ -48,7 +49,7 @@ function withoutTypes(name) {
       verbatimModuleSyntax: true,
     },
   });
-  return outputText.replaceAll(/from '(\.[^']*?)\.(m?js|tsx?)'/g, "from '$1'").replaceAll(/\s+/g, ' ');
+  return outputText.replaceAll(/from '(\.[^']*?)\.m?js'/g, "from '$1'");
 }
 
 const found = {

@@ -17,7 +17,8 @@ export const ACCESS = 'access_token';
 export const REFRESH = 'refresh_token';
 
 const EARLY = 1000; // milliseconds for the page's own requests
-const payload = (token) => Buffer.from(token.split('.')[1], 'base64url');
+const payload = (token) =>
+  Buffer.from(token.split('.')[1], 'base64url').toString();
 const expiry = (token) => JSON.parse(payload(token)).exp * 1000;
 
 export const isFresh = (token) =>
