@@ -94,8 +94,8 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 def shown_texts(source: Source) -> Iterator[Text]:
     """Yield the texts of a file but its docstrings."""
-    docstrings = {node.value for node in ast.walk(source.tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(source.tree):
+    docstrings = {node.value for node in source.nodes if isinstance(node, ast.Expr)}
+    for node in source.nodes:
         if not isinstance(node, ast.Constant) or node in docstrings:
             continue
         if isinstance(node.value, str):

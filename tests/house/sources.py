@@ -19,6 +19,11 @@ class Source:
     tree: ast.Module
 
     @property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All of the tree."""
+        return _nodes_of(self.tree)
+
+    @property
     def length(self) -> int:
         return len(self.text.splitlines())
 
@@ -37,6 +42,12 @@ def project_files() -> tuple[Path, ...]:
     ).stdout
     paths = (ROOT / name for name in sorted(listed.split("\0")) if name)
     return tuple(path for path in paths if path.is_file())
+
+
+@cache
+def _nodes_of(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Return all nodes; walking the tree again for each test takes as long as parsing it."""
+    return tuple(ast.walk(tree))
 
 
 @cache

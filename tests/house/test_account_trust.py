@@ -26,7 +26,7 @@ def test_accounts_become_trusted_in_one_module() -> None:
         f"{source.path}:{getattr(node, 'lineno', 0)}"
         for source in application()
         if source.path != ALLOWED
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if _makes_trusted(node)
     ]
     assert second_process == []

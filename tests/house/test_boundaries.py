@@ -5,6 +5,7 @@ The style check says the same, but can be told to look away on a line; this cann
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -40,7 +41,7 @@ def test_imports_are_at_the_top_of_modules() -> None:
     hidden = [
         f"{source.path}:{inner.lineno}"
         for source in application()
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.If)
         for inner in ast.walk(node)
         if isinstance(inner, ast.Import | ast.ImportFrom)
@@ -67,9 +68,14 @@ def _uses(names: set[str], *, outside: tuple[str, ...]) -> list[str]:
         f"{source.path}:{line} {name}"
         for source in application()
         if not source.path.startswith(outside)
-        for line, name in _names_used(source.tree)
+        for line, name in _names_of(source.tree)
         if any(name == forbidden or name.startswith(f"{forbidden}.") for forbidden in names)
     ]
+
+
+@cache
+def _names_of(tree: ast.Module) -> tuple[tuple[int, str], ...]:
+    return tuple(_names_used(tree))
 
 
 def _names_used(tree: ast.Module) -> Iterator[tuple[int, str]]:

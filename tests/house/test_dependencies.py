@@ -40,7 +40,7 @@ def _imported_packages() -> set[str]:
     modules = {
         name.partition(".")[0]
         for source in application()
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         for name in _imported_modules(node)
     }
     third_party = modules - sys.stdlib_module_names - {"app", "cli", "wsgi"}

@@ -46,7 +46,7 @@ def _spelled(node: ast.AST) -> Iterator[ast.expr | None]:
 
 
 def _codes(source: Source) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         for code in _spelled(node):
             if isinstance(code, ast.Constant) and isinstance(code.value, str):
                 yield code.value, f"{source.path}:{code.lineno}: {code.value}"

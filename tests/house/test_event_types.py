@@ -18,7 +18,7 @@ def test_no_other_file_of_the_application_spells_an_events_name() -> None:
         f"{source.path}:{node.lineno}: {node.value}"
         for source in application()
         if source.path != THE_LIST
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Constant) and node.value in names
     ]
     assert spelled == []

@@ -26,7 +26,7 @@ def _skipped(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _codes(source: Source) -> Iterator[str]:
-    nodes = list(ast.walk(source.tree))
+    nodes = list(source.nodes)
     skipped = {id(inner) for node in nodes for inner in _skipped(node)}
     for node in nodes:
         match node:

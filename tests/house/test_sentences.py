@@ -80,7 +80,7 @@ def test_pasted_problem_is_found(body: str) -> None:
 
 
 def _pasted_problems(source: Source) -> Iterator[str]:
-    for function in ast.walk(source.tree):
+    for function in source.nodes:
         if not isinstance(function, ast.FunctionDef):
             continue
         pasted = {

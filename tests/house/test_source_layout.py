@@ -32,7 +32,7 @@ def test_nine_functions_in_ten_are_shorter_than_40_lines() -> None:
     lengths = [
         (node.end_lineno or node.lineno) - node.lineno + 1
         for source in application()
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     long = sum(length >= LONG_FUNCTION for length in lengths)
@@ -62,7 +62,7 @@ def test_threads_that_meet_do_not_wait_for_ever() -> None:
     patient = [
         f"{source.path}:{node.lineno}"
         for source in python_sources()
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Call)
         and ast.unparse(node.func).endswith("Barrier")
         and "timeout" not in {keyword.arg for keyword in node.keywords}

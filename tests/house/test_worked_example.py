@@ -19,15 +19,23 @@ LINE = re.compile(r"^\| `([\w/.]+)` \| `(\w+)` \| `(.*support_phone.*)` \|$", re
 REVISION = re.compile(r"`flask (db revision support_phone) \"([^\"]+)\"`")
 COPIED = ("app", "migrations")
 NUMBER = "+49 221 12345"
-CALLERS = """
+USES = """
 import json, sys
-from app import create_app
+from wsgi import app
 from tests.console.staff_client import ConsoleClient
-app = create_app()
+def flask(*arguments, entered=""):
+    done = app.test_cli_runner().invoke(args=arguments, input=entered)
+    return done.exit_code, done.stdout, done.stderr
 def ask(query, headers=None, **variables):
     sent = {"query": query, "variables": variables}
     return app.test_client().post("/graphql/", json=sent, headers=headers).json["data"]
-owner, password, phone = sys.argv[1:]
+owner, password, number, phone = sys.argv[1:]
+commands = [
+    flask("user", "create", owner, "--superuser", "--password-stdin", entered=password),
+    flask("shop", "set", "support-phone", number),
+    flask("shop", "show", "--json"),
+    flask("shop", "set", "support-phone", "1" * 33),
+]
 token = ask(f'mutation {{ tokenCreate(email: "{owner}", password: "{password}") {{ token }} }}')
 bearer = {"Authorization": "Bearer " + token["tokenCreate"]["token"]}
 update = '''mutation ($to: String) {
@@ -39,8 +47,10 @@ read = ask("{ shop { supportPhone } }", bearer)
 console = ConsoleClient(app.test_client(), None)
 console.sign_in(owner, password)
 pages = [console.open(f"/console/{name}/").html for name in ("settings", "audit")]
-print(json.dumps({"refused": refused, "read": read, "pages": pages}))
+commands.append(flask("export", "-", "--only", "settings"))
+print(json.dumps({"commands": commands, "refused": refused, "read": read, "pages": pages}))
 """
+"""What uses a setting, in one process: starting each command takes longer than all of this."""
 
 
 @pytest.fixture
@@ -74,23 +84,22 @@ def test_setting_works_everywhere_with_the_lines_of_the_example(project: Install
     flask(project, "db", "upgrade")
     flask(project, *command.split(), message)
     flask(project, "db", "upgrade")
-    owner = ("owner@example.com", "--superuser", "--password-stdin")
-    flask(project, "user", "create", *owner, entered=PASSWORD)
 
-    flask(project, "shop", "set", "support-phone", NUMBER)
-    assert phone(project) == NUMBER
-    refused = project.run_python("-m", "flask", "shop", "set", "support-phone", "1" * 33)
-    assert (refused.returncode, "32 characters" in refused.stderr) == (3, True)
+    used = project.run_python("-c", USES, "owner@example.com", PASSWORD, NUMBER, "+49 30 1")
+    assert used.returncode == 0, used.stderr
+    found: dict[str, Any] = json.loads(used.stdout)
+    made, told, shown, refused, exported = found["commands"]
+    assert (made[0], told[0], shown[0], exported[0]) == (0, 0, 0, 0), found["commands"]
+    assert json.loads(shown[1])["supportPhone"] == NUMBER
+    assert (refused[0], "32 characters" in refused[2]) == (3, True)
 
-    shown = project.run_python("-c", CALLERS, "owner@example.com", PASSWORD, "+49 30 1")
-    found: dict[str, Any] = json.loads(shown.stdout)
     assert found["refused"]["shopSettingsUpdate"]["errors"] == [{"field": "supportPhone"}]
     assert found["read"] == {"shop": {"supportPhone": "+49 30 1"}}
     for text in ("Support phone", "For customers.", 'value="+49 30 1"'):
         assert text in found["pages"][0]
     assert "Support phone" in found["pages"][1]
 
-    lines = map(json.loads, flask(project, "export", "-", "--only", "settings").splitlines())
+    lines = map(json.loads, exported[1].splitlines())
     assert [line["support_phone"] for line in lines if line["type"] == "settings"] == ["+49 30 1"]
 
 
@@ -112,16 +121,10 @@ def example_lines() -> list[tuple[str, str, str]]:
     return lines
 
 
-def phone(project: Installation) -> str:
-    shown: dict[str, str] = json.loads(flask(project, "shop", "show", "--json"))
-    return shown["supportPhone"]
-
-
-def flask(project: Installation, *arguments: str, entered: str = "") -> str:
-    """Return what ``flask ARGUMENTS`` prints in the copy."""
-    result = project.run_python("-m", "flask", *arguments, entered=entered)
+def flask(project: Installation, *arguments: str) -> None:
+    """Run ``flask ARGUMENTS`` in the copy."""
+    result = project.run_python("-m", "flask", *arguments)
     assert result.returncode == 0, result.stderr
-    return result.stdout
 
 
 def add_line(path: Path, where: str, line: str) -> None:
