@@ -16,9 +16,8 @@ class OAuthClientRecord(Record):
 
     URIs and scopes are separated by spaces. ``is_public``: it can't keep a secret. ``key_set`` is
     the JSON of the public keys (RFC 7517) by which it proves who it is, without a secret.
-    ``app_id`` is the app whose tokens it gets by client credentials. With a ``subject_salt`` it
-    knows people by subjects of its own. ``allows_devices``: people can sign in with it by a code
-    that they enter elsewhere (RFC 8628).
+    ``app_id`` is the app whose tokens it gets by client credentials. ``allows_devices``: people
+    can sign in with it by a code that they enter elsewhere (RFC 8628).
     """
 
     __tablename__ = "oauth_clients"
@@ -41,7 +40,6 @@ class OAuthClientRecord(Record):
         ForeignKey("apps.id", ondelete="CASCADE"), index=True
     )
     logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
-    subject_salt: Mapped[str] = mapped_column(String(64), default="", server_default="")
     created_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
 

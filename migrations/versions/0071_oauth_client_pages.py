@@ -1,4 +1,4 @@
-"""Logos and users of OAuth clients, pairwise subjects, and apps with client credentials alone."""
+"""Logos and users of OAuth clients, and apps with client credentials alone."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -15,10 +15,6 @@ def upgrade() -> None:
         op.add_column(
             table, sa.Column(name, sa.Boolean(), nullable=False, server_default=sa.false())
         )
-    op.add_column(
-        "oauth_clients",
-        sa.Column("subject_salt", sa.String(length=64), server_default="", nullable=False),
-    )
     op.create_table(
         "oauth_client_logos",
         sa.Column("name", sa.String(length=64), nullable=False),
@@ -57,6 +53,5 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_table("oauth_uses")
     op.drop_table("oauth_client_logos")
-    op.drop_column("oauth_clients", "subject_salt")
     for table, name in (("apps", "client_credentials_only"), ("app_tokens", "is_by_client")):
         op.drop_column(table, name)

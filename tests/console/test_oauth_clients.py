@@ -13,11 +13,11 @@ from app.domain.values.inputs import Upload
 from app.ports import Ports
 from app.services.oauth.client_pages import update_client_logo
 from app.services.oauth.clients import list_clients, show_client
-from app.services.oauth.grants import is_client_secret
+from app.services.oauth.grants import find_issued_token, is_client_secret
 from app.services.operations.cleanup import clean_up
 from tests.builders.apps import make_app
 from tests.builders.oauth import CALLBACK, grant, make_client
-from tests.builders.people import NOBODY, make_user
+from tests.builders.people import NOBODY, make_staff, make_user
 from tests.console.conftest import StaffConsole
 from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.clock import FakeClock
@@ -216,6 +216,32 @@ def test_activity_shows_who_used_it_in_the_last_30_days(
     assert clean_up(shop, OPERATOR).oauth_uses == 1
     later = staff_console(APPS, Permission.MANAGE_USERS, email="later@example.com").open(tab).text
     assert "ann@example.com" not in later
+
+
+def test_staff_see_and_end_what_a_person_allowed(staff_console: StaffConsole, shop: Ports) -> None:
+    client, user = make_client(shop, "Glazebook"), make_user(shop, "ann@example.com")
+    granted = grant(shop, client.client, user)
+    here = f"/console/customers/{user}?view=account"
+    console = staff_console(Permission.MANAGE_USERS)
+    shown = console.open(here)
+    assert "Glazebook" in shown.text
+    end = f"/console/people/{user}/programs/{client.id}/disconnect"
+    assert f'action="{end}"' in shown.html
+    other = staff_console(Permission.MANAGE_APPS, email="apps@example.com")
+    assert other.send(end, seen_at=LIST).status == 403
+    assert find_issued_token(shop, NOBODY, client.client, granted.access_token) is not None
+    done = console.follow(console.send(end, seen_at=here))
+    assert "Disconnected the program." in done.text
+    assert "Glazebook" not in done.text
+    assert find_issued_token(shop, NOBODY, client.client, granted.access_token) is None
+    again = console.follow(console.send(end, seen_at=here))
+    assert "This program isn't connected." in again.text
+    staff = make_staff(shop, "support@example.com")
+    grant(shop, client.client, staff)
+    refused = console.send(
+        f"/console/people/{staff}/programs/{client.id}/disconnect", seen_at=here
+    )
+    assert refused.status == 403
 
 
 def test_clients_are_found_by_name_and_id(staff_console: StaffConsole, shop: Ports) -> None:

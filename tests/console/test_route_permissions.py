@@ -46,6 +46,7 @@ LISTS = {
         webhooks.resume webhooks.send_waiting webhooks.show""",
     (STAFF,): """
         account_actions.activate account_actions.deactivate account_actions.end_one
+        account_actions.disconnect
         account_actions.remove account_actions.reset_factors account_actions.send_link
         account_actions.show
         account_actions.sign_out account_actions.unblock

@@ -23,6 +23,7 @@ from app.domain.values.text import translatable
 from app.services.accounts.password_resets import send_reset_link
 from app.services.authorization.register import needs_proof
 from app.services.imports.exports import export_person
+from app.services.oauth.consents import disconnect_program_of_user
 from app.services.people.customers import delete_customer
 from app.services.people.erasure import erase_person
 from app.services.people.staff import delete_staff
@@ -145,6 +146,17 @@ def end_one(key: int, session_id: int) -> BaseResponse:
         translatable("Session ended."),
         lambda: end_user_session(ports(), actor(), key, session_id),
         view="sessions",
+    )
+
+
+@blueprint.post("/<key:key>/programs/<slug:client_id>/disconnect")
+def disconnect(key: int, client_id: str) -> BaseResponse:
+    """Take back what the person allowed a program."""
+    return _act(
+        key,
+        translatable("Disconnected the program."),
+        lambda: disconnect_program_of_user(ports(), actor(), key, client_id),
+        view="account",
     )
 
 

@@ -58,6 +58,7 @@ from app.services.commerce.orders import list_newest_orders_of
 from app.services.console.sign_in_diagnosis import SignInDiagnosis, diagnose_sign_in
 from app.services.mails.mail_log import list_mails
 from app.services.metadata import public_metadata_of_users
+from app.services.oauth.consents import list_programs_of_user
 from app.services.people.customers import delete_customer, update_customer
 from app.services.people.directory import list_customers, show_user
 from app.services.people.user_sessions import Person
@@ -383,6 +384,7 @@ def _values(
         "user": user,
         "customer": make_customer_page(person, viewer, orders, addresses, question_name),
         "factors": factor_rows(user) if view == "sessions" else (),
+        "programs": list_programs_of_user(ports(), actor(), user) if view == "account" else (),
         "sign_in": diagnosis and make_sign_in_card(diagnosis, actor(), now()),
         "metadata": person_metadata_card(
             person,

@@ -67,6 +67,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.services.console.sign_in_methods import sign_in_methods_of_staff
+from app.services.oauth.consents import list_programs_of_user
 from app.services.people.directory import list_staff
 from app.services.people.groups import list_groups
 from app.services.people.staff import NewStaff, StaffChanges, create_staff, update_staff
@@ -459,6 +460,7 @@ def _values(
         "user": user,
         "member": make_staff_page(person, actor(), groups, methods, question_name),
         "factors": factor_rows(user) if view == "sessions" else (),
+        "programs": list_programs_of_user(ports(), actor(), user) if view == "account" else (),
         "metadata": person_metadata_card(
             person,
             "console.staff.show",

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import OAuthClient, store_scopes
@@ -24,6 +25,11 @@ from app.services.authorization.register import (
     account_owner_only,
     building_block,
     requires_person,
+)
+from app.services.identity.users import (
+    find_user_by_key,
+    require_manage_permission,
+    require_manageable,
 )
 from app.services.oauth.clients import has_client_id
 from app.services.sign_in.reauthentication import own_id
@@ -97,11 +103,25 @@ def list_connected_programs(ports: Ports, actor: Actor) -> tuple[ConnectedProgra
 
 
 @requires_person(Permission.MANAGE_USERS, Permission.MANAGE_STAFF)
-def list_programs_of_user(
-    ports: Ports, actor: Actor, user_id: int
-) -> tuple[ConnectedProgram, ...]:
-    """Return the third parties that a person allowed something, by name."""
-    return _programs(ports, user_id)
+def list_programs_of_user(ports: Ports, actor: Actor, user: User) -> tuple[ConnectedProgram, ...]:
+    """Return the third parties that a person allowed something, by name.
+
+    Those of customers for MANAGE_USERS, of staff for MANAGE_STAFF.
+    """
+    require_manage_permission(actor, is_staff=user.is_staff)
+    return _programs(ports, user.id)
+
+
+@requires_person(Permission.MANAGE_USERS, Permission.MANAGE_STAFF)
+def disconnect_program_of_user(ports: Ports, actor: Actor, user_id: int, client_id: str) -> None:
+    """Take back what a person allowed a client, and end its sessions of theirs.
+
+    Refuses NOT_FOUND on ``client``, and on ``id`` NOT_FOUND and OUT_OF_SCOPE_USER for the person.
+    """
+    with ports.database.transaction(account(user_id)) as session:
+        user = find_user_by_key(session, user_id)
+        require_manageable(actor, user)
+        _disconnect(ports, actor, session, user_id, user.email, client_id)
 
 
 @account_owner_only
@@ -112,11 +132,11 @@ def disconnect_program(ports: Ports, actor: Actor, client_id: str) -> None:
     """
     user_id = own_id(actor)
     with ports.database.transaction(account(user_id)) as session:
-        _disconnect(ports, actor, session, user_id, client_id)
+        _disconnect(ports, actor, session, user_id, actor.name, client_id)
 
 
 def _disconnect(
-    ports: Ports, actor: Actor, session: Session, user_id: int, client_id: str
+    ports: Ports, actor: Actor, session: Session, user_id: int, name: str, client_id: str
 ) -> None:
     client = session.scalar(select(OAuthClientRecord).where(has_client_id(client_id)))
     stored = None if client is None else session.get(OAuthConsentRecord, (user_id, client.id))
@@ -140,7 +160,7 @@ def _disconnect(
         "sessions": len(session.scalars(ended.returning(SessionRecord.id)).all()),
     }
     session.delete(stored)
-    entry = Change("oauth_consent.revoke", "User", user_id, actor.name, before=before)
+    entry = Change("oauth_consent.revoke", "User", user_id, name, before=before)
     record(ports, actor, session, entry)
 
 
