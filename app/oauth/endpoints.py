@@ -37,8 +37,9 @@ from app.oauth.protocol import (
     caller,
 )
 from app.services.identity.identify import identify, record_use
+from app.services.oauth.client_sessions import read_id_token
 from app.services.oauth.consents import allow_client, consent_proof, scopes_to_allow
-from app.services.oauth.userinfo import issuer_of, show_claims
+from app.services.oauth.userinfo import has_unused_factor, issuer_of, show_claims, subject_of
 from app.services.sign_in.sessions import SecondFactorSkipped
 from app.web.caller import visitor_from
 from app.web.headers import cors_headers, preflight_headers
@@ -48,6 +49,7 @@ from app.web.request_hooks import note_actor
 AUTHORIZE = "/oauth/authorize"
 LOGOUT = "/oauth/logout"
 _SIGNED_IN_AFTER = "signed_in_after"
+_HINT = "id_token_hint"
 _NEW_SIGN_IN = frozenset(("login", "select_account"))
 _NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _JSON = "application/json"
@@ -231,10 +233,16 @@ class _Endpoints:
     def _authorize(self, asked: ProtocolRequest) -> BaseResponse:
         asked.check_parameters()
         person = self._pages.person()
-        fresh = person if person is not None and not _is_old(person, asked) else None
+        is_meant = person is None or _is_hinted(person, asked)
+        is_fresh = person is not None and is_meant and not _is_old(person, asked)
+        fresh = person if is_fresh else None
         grant = self._server.get_consent_grant(asked, fresh)
         _check_options(asked, grant.redirect_uri)
-        prompts = _prompts(asked)
+        has_returned, prompts = _SIGNED_IN_AFTER in asked.payload.data, _prompts(asked)
+        if has_returned and not is_meant:
+            raise LoginRequiredError(redirect_uri=grant.redirect_uri)
+        if fresh is not None and not has_returned and _steps_up(fresh, asked):
+            fresh = None
         if fresh is None or prompts & _NEW_SIGN_IN:
             pages = self._pages
             url_of = pages.sign_in_url if person is None else pages.sign_in_again_url
@@ -392,6 +400,24 @@ def _is_old(person: Person, asked: ProtocolRequest) -> bool:
     return caller().ports.clock.timestamp() - since > int(max_age)
 
 
+def _is_hinted(person: Person, asked: ProtocolRequest) -> bool:
+    """Whether the person is the one of the request's ID token, if it has one."""
+    hint = asked.payload.data.get(_HINT)
+    if hint is None:
+        return True
+    asking = caller()
+    claims = read_id_token(asking.ports, asking.actor, issuer_of(asking.actor), hint)
+    return claims.get("sub") == subject_of(person.actor.user_id or 0)
+
+
+def _steps_up(person: Person, asked: ProtocolRequest) -> bool:
+    """Whether the client wants a second factor, and the person has one that they didn't use."""
+    wanted = (asked.payload.data.get("acr_values") or "").split()
+    if TWO_FACTORS not in wanted or "none" in _prompts(asked):
+        return False
+    return has_unused_factor(caller().ports, person.actor)
+
+
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < _MAX_DIGITS
 
@@ -405,6 +431,9 @@ def _after_sign_in(asked: ProtocolRequest) -> str:
     values = dict(asked.payload.data.items())
     prompts, now = _prompts(asked), int(caller().ports.clock.timestamp())
     after = [int(value) for value in (values.get(_SIGNED_IN_AFTER, ""),) if _is_number(value)]
+    if _HINT in values or TWO_FACTORS in values.get("acr_values", "").split():
+        # So that a sign-in as someone else, or without a factor, isn't asked for again.
+        after.append(now)
     max_age = values.pop("max_age", "")
     if _is_number(max_age):
         after.append(max(0, now - int(max_age)))

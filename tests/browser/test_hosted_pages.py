@@ -3,20 +3,27 @@
 Once in light and English, once in dark and Arabic, on a phone.
 """
 
+from io import BytesIO
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, ViewportSize, expect
 
-from app.domain.authorization.actor import WORKER
+from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.mails.mail import MailKind
+from app.domain.values.inputs import Upload
 from app.services.accounts.password_resets import answer_reset_requests
+from app.services.oauth.client_pages import update_client_logo
 from tests.browser.authenticator import VirtualAuthenticator
 from tests.browser.console import RunningShop
+from tests.builders.oauth import make_client
 from tests.builders.outbox import mails
 from tests.builders.people import PASSWORD
 from tests.builders.shop import configure_shop
 from tests.house.sources import ROOT
+from tests.oauth.pages import authorization
 
 AXE = ROOT / "tests" / "browser" / "node_modules" / "axe-core" / "axe.min.js"
 FINDINGS = """async () => (await axe.run()).violations.map(
@@ -39,6 +46,17 @@ def examine(page: Page, name: str, pictures: Path | None) -> None:
         assert not wide, name
         if pictures is not None:
             page.screenshot(path=pictures / f"{name}-{size['width']}.png", full_page=True)
+
+
+def open_consent(page: Page, shop: RunningShop, url: str) -> None:
+    """Let a program with a logo ask for the person's consent."""
+    client = make_client(shop.ports, "Glazebook")
+    image = BytesIO()
+    Image.new("RGB", (64, 64), "teal").save(image, "PNG")
+    logo = Upload("logo.png", "image/png", image.getvalue())
+    update_client_logo(shop.ports, OPERATOR, client.id, logo)
+    page.goto(f"{url}/oauth/authorize?{urlencode(authorization(client))}")
+    expect(page.locator("main img")).to_be_visible()
 
 
 @pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "ar")])
@@ -98,6 +116,8 @@ def test_customer_signs_up_with_code_and_passkey(
     expect(page).to_have_url(f"{url}/account/")
     page.goto(f"{url}/account/password")
     look("password-change")
+    open_consent(page, small_shop, url)
+    look("consent")
     configure_shop(ports, allow_storefront_traffic=False)
     page.goto(f"{url}/account/")
     look("closed")

@@ -194,6 +194,45 @@ def test_new_second_factor_asks_for_a_new_sign_in(
     assert "code" in sent_back(provider.get(next_path(asked)))
 
 
+def test_second_factor_is_asked_for_where_the_person_has_one(
+    ports: Ports, provider: Provider, own: Registered
+) -> None:
+    user = make_user(ports)
+    provider.pages.sign_in(user, SessionOrigin.OIDC)
+    assert "code" in sent_back(provider.authorize(own, acr_values="aal2"))
+    make_passkey(ports, user, SoftwareAuthenticator())
+    assert "code" in sent_back(provider.authorize(own, acr_values="aal1"))
+    assert "code" in sent_back(provider.authorize(own, acr_values="aal2", prompt="none"))
+    asked = provider.authorize(own, acr_values="aal1 aal2")
+    assert asked.headers["Location"].startswith("/account/again?")
+    # It's a wish: who signs in without a factor again isn't asked in circles.
+    provider.pages.sign_in(user, SessionOrigin.OIDC)
+    assert "code" in sent_back(provider.get(next_path(asked)))
+
+
+def test_hint_names_who_is_to_be_signed_in(
+    ports: Ports, provider: Provider, own: Registered
+) -> None:
+    ann, bea = make_user(ports, "ann@example.com"), make_user(ports, "bea@example.com")
+    provider.pages.sign_in(ann)
+    hint = provider.exchange(own, provider.code(own)).json()["id_token"]
+    for prompt in (None, "none"):
+        assert "code" in sent_back(provider.authorize(own, id_token_hint=hint, prompt=prompt))
+    provider.pages.sign_in(bea)
+    silent = sent_back(provider.authorize(own, id_token_hint=hint, prompt="none"))
+    assert silent["error"] == ["login_required"]
+    asked = provider.authorize(own, id_token_hint=hint)
+    assert asked.headers["Location"].startswith("/account/again?")
+    provider.pages.sign_in(bea)
+    assert sent_back(provider.get(next_path(asked)))["error"] == ["login_required"]
+    provider.pages.sign_in(ann)
+    assert "code" in sent_back(provider.get(next_path(asked)))
+    token = provider.exchange(own, provider.code(own)).json()["access_token"]
+    for other in (token, "none", hint[:-2]):
+        refused = sent_back(provider.authorize(own, id_token_hint=other, prompt="none"))
+        assert refused["error"] == ["login_required"], other
+
+
 def test_third_party_asks_once_for_consent(ports: Ports, provider: Provider) -> None:
     client = make_client(ports)
     person = provider.pages.sign_in(make_user(ports))

@@ -6,6 +6,7 @@ from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User, avatar_path
 from app.domain.authorization.actor import STAFF_SCOPE, Actor
 from app.domain.oauth import ADDRESS, EMAIL, OPENID, PHONE, PROFILE
+from app.domain.second_factors import used_second_factor
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
@@ -13,6 +14,8 @@ from app.services.accounts.stored_addresses import addresses_by_user
 from app.services.authorization.register import account_owner_only, building_block, clients_with
 from app.services.authorization.session_rights import effective_user, find_session_again
 from app.services.keys import ring
+from app.services.second_factors.stored_factors import read_factors
+from app.services.sign_in.reauthentication import own_id
 
 ISSUER_SUFFIX = "/graphql/"
 
@@ -110,6 +113,15 @@ def _contact(address: Address | None, scopes: Collection[str]) -> Mapping[str, o
         }
         claims["address"] = {name: value for name, value in parts.items() if value}
     return claims
+
+
+@account_owner_only
+def has_unused_factor(ports: Ports, actor: Actor) -> bool:
+    """Whether the caller has a second factor, and signed in without one."""
+    if used_second_factor(actor.amr):
+        return False
+    with ports.database.transaction() as session:
+        return bool(read_factors(session, own_id(actor)).types)
 
 
 @building_block
