@@ -13,8 +13,7 @@ from app.models import AppRecord, AppTokenRecord, OAuthAssertionRecord, OAuthCli
 from app.ports import Ports
 from app.services.authorization.register import input_decides
 from app.services.identity.stored_apps import store_token
-from app.services.oauth.clients import app_token_name
-from app.services.oauth.grants import note_use
+from app.services.oauth.clients import app_token_name, note_use
 
 MAX_ASSERTION_LIFETIME = timedelta(minutes=10)
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, false, select
+from sqlalchemy import ColumnElement, delete, false, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.apps.apps import DEFAULT_OVERLAP, overlap_problem
@@ -29,13 +30,23 @@ from app.domain.oauth import (
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import ABSENT, Absent, Seen, require_unchanged
 from app.domain.values.text_rules import is_storable
-from app.models import AppTokenRecord, OAuthClientRecord, OAuthClientSecretRecord, SessionRecord
+from app.models import (
+    AppTokenRecord,
+    OAuthClientRecord,
+    OAuthClientSecretRecord,
+    OAuthUseRecord,
+    SessionRecord,
+)
 from app.ports import NamedRow, Ports, ReadSession
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, requires_person
 from app.services.identity.stored_apps import locked_app
 
 CLIENT = "OAuthClient"
+
+_USED_EVERY = timedelta(minutes=1)
+"""How exactly the last use of a client is known."""
+
 _PRIVILEGED = Problem(
     "OUT_OF_SCOPE_PERMISSION",
     "Only people with all permissions can manage clients of first parties, or with staff scopes.",
@@ -242,6 +253,31 @@ def to_client(
         secrets=secrets,
         logo=stored.logo,
         app_name=app_name,
+    )
+
+
+@building_block
+def note_use(
+    ports: Ports, session: Session, client: OAuthClient, user_id: int | None = None
+) -> None:
+    """Remember when the client was last given tokens, and of whom."""
+    now = ports.clock.now()
+    last = OAuthClientRecord.last_used_at
+    session.execute(
+        update(OAuthClientRecord)
+        .where(OAuthClientRecord.id == client.id, or_(last.is_(None), last < now - _USED_EVERY))
+        .values(last_used_at=now)
+    )
+    if user_id is None:
+        return
+    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
+    insert = dialect.insert(OAuthUseRecord)
+    session.execute(
+        insert.values(client_id=client.id, user_id=user_id, used_at=now).on_conflict_do_update(
+            index_elements=[OAuthUseRecord.client_id, OAuthUseRecord.user_id],
+            set_={"used_at": insert.excluded.used_at},
+            where=OAuthUseRecord.used_at < now - _USED_EVERY,
+        )
     )
 
 

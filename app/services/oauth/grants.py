@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from urllib.parse import parse_qsl, urlsplit
 
-from sqlalchemy import Select, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
@@ -43,7 +42,6 @@ from app.models import (
     OAuthClientSecretRecord,
     OAuthCodeRecord,
     OAuthRefreshTokenRecord,
-    OAuthUseRecord,
     SessionRecord,
 )
 from app.ports import Ports
@@ -62,7 +60,7 @@ from app.services.authorization.session_rights import (
 from app.services.authorization.shop_state import Lookup
 from app.services.identity.own_tokens import verify_own_token
 from app.services.oauth.client_sessions import ClientPerson, join_sessions, sid_of_grant
-from app.services.oauth.clients import has_client_id, to_client
+from app.services.oauth.clients import has_client_id, note_use, to_client
 from app.services.oauth.consents import missing_consent, not_allowed
 from app.services.oauth.userinfo import issuer_of, subject_of
 from app.services.second_factors.stored_factors import read_factors
@@ -76,9 +74,6 @@ from app.services.sign_in.sessions import (
     open_session,
 )
 from app.services.sign_in.tokens import sign_access
-
-_USED_EVERY = timedelta(minutes=1)
-"""How exactly the last use of a client is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,31 +396,6 @@ def _named_in_token(live: LiveSession) -> User:
         return user
     email = user.email if client.covers(EMAIL) else ""
     return replace(user, email=email, is_staff=user.is_staff and client.is_for_staff)
-
-
-@building_block
-def note_use(
-    ports: Ports, session: Session, client: OAuthClient, user_id: int | None = None
-) -> None:
-    """Remember when the client was last given tokens, and of whom."""
-    now = ports.clock.now()
-    last = OAuthClientRecord.last_used_at
-    session.execute(
-        update(OAuthClientRecord)
-        .where(OAuthClientRecord.id == client.id, or_(last.is_(None), last < now - _USED_EVERY))
-        .values(last_used_at=now)
-    )
-    if user_id is None:
-        return
-    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
-    insert = dialect.insert(OAuthUseRecord)
-    session.execute(
-        insert.values(client_id=client.id, user_id=user_id, used_at=now).on_conflict_do_update(
-            index_elements=[OAuthUseRecord.client_id, OAuthUseRecord.user_id],
-            set_={"used_at": insert.excluded.used_at},
-            where=OAuthUseRecord.used_at < now - _USED_EVERY,
-        )
-    )
 
 
 def _provider_of(signed_in: SessionRecord) -> ProviderSession | None:
