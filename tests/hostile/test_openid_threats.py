@@ -78,8 +78,9 @@ def test_issuer_follows_no_header_of_the_request(shop: Ports) -> None:
             urls = [told[name] for name in told if name.endswith(("_endpoint", "_uri"))]
             assert all(url.startswith(f"{public}/") for url in urls)
         auth = (client.id, client.secret)
-        codes = site.test_client().post("/oauth/device_authorization", auth=auth, headers=headers)
-        assert codes.json["verification_uri"] == f"{public}/oauth/device"
+        begun = site.test_client().post("/oauth/device_authorization", auth=auth, headers=headers)
+        codes = begun.json or {}
+        assert codes["verification_uri"] == f"{public}/oauth/device"
     for answer in (here.open(path), here.open(refused)):
         [iss] = parse_qs(urlsplit(answer.leads_to).query)["iss"]
         assert iss == public

@@ -1,6 +1,7 @@
 """Every security requirement names the tests that show it, and each of them exists."""
 
 import ast
+import re
 
 import pytest
 
@@ -15,11 +16,16 @@ SECTIONS = (
         "Tokens",
         "Sign-in",
         "Single sign-on",
+        "OpenID provider",
         "Apps",
         "GraphQL",
     ),
     *("Console", "Outgoing calls", "Secrets", "Audit log", "Supply", "Since the hostile review"),
 )
+
+
+OAUTH_AND_OIDC = {1: 2, 2: 3, 3: 5, 4: 16, 5: 5, 6: 2, 7: 3}
+"""How many requirements each section of ASVS 5.0's chapter 10 has."""
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +54,16 @@ def test_every_requirement_names_tests_or_a_gap() -> None:
         if not (item.tests or item.missing)
     ]
     assert unshown == []
+
+
+def test_chapter_on_oauth_and_oidc_is_complete() -> None:
+    named = " ".join(item.reference for items in sections().values() for item in items)
+    asked = [
+        f"10.{section}.{number}"
+        for section, count in OAUTH_AND_OIDC.items()
+        for number in range(1, count + 1)
+    ]
+    assert [one for one in asked if not re.search(rf"\b{re.escape(one)}\b", named)] == []
 
 
 def test_every_attack_is_listed(existing: set[str]) -> None:

@@ -150,6 +150,19 @@ def test_refresh_token_rotates_and_one_that_comes_again_ends_the_family(ports: P
     assert refresh(ports, client, second.refresh_token) is None
 
 
+def test_refreshing_does_not_prolong_a_grant(ports: Ports, clock: FakeClock) -> None:
+    client, user = make_client(ports).client, make_user(ports)
+    granted = grant(ports, client, user, OFFLINE_SCOPES)
+    lifetime = ports.configuration.jwt_ttl_refresh
+    clock.pass_(seconds=lifetime - 60)
+    later = refresh(ports, client, granted.refresh_token)
+    assert later is not None
+    assert later.expires_in <= 60
+    clock.pass_(seconds=61)
+    assert refresh(ports, client, later.refresh_token) is None
+    assert not works(ports, later.access_token)
+
+
 def test_refresh_token_belongs_to_its_client_and_to_this_endpoint(ports: Ports) -> None:
     user, client = make_user(ports), make_client(ports).client
     granted = grant(ports, client, user, OFFLINE_SCOPES)
