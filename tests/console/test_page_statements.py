@@ -5,14 +5,17 @@ from html import unescape
 
 from flask import Flask
 
+from app.console.security.provider_editing import PRESETS
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.people import make_staff
+from tests.builders.provider_records import make_provider
 from tests.console.populated_shop import open_console
 from tests.console.route_requests import routes_about_others
 from tests.fixtures.statements import recorded_statements, selects
 
 MOST = 8
+ADDING = "/console/single-sign-on/new"
 OWN = "/console/account/security/"
 _TAB = re.compile(r'href="([^"]*\?view=[a-z-]+)"')
 
@@ -21,11 +24,14 @@ def test_every_list_and_page_of_a_thing_takes_few_statements(
     console_app: Flask, populated_shop: Ports
 ) -> None:
     make_staff(populated_shop, "boss@example.com", *Permission)
+    for place in range(1, 9):
+        slug = "keycloak" if place == 1 else f"keycloak-{place}"
+        make_provider(populated_shop, slug=slug, issuer=f"https://{slug}.example")
     console = open_console(console_app, populated_shop, "boss@example.com")
     pages = {
         route.address
         for route in routes_about_others(console_app)
-        if route.method == "GET" and route.endpoint.endswith((".index", ".show"))
+        if route.method == "GET" and route.endpoint.endswith((".index", ".show", ".new", ".edit"))
     }
     assert {"/console/", "/console/customers/", "/console/audit/", "/console/sign-ins/"} <= pages
     assert len(pages) > 25
@@ -37,7 +43,8 @@ def test_every_list_and_page_of_a_thing_takes_few_statements(
     }
     assert "/console/apps/1?view=activity" in tabs
     found = {}
-    for address in [*pages, *tabs, OWN, *(f"{address}?q=ann" for address in pages)]:
+    presets = [f"{ADDING}?preset={name}" for name in PRESETS]
+    for address in [*pages, *tabs, OWN, *presets, *(f"{address}?q=ann" for address in pages)]:
         console.open(address)  # what a process reads once is read before
         with recorded_statements() as statements:
             console.open(address)

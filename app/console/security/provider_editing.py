@@ -39,6 +39,7 @@ from app.domain.single_sign_on.group_mapping import (
 )
 from app.domain.single_sign_on.provider_settings import SETTINGS, Setting, SettingType
 from app.domain.values.errors import Refused
+from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
 from app.domain.values.text import Sentence, translatable
 from app.services.shop.impact import BoundedCount
 from app.services.single_sign_on.provider_checks import (
@@ -52,9 +53,9 @@ from app.services.single_sign_on.provider_settings import (
     Plugin,
     ProviderUpdate,
     list_mappable_groups,
+    list_plugins,
     provider_facts_of,
     save_provider,
-    show_plugin,
 )
 from app.web.converters import one_of
 from app.web.translation import lazy_text, problem_text, text
@@ -413,14 +414,10 @@ def _callback(slug: str) -> str:
 
 def _free_slug(key: str) -> str:
     """Return a short name that no provider has yet."""
+    plugins = list_plugins(ports(), actor(), PageRequest(MAX_PAGE_SIZE)).items
+    taken = {plugin.slug for plugin in plugins}
     tried = (key, *(f"{key}-{number}" for number in range(2, _TRIES)))
-    plugins = ((slug, f"{slug}.authentication.openidconnect") for slug in tried)
-    free = (
-        slug
-        for slug, plugin_id in plugins
-        if (plugin := show_plugin(ports(), actor(), plugin_id)) is None or plugin.slug != slug
-    )
-    return next(free, "")
+    return next((slug for slug in tried if slug not in taken), "")
 
 
 @blueprint.post("/<slug:slug>/discover")

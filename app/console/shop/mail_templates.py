@@ -571,7 +571,7 @@ def _editor(
             found,
             entries,
             partial(_address, kind),
-            show_default_language(ports(), actor()),
+            found.default_language,
         ),
         "form": form,
         "marks": marks or {},

@@ -72,12 +72,16 @@ class TemplateEntry:
 
 @dataclass(frozen=True, slots=True)
 class TemplateDetails:
-    """What the editor begins with: the current ``version``, or 0 and the default's sources."""
+    """What the editor begins with: the current ``version``, or 0 and the default's sources.
+
+    ``default_language`` is the shop's.
+    """
 
     version: int
     template: OwnTemplate
     versions: tuple[TemplateVersion, ...]
     fault: Problem | None
+    default_language: str
 
 
 @requires_person(Permission.MANAGE_SETTINGS)
@@ -119,7 +123,9 @@ def show_template(
         chosen = [row for row in rows if (row.version == version if version else row.is_current)]
         if chosen:
             row = chosen[0]
-            return TemplateDetails(row.version, _sources(row), versions, _fault(ports, row))
+            return TemplateDetails(
+                row.version, _sources(row), versions, _fault(ports, row), default_language
+            )
     if version:
         return None
     fault = None
@@ -129,7 +135,7 @@ def show_template(
         template, fault = None, broken.problem
     if template is None:
         template = ports.email_templates.starter(kind, language or default_language)
-    return TemplateDetails(0, template, versions, fault)
+    return TemplateDetails(0, template, versions, fault, default_language)
 
 
 @requires_person(Permission.MANAGE_SETTINGS)
