@@ -63,14 +63,15 @@ class _Connection:
 def request_bytes(
     path: str, body: bytes = b"", headers: dict[str, str] | None = None, *, port: int
 ) -> bytes:
-    """A whole HTTP/1.1 request: POST with a body, GET without."""
+    """A whole HTTP/1.1 request: POST with a body, of JSON if no header says else; GET without."""
+    kind = {"Content-Type": "application/json"} if body else {}
     lines = [
         f"{'POST' if body else 'GET'} {path} HTTP/1.1",
         f"Host: localhost:{port}",
-        *(f"{name}: {value}" for name, value in (headers or {}).items()),
+        *(f"{name}: {value}" for name, value in {**kind, **(headers or {})}.items()),
     ]
     if body:
-        lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+        lines.append(f"Content-Length: {len(body)}")
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 

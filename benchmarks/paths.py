@@ -1,8 +1,10 @@
 """The requests that are measured."""
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from app.domain.values.ids import to_global_id
 from benchmarks.load_client import Target, request_bytes
@@ -66,7 +68,28 @@ def steady(port: int, shop: BenchShop) -> list[Path]:
         Path("`eventDeliveries(first: 20)`", graphql(port, _DELIVERIES, shop.reader_token, hook)),
         Path("`tokenVerify`", graphql(port, verify, variables={"token": shop.access})),
         Path("`tokenRefresh`", graphql(port, refresh, variables={"token": shop.refresh})),
+        *provider(port, shop),
         Path("key set", request_bytes("/.well-known/jwks.json", port=port)),
+    ]
+
+
+def form(port: int, shop: BenchShop, path: str, **fields: str) -> bytes:
+    """A form of the OAuth client to an endpoint of the OpenID provider."""
+    secret = b64encode(f"{shop.client.id}:{shop.client.secret}".encode()).decode()
+    headers = {
+        "Authorization": f"Basic {secret}",
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    return request_bytes(path, urlencode(fields).encode(), headers, port=port)
+
+
+def provider(port: int, shop: BenchShop) -> list[Path]:
+    """What clients ask the OpenID provider about a token again and again."""
+    token = shop.granted.access_token
+    bearer = {"Authorization": f"Bearer {token}"}
+    return [
+        Path("introspection", form(port, shop, "/oauth/introspect", token=token)),
+        Path("userinfo", request_bytes("/oauth/userinfo", headers=bearer, port=port)),
     ]
 
 

@@ -1,5 +1,6 @@
 """Requests to one server process on SQLite, beside an empty Flask view on the same server."""
 
+import json
 import os
 import threading
 import time
@@ -21,6 +22,7 @@ from tests.builders.people import PASSWORD
 OTHER_USERS = 10
 
 _SIGN_INS = 12
+_REFRESHES = 100
 
 
 def measure(report: Report, folder: Path) -> None:
@@ -34,6 +36,7 @@ def measure(report: Report, folder: Path) -> None:
             report.note(f"start to the first answer: {server.first_answer:.2f} s")
             for path in paths.steady(server.port, shop):
                 _add(report, path, server, yardstick)
+            _measure_refreshes(report, server, shop)
             _measure_sign_ins(report, server, shop)
             _measure_while_signing_in(report, server, shop, yardstick)
             update_shop(shop.ports, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
@@ -51,6 +54,19 @@ def bare_view(server: servers.Server) -> Target:
 def _add(report: Report, path: paths.Path, server: servers.Server, yardstick: Target) -> None:
     beside, outcome = report.side_by_side(yardstick, path.at(server.port))
     report.add(path.name, outcome, beside)
+
+
+def _measure_refreshes(report: Report, server: servers.Server, shop: BenchShop) -> None:
+    """Refresh a grant again and again: each token works once, so one after the other."""
+    milliseconds, token = [], shop.granted.refresh_token
+    for _ in range(_REFRESHES):
+        fields = {"grant_type": "refresh_token", "refresh_token": token}
+        request = paths.form(server.port, shop, "/oauth/token", **fields)
+        started = time.perf_counter()
+        answer = load_client.one(server.port, request)
+        milliseconds.append((time.perf_counter() - started) * 1000)
+        token = json.loads(answer)["refresh_token"]
+    report.note(f"token by refresh: {sorted(milliseconds)[_REFRESHES // 2]:.1f} ms")
 
 
 def _measure_sign_ins(report: Report, server: servers.Server, shop: BenchShop) -> None:

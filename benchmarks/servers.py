@@ -64,6 +64,8 @@ def latchkey(
         "DATABASE_URL": database_url,
         "LOG_LEVEL": "ERROR",
         "TRUSTED_PROXIES": "127.0.0.0/8",
+        # One client sends what thousands do.
+        "RATE_LIMIT_TRUSTED_CLIENTS": "127.0.0.0/8",
         **(settings or {}),
     }
     with _running(command, port, environment, "/.well-known/jwks.json", cores) as server:

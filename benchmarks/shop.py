@@ -5,12 +5,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from app.adapters.database.migrations import upgrade
+from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
+from app.domain.shop.settings import ShopUpdate
 from app.ports import Ports
+from app.services.oauth.grants import Granted
+from app.services.shop.settings import update_shop
 from app.settings import Settings
 from app.wiring import connect
 from tests.builders.apps import make_app
+from tests.builders.oauth import Registered, grant, make_client
 from tests.builders.orders import make_order
 from tests.builders.people import NOBODY, PASSWORD, make_group, make_user, sign_in
 from tests.builders.products import make_product
@@ -56,9 +61,17 @@ class BenchShop:
         self.access, self.refresh = pair.access, pair.refresh
         self.app, self.app_token = make_app(self.ports, "bench", Permission.MANAGE_PRODUCTS)
         self.products = [make_product(self.ports, f"Product {n}") for n in range(PRODUCTS)]
+        self.client, self.granted = _grant(self.ports, user)
         self.reader_token, self.webhook = _fill_lists(self.ports, self.products[0])
         if other_users:
             _add_other_users(self.url.removeprefix("sqlite:///"), other_users)
+
+
+def _grant(ports: Ports, user: int) -> tuple[Registered, Granted]:
+    """Turn the OpenID provider on; return a client, and what it was granted."""
+    update_shop(ports, OPERATOR, ShopUpdate(hosted_pages=True))
+    client = make_client(ports, "bench", is_first_party=True)
+    return client, grant(ports, client.client, user, client.client.scopes)
 
 
 def _fill_lists(ports: Ports, product: int) -> tuple[str, int]:
