@@ -251,3 +251,17 @@ def test_no_search_reads_a_large_table_from_end_to_end(ports: Ports) -> None:
         tables = {step.split()[1] for step in scans}
         assert not tables & _LARGE, (words, scans)
         assert len(selects(statements)) <= 3, words
+
+
+def test_key_in_a_webhooks_url_is_neither_found_nor_shown(ports: Ports) -> None:
+    app, _ = make_app(ports, "Labels")
+    url = "https://user:hidden1@hooks.example.com/in?token=hidden2"
+    webhook = make_webhook(ports, app, name="Labels", target_url=url)
+    manager = actor_of(ports, make_staff(ports, "m@example.com", Permission.MANAGE_APPS))
+    found = [
+        hit for hit in search_everything(ports, manager, "hooks.example") if hit.id == webhook
+    ]
+    assert found
+    assert "hidden" not in found[0].detail + found[0].title
+    for text in ("hidden", "hidden1", "hidden2", "token=hidden2", url):
+        assert search_everything(ports, manager, text) == (), text
