@@ -46,24 +46,27 @@ from app.domain.oauth import APP_TOKEN_LIFETIME, OAuthClient, read_scopes, write
 from app.domain.second_factors import AuthenticationMethod
 from app.domain.values.errors import TrafficClosed
 from app.ports import Ports
-from app.services.oauth.app_grants import claim_assertion, grant_app_token
+from app.services.oauth.client_tokens import (
+    IssuedToken,
+    claim_assertion,
+    find_issued_token,
+    grant_app_token,
+    revoke_grant,
+)
 from app.services.oauth.grants import (
     CodeRequest,
     Granted,
-    IssuedToken,
     StoredCode,
     StoredRefreshToken,
     find_client,
     find_code,
-    find_issued_token,
     find_refresh_token,
     is_client_secret,
     issue_code,
-    revoke_grant,
     use_code,
     use_refresh_token,
 )
-from app.services.oauth.userinfo import claims_of, issuer_of, sign_id_token, subject_of
+from app.services.oauth.userinfo import claims_of, issuer_of, sign_id_token
 
 # Authlib writes whole tokens at this level.
 logging.getLogger("authlib").setLevel(logging.WARNING)
@@ -313,8 +316,11 @@ class _RefreshGrant(GrantedTokens, grants.RefreshTokenGrant):  # type: ignore[mi
     def create_token_response(self) -> Any:
         asking, client = caller(), self.request.client.client
         token_id = self.request.refresh_token.stored.id
+        scopes = read_scopes(self.request.payload.scope or "", asking.shop) or None
         try:
-            self.request.granted = use_refresh_token(asking.ports, asking.actor, client, token_id)
+            self.request.granted = use_refresh_token(
+                asking.ports, asking.actor, client, token_id, scopes
+            )
         except TrafficClosed:
             raise StorefrontClosed from None
         if self.request.granted is None:
@@ -475,7 +481,7 @@ def _introspected(asking: Caller, client: ProtocolClient, token: IssuedToken) ->
         "client_id": client.get_client_id(),
         "token_type": "refresh_token" if token.is_refresh else "Bearer",
         "scope": write_scopes(token.scopes, asking.shop),
-        "sub": subject_of(token.user.id),
+        "sub": token.subject,
         "iss": asking.actor.issuer,
         "iat": token.issued,
         "exp": token.expires,

@@ -12,8 +12,9 @@ from app.domain.oauth import OAuthClient
 from app.domain.values.inputs import Upload
 from app.ports import Ports
 from app.services.oauth.client_pages import update_client_logo
+from app.services.oauth.client_tokens import find_issued_token
 from app.services.oauth.clients import list_clients, show_client
-from app.services.oauth.grants import find_issued_token, is_client_secret
+from app.services.oauth.grants import is_client_secret
 from app.services.operations.cleanup import clean_up
 from tests.builders.apps import make_app
 from tests.builders.oauth import CALLBACK, grant, make_client

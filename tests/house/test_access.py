@@ -47,8 +47,8 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
     } == {
         "accounts.account_securing.secure_account",
         "accounts.email_changes.confirm_account",
-        "oauth.app_grants.claim_assertion",
-        "oauth.app_grants.grant_app_token",
+        "oauth.client_tokens.claim_assertion",
+        "oauth.client_tokens.grant_app_token",
         "oauth.devices.begin_device",
         "oauth.devices.find_device",
         "oauth.devices.polls_too_often",

@@ -125,7 +125,7 @@ OPENID_PROVIDER = (
     ),
     Mutant(
         "A signed assertion is used once",
-        "app/services/oauth/app_grants.py",
+        "app/services/oauth/client_tokens.py",
         "    except IntegrityError:\n        return False\n",
         "    except IntegrityError:\n        return True\n",
         "oauth/test_app_credentials.py",

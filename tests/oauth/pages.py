@@ -132,8 +132,14 @@ class Provider:
         }
         return self.token(client, form)
 
-    def refresh(self, client: Registered, token: str) -> Any:
-        return self.token(client, {"grant_type": "refresh_token", "refresh_token": token})
+    def refresh(self, client: Registered, token: str, **changes: str) -> Any:
+        form = {"grant_type": "refresh_token", "refresh_token": token, **changes}
+        return self.token(client, form)
+
+    def introspect(self, client: Registered, token: str) -> dict[str, Any]:
+        auth = client.id, client.secret
+        told: dict[str, Any] = self.post("/oauth/introspect", {"token": token}, auth=auth).json()
+        return told
 
     def token(self, client: Registered, form: dict[str, str]) -> Any:
         if client.secret:

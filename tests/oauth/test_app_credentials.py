@@ -13,7 +13,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.models import AuditRecord
 from app.ports import Ports
-from app.services.apps.app_changes import AppChange, deactivate_app, update_app
+from app.services.apps.app_changes import AppChange, activate_app, deactivate_app, update_app
 from app.services.apps.app_tokens import (
     DEFAULT_TOKEN,
     TokenOptions,
@@ -23,7 +23,7 @@ from app.services.apps.app_tokens import (
 )
 from app.services.identity.identify import identify
 from app.services.inspector.inspect import inspect_token
-from app.services.oauth.app_grants import grant_app_token
+from app.services.oauth.client_tokens import grant_app_token
 from app.services.oauth.clients import ClientChange, app_token_name, update_client
 from app.services.operations.cleanup import clean_up
 from tests.builders.apps import make_app
@@ -113,6 +113,36 @@ def test_app_gets_a_token_that_ends_by_itself(
     update_client(ports, OPERATOR, client.id, ClientChange(is_active=True))
     deactivate_app(ports, OPERATOR, app_id)
     assert site.token(client, CREDENTIALS).json()["error"] == "unauthorized_client"
+
+
+def test_client_introspects_and_revokes_the_tokens_of_its_app(
+    ports: Ports, site: Provider, app_id: int, clock: FakeClock
+) -> None:
+    client = make_client(ports, app_id=app_id)
+    others = make_client(ports, "Same app", app_id=app_id), make_client(ports)
+    scope = "latchkey:manage_orders"
+    token = site.token(client, {**CREDENTIALS, "scope": scope}).json()["access_token"]
+    now = int(clock.timestamp())
+    told = site.introspect(client, token)
+    assert (told["active"], told["scope"], told["sub"]) == (True, scope, client.id)
+    assert (told["iat"], told["exp"]) == (now, now + 600)
+    lasting = make_app(ports, "Other", ORDERS)[1]
+    for one, text in ((others[0], token), (others[1], token), (client, lasting), (client, "x")):
+        assert site.introspect(one, text) == {"active": False}
+    for other in others:
+        form = {"token": token}
+        answer = site.post("/oauth/revoke", form, auth=(other.id, other.secret))
+        assert answer.status_code == 200
+    assert held(ports, token) == {ORDERS}
+    deactivate_app(ports, OPERATOR, app_id)
+    assert site.introspect(client, token) == {"active": False}
+    activate_app(ports, OPERATOR, app_id)
+    assert site.introspect(client, token)["active"] is True
+    site.post("/oauth/revoke", {"token": token}, auth=(client.id, client.secret))
+    assert held(ports, token) == frozenset()
+    late = site.token(client, CREDENTIALS).json()["access_token"]
+    clock.pass_(minutes=10)
+    assert site.introspect(client, late) == {"active": False}
 
 
 def test_clients_of_apps_and_of_people_do_not_mix(

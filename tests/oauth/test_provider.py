@@ -11,6 +11,7 @@ from authlib.oauth2.rfc9207 import AuthorizationServerMetadata
 from authlib.oidc.discovery import OpenIDProviderMetadata
 
 from app.domain.authorization.actor import SessionOrigin
+from app.domain.authorization.permissions import Permission
 from app.domain.oauth import DEFAULT_SCOPES
 from app.ports import Ports
 from app.services.identity.identify import identify
@@ -23,6 +24,7 @@ from tests.builders.shop import close_storefront
 from tests.fakes.clock import FakeClock
 from tests.oauth.pages import BASE, HOST, Provider, next_path, provider_of, sent_back
 
+ORDERS, USERS = Permission.MANAGE_ORDERS, Permission.MANAGE_USERS
 OFFLINE = frozenset((*DEFAULT_SCOPES, "offline_access", "address", "phone"))
 
 
@@ -322,6 +324,33 @@ def test_client_introspects_and_revokes_its_tokens(
     assert introspect(own, tokens["access_token"])["active"] is True
     assert provider.post("/oauth/revoke", form, auth=(own.id, own.secret)).status_code == 200
     assert introspect(own, tokens["access_token"]) == {"active": False}
+
+
+def test_refresh_with_fewer_scopes_limits_that_access_token_alone(
+    ports: Ports, provider: Provider
+) -> None:
+    """RFC 6749, 6; the next refresh token has all of the grant's scopes."""
+    scopes = DEFAULT_SCOPES | {"offline_access", *map(str, (ORDERS, USERS))}
+    client = make_client(ports, is_first_party=True, scopes=scopes)
+    provider.pages.sign_in(make_user(ports, is_staff=True, permissions=(ORDERS, USERS)))
+    everything = "openid email offline_access latchkey:manage_orders latchkey:manage_users"
+    granted = provider.exchange(client, provider.code(client, scope=everything)).json()
+    more = provider.refresh(client, granted["refresh_token"], scope="openid profile")
+    assert more.json()["error"] == "invalid_scope"
+    narrow = "openid latchkey:manage_orders"
+    limited = provider.refresh(client, granted["refresh_token"], scope=narrow).json()
+    assert limited["scope"] == narrow
+    assert set(provider.userinfo(limited["access_token"]).json()) == {"sub"}
+    assert provider.introspect(client, limited["access_token"])["scope"] == narrow
+    assert identify(ports, visit(limited["access_token"])).actor.permissions == {ORDERS}
+    full = provider.refresh(client, limited["refresh_token"]).json()
+    assert set(full["scope"].split()) == set(everything.split())
+    for token in (granted["access_token"], full["access_token"]):
+        assert identify(ports, visit(token)).actor.permissions == {ORDERS, USERS}
+    # Without openid there are no claims, and no ID token.
+    last = provider.refresh(client, full["refresh_token"], scope="offline_access").json()
+    assert "id_token" not in last
+    assert provider.userinfo(last["access_token"]).status_code == 403
 
 
 def test_closed_storefront_refuses_tokens_of_customers(

@@ -4,10 +4,11 @@ An ``Actor`` is created in one place (``app.services.identity``) and passed to e
 Grants: contract, "Staff and permissions".
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
+from typing import Self
 
 from app.domain.authorization.permissions import (
     ALL_PERMISSIONS,
@@ -93,6 +94,11 @@ class ClientGrant:
 
     def covers(self, *scopes: str) -> bool:
         return self.scopes.issuperset(scopes)
+
+    def within(self, words: Collection[str]) -> Self:
+        """Return as much of the grant as ``words`` name, as they are stored."""
+        permissions = self.permissions & known_permissions(words)
+        return replace(self, scopes=self.scopes & frozenset(words), permissions=permissions)
 
     @property
     def is_for_staff(self) -> bool:

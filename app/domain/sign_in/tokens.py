@@ -15,6 +15,9 @@ from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.ids import parse_global_id, parse_key, to_global_id
 from app.domain.values.times import CLOCK_LEEWAY, is_time
 
+LIMIT = "limit"
+"""The claim of an access token with fewer scopes than its grant: those that are left."""
+
 SESSION_TOKEN_LENGTH = 16
 CSRF_TOKEN_LENGTH = 64
 
@@ -30,7 +33,8 @@ class Claims:
     """The claims of one of Latchkey's own tokens, whose signature was verified.
 
     ``exp``, ``iat`` and ``nbf`` are Unix seconds; ``session`` is the claim ``token``;
-    ``everything`` is the whole set as it was signed, for ``tokenVerify { payload }``.
+    ``everything`` is the whole set as it was signed, for ``tokenVerify { payload }``. ``limit``
+    are stored scopes, of an access token that has fewer of them than its grant.
     """
 
     iat: int
@@ -44,6 +48,7 @@ class Claims:
     csrf_token: str
     app_id: int | None
     everything: Mapping[str, object]
+    limit: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,7 @@ def read_claims(everything: Mapping[str, object], owners: Collection[str]) -> Cl
         csrf_token=_optional_text(everything, "csrf_token"),
         app_id=_key(_text(everything, "app"), "App") if "app" in everything else None,
         everything=everything,
+        limit=frozenset(_text(everything, LIMIT).split()) if LIMIT in everything else None,
     )
     if claims.owner not in owners:
         raise TokenRejected(TokenFault.INVALID)

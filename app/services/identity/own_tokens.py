@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Generic
 
 from app.domain.sign_in.tokens import Claims, TokenType, check_claims, read_claims
@@ -82,10 +83,21 @@ def _verify_session(
 
 def _find(ports: Ports, claims: Claims) -> Lookup[LiveSession | None]:
     if claims.type != TokenType.EXTENSION:
-        return find_session(ports, claims.session, claims.user_id)
+        found = find_session(ports, claims.session, claims.user_id)
+        return found if claims.limit is None else _limited(found, claims.limit)
     if claims.app_id is None:
         raise TokenRejected(TokenFault.INVALID)
     return find_extension(ports, claims, claims.app_id)
+
+
+def _limited(
+    found: Lookup[LiveSession | None], limit: frozenset[str]
+) -> Lookup[LiveSession | None]:
+    """Return a session with as much of its grant as its token is limited to."""
+    live = found.found
+    if live is None or live.client is None:
+        return found
+    return Lookup(found.shop_state, replace(live, client=live.client.within(limit)))
 
 
 def _find_alive(ports: Ports, claims: Claims) -> Lookup[bool]:

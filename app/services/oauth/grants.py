@@ -35,8 +35,8 @@ from app.domain.oauth import (
 )
 from app.domain.second_factors import used_second_factor
 from app.domain.shop.settings import rejects_password_sessions
-from app.domain.sign_in.tokens import TokenType
-from app.domain.values.errors import PermissionDenied, TokenRejected, TrafficClosed
+from app.domain.sign_in.tokens import LIMIT
+from app.domain.values.errors import PermissionDenied, TrafficClosed
 from app.models import (
     OAuthClientRecord,
     OAuthClientSecretRecord,
@@ -58,7 +58,6 @@ from app.services.authorization.session_rights import (
     find_session,
 )
 from app.services.authorization.shop_state import Lookup
-from app.services.identity.own_tokens import verify_own_token
 from app.services.oauth.client_sessions import ClientPerson, join_sessions, sid_of_grant
 from app.services.oauth.clients import has_client_id, note_use, to_client
 from app.services.oauth.consents import missing_consent, not_allowed
@@ -276,10 +275,12 @@ def _end_replayed(ports: Ports, actor: Actor, session: Session, code_id: int) ->
     code = session.get(OAuthCodeRecord, code_id)
     granted = None if code is None else code.granted_session_id
     if granted is not None:
-        _end_grant(ports, actor, session, granted, "An authorization code was used twice.")
+        end_grant(ports, actor, session, granted, "An authorization code was used twice.")
 
 
-def _end_grant(ports: Ports, actor: Actor, session: Session, session_id: int, reason: str) -> None:
+@building_block
+def end_grant(ports: Ports, actor: Actor, session: Session, session_id: int, reason: str) -> None:
+    """End the session of a grant, and record why."""
     stored = session.get(SessionRecord, session_id)
     if stored is None:
         return
@@ -298,7 +299,7 @@ def begin_grant(
     """
     signed_in = session.get_one(SessionRecord, approval.session_id)
     asked = read_client_grant(client.id, approval.scope, is_first_party=client.is_first_party)
-    judged = _judge(find_session(ports, signed_in.token, signed_in.user_id), asked)
+    judged = judge_grant(find_session(ports, signed_in.token, signed_in.user_id), asked)
     if judged is None or signed_in.expires_at <= ports.clock.now():
         return None
     if not_allowed(session, signed_in.user_id, client, asked.words):
@@ -329,7 +330,8 @@ def begin_grant(
     return BegunGrant(granted.id, judged, opened, approval.authenticated_at, sid, refresh)
 
 
-def _judge(
+@building_block
+def judge_grant(
     found: Lookup[LiveSession | None], asked: ClientGrant | None = None
 ) -> Lookup[LiveSession] | None:
     """Return a session if the login mode lets it give tokens, as the grant of ``asked``.
@@ -346,8 +348,15 @@ def _judge(
 
 
 @building_block
-def sign_grant(ports: Ports, actor: Actor, client: OAuthClient, begun: BegunGrant) -> Granted:
-    """Return what a client gets of a grant that was stored.
+def sign_grant(
+    ports: Ports,
+    actor: Actor,
+    client: OAuthClient,
+    begun: BegunGrant,
+    *,
+    is_limited: bool = False,
+) -> Granted:
+    """Return what a client gets of a grant that was stored; ``is_limited``: not all of it.
 
     Other programs than this shop judge the access token by its claims (RFC 9068): its audience is
     the client's own besides this API, and ``scope`` has no more rights than the person.
@@ -361,6 +370,8 @@ def sign_grant(ports: Ports, actor: Actor, client: OAuthClient, begun: BegunGran
         "client_id": client.client_id,
         "scope": write_scopes(_held_scopes(live, user), ports.configuration.scope_prefix),
     }
+    if is_limited and live.client is not None:
+        claims[LIMIT] = store_scopes(live.client.words)
     return Granted(
         access_token=sign_access(ports, actor, opened, _named_in_token(live), "", more=claims),
         refresh_token=begun.refresh_token,
@@ -446,9 +457,15 @@ def _refresh_query(token: str) -> Select[*tuple[object, ...]]:
 
 @input_decides
 def use_refresh_token(
-    ports: Ports, actor: Actor, client: OAuthClient, token_id: int
+    ports: Ports,
+    actor: Actor,
+    client: OAuthClient,
+    token_id: int,
+    scopes: frozenset[str] | None = None,
 ) -> Granted | None:
     """Use a refresh token up, and return new tokens of its session, to the same end.
+
+    The access token has no more than ``scopes``; the next refresh token has all of the grant's.
 
     One that comes again was stolen, or its successor was: as no one knows which, the session ends
     (RFC 9700, 4.14.2). ``None`` for such a one, and if the session no longer counts. Raises
@@ -460,9 +477,9 @@ def use_refresh_token(
         if used is None or kept is None or kept.oauth_client_id != client.id:
             return None
         if used.used_at is not None:
-            _end_grant(ports, actor, session, kept.id, "A refresh token was used twice.")
+            end_grant(ports, actor, session, kept.id, "A refresh token was used twice.")
             return None
-        judged = _judge(find_session(ports, kept.token, kept.user_id))
+        judged = judge_grant(find_session(ports, kept.token, kept.user_id))
         if judged is None or kept.authenticated_at is None:
             return None
         if not_allowed(session, kept.user_id, client, kept.oauth_scope.split()):
@@ -479,94 +496,8 @@ def use_refresh_token(
             amr=judged.found.amr,
         )
         sid = sid_of_grant(session, kept)
+        if scopes is not None and judged.found.client is not None:
+            limited = replace(judged.found, client=judged.found.client.within(scopes))
+            judged = Lookup(judged.shop_state, limited)
         begun = BegunGrant(kept.id, judged, opened, kept.authenticated_at, sid, refresh)
-    return sign_grant(ports, actor, client, begun)
-
-
-@dataclass(frozen=True, slots=True)
-class IssuedToken:
-    """A token of a grant that works now; ``issued`` and ``expires`` in Unix seconds."""
-
-    lookup: Lookup[LiveSession | None]
-    user: User
-    scopes: frozenset[str]
-    issued: int
-    expires: int
-    is_refresh: bool
-
-
-@input_decides
-def find_issued_token(
-    ports: Ports, actor: Actor, client: OAuthClient, token: str
-) -> IssuedToken | None:
-    """Return the client's own access or refresh token if it works now; ``None`` for any other."""
-    found = _find_issued(ports, actor, client, token)
-    if found is None:
-        return None
-    try:
-        return None if _judge(found.lookup) is None else found
-    except TrafficClosed:
-        return None
-
-
-def _find_issued(
-    ports: Ports, actor: Actor, client: OAuthClient, token: str
-) -> IssuedToken | None:
-    if token.startswith(REFRESH_PREFIX):
-        return _find_refresh(ports, client, token)
-    try:
-        verified = verify_own_token(ports, token, actor.issuer)
-    except TokenRejected:
-        return None
-    claims = verified.claims
-    if claims.type != TokenType.ACCESS:
-        return None
-    lookup = Lookup(verified.shop_state, verified.found)
-    return _issued(client, lookup, (claims.iat, claims.exp), is_refresh=False)
-
-
-def _find_refresh(ports: Ports, client: OAuthClient, token: str) -> IssuedToken | None:
-    query = (
-        select(
-            SessionRecord.token,
-            SessionRecord.user_id,
-            SessionRecord.expires_at,
-            OAuthRefreshTokenRecord.created_at,
-        )
-        .join(SessionRecord, SessionRecord.id == OAuthRefreshTokenRecord.session_id)
-        .where(
-            OAuthRefreshTokenRecord.digest == digest_of_secret(token),
-            OAuthRefreshTokenRecord.used_at.is_(None),
-            SessionRecord.expires_at > ports.clock.now(),
-        )
-    )
-    with ports.database.reading() as session:
-        row = session.execute(query).one_or_none()
-    if row is None:
-        return None
-    times = int(row.created_at.timestamp()), int(row.expires_at.timestamp())
-    return _issued(client, find_session(ports, row.token, row.user_id), times, is_refresh=True)
-
-
-def _issued(
-    client: OAuthClient,
-    found: Lookup[LiveSession | None],
-    times: tuple[int, int],
-    *,
-    is_refresh: bool,
-) -> IssuedToken | None:
-    live = found.found
-    if live is None or live.client is None or live.client.client_id != client.id:
-        return None
-    return IssuedToken(found, live.user, live.client.words, *times, is_refresh)
-
-
-@input_decides
-def revoke_grant(ports: Ports, actor: Actor, client: OAuthClient, token: str) -> None:
-    """End the grant of one of the client's own tokens (RFC 7009); nothing for any other text."""
-    found = _find_issued(ports, actor, client, token)
-    live = None if found is None else found.lookup.found
-    if live is None or live.session_id is None:
-        return
-    with ports.database.transaction() as session:
-        _end_grant(ports, actor, session, live.session_id, "The client revoked its token.")
+    return sign_grant(ports, actor, client, begun, is_limited=scopes is not None)

@@ -23,12 +23,12 @@ from app.services.hosted.sessions import (
 )
 from app.services.keys import published_keys
 from app.services.oauth.client_sessions import report_ended_sessions
+from app.services.oauth.client_tokens import revoke_grant
 from app.services.oauth.clients import ClientChange, update_client
 from app.services.oauth.grants import (
     Granted,
     find_code,
     find_refresh_token,
-    revoke_grant,
     use_code,
     use_refresh_token,
 )

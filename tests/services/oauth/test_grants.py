@@ -11,6 +11,7 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused, TrafficClosed
 from app.ports import Ports
 from app.services.identity.identify import identify
+from app.services.oauth.client_tokens import find_issued_token, revoke_grant
 from app.services.oauth.clients import ClientChange, update_client
 from app.services.oauth.consents import (
     allow_client,
@@ -22,10 +23,8 @@ from app.services.oauth.grants import (
     CodeRequest,
     Granted,
     find_code,
-    find_issued_token,
     find_refresh_token,
     issue_code,
-    revoke_grant,
     use_code,
     use_refresh_token,
 )
