@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
+import jwt
 import pytest
 
 from app.domain.authorization.actor import OPERATOR
+from app.domain.oauth import LOGOUT_EVENT, LOGOUT_TOKEN_TYPE
 from app.ports import Ports
+from app.services.keys import ring
 from app.services.oauth.clients import ClientChange, update_client
 from tests.builders.oauth import Registered, make_client
 from tests.builders.people import make_user
@@ -154,3 +157,19 @@ def test_disabled_client_signs_no_one_out(
     assert is_signed_in(provider)
     update_client(ports, OPERATOR, forum.id, ClientChange(is_active=True))
     assert ask(provider, id_token_hint=hint).text == "signed out"
+
+
+def test_only_an_id_token_speaks_for_the_sign_in(
+    ports: Ports, provider: Provider, forum: Registered
+) -> None:
+    """Neither a logout token with the same issuer, audience and session, nor an access token."""
+    provider.pages.sign_in(make_user(ports))
+    tokens = tokens_of(provider, forum)
+    claims = jwt.decode(tokens["id_token"], options={"verify_signature": False})
+    logout = {**claims, "events": {LOGOUT_EVENT: {}}}
+    signed = ports.keys.sign(ring(ports).signer, logout, LOGOUT_TOKEN_TYPE)
+    for hint in (signed, tokens["access_token"], f"{tokens['id_token']}x"):
+        assert ask(provider, id_token_hint=hint).status_code == 400
+        assert is_signed_in(provider)
+    ask(provider, id_token_hint=tokens["id_token"])
+    assert not is_signed_in(provider)

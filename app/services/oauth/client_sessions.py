@@ -121,8 +121,9 @@ def read_id_token(ports: Ports, actor: Actor, issuer: str, token: str) -> Mappin
         claims = ports.keys.verify(ring(ports).ring.published, token)
     except TokenRejected:
         return {}
-    # Access tokens have the API's issuer.
-    return claims if claims.get("iss") == issuer and isinstance(claims.get("aud"), str) else {}
+    # Access tokens have the API's issuer, and logout tokens an event.
+    is_ours = claims.get("iss") == issuer and isinstance(claims.get("aud"), str)
+    return claims if is_ours and "events" not in claims else {}
 
 
 @public
