@@ -237,7 +237,7 @@ def test_sender_name_cannot_inject_headers() -> None:
         @given(
             name=LINES, subject=LINES, recipient=sampled_from(["ann@example.com", "用@例.公司"])
         )
-        @settings(max_examples=80)
+        @settings(max_examples=40)
         def every_name(name: str, subject: str, recipient: str) -> None:
             mailer.send(replace(_rendered(recipient, subject), sender_name=name))
             message = mailbox.messages[-1]

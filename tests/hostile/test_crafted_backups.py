@@ -117,7 +117,7 @@ def test_any_file_is_no_backup_in_a_sentence(tmp_path: Path) -> None:
         | st.integers(0, len(whole)).map(lambda size: gzip.compress(whole)[:size])
         | st.integers(0, len(whole)).map(lambda size: whole[:size])
     )
-    @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+    @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
     def every_file(data: bytes) -> None:
         with suppress(BackupFailed):
             open_it(data, tmp_path)

@@ -154,7 +154,7 @@ def test_any_change_of_an_export_is_imported_or_refused(
     file = tmp_path / "here.sqlite3"
 
     @given(st.lists(CHANGES, max_size=3))
-    @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+    @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
     def every_change(changes: list[_Change]) -> None:
         lines = reduce(lambda changed, change: change.apply(changed), changes, exported)
         file.write_bytes(empty)
