@@ -177,6 +177,30 @@ def test_client_is_disabled_enabled_and_deleted(staff_console: StaffConsole, sho
     assert console.open(here).status == 404
 
 
+def test_changes_ask_for_the_password_again(
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock
+) -> None:
+    make_client(shop)
+    console = staff_console(APPS)
+    clock.pass_(minutes=6)
+    new = {"name": "Board", "kind": "web", "redirect_uris": CALLBACK}
+    details = {"name": "Board"}
+    for path, form in (
+        (f"{LIST}new", new),
+        (f"{FIRST}/details", details),
+        (f"{FIRST}/sign-in", {"redirect_uris": "https://evil.example/", "scopes": ["openid"]}),
+        (f"{FIRST}/rotate", {}),
+        (f"{FIRST}/disable", {}),
+        (f"{FIRST}/delete", {}),
+    ):
+        view = "?view=sign-in" if path.endswith("sign-in") else "?view=settings"
+        asked = console.send(path, form, seen_at=f"{FIRST}{view}")
+        assert (asked.status, "Confirm your password" in asked.text) == (403, True), path
+    client = only_client(shop)
+    assert (client.name, client.is_active, client.redirect_uris) == ("Forum", True, (CALLBACK,))
+    assert len(client.secrets) == 1
+
+
 def test_logo_is_drawn_anew_and_served_until_it_is_removed(
     staff_console: StaffConsole, shop: Ports
 ) -> None:

@@ -75,6 +75,27 @@ OPENID_PROVIDER = (
         "services/oauth/test_clients.py",
     ),
     Mutant(
+        "An app that allows client credentials alone has no lasting token that works",
+        "app/services/authorization/app_rights.py",
+        "AppTokenRecord.app_id, WORKS, _IS_ALLOWED))",
+        "AppTokenRecord.app_id, WORKS))",
+        "oauth/test_app_credentials.py",
+    ),
+    Mutant(
+        "A hint names who is to be signed in",
+        "app/oauth/endpoints.py",
+        'return claims.get("sub") == subject_of(person.actor.user_id or 0)',
+        "return True",
+        "oauth/test_provider.py",
+    ),
+    Mutant(
+        "Staff disconnect programs of people whom they manage",
+        "app/services/oauth/consents.py",
+        "        require_manageable(actor, user)\n",
+        "",
+        "console/test_oauth_clients.py",
+    ),
+    Mutant(
         "Redirect URIs are compared by character",
         _RULES,
         "uri == own or _is_same_loopback",

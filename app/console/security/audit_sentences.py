@@ -26,7 +26,7 @@ from app.domain.single_sign_on.group_mapping import describe_group_mapping
 from app.domain.single_sign_on.provider_settings import SETTINGS as PROVIDER_SETTINGS
 from app.domain.single_sign_on.provider_settings import SettingType
 from app.domain.values.text import Sentence, translatable
-from app.web.translation import language_name, page_language, reason_text, text
+from app.web.translation import enumeration, language_name, page_language, reason_text, text
 
 ACTIONS = {
     "account.avatar": translatable("changed the avatar of"),
@@ -222,10 +222,8 @@ def what_was_done(entry: AuditEntry) -> str:
     """Return what they did in words; an unknown action is returned as its name."""
     if entry.action == "shop.update":
         switched = [text(_SWITCHES[key]) for key in _SWITCHES if entry.after.get(key[0]) == key[1]]
-        if len(switched) > 1:
-            return text("{first} and {second}", first=switched[0], second=switched[1])
         if switched:
-            return switched[0]
+            return enumeration(switched)
     if not entry.subject_name and entry.action in _UNNAMED:
         return text(_UNNAMED[entry.action])
     if entry.action in ACTIONS:
