@@ -1,8 +1,11 @@
-"""A customer signs up, signs in with a code and with a passkey; axe examines each page.
+"""A customer signs up, signs in with a code and a passkey, allows a program and signs out by it.
 
-Once in light and English, once in dark and Arabic, on a phone.
+Once in light and English, once in dark and Arabic, on a phone; axe examines each page.
 """
 
+import re
+from collections.abc import Callable
+from http import HTTPStatus
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlencode
@@ -18,7 +21,7 @@ from app.services.accounts.password_resets import answer_reset_requests
 from app.services.oauth.client_pages import update_client_logo
 from tests.browser.authenticator import VirtualAuthenticator
 from tests.browser.console import RunningShop
-from tests.builders.oauth import make_client
+from tests.builders.oauth import CALLBACK, make_client
 from tests.builders.outbox import mails
 from tests.builders.people import PASSWORD
 from tests.builders.shop import configure_shop
@@ -29,6 +32,7 @@ AXE = ROOT / "tests" / "browser" / "node_modules" / "axe-core" / "axe.min.js"
 FINDINGS = """async () => (await axe.run()).violations.map(
     (each) => `${each.id}: ${each.nodes.map((node) => node.target).join(' ')}`)"""
 ANN = "ann@example.com"
+BYE = "https://forum.example.com/bye"
 PICTURES: Path | None = None
 """A folder for pictures of the pages, for someone who wants to look at them."""
 
@@ -48,15 +52,29 @@ def examine(page: Page, name: str, pictures: Path | None) -> None:
             page.screenshot(path=pictures / f"{name}-{size['width']}.png", full_page=True)
 
 
-def open_consent(page: Page, shop: RunningShop, url: str) -> None:
-    """Let a program with a logo ask for the person's consent."""
-    client = make_client(shop.ports, "Glazebook")
+def open_consent(page: Page, shop: RunningShop, url: str) -> str:
+    """Let a program with a logo ask for the person's consent; return its client ID."""
+    client = make_client(shop.ports, "Glazebook", post_logout_redirect_uris=(BYE,))
     image = BytesIO()
     Image.new("RGB", (64, 64), "teal").save(image, "PNG")
     logo = Upload("logo.png", "image/png", image.getvalue())
     update_client_logo(shop.ports, OPERATOR, client.id, logo)
     page.goto(f"{url}/oauth/authorize?{urlencode(authorization(client))}")
     expect(page.locator("main img")).to_be_visible()
+    return client.id
+
+
+def allow_and_sign_out(page: Page, url: str, client_id: str, look: Callable[[str], None]) -> None:
+    """Allow the program, and let it sign the person out."""
+    page.route("https://forum.example.com/**", lambda route: route.fulfill(body="Forum"))
+    page.locator("button[value=allow]").click()
+    expect(page).to_have_url(re.compile(re.escape(CALLBACK) + r"\?code=.+"))
+    asked = {"client_id": client_id, "post_logout_redirect_uri": BYE}
+    page.goto(f"{url}/oauth/logout?{urlencode(asked)}")
+    look("logout")
+    page.locator("main form button").click()
+    expect(page).to_have_url(BYE)
+    assert page.request.get(f"{url}/account/", max_redirects=0).status == HTTPStatus.SEE_OTHER
 
 
 @pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "ar")])
@@ -116,8 +134,9 @@ def test_customer_signs_up_with_code_and_passkey(
     expect(page).to_have_url(f"{url}/account/")
     page.goto(f"{url}/account/password")
     look("password-change")
-    open_consent(page, small_shop, url)
+    client_id = open_consent(page, small_shop, url)
     look("consent")
+    allow_and_sign_out(page, url, client_id, look)
     configure_shop(ports, allow_storefront_traffic=False)
     page.goto(f"{url}/account/")
     look("closed")
