@@ -255,8 +255,8 @@ SINGLE_SIGN_ON = (
     Mutant(
         "A provider whose settings wait for confirmation verifies no email",
         "app/services/identity/provider_assertions.py",
-        "person=replace(said.person, is_verified=False)",
-        "person=said.person",
+        "person = replace(said.person, is_verified=False, groups=None)",
+        "person = replace(said.person, groups=None)",
         "hostile/test_provider_confirmation.py",
     ),
     Mutant(

@@ -1,7 +1,6 @@
 """Entries of the audit log in words: as sentences, and each recorded field with its values.
 
-``FIELDS`` knows every field that use cases record; ``tests/fixtures/audit_fields.py`` checks each
-entry that a test writes.
+``FIELDS`` knows every recorded field; ``tests/fixtures/audit_fields.py`` checks what tests write.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -597,4 +596,3 @@ FIELDS: Mapping[str, Field] = {
     "with_missing": Field("Missed events"),
     "with_secrets": Field("With secrets"),
 }
-"""Every recorded field by its name."""
