@@ -331,8 +331,7 @@ def _language(value: object) -> str:
 
 
 def _country(value: object) -> str:
-    territories: Mapping[str, str] = Locale.parse(page_language()).territories
-    return territories.get(str(value), str(value))
+    return str(Locale.parse(page_language()).territories.get(str(value), value))
 
 
 def _events(value: object) -> str:
@@ -392,8 +391,7 @@ def field_value(name: str, value: object, names: Names) -> str:
         return _listed(f"{field_label(key)}: {count}" for key, count in counts.items())
     if name in REFERENCES:
         return _referred(REFERENCES[name], value, names)
-    known = FIELDS.get(name)
-    return known.format(value) if known else setting_text(value)
+    return FIELDS[name].format(value) if name in FIELDS else setting_text(value)
 
 
 _WORDS: Mapping[str, Sentence] = {

@@ -312,6 +312,11 @@ class GroupTableField(StringField):  # type: ignore[misc]
 
     rows: tuple[GroupOfClaim, ...] = ()
 
+    @property
+    def shown_rows(self) -> tuple[GroupOfClaim, ...]:
+        """Return the rows, with empty ones to be filled in."""
+        return (*self.rows, *[GroupOfClaim("", "")] * _BLANK_ROWS)
+
     @override
     def process_data(self, value: object) -> None:
         self.data = str(value or "")
@@ -563,7 +568,6 @@ def _page(
         secret_hint=text(_HINT_IF_SET if has_secret else _HINT_IF_EMPTY),
         warning=_warning(plugin),
         groups=list_mappable_groups(ports(), actor()),
-        blank_rows=_BLANK_ROWS,
     )
 
 
