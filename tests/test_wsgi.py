@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.first
+
 ROOT = Path(__file__).parents[1]
 HEAVY = ("sqlalchemy", "alembic", "graphql", "graphene", "structlog", "psycopg", "cryptography")
 

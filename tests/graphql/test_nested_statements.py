@@ -37,6 +37,8 @@ from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fixtures.statements import recorded_statements, selects
 from tests.graphql.shop_client import ApiClient
 
+pytestmark = pytest.mark.first
+
 STAFF = Permission.MANAGE_STAFF
 DEPTH = 3
 """Objects below an item of a list."""

@@ -25,6 +25,8 @@ from tests.fixtures.engines import close_sqlite_connections
 from tests.fixtures.ports import fake_ports
 from tests.imports.sample_installation import fill_sample
 
+pytestmark = pytest.mark.first
+
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NAMES = [*COLUMNS, "enabled", "emailVerified", "banned_until", "status", "requiredActions", ""]
 TEXTS = st.text(max_size=12) | st.sampled_from(

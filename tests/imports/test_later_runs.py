@@ -22,7 +22,7 @@ from tests.commands.shell import run
 from tests.imports.importing import import_platform, refusal
 from tests.imports.platform import JOINED, PlatformDatabase
 
-pytestmark = pytest.mark.both_databases
+pytestmark = [pytest.mark.first, pytest.mark.both_databases]
 
 OLD = "pbkdf2_sha256$1000$salt$7VFWTSb1m1wc1gYw4Cn5wgTjWd1pUT/rnV7jpKz7Rts="
 NEW = "pbkdf2_sha256$1000$salt$pWhzD8iyYfEZ6mUPcvGmDZGHYLnSl9+gC5tWdWcPaL4="
