@@ -93,7 +93,7 @@ OPENID_PROVIDER = (
         "app/services/oauth/consents.py",
         "        require_manageable(actor, user)\n",
         "",
-        "console/test_oauth_clients.py",
+        "services/oauth/test_clients.py",
     ),
     Mutant(
         "Redirect URIs are compared by character",

@@ -9,7 +9,7 @@ from app.domain.authorization.actor import OPERATOR, STAFF_SCOPE, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import COMMAND_LINE, EMAIL, OFFLINE, OPENID
 from app.domain.values.errors import PermissionDenied, Refused
-from app.models import AuditRecord
+from app.models import AuditRecord, OAuthConsentRecord
 from app.ports import Ports
 from app.services.oauth.clients import (
     ClientChange,
@@ -21,6 +21,7 @@ from app.services.oauth.clients import (
     show_client,
     update_client,
 )
+from app.services.oauth.consents import disconnect_program_of_user
 from app.services.oauth.grants import find_client, is_client_secret
 from tests.builders.oauth import CALLBACK, grant, make_client
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user, sessions_of
@@ -120,6 +121,23 @@ def test_clients_with_more_rights_are_for_people_with_all(ports: Ports, manager:
         assert refused(lambda: delete_client(ports, manager, client.id)) == expected  # noqa: B023
     with pytest.raises(PermissionDenied):
         list_clients(ports, actor_of(ports, make_staff(ports, "other@example.com")))
+
+
+def test_programs_are_disconnected_by_those_who_manage_the_person(ports: Ports) -> None:
+    client = make_client(ports)
+    customer, staff = make_user(ports), make_staff(ports, "support@example.com")
+    for person in (customer, staff):
+        grant(ports, client.client, person)
+    helper = actor_of(ports, make_staff(ports, "help@example.com", Permission.MANAGE_USERS))
+    with pytest.raises(PermissionDenied):
+        disconnect_program_of_user(ports, helper, staff, client.id)
+    disconnect_program_of_user(ports, helper, customer, client.id)
+    missing = refused(lambda: disconnect_program_of_user(ports, helper, customer, client.id))
+    assert missing == [("NOT_FOUND", "client")]
+    chief = actor_of(ports, make_staff(ports, "chief@example.com", Permission.MANAGE_STAFF))
+    disconnect_program_of_user(ports, chief, staff, client.id)
+    with ports.database.reading() as session:
+        assert session.query(OAuthConsentRecord).count() == 0
 
 
 def test_disabled_client_is_unknown_and_deleted_one_leaves_no_session(ports: Ports) -> None:
