@@ -151,4 +151,32 @@ OPENID_PROVIDER = (
         "    except IntegrityError:\n        return True\n",
         "oauth/test_app_credentials.py",
     ),
+    Mutant(
+        "A client signs a person out of the sign-in that its ID token is of",
+        "app/services/oauth/client_sessions.py",
+        "_stored.client_id == client.id, _stored.sid == sid",
+        "_stored.client_id == client.id",
+        "oauth/test_logout.py",
+    ),
+    Mutant(
+        "The person is asked unless the client proves itself",
+        "app/oauth/endpoints.py",
+        "person is None or is_confirmed or is_proved(logout, person.actor.session_id)",
+        "person is None or is_confirmed or logout.sid",
+        "oauth/test_logout.py",
+    ),
+    Mutant(
+        "A restored copy reports no session as ended",
+        "app/services/oauth/client_sessions.py",
+        "    if ports.cache.hold is not None:\n",
+        "    if False:\n",
+        "services/oauth/test_client_sessions.py",
+    ),
+    Mutant(
+        "An access token has no more scopes than it was refreshed with",
+        "app/services/identity/own_tokens.py",
+        "return found if claims.limit is None else _limited(found, claims.limit)",
+        "return found",
+        "oauth/test_provider.py",
+    ),
 )
