@@ -183,7 +183,7 @@ def test_oldest_versions_are_deleted(ports: Ports) -> None:
 
 def test_second_of_two_editors_is_refused(ports: Ports) -> None:
     save(ports)
-    with pytest.raises(Refused, match="Someone saved version 1 meanwhile"):
+    with pytest.raises(Refused, match="Someone else saved version 1"):
         save(ports)
     reset_template(ports, OPERATOR, KIND, "")
     with pytest.raises(Refused, match="went back to the default"):
