@@ -287,6 +287,9 @@ def test_configured_audience_must_be_in_the_token(stand_in: StandIn) -> None:
     for changes in refused:
         with pytest.raises(InvalidToken):
             verifier.verify(stand_in.token(**changes))
+    # Tokens of OAuth clients name theirs: a service that names none takes no third party's.
+    with pytest.raises(InvalidToken):
+        verifier_of(stand_in)[0].verify(stand_in.token(aud=["https://shop.example.com/graphql/"]))
 
 
 def test_extension_token_needs_to_be_asked_for(stand_in: StandIn) -> None:

@@ -10,7 +10,38 @@ _GRANT_TESTS = "services/oauth/test_grants.py"
 _THIRD_PARTIES = "hostile/test_third_party_clients.py"
 _HOSTILE = "hostile/test_openid_provider.py"
 
+_DEVICES = "app/services/oauth/devices.py"
+_DEVICE_TESTS = "services/oauth/test_devices.py"
+
 OPENID_PROVIDER = (
+    Mutant(
+        "A device with rights of staff is let in at the console alone",
+        _DEVICES,
+        "        if privileged(scopes) and not session.scalar(here):\n",
+        "        if False:\n",
+        _DEVICE_TESTS,
+    ),
+    Mutant(
+        "A device that was denied gets no session",
+        _DEVICES,
+        "            stored.is_denied.is_(False),\n",
+        "",
+        _DEVICE_TESTS,
+    ),
+    Mutant(
+        "Codes that one person tries are counted",
+        _DEVICES,
+        '    if not within_rate(ports, DEVICE_CODE, f"user {own_id(actor)}"):\n',
+        "    if False:\n",
+        _DEVICE_TESTS,
+    ),
+    Mutant(
+        "A device that doesn't wait has to wait longer",
+        _DEVICES,
+        "            stored.interval += POLL_INTERVAL\n",
+        "            pass\n",
+        _DEVICE_TESTS,
+    ),
     Mutant(
         "A code that comes again ends what it began",
         _GRANTS,
