@@ -186,7 +186,7 @@ def test_second_of_two_editors_is_refused(ports: Ports) -> None:
     with pytest.raises(Refused, match="Someone else saved version 1"):
         save(ports)
     reset_template(ports, OPERATOR, KIND, "")
-    with pytest.raises(Refused, match="went back to the default"):
+    with pytest.raises(Refused, match="restored the default"):
         save(ports, based_on=1)
 
 
