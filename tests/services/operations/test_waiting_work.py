@@ -14,6 +14,7 @@ from app.domain.mails.mail import Mail, MailKind
 from app.models import (
     AppInstallationRecord,
     DeliveryRecord,
+    OAuthClientSessionRecord,
     OutboxEventRecord,
     OutboxMailRecord,
     ResetRequestRecord,
@@ -25,6 +26,7 @@ from app.services.operations.background_work import find_waiting_work, read_back
 from app.services.outbox.publisher import add_event, add_mail
 from app.worker import TASKS
 from tests.builders.apps import make_app
+from tests.builders.oauth import make_client
 from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
@@ -95,6 +97,19 @@ def _installation(ports: Ports) -> None:
         )
 
 
+def _ended_session(ports: Ports) -> None:
+    """Store a session that has ended and that a client is to be told of."""
+    ended = OAuthClientSessionRecord(
+        client_id=make_client(ports).client.id,
+        sid="sid",
+        issuer="https://shop.example.com",
+        subject="User:1",
+        due_at=ports.clock.now(),
+    )
+    with ports.database.transaction() as session:
+        session.add(ended)
+
+
 def _closed_storefront(ports: Ports) -> None:
     values = {"allow_storefront_traffic": False, "storefront_opens_at": ports.clock.now()}
     with ports.database.transaction() as session:
@@ -157,7 +172,7 @@ def test_leased_delivery_is_waiting_again_when_its_lease_ends(
 
 
 def test_every_task_that_waits_for_work_is_looked_for(ports: Ports) -> None:
-    for make in (_event, _delivery, _mail, _installation, _closed_storefront):
+    for make in (_event, _delivery, _mail, _installation, _ended_session, _closed_storefront):
         make(ports)
 
     on_demand = {task.name for task in TASKS if task.on_demand}
