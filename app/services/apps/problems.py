@@ -118,12 +118,12 @@ def dismiss_own_problems(
 ) -> None:
     """Dismiss the calling app's problems of these ``ids`` or ``keys`` (`appProblemDismiss`).
 
-    Refuses INVALID on ``ids`` for one of another app.
+    Refuses INVALID on ``ids`` for one that isn't the app's, whether another app has it or none.
     """
     own = AppProblemRecord.app_id == actor.app_id
     with ports.database.transaction() as session:
-        foreign = select(AppProblemRecord.id).where(AppProblemRecord.id.in_(ids), ~own).limit(1)
-        if ids and session.scalar(foreign) is not None:
+        found = select(AppProblemRecord.id).where(AppProblemRecord.id.in_(ids), own)
+        if ids and set(session.scalars(found)) != set(ids):
             raise Refused(Problem("INVALID", "Choose problems of this app.", "ids"))
         chosen = AppProblemRecord.id.in_(ids) if ids else _has_key(keys)
         session.execute(_dismissal(own & chosen).values(dismissed_by=""))
