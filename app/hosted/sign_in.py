@@ -108,7 +108,8 @@ def code() -> BaseResponse:
     """Sign in with the code that was sent by email; the same page for every email."""
     email, challenge = str(session.get(_EMAIL, "")), str(session.get(_CODE, ""))
     if not email or not challenge or not hosted_shop().offers_codes:
-        return to_step("sign_in.index")
+        # A second click on the form of a right code finds the sign-in at its next step.
+        return to_step("sign_in.factor" if _challenge() else "sign_in.index")
     if request.method == "GET":
         return page("code.html", email=email)
     try:

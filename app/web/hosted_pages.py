@@ -60,6 +60,17 @@ HOME = "/account/"
 SIGN_IN = "/account/sign-in"
 _PROVIDER = ("/oauth/authorize", "/oauth/device")
 _NO_TARGETS = ("/account/sign-", "/account/confirm", "/account/new-password", "/account/look.css")
+_SIGN_IN_FORMS = frozenset(
+    f"hosted.{form}"
+    for form in (
+        "sign_in.password",
+        "sign_in.code",
+        "sign_in.with_passkey",
+        "sign_in.factor",
+        "sign_in.factor_passkey",
+        "passwords.choose",
+    )
+)
 _LANGUAGE = "ui_locales"
 _MAX_FORM_SIZE = 64 * 1024
 _csrf = CSRFProtect()
@@ -270,7 +281,13 @@ def redirect_with(message: str, endpoint: str, /, **values: Any) -> BaseResponse
 
 
 def show_stale_form(_error: CSRFError) -> BaseResponse:
-    """Answer a form without a valid CSRF token: it is another browser's, or too old."""
+    """Answer a form without a valid CSRF token: it is another browser's, or too old.
+
+    The second click on a form that has just signed the person in leads on as the first did, and
+    does nothing else.
+    """
+    if request.endpoint in _SIGN_IN_FORMS and hosted_person() is not None:
+        return redirect(next_path(), HTTPStatus.SEE_OTHER)
     return page("stale.html", HTTPStatus.BAD_REQUEST)
 
 

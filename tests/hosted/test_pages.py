@@ -10,6 +10,7 @@ from tests.builders.outbox import mails
 from tests.builders.people import PASSWORD, make_user, user_as_stored
 from tests.builders.second_factors import one_time_code
 from tests.builders.shop import configure_shop
+from tests.console.staff_client import Page
 from tests.hosted.customer_browser import ANN, browser
 from tests.services.sign_in.second_factors import make_protected
 
@@ -75,6 +76,46 @@ def test_second_factor_is_asked_for(app: Flask, shop: Ports) -> None:
     entered = here.send(path, code=one_time_code(shop, ann.secret))
     assert entered.leads_to == "/account/name"
     assert here.is_signed_in()
+
+
+def test_second_click_ends_where_the_first_led(app: Flask, shop: Ports) -> None:
+    make_user(shop, ANN)
+    bob = make_protected(shop, "bob@example.com")
+    here, again = browser(app), "/account/sign-in/password?next=/account/name"
+    for filled in here.send_twice("/account/sign-in", email=ANN, method="password"):
+        assert filled.leads_to == "/account/sign-in/password"
+    for filled in here.send_twice(again, password=PASSWORD):
+        assert filled.leads_to == "/account/name"
+    assert here.is_signed_in()
+    here = browser(app)
+    for filled in here.send_twice("/account/sign-in", email=ANN, method="code"):
+        assert filled.leads_to == "/account/sign-in/code"
+    answer_reset_requests(shop, WORKER)
+    code = mails(shop, MailKind.SIGN_IN_CODE)[-1].values["code"]
+    for filled in here.send_twice("/account/sign-in/code", code=code):
+        assert filled.leads_to == "/account/"
+    assert here.is_signed_in()
+    here = browser(app)
+    here.send("/account/sign-in", email="bob@example.com", method="code")
+    answer_reset_requests(shop, WORKER)
+    code = mails(shop, MailKind.SIGN_IN_CODE)[-1].values["code"]
+    for filled in here.send_twice("/account/sign-in/code", code=code):
+        assert filled.leads_to == "/account/sign-in/factor"
+    digits = one_time_code(shop, bob.secret)
+    for filled in here.send_twice("/account/sign-in/factor", code=digits):
+        assert filled.leads_to == "/account/"
+    assert here.is_signed_in()
+    # The control: who isn't signed in gets the page of a form that is too old.
+    assert Page(browser(app).client.post(again, data={"csrf_token": "x"})).status == 400
+
+
+def test_second_click_on_register_is_answered_alike(app: Flask, shop: Ports) -> None:
+    for is_confirmed in (True, False):
+        configure_shop(shop, enable_account_confirmation_by_email=is_confirmed)
+        filled = {"name": "Ann", "email": f"{is_confirmed}@example.com", "password": PASSWORD}
+        first, second = browser(app).send_twice("/account/register", **filled)
+        assert (first.status, second.status) == (200, 200), is_confirmed
+        assert first.text == second.text
 
 
 def test_account_page_changes_name_password_sessions_and_language(app: Flask, shop: Ports) -> None:

@@ -80,6 +80,31 @@ def test_person_signs_in_allows_a_program_and_is_led_back(app: Flask, shop: Port
     assert here.open(path).response.headers["Location"].startswith(f"{CALLBACK}?code=")
 
 
+def test_first_party_is_not_asked_for_consent(app: Flask, shop: Ports) -> None:
+    make_user(shop, ANN)
+    own, other = make_client(shop, "Storefront", is_first_party=True), make_client(shop)
+    here = browser(app)
+    here.sign_in()
+    led = here.open(path_of(own)).response
+    assert led.headers["Location"].startswith(f"{CALLBACK}?code=")
+    assert exchange(app, own, led.headers["Location"]).status_code == 200
+    assert "Allow Forum to see your account?" in here.open(path_of(other)).text
+
+
+def test_second_click_on_consent_leads_back_with_a_code(app: Flask, shop: Ports) -> None:
+    make_user(shop, ANN)
+    client, here = make_client(shop), browser(app)
+    here.sign_in()
+    path = path_of(client)
+    shown = here.open(path).html
+    [action], [proof] = _ACTION.findall(shown), _PROOF.findall(shown)
+    clicks = here.send_twice(html.unescape(action), path, proof=proof, decision="allow")
+    first, second = (click.response.headers["Location"] for click in clicks)
+    assert first.startswith(f"{CALLBACK}?code=")
+    # The browser follows the second.
+    assert exchange(app, client, second).status_code == 200
+
+
 def test_new_sign_in_is_asked_of_someone_who_is_signed_in(
     app: Flask, shop: Ports, clock: FakeClock
 ) -> None:
