@@ -118,6 +118,11 @@ class OAuthClient:
     app_name: str = ""
 
     @property
+    def is_built_in(self) -> bool:
+        """Whether each installation has it from the start: it can't be deleted."""
+        return self.client_id == COMMAND_LINE
+
+    @property
     def has_secret(self) -> bool:
         """Whether it proves who it is by a secret."""
         return not (self.is_public or self.key_set)

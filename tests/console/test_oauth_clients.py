@@ -8,13 +8,13 @@ from PIL import Image
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.oauth import OAuthClient
+from app.domain.oauth import COMMAND_LINE, OAuthClient
 from app.domain.values.inputs import Upload
 from app.ports import Ports
 from app.services.oauth.client_pages import update_client_logo
 from app.services.oauth.client_tokens import find_issued_token
 from app.services.oauth.clients import list_clients, show_client
-from app.services.oauth.grants import is_client_secret
+from app.services.oauth.grants import find_client, is_client_secret
 from app.services.operations.cleanup import clean_up
 from tests.builders.apps import make_app
 from tests.builders.oauth import CALLBACK, grant, make_client
@@ -175,6 +175,21 @@ def test_client_is_disabled_enabled_and_deleted(staff_console: StaffConsole, sho
     assert "Forum was deleted." in gone.text
     assert own_clients(shop) == ()
     assert console.open(here).status == 404
+
+
+def test_page_of_the_command_line_says_why_it_cannot_be_deleted(
+    admin: ConsoleClient, shop: Ports
+) -> None:
+    make_client(shop)
+    built_in = f"{LIST}1"
+    reason = "flask login needs this client"
+    page = admin.open(f"{built_in}?view=settings")
+    assert reason in page.text
+    assert "ask=delete" not in page.html
+    assert "ask=disable" in page.html
+    assert reason in admin.follow(admin.send(f"{built_in}/delete", seen_at=built_in)).text
+    assert find_client(shop, NOBODY, COMMAND_LINE) is not None
+    assert "ask=delete" in admin.open(f"{FIRST}?view=settings").html
 
 
 def test_changes_ask_for_the_password_again(

@@ -99,6 +99,13 @@ OPENID_PROVIDER = (
         _THIRD_PARTIES,
     ),
     Mutant(
+        "The client of the command line can't be deleted",
+        _CLIENTS,
+        "        if client.is_built_in:\n",
+        "        if False:\n",
+        "services/oauth/test_clients.py",
+    ),
+    Mutant(
         "Only people with all permissions manage clients with more rights",
         _CLIENTS,
         "    if is_privileged(client) and not",

@@ -53,6 +53,11 @@ _PRIVILEGED = Problem(
     "id",
 )
 _NOT_FOUND = Problem("NOT_FOUND", "There is no such client.", "id")
+_BUILT_IN = Problem(
+    "INVALID",
+    "flask login needs this client, which can't be created again. Disable it instead.",
+    "id",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +219,14 @@ def rotate_client_secret(
 @fresh_proof("You're about to delete an OAuth client.")
 @requires_person(Permission.MANAGE_APPS)
 def delete_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
-    """Delete a client with its consents, and end its sessions; refuses NOT_FOUND on ``id``."""
+    """Delete a client with its consents, and end its sessions.
+
+    Refuses NOT_FOUND on ``id``, INVALID on it for the one that each installation has.
+    """
     with ports.database.transaction() as session:
         stored, client = locked_client(ports, actor, session, client_id)
+        if client.is_built_in:
+            raise Refused(_BUILT_IN)
         session.execute(delete(SessionRecord).where(SessionRecord.oauth_client_id == stored.id))
         _end_app_tokens(session, client)
         session.delete(stored)

@@ -158,6 +158,14 @@ def test_disabled_client_is_unknown_and_deleted_one_leaves_no_session(ports: Por
     ]
 
 
+def test_command_line_can_be_disabled_but_not_deleted(ports: Ports) -> None:
+    """No one could create it again: client IDs of new clients are random."""
+    assert refused(lambda: delete_client(ports, OPERATOR, COMMAND_LINE)) == [("INVALID", "id")]
+    update_client(ports, OPERATOR, COMMAND_LINE, ClientChange(is_active=False))
+    assert not show_client(ports, OPERATOR, COMMAND_LINE).is_active
+    assert delete_client(ports, OPERATOR, make_client(ports).id).name == "Forum"
+
+
 def test_command_line_can_ask_for_every_permission(ports: Ports) -> None:
     """A new permission takes a migration that adds it to this client's scopes."""
     client = find_client(ports, NOBODY, COMMAND_LINE)
