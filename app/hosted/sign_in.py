@@ -1,7 +1,9 @@
 """Signing in: the email first, then a password, a code, a passkey or an identity provider."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from http import HTTPStatus
+from math import ceil
 
 from flask import Blueprint, jsonify, make_response, redirect, request, session
 from werkzeug.wrappers import Response as BaseResponse
@@ -43,7 +45,9 @@ from app.web.hosted_pages import (
 from app.web.translation import sign_in_refusal, text
 
 _EMAIL, _CODE, _FACTOR, _BEGUN, _REASON = "email", "email_code", "factor", "provider", "reason"
+_SENT = "email_code_sent"
 _MAX_EMAIL = 254
+_RESEND_AFTER = timedelta(seconds=30)
 _FOREIGN = Problem(
     "INVALID", "This sign-in started in another browser or was already used. Sign in again."
 )
@@ -111,7 +115,7 @@ def code() -> BaseResponse:
         # A second click on the form of a right code finds the sign-in at its next step.
         return to_step("sign_in.factor" if _challenge() else "sign_in.index")
     if request.method == "GET":
-        return page("code.html", email=email)
+        return page("code.html", email=email, wait=_wait(email))
     try:
         return _verify_code(email, challenge)
     except SecondFactorRequired as required:
@@ -120,7 +124,8 @@ def code() -> BaseResponse:
         if refused.problems[0].field == "challenge":
             session.pop(_CODE, None)
             return _back(_reasons(refused))
-        return refused_page("code.html", email=email, error=_reasons(refused))
+        error = _reasons(refused)
+        return refused_page("code.html", email=email, wait=_wait(email), error=error)
 
 
 def _verify_code(email: str, challenge: str) -> BaseResponse:
@@ -132,8 +137,26 @@ def _verify_code(email: str, challenge: str) -> BaseResponse:
 
 
 def _send_code(email: str) -> BaseResponse:
-    session[_CODE] = ask_for_hosted_code(ports(), anonymous_actor(), email=email).challenge
+    """Send a code and ask for it; while one that was just sent is on its way, only ask for it.
+
+    A second code would make the first worthless. What limits the mails of an email is elsewhere:
+    this is for the person, and kept in their cookie.
+    """
+    if not _wait(email):
+        asked = ask_for_hosted_code(ports(), anonymous_actor(), email=email)
+        session[_CODE] = asked.challenge
+        session[_SENT] = {"email": email, "at": ports().clock.now().timestamp()}
     return to_step("sign_in.code")
+
+
+def _wait(email: str) -> int:
+    """Return the seconds until this browser can send another code to ``email``."""
+    sent = session.get(_SENT) or {}
+    if not session.get(_CODE) or sent.get("email") != email:
+        return 0
+    passed = ports().clock.now().timestamp() - float(sent["at"])
+    left = ceil(_RESEND_AFTER.total_seconds() - passed)
+    return max(left, 0) if passed >= 0 else 0
 
 
 @blueprint.post("/passkey/options")

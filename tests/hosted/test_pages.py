@@ -11,6 +11,7 @@ from tests.builders.people import PASSWORD, make_user, user_as_stored
 from tests.builders.second_factors import one_time_code
 from tests.builders.shop import configure_shop
 from tests.console.staff_client import Page
+from tests.fakes.clock import FakeClock
 from tests.hosted.customer_browser import ANN, browser
 from tests.services.sign_in.second_factors import make_protected
 
@@ -76,6 +77,36 @@ def test_second_factor_is_asked_for(app: Flask, shop: Ports) -> None:
     entered = here.send(path, code=one_time_code(shop, ann.secret))
     assert entered.leads_to == "/account/name"
     assert here.is_signed_in()
+
+
+def test_page_says_from_when_a_code_can_be_sent_again(
+    app: Flask, shop: Ports, clock: FakeClock
+) -> None:
+    make_user(shop, ANN)
+    here, path = browser(app), "/account/sign-in/code"
+    here.send("/account/sign-in", email=ANN, method="code")
+    assert "You can resend in 30 seconds." in here.open(path).text
+    clock.pass_(seconds=29)
+    # A second code would make the first worthless; the first still works.
+    for entered in ({"resend": "1"}, {"email": ANN, "method": "code"}):
+        form = path if "resend" in entered else "/account/sign-in"
+        assert here.send(form, **entered).leads_to == path
+    assert "You can resend in 1 second." in here.send(path, code="x").text
+    answer_reset_requests(shop, WORKER)
+    assert len(mails(shop, MailKind.SIGN_IN_CODE)) == 1
+    clock.pass_(seconds=1)
+    assert "You can resend" not in here.open(path).text
+    assert here.send(path, resend="1").leads_to == path
+    answer_reset_requests(shop, WORKER)
+    assert len(mails(shop, MailKind.SIGN_IN_CODE)) == 2
+    # Another email doesn't wait.
+    make_user(shop, "bob@example.com")
+    here.send("/account/sign-in", email="bob@example.com", method="code")
+    answer_reset_requests(shop, WORKER)
+    sent = mails(shop, MailKind.SIGN_IN_CODE)[-1]
+    assert sent.recipient == "bob@example.com"
+    shop.throttle.unblock("127.0.0.1")
+    assert here.send(path, code=sent.values["code"]).leads_to == "/account/"
 
 
 def test_second_click_ends_where_the_first_led(app: Flask, shop: Ports) -> None:
