@@ -15,6 +15,7 @@ from app.domain.second_factors import write_recovery_code
 from app.domain.values.errors import ProofRequired, Refused, TokenRejected
 from app.domain.values.ids import to_global_id
 from app.services.accounts.account_details import Details, update_account
+from app.services.accounts.email_changes import confirm_email_change, request_email_change
 from app.services.accounts.passkeys import (
     add_passkey,
     begin_passkey,
@@ -33,6 +34,7 @@ from app.services.sign_in.sessions import (
 from app.web.hosted_pages import (
     HOME,
     end_hosted,
+    full_url,
     hosted_person,
     hosted_shop,
     page,
@@ -46,6 +48,7 @@ from app.web.translation import problem_text, text
 _LANGUAGE = "ui_locales"
 _MAX_SESSIONS = 50
 _CODES = "recovery_codes"
+_LINK = "email_link"
 
 blueprint = Blueprint("account", __name__)
 
@@ -129,6 +132,62 @@ def password() -> BaseResponse:
         }
         return refused_page("password_change.html", errors=errors)
     return redirect_with(text("Password changed. Other devices are signed out."), "account.index")
+
+
+@blueprint.route("/email", methods=["GET", "POST"])
+@signed_in
+def email() -> BaseResponse:
+    """Ask for a change of one's own email: a link goes to the new one, nothing changes yet."""
+    if not hosted_shop().offers_passwords:
+        raise NotFound  # the change is proved by the password
+    if request.method == "GET":
+        return page("email.html", email="", errors={})
+    entered = request.form.get("email", "").strip()
+    try:
+        request_email_change(
+            ports(),
+            _actor(),
+            new_email=entered,
+            password=request.form.get("password", ""),
+            redirect_url=full_url("account.keep_email_link"),
+        )
+    except Refused as refused:
+        names = {"newEmail": "email", "password": "password"}
+        errors = {
+            names.get(problem.field or "", ""): problem_text(problem)
+            for problem in refused.problems
+        }
+        return refused_page("email.html", email=entered, errors=errors)
+    message = text(
+        "Open the link we sent to {email}. Until then your email doesn't change.", email=entered
+    )
+    return redirect_with(message, "account.index")
+
+
+@blueprint.get("/email/link")
+def keep_email_link() -> BaseResponse:
+    """Open a mailed link: its secret leaves the URL before anything is shown.
+
+    It works without a session, so that no sign-in URL has the secret.
+    """
+    session[_LINK] = request.args.get("token", "")[:128]
+    return redirect(url_for("hosted.account.confirm_email"), HTTPStatus.SEE_OTHER)
+
+
+@blueprint.route("/email/confirm", methods=["GET", "POST"])
+@signed_in
+def confirm_email() -> BaseResponse:
+    """Move the account, by a button; signing in again has forgotten the link."""
+    token = str(session.get(_LINK, ""))
+    if request.method == "GET":
+        return page("email_confirm.html", has_link=bool(token))
+    try:
+        user = confirm_email_change(ports(), _actor(), token=token)
+    except Refused as refused:
+        return refused_page("email_confirm.html", has_link=False, error=_text(refused))
+    finally:
+        session.pop(_LINK, None)
+    return redirect_with(text("Email changed to {email}.", email=user.email), "account.index")
 
 
 @blueprint.post("/sessions/<key:key>/end")

@@ -170,6 +170,31 @@ def test_account_page_changes_name_password_sessions_and_language(app: Flask, sh
     assert not here.is_signed_in()
 
 
+def test_email_changes_by_a_link_to_the_new_one(app: Flask, shop: Ports) -> None:
+    key, new = make_user(shop, ANN), "ann.lee@example.com"
+    here = browser(app)
+    here.sign_in()
+    wrong = here.send("/account/email", email=new, password="not mine")
+    assert (wrong.status, new in wrong.html) == (422, True)
+    assert mails(shop, MailKind.EMAIL_CHANGE_REQUEST) == []
+    assert here.send("/account/email", email=new, password=PASSWORD).leads_to == "/account/"
+    assert f"Open the link we sent to {new}" in here.open("/account/").text
+    path = link_path(shop, MailKind.EMAIL_CHANGE_REQUEST)
+    # Programs that read mail open links: that changes nothing, and shows nothing.
+    assert browser(app).open(path).leads_to == "/account/email/confirm"
+    stranger = browser(app)
+    make_user(shop, "bob@example.com")
+    stranger.sign_in("bob@example.com")
+    stranger.open(path)
+    assert stranger.send("/account/email/confirm").status == 422
+    assert user_as_stored(shop, key).email == ANN
+    assert here.open(path).leads_to == "/account/email/confirm"
+    assert here.send("/account/email/confirm").leads_to == "/account/"
+    assert user_as_stored(shop, key).email == new
+    here.open(path)
+    assert here.send("/account/email/confirm").status == 422, "a link works once"
+
+
 def test_only_what_is_offered_is_shown_and_works(app: Flask, shop: Ports) -> None:
     make_user(shop, ANN)
     page = browser(app).open("/account/sign-in").text
