@@ -81,6 +81,7 @@ _READERS: tuple[tuple[str, str, Callable[[OAuthClient], Displayable], bool], ...
         False,
     ),
     ("devices", "Devices", lambda client: client.allows_devices, False),
+    ("pairwise", "Pairwise subjects", lambda client: client.is_pairwise, False),
     ("app", "App", lambda client: client.app_id, False),
     ("hasKeys", "Has keys", lambda client: bool(client.key_set), False),
     ("secrets", "Secrets", _secrets, False),
@@ -175,6 +176,11 @@ def show(client_id: str) -> None:
 @click.argument("name")
 @click.option("--public", is_flag=True, help="It can't keep a secret: a native program or page.")
 @click.option(
+    "--pairwise",
+    is_flag=True,
+    help="It knows people by subjects that no other client knows. Can't be changed later.",
+)
+@click.option(
     "--app", shell_complete=complete_app, help="The app that it gets short-lived tokens for."
 )
 @_redirect
@@ -184,11 +190,11 @@ def show(client_id: str) -> None:
 @_first
 @_devices
 @_keys
-def create(name: str, *, public: bool, app: str | None, **options: object) -> None:
+def create(name: str, *, public: bool, pairwise: bool, app: str | None, **options: object) -> None:
     """Create a client. Its secret is printed once."""
     ports = installation().ports
     app_id = None if app is None else app_key(ports, app)
-    kind = ClientKind(is_public=public, app_id=app_id)
+    kind = ClientKind(is_public=public, app_id=app_id, is_pairwise=pairwise)
     new = create_client(ports, OPERATOR, _read_change(name, options), kind)
     output().one(new, _NEW_COLUMNS)
     if new.secret:

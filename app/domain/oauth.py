@@ -5,6 +5,7 @@ clients call ``<shop>:manage_products``.
 """
 
 import hashlib
+import hmac
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -14,9 +15,10 @@ from urllib.parse import urlsplit
 
 from app.domain.authorization.actor import STAFF_SCOPE
 from app.domain.authorization.permissions import Permission, scope_of
-from app.domain.sign_in.tokens import is_loopback_host
+from app.domain.sign_in.tokens import PAIRWISE_PREFIX, is_loopback_host
 from app.domain.urls.web_urls import WebUrl, is_unambiguous, parse_web_url
 from app.domain.values.errors import Problem
+from app.domain.values.ids import to_global_id
 from app.domain.values.json_values import NoJsonObject, read_json_object
 from app.domain.values.text import Sentence, translatable
 from app.domain.values.text_rules import line_problem
@@ -95,7 +97,8 @@ class OAuthClient:
 
     ``app_id`` is the app as which it acts by client credentials; it signs no one in then.
     ``allows_devices``: people can sign in with it by a code that they enter elsewhere (RFC 8628).
-    ``app_name`` is read for lists and pages alone.
+    ``subject_salt``: it knows people by pairwise subjects, which are made with it; empty for
+    public ones. ``app_name`` is read for lists and pages alone.
     """
 
     id: int
@@ -116,6 +119,12 @@ class OAuthClient:
     secrets: tuple[ClientSecret, ...] = ()
     logo: str = ""
     app_name: str = ""
+    subject_salt: str = field(default="", repr=False)
+
+    @property
+    def is_pairwise(self) -> bool:
+        """Whether its subjects of people are known to no one else."""
+        return bool(self.subject_salt)
 
     @property
     def is_built_in(self) -> bool:
@@ -126,6 +135,17 @@ class OAuthClient:
     def has_secret(self) -> bool:
         """Whether it proves who it is by a secret."""
         return not (self.is_public or self.key_set)
+
+    def subject_of(self, user_id: int) -> str:
+        """Return the subject of a person for this client, which never changes and isn't reused.
+
+        A pairwise one says nothing to another client (OpenID Connect Core 1.0, 8.1).
+        """
+        name = to_global_id("User", user_id)
+        if not self.subject_salt:
+            return name
+        digest = hmac.new(self.subject_salt.encode(), name.encode(), hashlib.sha256)
+        return f"{PAIRWISE_PREFIX}{digest.hexdigest()}"
 
     def allows_redirect(self, uri: str) -> bool:
         """Whether codes can be sent to ``uri``: one of the client's, character by character.
@@ -210,6 +230,8 @@ def client_problems(client: OAuthClient) -> Iterator[Problem | None]:
     if client.app_id is not None and signs_in:
         message = "A client of an app signs no one in: it has a secret or keys, no redirect URI."
         yield Problem("INVALID", message, "redirectUris")
+    if client.app_id is not None and client.is_pairwise:
+        yield Problem("INVALID", "A client of an app signs no one in.", "pairwise")
     for name, uris in (
         ("redirectUris", client.redirect_uris),
         ("postLogoutRedirectUris", client.post_logout_redirect_uris),

@@ -17,7 +17,8 @@ class OAuthClientRecord(Record):
     URIs and scopes are separated by spaces. ``is_public``: it can't keep a secret. ``key_set`` is
     the JSON of the public keys (RFC 7517) by which it proves who it is, without a secret.
     ``app_id`` is the app whose tokens it gets by client credentials. ``allows_devices``: people
-    can sign in with it by a code that they enter elsewhere (RFC 8628).
+    can sign in with it by a code that they enter elsewhere (RFC 8628). ``subject_salt`` is what
+    its pairwise subjects are made with; empty for public ones.
     """
 
     __tablename__ = "oauth_clients"
@@ -40,6 +41,7 @@ class OAuthClientRecord(Record):
         ForeignKey("apps.id", ondelete="CASCADE"), index=True
     )
     logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    subject_salt: Mapped[str] = mapped_column(String(64), default="", server_default="")
     created_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
 

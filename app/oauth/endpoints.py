@@ -39,7 +39,8 @@ from app.oauth.protocol import (
 from app.services.identity.identify import identify, record_use
 from app.services.oauth.client_sessions import read_id_token
 from app.services.oauth.consents import allow_client, consent_proof, scopes_to_allow
-from app.services.oauth.userinfo import has_unused_factor, issuer_of, show_claims, subject_of
+from app.services.oauth.grants import find_client
+from app.services.oauth.userinfo import has_unused_factor, issuer_of, show_claims
 from app.services.sign_in.sessions import SecondFactorSkipped
 from app.web.caller import visitor_from
 from app.web.headers import cors_headers, preflight_headers
@@ -407,7 +408,8 @@ def _is_hinted(person: Person, asked: ProtocolRequest) -> bool:
         return True
     asking = caller()
     claims = read_id_token(asking.ports, asking.actor, issuer_of(asking.actor), hint)
-    return claims.get("sub") == subject_of(person.actor.user_id or 0)
+    client = find_client(asking.ports, asking.actor, asked.payload.client_id or "")
+    return client is not None and claims.get("sub") == client.subject_of(person.actor.user_id or 0)
 
 
 def _steps_up(person: Person, asked: ProtocolRequest) -> bool:
@@ -508,7 +510,7 @@ def _metadata(issuer: str, shop: str) -> dict[str, object]:
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": [CODE, REFRESH, CREDENTIALS, DEVICE],
-        "subject_types_supported": ["public"],
+        "subject_types_supported": ["public", "pairwise"],
         "id_token_signing_alg_values_supported": [ALGORITHM],
         "token_endpoint_auth_methods_supported": TOKEN_METHODS,
         "revocation_endpoint_auth_methods_supported": TOKEN_METHODS,

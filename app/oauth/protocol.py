@@ -408,9 +408,10 @@ class _IdTokens:
         if granted is None:
             raise RuntimeError("An ID token is asked for before anything was granted.")
         ports, now = asking.ports, int(asking.ports.clock.timestamp())
+        subject = request.client.client.subject_of(granted.user.id)
         half = create_half_hash(granted.access_token, ALGORITHM)
         claims = {
-            **claims_of(ports, asking.actor.issuer, granted.user, granted.scopes),
+            **claims_of(ports, asking.actor.issuer, granted.user, subject, granted.scopes),
             "iss": issuer_of(asking.actor),
             "aud": request.client.get_client_id(),
             "iat": now,

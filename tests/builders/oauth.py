@@ -38,6 +38,7 @@ def make_client(
     name: str = "Forum",
     *,
     is_public: bool = False,
+    is_pairwise: bool = False,
     app_id: int | None = None,
     **settings: Any,
 ) -> Registered:
@@ -45,7 +46,7 @@ def make_client(
     if app_id is None:
         scopes = DEFAULT_SCOPES | {OFFLINE}
         settings = {"redirect_uris": (CALLBACK,), "scopes": scopes, **settings}
-    kind = ClientKind(is_public=is_public, app_id=app_id)
+    kind = ClientKind(is_public=is_public, app_id=app_id, is_pairwise=is_pairwise)
     new = create_client(ports, OPERATOR, ClientChange(name=name, **settings), kind)
     return Registered(new.client, new.secret)
 

@@ -60,13 +60,14 @@ def test_client_is_created_once_and_its_secret_shown_once(
     assert "Redirect URIs: Use https://" in wrong.text
     shown = re.search(r'name="submission"[^>]*value="([^"]+)"', console.open(f"{LIST}new").html)
     assert shown is not None
-    again = {**given, "submission": shown[1]}
+    again = {**given, "is_pairwise": "y", "submission": shown[1]}
     answers = console.send_twice(f"{LIST}new", again, seen_at=f"{LIST}new")
     made = console.follow(answers[0])
     client, secret = only_client(shop), shown_secret(made)
     assert "Forum was created." in made.text
     assert is_client_secret(shop, NOBODY, client, secret)
     assert client.redirect_uris == (CALLBACK,)
+    assert client.is_pairwise
     later = console.open(answers[0].leads_to)
     assert secret not in later.html
     assert "This secret was shown before." in later.text

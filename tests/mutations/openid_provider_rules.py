@@ -99,6 +99,13 @@ OPENID_PROVIDER = (
         _THIRD_PARTIES,
     ),
     Mutant(
+        "An access token for a client with pairwise subjects doesn't name the person",
+        _GRANTS,
+        "    if client.is_pairwise:\n",
+        "    if False:\n",
+        "hostile/test_pairwise_subjects.py",
+    ),
+    Mutant(
         "The client of the command line can't be deleted",
         _CLIENTS,
         "        if client.is_built_in:\n",
@@ -122,8 +129,8 @@ OPENID_PROVIDER = (
     Mutant(
         "A hint names who is to be signed in",
         "app/oauth/endpoints.py",
-        'return claims.get("sub") == subject_of(person.actor.user_id or 0)',
-        "return True",
+        'claims.get("sub") == client.subject_of(person.actor.user_id or 0)',
+        "True",
         "oauth/test_provider.py",
     ),
     Mutant(

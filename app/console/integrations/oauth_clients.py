@@ -222,6 +222,7 @@ class NewClientForm(CreatingForm):
         lazy_text("Type"), choices=[SelectChoice(*kind) for kind in _KINDS.items()], default=_WEB
     )
     redirect_uris = SignInForm.redirect_uris
+    is_pairwise = BooleanField(lazy_text("Pairwise subjects"))
     app_key = SelectField(lazy_text("App"), validate_choice=False)
     is_first_party = DetailsForm.is_first_party
 
@@ -396,7 +397,11 @@ def _create(form: NewClientForm) -> Created:
         redirect_uris=() if app_id is not None else uris,
         is_first_party=form.is_first_party.data and app_id is None,
     )
-    kind = ClientKind(is_public=form.kind.data == _PUBLIC, app_id=app_id)
+    kind = ClientKind(
+        is_public=form.kind.data == _PUBLIC,
+        app_id=app_id,
+        is_pairwise=form.is_pairwise.data and app_id is None,
+    )
     made = create_client(ports(), actor(), change, kind)
     return _shown_once(text("{client} was created.", client=made.client.name), made)
 

@@ -452,6 +452,7 @@ FIELDS: Mapping[str, Field] = {
     "active": Field("Active"),
     "address": Field("Address"),
     "allows_devices": Field("Device codes"),
+    "pairwise": Field("Pairwise subjects"),
     "app": Field("App"),
     "app_extension": Field("App extensions"),
     "app_id": Field("App"),

@@ -18,6 +18,9 @@ from app.domain.values.times import CLOCK_LEEWAY, is_time
 LIMIT = "limit"
 """The claim of an access token with fewer scopes than its grant: those that are left."""
 
+PAIRWISE_PREFIX = "pairwise_"
+"""What begins a subject that only one client knows; no global ID has an underscore."""
+
 SESSION_TOKEN_LENGTH = 16
 CSRF_TOKEN_LENGTH = 64
 
@@ -34,7 +37,8 @@ class Claims:
 
     ``exp``, ``iat`` and ``nbf`` are Unix seconds; ``session`` is the claim ``token``;
     ``everything`` is the whole set as it was signed, for ``tokenVerify { payload }``. ``limit``
-    are stored scopes, of an access token that has fewer of them than its grant.
+    are stored scopes, of an access token that has fewer of them than its grant. ``user_id`` is
+    ``None`` in the access token of a client with pairwise subjects: its session names the person.
     """
 
     iat: int
@@ -44,11 +48,18 @@ class Claims:
     iss: str
     session: str
     type: str
-    user_id: int
+    user_id: int | None
     csrf_token: str
     app_id: int | None
     everything: Mapping[str, object]
     limit: frozenset[str] | None = None
+
+    @property
+    def named_user(self) -> int:
+        """The user of a token that names one, as all do that aren't an OAuth client's."""
+        if self.user_id is None:
+            raise TokenRejected(TokenFault.INVALID)
+        return self.user_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +120,7 @@ def read_claims(everything: Mapping[str, object], owners: Collection[str]) -> Cl
         iss=_text(everything, "iss"),
         session=_text(everything, "token"),
         type=_text(everything, "type"),
-        user_id=_key(_text(everything, "user_id"), "User"),
+        user_id=_person(everything),
         csrf_token=_optional_text(everything, "csrf_token"),
         app_id=_key(_text(everything, "app"), "App") if "app" in everything else None,
         everything=everything,
@@ -177,6 +188,14 @@ def _text(everything: Mapping[str, object], name: str) -> str:
 def _optional_text(everything: Mapping[str, object], name: str) -> str:
     value = everything.get(name, "")
     return value if isinstance(value, str) else ""
+
+
+def _person(everything: Mapping[str, object]) -> int | None:
+    name = _text(everything, "user_id")
+    is_pairwise = name.startswith(PAIRWISE_PREFIX)
+    if is_pairwise and everything.get("type") == TokenType.ACCESS:
+        return None
+    return _key(name, "User")
 
 
 def _key(global_id: str, type_name: str) -> int:

@@ -313,6 +313,11 @@ SESSION_COLUMNS = (
 IN_SESSION = and_(
     SessionRecord.token == bindparam("session"), SessionRecord.user_id == bindparam("user_id")
 )
+OF_GRANT = and_(
+    SessionRecord.token == bindparam("session"), SessionRecord.oauth_client_id.is_not(None)
+)
+"""The session of an OAuth client whose tokens don't name their person."""
+
 IS_USER = and_(UserRecord.id == SessionRecord.user_id, UserRecord.is_active.is_(True))
 
 OF_KEY = and_(
@@ -336,13 +341,18 @@ def session_query(
 
 
 _SESSION = session_query(IN_SESSION)
+_SESSION_OF_GRANT = session_query(OF_GRANT)
 _SESSION_OF_KEY = session_query(OF_KEY)
 
 
 @building_block
-def find_session(ports: Ports, session: str, user_id: int) -> Lookup[LiveSession | None]:
-    """The live session with that claim ``token``, if it is that user's and the user is active."""
-    row = ports.database.read(_SESSION, {"session": session, "user_id": user_id})[0]
+def find_session(ports: Ports, session: str, user_id: int | None) -> Lookup[LiveSession | None]:
+    """The live session with that claim ``token``, if it is that user's and the user is active.
+
+    Without a user, it is that of an OAuth client alone.
+    """
+    query, values = _named(session, user_id, _SESSION, _SESSION_OF_GRANT)
+    row = ports.database.read(query, values)[0]
     return Lookup(
         read_shop_state(row, ports.clock.now()), with_current_grant(ports, read_session(row))
     )
@@ -357,24 +367,40 @@ def find_session_again(ports: Ports, session_id: int, user_id: int) -> Lookup[Li
     )
 
 
-_LIVING: Select[*tuple[object, ...]] = (
-    select(
-        *SHOP_STATE_COLUMNS,
-        SessionRecord.id.label("session_id"),
-        _CLIENT.label("session_client"),
-        UserRecord.id.label("user_id"),
+def _named(
+    session: str,
+    user_id: int | None,
+    of_person: Select[*tuple[object, ...]],
+    of_grant: Select[*tuple[object, ...]],
+) -> tuple[Select[*tuple[object, ...]], dict[str, object]]:
+    if user_id is None:
+        return of_grant, {"session": session}
+    return of_person, {"session": session, "user_id": user_id}
+
+
+def _living(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
+    return (
+        select(
+            *SHOP_STATE_COLUMNS,
+            SessionRecord.id.label("session_id"),
+            _CLIENT.label("session_client"),
+            UserRecord.id.label("user_id"),
+        )
+        .select_from(ShopRecord)
+        .outerjoin(SessionRecord, condition)
+        .outerjoin(UserRecord, IS_USER)
+        .where(ShopRecord.id == SHOP_ID)
     )
-    .select_from(ShopRecord)
-    .outerjoin(SessionRecord, IN_SESSION)
-    .outerjoin(UserRecord, IS_USER)
-    .where(ShopRecord.id == SHOP_ID)
-)
+
+
+_LIVING, _LIVING_OF_GRANT = _living(IN_SESSION), _living(OF_GRANT)
 
 
 @building_block
-def session_exists(ports: Ports, session: str, user_id: int) -> Lookup[bool]:
+def session_exists(ports: Ports, session: str, user_id: int | None) -> Lookup[bool]:
     """Whether the session exists, without reading its user's permissions."""
-    row = ports.database.read(_LIVING, {"session": session, "user_id": user_id})[0]
+    query, values = _named(session, user_id, _LIVING, _LIVING_OF_GRANT)
+    row = ports.database.read(query, values)[0]
     state = read_shop_state(row, ports.clock.now())
     is_good = row.session_client != _NO_CLIENT
     return Lookup(state, is_good and row.session_id is not None and row.user_id is not None)

@@ -97,6 +97,7 @@ class TokenTrace:
 def load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
     """Return the session, person and app that ``claims`` name, ended and deleted ones too."""
     app = AppRecord
+    person = _session.user_id if claims.user_id is None else literal(claims.user_id)
     query = (
         select(
             ShopRecord.password_login_mode,
@@ -106,10 +107,8 @@ def load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
             *USER_COLUMNS,
         )
         .select_from(ShopRecord)
-        .outerjoin(
-            _session, and_(_session.token == claims.session, _session.user_id == claims.user_id)
-        )
-        .outerjoin(UserRecord, UserRecord.id == literal(claims.user_id))
+        .outerjoin(_session, and_(_session.token == claims.session, _session.user_id == person))
+        .outerjoin(UserRecord, UserRecord.id == person)
         .outerjoin(app, app.id == (claims.app_id or 0))
     )
     with ports.database.reading() as session:

@@ -100,6 +100,7 @@ _CLIENTS = select(
     OAuthClientRecord.last_used_at,
     OAuthClientRecord.logo,
     OAuthClientRecord.allows_devices,
+    OAuthClientRecord.subject_salt,
     func.coalesce(AppRecord.name, "").label("app_name"),
 ).outerjoin(AppRecord, AppRecord.id == OAuthClientRecord.app_id)
 _MAX_USERS = 20

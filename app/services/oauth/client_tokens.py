@@ -34,7 +34,6 @@ from app.services.identity.own_tokens import verify_own_token
 from app.services.identity.stored_apps import store_token
 from app.services.oauth.clients import app_token_name, note_use
 from app.services.oauth.grants import end_grant, judge_grant
-from app.services.oauth.userinfo import subject_of
 
 MAX_ASSERTION_LIFETIME = timedelta(minutes=10)
 
@@ -193,7 +192,7 @@ def _issued(
     live = found.found
     if live is None or live.client is None or live.client.client_id != client.id:
         return None
-    subject = subject_of(live.user.id)
+    subject = client.subject_of(live.user.id)
     return _Issued(IssuedToken(subject, live.client.words, *times, is_refresh), found)
 
 

@@ -88,11 +88,13 @@ class ClientChange:
 class ClientKind:
     """What a client is for its whole life.
 
-    ``is_public``: it can't keep a secret. ``app_id`` is the app as which it acts.
+    ``is_public``: it can't keep a secret. ``app_id`` is the app as which it acts. ``is_pairwise``:
+    its subjects of people are known to no other client (RFC 7591, ``subject_type``).
     """
 
     is_public: bool = False
     app_id: int | None = None
+    is_pairwise: bool = False
 
 
 SIGNS_IN = ClientKind()
@@ -127,8 +129,8 @@ def create_client(
     """Create a client, with a secret unless it is public or has keys.
 
     Refuses INVALID and REQUIRED on the field at fault, NOT_FOUND and OUT_OF_SCOPE_APP on ``app``,
-    OUT_OF_SCOPE_PERMISSION on ``id`` for a first party, and for scopes of staff, to people without
-    all permissions.
+    INVALID on ``pairwise`` for an app, OUT_OF_SCOPE_PERMISSION on ``id`` for a first party, and
+    for scopes of staff, to people without all permissions.
     """
     client = OAuthClient(
         id=0,
@@ -138,6 +140,7 @@ def create_client(
         scopes=DEFAULT_SCOPES if kind.app_id is None else frozenset(),
         is_public=kind.is_public,
         app_id=kind.app_id,
+        subject_salt=ports.randomness.token(SECRET_LENGTH) if kind.is_pairwise else "",
     )
     client = _changed(client, change)
     refuse_any(*client_problems(client))
@@ -263,6 +266,7 @@ def to_client(
         secrets=secrets,
         logo=stored.logo,
         app_name=app_name,
+        subject_salt=stored.subject_salt,
     )
 
 
@@ -324,6 +328,7 @@ def _write(stored: OAuthClientRecord, client: OAuthClient) -> None:
     stored.allows_devices = client.allows_devices
     stored.key_set = tidy_key_set(client.key_set)
     stored.app_id = client.app_id
+    stored.subject_salt = client.subject_salt
 
 
 @building_block
@@ -341,6 +346,7 @@ def client_facts(client: OAuthClient) -> Mapping[str, object]:
         "active": client.is_active,
         "allows_devices": client.allows_devices,
         "app": client.app_id,
+        "pairwise": client.is_pairwise,
         "key_set": client.key_set,
     }
 

@@ -61,7 +61,7 @@ from app.services.authorization.shop_state import Lookup
 from app.services.oauth.client_sessions import ClientPerson, join_sessions, sid_of_grant
 from app.services.oauth.clients import has_client_id, note_use, to_client
 from app.services.oauth.consents import missing_consent, not_allowed
-from app.services.oauth.userinfo import issuer_of, subject_of
+from app.services.oauth.userinfo import issuer_of
 from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.reauthentication import own_id
 from app.services.sign_in.sessions import (
@@ -322,7 +322,7 @@ def begin_grant(
     granted = session.scalars(
         select(SessionRecord).where(SessionRecord.token == opened.token)
     ).one()
-    person = ClientPerson(issuer_of(actor), subject_of(signed_in.user_id))
+    person = ClientPerson(issuer_of(actor), client.subject_of(signed_in.user_id))
     behind = None if approval.is_of_device else signed_in
     sid = join_sessions(ports, session, client, person, granted, behind)
     refresh = _add_refresh_token(ports, session, granted.id) if lifetime is None else ""
@@ -370,6 +370,8 @@ def sign_grant(
         "client_id": client.client_id,
         "scope": write_scopes(_held_scopes(live, user), ports.configuration.scope_prefix),
     }
+    if client.is_pairwise:
+        claims["user_id"] = client.subject_of(user.id)
     if is_limited and live.client is not None:
         claims[LIMIT] = store_scopes(live.client.words)
     return Granted(

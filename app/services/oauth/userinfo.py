@@ -2,18 +2,21 @@
 
 from collections.abc import Collection, Mapping
 
+from sqlalchemy import select
+
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User, avatar_path
 from app.domain.authorization.actor import STAFF_SCOPE, Actor
 from app.domain.oauth import ADDRESS, EMAIL, OPENID, PHONE, PROFILE
 from app.domain.second_factors import used_second_factor
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
-from app.domain.values.ids import to_global_id
+from app.models import OAuthClientRecord
 from app.ports import Ports
 from app.services.accounts.stored_addresses import addresses_by_user
 from app.services.authorization.register import account_owner_only, building_block, clients_with
 from app.services.authorization.session_rights import effective_user, find_session_again
 from app.services.keys import ring
+from app.services.oauth.clients import to_client
 from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.reauthentication import own_id
 
@@ -33,7 +36,10 @@ def show_claims(ports: Ports, actor: Actor) -> Mapping[str, object]:
     if found.found is None:
         raise TokenRejected(TokenFault.INVALID)
     user = effective_user(found.found, found.shop_state.switches)
-    return claims_of(ports, actor.issuer, user, actor.client.words)
+    query = select(OAuthClientRecord).where(OAuthClientRecord.id == actor.client.client_id)
+    with ports.database.reading() as session:
+        subject = to_client(session.scalars(query).one()).subject_of(user.id)
+    return claims_of(ports, actor.issuer, user, subject, actor.client.words)
 
 
 @building_block
@@ -46,20 +52,14 @@ def issuer_of(actor: Actor) -> str:
 
 
 @building_block
-def subject_of(user_id: int) -> str:
-    """Return the subject of a person, which never changes and is never reused."""
-    return to_global_id("User", user_id)
-
-
-@building_block
 def claims_of(
-    ports: Ports, api_issuer: str, user: User, scopes: Collection[str]
+    ports: Ports, api_issuer: str, user: User, subject: str, scopes: Collection[str]
 ) -> Mapping[str, object]:
     """Return the claims about ``user``, whose rights are those of the grant, for ``scopes``.
 
     See OpenID Connect Core 1.0, 5.1 and 5.4.
     """
-    claims: dict[str, object] = {"sub": subject_of(user.id)}
+    claims: dict[str, object] = {"sub": subject}
     if PROFILE in scopes:
         claims |= _profile(api_issuer, user)
     if EMAIL in scopes:

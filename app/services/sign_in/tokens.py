@@ -63,7 +63,7 @@ def use_up(ports: Ports, actor: Actor, claims: Claims, email: str) -> str:
     A token that is reused after ``GRACE``, or its successor, was stolen: as no one knows which,
     the session ends (RFC 9700, 4.14.2) and JWT_INVALID_TOKEN is refused.
     """
-    with ports.database.transaction(account(claims.user_id)) as session:
+    with ports.database.transaction(account(claims.named_user)) as session:
         kept = session.scalar(
             select(SessionRecord)
             .where(SessionRecord.token == claims.session, SessionRecord.user_id == claims.user_id)
@@ -76,7 +76,7 @@ def use_up(ports: Ports, actor: Actor, claims: Claims, email: str) -> str:
             is_good = False
             session.delete(kept)
             why = {"reason": "A refresh token was used twice."}
-            change = Change("session.end", "User", claims.user_id, email, after=why)
+            change = Change("session.end", "User", claims.named_user, email, after=why)
             record(ports, actor, session, change)
     if not is_good:
         raise Refused(SESSION_ENDED)

@@ -338,7 +338,7 @@ def _take_turn(
     wait for confirmation, the refresh tokens of confirmed sessions don't go there.
     """
     now = ports.shared_clock.now()
-    with ports.database.transaction(account(claims.user_id)) as session:
+    with ports.database.transaction(account(claims.named_user)) as session:
         row = session.execute(
             select(SessionRecord, ExternalIdentityRecord)
             .join(ExternalIdentityRecord, ExternalIdentityRecord.id == SessionRecord.identity_id)
@@ -381,7 +381,7 @@ def _require_same_person(
 
 
 def _give_up(ports: Ports, claims: Claims) -> None:
-    with ports.database.transaction(account(claims.user_id)) as session:
+    with ports.database.transaction(account(claims.named_user)) as session:
         session.execute(
             update(SessionRecord)
             .where(SessionRecord.token == claims.session)
@@ -390,7 +390,7 @@ def _give_up(ports: Ports, claims: Claims) -> None:
 
 
 def _end(ports: Ports, actor: Actor, claims: Claims, email: str, reason: str) -> None:
-    with ports.database.transaction(account(claims.user_id)) as session:
+    with ports.database.transaction(account(claims.named_user)) as session:
         session_record = session.scalar(
             select(SessionRecord).where(SessionRecord.token == claims.session)
         )
@@ -409,7 +409,7 @@ def _keep(
     refresh_token: str,
     grant: ScopeGrant | None,
 ) -> OpenedSession:
-    with ports.database.transaction(account(claims.user_id)) as session:
+    with ports.database.transaction(account(claims.named_user)) as session:
         stored = session.scalar(
             select(SessionRecord).where(SessionRecord.token == claims.session).with_for_update()
         )
