@@ -37,7 +37,9 @@ English.
 
 SIGNED_OUT = (
     "app/adapters/mail/email_templates.py",
+    "app/templates/_passkeys.html",
     "app/templates/error.html",
+    "app/templates/hosted/",
     "app/templates/mail/",
     "app/templates/console/_parts.html",
     "app/templates/console/base_signed_out.html",
@@ -54,22 +56,34 @@ SIGNED_OUT = (
     "app/console/frame/session.py",
     "app/console/account/sign_in.py",
     "app/console/account/sign_in_code.py",
+    "app/hosted/",
+    "app/oauth/logout.py",
+    "app/oauth/pages.py",
     "app/web/",
     "app/domain/accounts/emails.py",
     "app/domain/accounts/users.py",
+    "app/domain/oauth.py",
     "app/domain/passwords/",
     "app/domain/single_sign_on/providers.py",
     "app/services/accounts/account_securing.py",
+    "app/services/accounts/email_changes.py",
     "app/services/accounts/email_links.py",
+    "app/services/accounts/passkeys.py",
     "app/services/accounts/password_changes.py",
+    "app/services/accounts/password_resets.py",
+    "app/services/accounts/registration.py",
     "app/services/console/console_sessions.py",
+    "app/services/hosted/",
     "app/services/identity/linked_accounts.py",
     "app/services/identity/provider_assertions.py",
+    "app/services/oauth/consents.py",
+    "app/services/oauth/devices.py",
+    "app/services/oauth/grants.py",
     "app/services/second_factors/",
     "app/services/sign_in/",
     "app/services/single_sign_on/sign_in.py",
 )
-"""How the names of files begin whose sentences are read without a session, or in emails."""
+"""How the names of files begin whose sentences customers read, or staff before they sign in."""
 
 TRANSLATED = tuple(tag for tag in languages.SIGNED_OUT_TAGS if tag != languages.ENGLISH)
 PLACES = re.compile(r"%\((\w+)\)s|\{(\w*)[^{}]*\}")
@@ -103,7 +117,7 @@ def code() -> Code:
 
 @cache
 def template(*, whole: bool) -> Catalog:
-    """Return all sentences; unless ``whole``, those of pages without a session and of emails."""
+    """Return the sentences: ``whole``, or those of customers and of staff before they sign in."""
     made = Catalog(project="Latchkey", fuzzy=False)
     for path, found in _sentences():
         name = path.relative_to(ROOT).as_posix()

@@ -28,7 +28,7 @@ CONSOLE_TAGS = (ENGLISH, "de", "fr", "es", "pl")
 """The languages of the console."""
 
 SIGNED_OUT_TAGS = (*CONSOLE_TAGS, "ar")
-"""The languages of the pages without a session, and of emails."""
+"""The languages of emails, of customers' pages, and of the pages before staff sign in."""
 
 
 def shipped_tag(code: str, shipped: Collection[str] = SIGNED_OUT_TAGS) -> str:
