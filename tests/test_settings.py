@@ -121,7 +121,7 @@ def test_every_setting_can_be_set() -> None:
         "https://admin.example.com",
         "http://localhost:3000",
     )
-    assert configuration.token_owners == {"acme", "saleor"}
+    assert configuration.token_owners == {"acme", "saleor", "saleor.oauth"}
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_triple_click_reload_and_back_create_one_app(admin: Page, small_shop: Ru
     expect(admin.get_by_text("This token was shown before.")).to_be_visible()
     assert token not in admin.content()
     admin.go_back()
-    expect(admin.get_by_role("heading", level=1, name="Create an app")).to_be_visible()
+    expect(admin.get_by_role("heading", level=1, name="Create app")).to_be_visible()
     admin.goto(f"{small_shop.url}/console/apps/")
     expect(admin.get_by_role("link", name="Labels", exact=True)).to_have_count(1)
 

@@ -41,7 +41,9 @@ DESK: ViewportSize = {"width": 1280, "height": 900}
 
 
 def examine(page: Page, name: str, pictures: Path | None) -> None:
-    """Find nothing by axe, and no sideways scrolling at either width."""
+    """Find nothing by axe, no sideways scrolling at either width, and no English in Arabic."""
+    if page.evaluate("document.documentElement.lang") == "ar":
+        assert re.findall(r"\w* ?\b[a-z]{2,} [a-z]{2,}", page.inner_text("body")) == [], name
     for size in (DESK, PHONE):
         page.set_viewport_size(size)
         page.evaluate(AXE.read_text())

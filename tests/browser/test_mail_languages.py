@@ -54,7 +54,6 @@ def test_emails_are_explained_in_the_person_s_language(staff: Visitor) -> None:
     reset = staff.say("Password reset")
     staff.open(f"emails/look?language={staff.language.upper()}")
     staff.open("emails/log/?result=FAILED")
-    expect(staff.page.get_by_text(REJECTED)).to_be_visible()
     rejected = staff.say("The mail server rejected the recipient with {answer}.", answer=REJECTED)
     expect(staff.page.locator("small", has_text=REJECTED)).to_have_text(rejected)
     staff.page.get_by_role("link", name=reset, exact=True).first.click()

@@ -21,6 +21,7 @@ EDITS_NOTHING = {
     "app_tokens.rotate": "says when the old token ends",
     "deliveries.redeliver_chosen": "chooses rows",
     "deliveries.replay": "chooses deliveries",
+    "device.index": "looks up the code of a device",
     "dry_run.run": "runs a query",
     "events.send": "sends an event",
     "inspector.index": "reads a token",

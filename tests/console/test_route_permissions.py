@@ -60,7 +60,8 @@ LISTS = {
         staff.save_permissions staff.show
         throttle.export throttle.index throttle.unblock""",
     (CHANNELS,): """
-        channels.activate channels.deactivate channels.export channels.index channels.new
+        channels.activate channels.deactivate channels.delete channels.export channels.index
+        channels.new
         channels.save channels.show""",
     (SETTINGS,): """
         company_address.index company_address.save
@@ -174,7 +175,7 @@ def test_customer_routes_need_manage_users(
         for route in routes_about_others(console_app)
         if "/people/1" in route.address and OPENED_BY[route.endpoint]
     ]
-    assert len(ways) == 11
+    assert len(ways) == 12
     for route in ways:
         customer = replace(route, address=route.address.replace("/people/1", "/people/2"))
         refused = take(console, customer, token).status_code == 403

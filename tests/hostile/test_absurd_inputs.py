@@ -35,7 +35,9 @@ SCALARS: dict[str, Any] = {
     "Boolean": True,
     "Date": "2026-01-01",
     "DateTime": "2026-01-01T00:00:00Z",
+    "JSON": {},
     "JSONString": "{}",
+    "PositiveDecimal": "1.50",
     "Upload": None,
     "_Any": {"__typename": "User", "id": to_global_id("User", 1)},
 }

@@ -23,6 +23,7 @@ from app.services.apps.installation_requests import InstallationRequest, install
 from app.services.authorization.declarations import name_of
 from app.services.authorization.register import REGISTER
 from app.settings import Settings
+from tests.builders.oauth import make_client
 from tests.builders.people import PASSWORD
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.console.populated_shop import ADMIN, CUSTOMER, open_console, populate
@@ -58,6 +59,19 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
         "emails/templates/password_changed/save",
         {"subject": "Changed", "html": "<p>Changed</p>", "text": "Changed"},
     ),
+    "oauth_clients.new": (
+        "oauth-clients/new",
+        {"name": "Till", "kind": "web", "redirect_uris": "https://till.example.com/back"},
+    ),
+    "oauth_clients.save_details": ("oauth-clients/2/details", {"name": "Renamed"}),
+    "oauth_clients.save_sign_in": (
+        "oauth-clients/2/sign-in",
+        {"redirect_uris": "https://other.example.com/back", "scopes": "openid"},
+    ),
+    "oauth_clients.rotate": ("oauth-clients/2/rotate", {}),
+    "oauth_clients.disable": ("oauth-clients/2/disable", {}),
+    "oauth_clients.enable": ("oauth-clients/2/enable", {}),
+    "oauth_clients.delete": ("oauth-clients/2/delete", {}),
     "passkeys.add": ("account/security/passkeys/add", {"name": "Phone"}),
     "passkeys.begin": ("account/security/passkeys/new", {}),
     "passkeys.delete": ("account/security/passkeys/1/delete", {}),
@@ -100,6 +114,7 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
 
 WITHOUT_EFFECT = {
     "apps.save_details",
+    "device.index",
     "emails.save_look",
     "emails.save_sending",
     "shop_settings.save",
@@ -109,7 +124,9 @@ WITHOUT_EFFECT = {
     "webhooks.disable",
     "webhooks.pause",
 }
-"""They call such a use case with an input that gives nothing to anybody."""
+"""They call such a use case with an input that gives nothing to anybody, and ask for a proof for
+others: a device that is let in is ``tests/console/test_device.py``'s.
+"""
 
 
 @pytest.fixture
@@ -117,6 +134,7 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
     """A shop with one of everything, a webhook for links, and an installation that failed."""
     made = fake_ports(sqlite_url, clock)
     populate(made)
+    make_client(made)
     make_delivery(made, make_webhook(made, 1, EventType.STAFF_SET_PASSWORD_REQUESTED))
     install_app(made, OPERATOR, InstallationRequest("Failed", "https://apps.example.com/manifest"))
     with made.database.transaction() as session:

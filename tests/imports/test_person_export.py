@@ -28,7 +28,8 @@ def test_export_has_every_section_and_no_secret(ports: Ports) -> None:
         *(EMAIL, LAST_NAME, True),
     )
     empty = {name for name, value in exported.items() if not value}
-    assert empty == {"groups", "permissions", "avatars", "saved_filters", "connected_programs"}
+    programs = {"connected_programs", "used_programs"}
+    assert empty == {"groups", "permissions", "avatars", "saved_filters"} | programs
     assert [delivery["event"] for delivery in exported["deliveries"]] == [  # type: ignore[attr-defined]
         "CUSTOMER_UPDATED",
         "ORDER_CREATED",

@@ -29,7 +29,8 @@ from app.web.translation import lazy_text, text
 
 _MAX_CODE = 32
 _SIGN_IN_AGAIN = Problem(
-    "INVALID", "Sign out and in again first: your account has a second factor since then."
+    "INVALID",
+    "Your account got a second factor since you signed in. Sign out and in again.",
 )
 
 blueprint = PageGroup("device", __name__, url_prefix="/device")

@@ -22,6 +22,7 @@ from app.domain.oauth import (
     OAuthClient,
 )
 from app.domain.values.errors import TokenRejected
+from app.domain.values.text import Sentence, translatable
 from app.domain.values.times import MAIL_DELAYS, delay_before
 from app.models import OAuthClientRecord, OAuthClientSessionRecord, SessionRecord
 from app.ports import Ports
@@ -38,6 +39,7 @@ _LEASE = timedelta(minutes=5)
 _TIMEOUT = 5.0
 _MAX_RESPONSE = 4096
 _REFUSED = 400
+_REFUSAL: Sentence = translatable("The client refused it (HTTP 400).")
 _JTI_LENGTH = 22
 _stored = OAuthClientSessionRecord
 
@@ -263,7 +265,7 @@ def _settle(
     chance = ports.randomness.secret(1)[0] / 255
     delay = delay_before(ended.attempts, MAIL_DELAYS, chance) if problem else None
     if delay is None:
-        after = {"reason": problem or "The client refused it (HTTP 400)."}
+        after = {"reason": problem or _REFUSAL}
         entry = Change("oauth_client.logout_failed", CLIENT, client.id, client.name, after=after)
         _drop(ports, ended, actor, entry)
         return
