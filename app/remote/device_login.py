@@ -60,7 +60,9 @@ def begin_device_login(http: Http, url: str) -> DeviceLogin | None:
         )
 
     login = read_as(url, read)
-    return login if parse_web_url(login.verification_url) is not None else None
+    # Codes of another shop, relayed, would be let in there by whoever follows its URL.
+    is_own = login.verification_url.startswith(f"{base}/")
+    return login if is_own and parse_web_url(login.verification_url) is not None else None
 
 
 def finish_device_login(http: Http, login: DeviceLogin, pause: Callable[[float], None]) -> Profile:

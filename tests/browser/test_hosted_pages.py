@@ -42,7 +42,7 @@ DESK: ViewportSize = {"width": 1280, "height": 900}
 
 def examine(page: Page, name: str, pictures: Path | None) -> None:
     """Find nothing by axe, no sideways scrolling at either width, and no English in Arabic."""
-    if page.evaluate("document.documentElement.lang") == "ar":
+    if page.locator("html").get_attribute("lang") == "ar":
         assert re.findall(r"\w* ?\b[a-z]{2,} [a-z]{2,}", page.inner_text("body")) == [], name
     for size in (DESK, PHONE):
         page.set_viewport_size(size)

@@ -195,6 +195,15 @@ def test_email_changes_by_a_link_to_the_new_one(app: Flask, shop: Ports) -> None
     assert here.send("/account/email/confirm").status == 422, "a link works once"
 
 
+def test_changes_of_email_are_limited(app: Flask, shop: Ports) -> None:
+    make_user(shop, ANN)
+    here = browser(app)
+    here.sign_in()
+    form = {"email": "not an email", "password": PASSWORD}
+    statuses = [here.send("/account/email", **form).status for _ in range(21)]
+    assert statuses == [422] * 20 + [429]
+
+
 def test_only_what_is_offered_is_shown_and_works(app: Flask, shop: Ports) -> None:
     make_user(shop, ANN)
     page = browser(app).open("/account/sign-in").text

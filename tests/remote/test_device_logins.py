@@ -68,3 +68,11 @@ def test_offer_of_another_place_is_none(answer: Any) -> None:
     shop = Instance(answer, answering(CODES))
     assert begin_device_login(shop, URL) is None
     assert len(shop.requests) == 1
+
+
+def test_page_of_another_shop_is_refused() -> None:
+    elsewhere = answering(
+        {**CODES, "verification_uri": "https://other.example.com/console/device"}
+    )
+    assert begin_device_login(Instance(answering(OFFER), elsewhere), URL) is None
+    assert begin_device_login(Instance(answering(OFFER), answering(CODES)), URL) is not None

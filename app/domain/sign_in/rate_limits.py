@@ -166,6 +166,10 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "hosted.passwords.forgotten": _limit("20/minute;100/hour", "Sends an email."),
         "hosted.passwords.choose": _limit("30/minute;300/hour", "Hashes a password."),
         "hosted.account.password": _limit("30/minute;300/hour", "Hashes two passwords."),
+        "hosted.account.email": _limit(
+            "20/minute;100/hour", "Hashes a password and sends an email."
+        ),
+        "hosted.account.confirm_email": _limit("30/minute;300/hour", "Looks up a token."),
         "hosted.account.new_passkey": _limit("60/minute", "Verifies a signature."),
         HOSTED_FORM: _limit("300/minute", "Every other form of the hosted pages, together."),
         "console.audit.export": _limit("20/minute", "Reads the audit log."),
