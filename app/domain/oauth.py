@@ -48,6 +48,10 @@ CONSOLE_DEVICE_PATH = "/console/device"
 """Where staff let in a device that asks for rights over the shop, also while it is closed."""
 
 USER_CODE_LENGTH = 8
+
+MAX_ENTERED_CODE = 32
+"""Characters that are read of a code that a person enters, with spaces and hyphens."""
+
 USER_CODE_LIFETIME = timedelta(minutes=10)
 POLL_INTERVAL = 5
 """Seconds that a device waits between polls, and that it waits longer each time it doesn't."""
@@ -167,9 +171,9 @@ USE_KEPT = timedelta(days=30)
 """For how long it is known that a client got tokens of a person."""
 
 
-def client_logo_path(name: str, size: int | None) -> str:
-    """Return where the logo ``name`` is served: as WebP of that size, or as PNG."""
-    return f"/media/clients/{name}.png" if size is None else f"/media/clients/{name}-{size}.webp"
+def client_logo_path(name: str, size: int) -> str:
+    """Return where the logo ``name`` is served as WebP of that size."""
+    return f"/media/clients/{name}-{size}.webp"
 
 
 def digest_of_secret(secret: str) -> str:

@@ -3,13 +3,12 @@
 from functools import partial
 from http import HTTPStatus
 
-from flask import Flask, Response, redirect, request, url_for
+from flask import Flask, Response, redirect, request
 from flask_wtf.csrf import CSRFError
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.domain.apps.apps import LOGO_SIZES
-from app.domain.authorization.permissions import Permission
-from app.domain.oauth import SCOPE_SENTENCES, OAuthClient, redirect_origin
+from app.domain.oauth import MAX_ENTERED_CODE, OAuthClient, client_logo_path, redirect_origin
 from app.domain.values.errors import ProofRequired, Refused
 from app.oauth.devices import DEVICE_PATH
 from app.oauth.endpoints import (
@@ -41,9 +40,7 @@ from app.web.hosted_pages import (
     show_stale_form,
     sign_in_url,
 )
-from app.web.translation import problem_text, text
-
-_MAX_USER_CODE = 32
+from app.web.translation import problem_text, scope_texts, text
 
 
 def mount_oauth(app: Flask) -> None:
@@ -83,17 +80,13 @@ def _consent_page(consent: Consent) -> Response:
 
 
 def _logo_url(client: OAuthClient) -> str:
-    file = f"{client.logo}-{LOGO_SIZES[-1]}.webp"
-    return url_for("media.client_logo", file=file) if client.logo else ""
+    if not client.logo:
+        return ""
+    return f"{request.script_root}{client_logo_path(client.logo, LOGO_SIZES[-1])}"
 
 
 def _grants(scopes: frozenset[str]) -> list[str]:
-    """Return what a program is allowed, in sentences."""
-    found = [text(sentence) for scope, sentence in SCOPE_SENTENCES.items() if scope in scopes]
-    labels = [text(one.label) for one in Permission if one in scopes]
-    if labels:
-        found.append(text("Use your permissions: {permissions}", permissions=", ".join(labels)))
-    return found or [text("Recognize you when you come back")]
+    return scope_texts(scopes) or [text("Recognize you when you come back")]
 
 
 def _logout_page(logout: Logout, action: str) -> Response:
@@ -115,7 +108,7 @@ def _error_page(error: str, description: str) -> Response:
 
 def _device_page(person: Person) -> BaseResponse:
     """Show the form of a device's code, then who asks, and take the decision."""
-    code = request.values.get("user_code", "")[:_MAX_USER_CODE]
+    code = request.values.get("user_code", "")[:MAX_ENTERED_CODE]
     switch_url = sign_in_url(device_path(), again=True)
     if request.method == "GET":
         return page("device.html", code=code, error="", switch_url=switch_url)

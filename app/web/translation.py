@@ -4,7 +4,7 @@ The English sentence is the key: a sentence without a translation stays English.
 API and of the command line aren't translated.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from math import ceil
 from typing import Any, TypeVar
 
@@ -18,6 +18,8 @@ from typing_extensions import override
 
 from app.domain.accounts.addresses import country_name
 from app.domain.accounts.languages import CONSOLE_TAGS, ENGLISH, LANGUAGE_NAMES, shipped_tag
+from app.domain.authorization.permissions import Permission
+from app.domain.oauth import SCOPE_SENTENCES
 from app.domain.values.errors import Problem, Refused, placed
 from app.domain.values.text import Phrase, Phrases, Plural, Sentence, find_reason
 
@@ -154,6 +156,15 @@ def country_label(code: str) -> str:
 def texts(sentences: Mapping[Key, str]) -> dict[Key, str]:
     """Return a table of labels, each in the language of the request."""
     return {key: text(sentence) for key, sentence in sentences.items()}
+
+
+def scope_texts(scopes: Collection[str]) -> list[str]:
+    """Return what an OAuth client with ``scopes`` is allowed, in sentences."""
+    found = [text(sentence) for scope, sentence in SCOPE_SENTENCES.items() if scope in scopes]
+    labels = [text(one.label) for one in Permission if one in scopes]
+    if labels:
+        found.append(text("Use your permissions: {permissions}", permissions=", ".join(labels)))
+    return found
 
 
 def lazy_text(sentence: Sentence) -> LazyString:

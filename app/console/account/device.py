@@ -3,8 +3,6 @@
 Works while the storefront is closed: the console's sign-in is no storefront traffic.
 """
 
-from collections.abc import Collection
-
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import StringField
@@ -20,14 +18,13 @@ from app.console.frame.page_layout import (
     refused_page,
 )
 from app.console.frame.session import actor, ports
-from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
-from app.domain.oauth import SCOPE_SENTENCES
+from app.domain.authorization.permissions import ALL_PERMISSIONS
+from app.domain.oauth import MAX_ENTERED_CODE
 from app.domain.values.errors import Problem, Refused
 from app.services.oauth.devices import allow_device, deny_device, find_waiting_device
 from app.services.sign_in.sessions import SecondFactorSkipped
-from app.web.translation import lazy_text, text
+from app.web.translation import lazy_text, scope_texts, text
 
-_MAX_CODE = 32
 _SIGN_IN_AGAIN = Problem(
     "INVALID",
     "Your account got a second factor since you signed in. Sign out and in again.",
@@ -50,13 +47,14 @@ def index() -> BaseResponse:
     """Ask for a device's code, then show who asks, and take the decision."""
     if request.method == "GET":
         form = DeviceForm(formdata=None)
-        form.user_code.data = request.args.get("user_code", "")[:_MAX_CODE]
+        form.user_code.data = request.args.get("user_code", "")[:MAX_ENTERED_CODE]
         return page("account/device.html", form=form)
     form = DeviceForm()
     if not form.validate():
         return refused_page("account/device.html", form=form)
     try:
-        return _answer(str(form.user_code.data)[:_MAX_CODE], request.form.get("decision", ""))
+        code = str(form.user_code.data)[:MAX_ENTERED_CODE]
+        return _answer(code, request.form.get("decision", ""))
     except Refused as refused:
         form.refuse(refused)
         return refused_page("account/device.html", form=form)
@@ -89,13 +87,8 @@ def _allow(code: str) -> BaseResponse:
     return redirect_with_success(message, "console.account.index")
 
 
-def _grants(scopes: Collection[str]) -> list[str]:
+def _grants(scopes: frozenset[str]) -> list[str]:
     """Return what a program is allowed, in sentences."""
-    found = [text(sentence) for scope, sentence in SCOPE_SENTENCES.items() if scope in scopes]
-    asked = [permission for permission in Permission if permission in scopes]
-    if len(asked) == len(ALL_PERMISSIONS):
-        return [text("Do everything that you can do here"), *found]
-    if asked:
-        labels = ", ".join(text(permission.label) for permission in asked)
-        found.append(text("Use your permissions: {permissions}", permissions=labels))
-    return found
+    if scopes >= ALL_PERMISSIONS:
+        return [text("Do everything that you can do here"), *scope_texts(scopes - ALL_PERMISSIONS)]
+    return scope_texts(scopes)

@@ -26,7 +26,7 @@ from app.domain.second_factors import SecondFactorType
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.metadata import StoredMetadata
-from app.domain.values.text import translatable
+from app.domain.values.text import Sentence, translatable
 from app.services.people.user_sessions import Person
 from app.services.people.users import Details
 from app.services.second_factors.stored_factors import FactorCounts, second_factors_of_users
@@ -156,7 +156,7 @@ def factor_words(factors: FactorCounts) -> str:
     return ", ".join(words)
 
 
-FACTOR_TYPES = {
+FACTOR_TYPES: Mapping[str, Sentence] = {
     SecondFactorType.PASSKEY: translatable("Passkey"),
     SecondFactorType.AUTHENTICATOR_APP: translatable("Authenticator app"),
     SecondFactorType.RECOVERY_CODES: translatable("Recovery codes"),

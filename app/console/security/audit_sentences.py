@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from babel import Locale
 
 from app.console.frame.formatting import capitalize_first, exact, permission_label, setting_text
+from app.console.people.person_page import FACTOR_TYPES
 from app.domain.audit import REFERENCES, AuditEntry, Names
 from app.domain.commerce.sales import OrderStatus
 from app.domain.deliveries.deliveries import DeliveryStatus
@@ -17,7 +18,6 @@ from app.domain.events import EventType
 from app.domain.imports.exports import Section
 from app.domain.keys import KeyState
 from app.domain.mails.mail import KIND_LABELS, MailSender
-from app.domain.second_factors import SecondFactorType
 from app.domain.shop.setting_table import SETTINGS as SHOP_SETTINGS
 from app.domain.shop.setting_table import SettingKind
 from app.domain.shop.settings import PasswordLoginMode, StaffSecondFactor
@@ -411,9 +411,7 @@ _WORDS: Mapping[str, Sentence] = {
     MailSender.OURS: translatable("This shop"),
     MailSender.APP: translatable("An app"),
     MailSender.BOTH: translatable("Both"),
-    SecondFactorType.PASSKEY: translatable("Passkey"),
-    SecondFactorType.AUTHENTICATOR_APP: translatable("Authenticator app"),
-    SecondFactorType.RECOVERY_CODES: translatable("Recovery codes"),
+    **FACTOR_TYPES,
     KeyState.NEXT: translatable("next"),
     KeyState.ACTIVE: translatable("active"),
     KeyState.RETIRED: translatable("retired"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias, TypeVar
 
-from app.domain.values.errors import Problem, Stale
+from app.domain.values.errors import Problem, Refused, Stale
 
 Value = TypeVar("Value")
 
@@ -48,3 +48,10 @@ class Upload:
     filename: str
     content_type: str
     data: bytes = field(repr=False)
+
+    def require_at_most(self, size: int) -> None:
+        """Refuse FILE_SIZE_LIMIT_EXCEEDED on ``image`` for more than ``size`` bytes."""
+        if len(self.data) > size:
+            message = "Use a file of at most {max_file_size} MiB."
+            limit = {"max_file_size": size // (1024 * 1024)}
+            raise Refused(Problem("FILE_SIZE_LIMIT_EXCEEDED", message, "image", values=limit))

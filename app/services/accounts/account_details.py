@@ -199,16 +199,7 @@ def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
     FILE_SIZE_LIMIT_EXCEEDED on ``image``, and INVALID for a file that is not an image or has too
     many pixels.
     """
-    if len(image.data) > MAX_AVATAR_SIZE:
-        message = "Use a file of at most {max_file_size} MiB."
-        raise Refused(
-            Problem(
-                "FILE_SIZE_LIMIT_EXCEEDED",
-                message,
-                "image",
-                values={"max_file_size": MAX_AVATAR_SIZE // (1024 * 1024)},
-            )
-        )
+    image.require_at_most(MAX_AVATAR_SIZE)
     try:
         squares = ports.images.crop_squares(image.data, AVATAR_SIZES)
     except InvalidImage as reason:

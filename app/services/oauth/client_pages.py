@@ -11,7 +11,7 @@ from app.domain.apps.apps import LOGO_NAME_LENGTH, LOGO_SIZES, MAX_LOGO_SIZE
 from app.domain.authorization.actor import Actor, holds_all_permissions
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import USE_KEPT, OAuthClient
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Refused
 from app.domain.values.inputs import Upload
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.models import (
@@ -195,10 +195,7 @@ def update_client_logo(ports: Ports, actor: Actor, client_id: str, image: Upload
     The image is encoded anew from its pixels. Refuses FILE_SIZE_LIMIT_EXCEEDED and INVALID on
     ``image``, else as ``update_client`` does.
     """
-    if len(image.data) > MAX_LOGO_SIZE:
-        limit = {"max_file_size": MAX_LOGO_SIZE // (1024 * 1024)}
-        message = "Use a file of at most {max_file_size} MiB."
-        raise Refused(Problem("FILE_SIZE_LIMIT_EXCEEDED", message, "image", values=limit))
+    image.require_at_most(MAX_LOGO_SIZE)
     try:
         drawn = ports.images.shrink(image.data, LOGO_SIZES)
     except InvalidImage as reason:

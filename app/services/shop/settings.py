@@ -344,15 +344,7 @@ def update_logo(ports: Ports, actor: Actor, image: Upload) -> ShopSettings:
     FILE_SIZE_LIMIT_EXCEEDED on ``image``, and INVALID for a file that is not an image or has too
     many pixels.
     """
-    if len(image.data) > MAX_LOGO_SIZE:
-        raise Refused(
-            Problem(
-                "FILE_SIZE_LIMIT_EXCEEDED",
-                "Use a file of at most {max_file_size} MiB.",
-                "image",
-                values={"max_file_size": MAX_LOGO_SIZE // (1024 * 1024)},
-            )
-        )
+    image.require_at_most(MAX_LOGO_SIZE)
     try:
         drawn = ports.images.fit(image.data, MAX_WIDTH, MAX_HEIGHT)
     except InvalidImage as reason:
