@@ -138,7 +138,7 @@ _keys = click.option(
     "--key-set",
     "key_set",
     help="Its public keys as JSON (RFC 7517), for private_key_jwt instead of a secret; @FILE "
-    "reads a file.",
+    "reads a file. The client's secrets end.",
 )
 
 
@@ -217,10 +217,15 @@ def create(name: str, *, public: bool, pairwise: bool, app: str | None, **option
 @_first
 @_devices
 @_keys
-def edit(client_id: str, *, name: str | None, **options: object) -> None:
+@yes_option
+def edit(client_id: str, *, yes: bool, name: str | None, **options: object) -> None:
     """Change a client. Omitted settings stay as they are."""
+    ports = installation().ports
     change = _read_change(ABSENT if name is None else name, options)
-    output().one(update_client(installation().ports, OPERATOR, client_id, change), _COLUMNS)
+    client = show_client(ports, OPERATOR, client_id)
+    if isinstance(change.key_set, str) and change.key_set and client.secrets:
+        confirm_action(f"End the secrets of {client.name}? Only its keys work then.", yes=yes)
+    output().one(update_client(ports, OPERATOR, client_id, change), _COLUMNS)
 
 
 @command.command(

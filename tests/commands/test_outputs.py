@@ -118,6 +118,7 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "show": ("show", "forum"),
         "show-nothing": ("show", "nothing"),
         "edit": ("edit", "forum", "--name", "Board", "--first-party"),
+        "edit-keys-unasked": ("edit", "forum", "--key-set", '{"keys": []}'),
         "rotate-secret": ("rotate-secret", "forum", "--overlap", "0"),
         "disable": ("disable", "forum"),
         "enable": ("enable", "forum"),

@@ -15,6 +15,13 @@ _DEVICE_TESTS = "services/oauth/test_devices.py"
 
 OPENID_PROVIDER = (
     Mutant(
+        "A client's secrets end when it gets keys",
+        _CLIENTS,
+        "0 if has_kept_secrets else _end_secrets(session, stored.id)",
+        "0",
+        "services/oauth/test_clients.py",
+    ),
+    Mutant(
         "A device with rights of staff is let in at the console alone",
         _DEVICES,
         "        if privileged(scopes) and not session.scalar(here):\n",

@@ -560,6 +560,7 @@ FIELDS: Mapping[str, Field] = {
     "saved_by": Field("Saved by"),
     "scope": Field("Scopes", _permissions),
     "scopes": Field("Scopes", _permissions),
+    "secrets_ended": Field("Secrets ended"),
     "sections": Field("Sections", _words),
     "sent": Field("Sent", _words),
     "session": Field("Session"),

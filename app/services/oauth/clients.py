@@ -164,8 +164,8 @@ def create_client(
 def update_client(ports: Ports, actor: Actor, client_id: str, change: ClientChange) -> OAuthClient:
     """Change a client, or enable or disable it; effective at once in every process.
 
-    While it is disabled, none of its tokens works. Refuses NOT_FOUND on ``id``, else as
-    ``create_client`` does.
+    While it is disabled, none of its tokens works. Its secrets end when it gets keys. Refuses
+    NOT_FOUND on ``id``, else as ``create_client`` does.
     """
     with ports.database.transaction() as session:
         stored, before = locked_client(ports, actor, session, client_id)
@@ -176,13 +176,38 @@ def update_client(ports: Ports, actor: Actor, client_id: str, change: ClientChan
         _write(stored, after)
         if not after.is_active:
             _end_app_tokens(session, after)
-        facts = client_facts(before), client_facts(after)
-        if facts[0] != facts[1]:
-            changed = [name for name in facts[1] if facts[0][name] != facts[1][name]]
-            old, new = ({name: one[name] for name in changed} for one in facts)
-            entry = Change("oauth_client.update", CLIENT, stored.id, after.name, old, new)
-            record(ports, actor, session, entry)
+        # Of a client that had keys, too: a secret from before them doesn't work again.
+        has_kept_secrets = before.has_secret and after.has_secret
+        ended = 0 if has_kept_secrets else _end_secrets(session, stored.id)
+        after = replace(after, secrets=before.secrets if has_kept_secrets else ())
+        _record_update(ports, actor, session, (before, after), ended)
         return after
+
+
+def _record_update(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    clients: tuple[OAuthClient, OAuthClient],
+    secrets_ended: int,
+) -> None:
+    """Record what differs between a client before and after a change, and what ended by it."""
+    facts = client_facts(clients[0]), client_facts(clients[1])
+    changed = [name for name in facts[1] if facts[0][name] != facts[1][name]]
+    old, new = ({name: one[name] for name in changed} for one in facts)
+    if secrets_ended:
+        new["secrets_ended"] = secrets_ended
+    if new:
+        client = clients[1]
+        entry = Change("oauth_client.update", CLIENT, client.id, client.name, old, new)
+        record(ports, actor, session, entry)
+
+
+def _end_secrets(session: Session, client_id: int) -> int:
+    """Delete a client's secrets; return how many there were."""
+    secret = OAuthClientSecretRecord
+    ended = delete(secret).where(secret.client_id == client_id).returning(secret.id)
+    return len(session.scalars(ended).all())
 
 
 @fresh_proof("You're about to create a client secret.")

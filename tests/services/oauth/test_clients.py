@@ -1,5 +1,6 @@
 """OAuth clients: created, changed, their secrets rotated, and who can manage which."""
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -26,6 +27,7 @@ from app.services.oauth.grants import find_client, is_client_secret
 from tests.builders.oauth import CALLBACK, grant, make_client
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user, sessions_of
 from tests.fakes.clock import FakeClock
+from tests.servers.own_provider import public_jwk, rsa_key
 
 APPS = Permission.MANAGE_APPS
 
@@ -83,6 +85,27 @@ def test_rotated_secret_works_until_its_overlap_ends(ports: Ports, clock: FakeCl
     assert [works(one) for one in (second.secret, third.secret)] == [0, 1]
     last = rotate_client_secret(ports, OPERATOR, first.id, timedelta())
     assert [works(one) for one in (third.secret, last.secret)] == [0, 1]
+
+
+def test_keys_end_the_secrets_before_them(ports: Ports) -> None:
+    """Else a secret that leaked long ago would work again when the keys are removed."""
+    keys = json.dumps({"keys": [public_jwk(rsa_key(), kid="one")]})
+    client, other = make_client(ports), make_client(ports, "Board")
+    rotate_client_secret(ports, OPERATOR, client.id)
+    update_client(ports, OPERATOR, client.id, ClientChange(name="Board"))
+    assert is_client_secret(ports, NOBODY, client.client, client.secret)
+
+    changed = update_client(ports, OPERATOR, client.id, ClientChange(key_set=keys))
+    assert changed.secrets == ()
+    update_client(ports, OPERATOR, client.id, ClientChange(key_set=""))
+    assert not is_client_secret(ports, NOBODY, client.client, client.secret)
+    assert show_client(ports, OPERATOR, client.id).secrets == ()
+    assert is_client_secret(ports, NOBODY, other.client, other.secret)
+    new = rotate_client_secret(ports, OPERATOR, client.id)
+    assert is_client_secret(ports, NOBODY, client.client, new.secret)
+    with ports.database.reading() as session:
+        entries = session.query(AuditRecord).filter_by(action="oauth_client.update").all()
+    assert [entry.after.get("secrets_ended") for entry in entries] == [None, 2, None]
 
 
 def test_wrong_settings_are_refused_at_their_field(ports: Ports, manager: Actor) -> None:
