@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import sampled_from, text
+from typing_extensions import override
 
 from app.adapters.http.tls import TrustedAuthorities
 from app.adapters.mail.mailer import FileMailer, SmtpMailer
@@ -355,12 +356,12 @@ def test_mail_is_sent_encrypted(
     tls.load_cert_chain(chain)
     with smtp_server(tls=tls, from_the_start=from_the_start) as (mailbox, host):
         url = f"{scheme}://{host.replace('127.0.0.1', 'localhost')}"
-        mailer = SmtpMailer(url, "noreply@example.com")
         with pytest.raises(MailUndeliverable) as failure:
-            mailer.send(_rendered())  # to a server whose certificate nobody vouches for
+            # To a server whose certificate nobody vouches for.
+            SmtpMailer(url, "noreply@example.com").send(_rendered())
         assert failure.value.permanent is False
         monkeypatch.setenv("SSL_CERT_FILE", str(authority))
-        mailer.send(_rendered())
+        SmtpMailer(url, "noreply@example.com").send(_rendered())
 
     assert mailbox.encrypted == [True]
 
@@ -387,6 +388,35 @@ def test_operators_own_authority_is_trusted(tmp_path: Path) -> None:
         SmtpMailer(url, "noreply@example.com", company).send(_rendered())
 
     assert mailbox.encrypted == [True]
+
+
+class _CountedAuthorities(TrustedAuthorities):
+    """Counts how often the authorities are read, which takes longer than handing a mail over."""
+
+    reads = 0
+
+    @override
+    def client_context(self, usual: str | None = None) -> ssl.SSLContext:
+        type(self).reads += 1
+        return super().client_context(usual)
+
+
+def test_authorities_are_read_once_and_only_for_a_server_with_tls(tmp_path: Path) -> None:
+    authority, chain = certificate_for(tmp_path, "localhost")
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(chain)
+    company = _CountedAuthorities(additional=str(authority))
+    with smtp_server() as (_plain, host):
+        SmtpMailer(f"smtp://{host}", "noreply@example.com", company).send(_rendered())
+    reads_without_tls = company.reads
+    with smtp_server(tls=tls) as (mailbox, host):
+        url = f"smtp://{host.replace('127.0.0.1', 'localhost')}"
+        mailer = SmtpMailer(url, "noreply@example.com", company)
+        for _ in range(2):
+            mailer.send(_rendered())
+
+    assert mailbox.encrypted == [True, True]
+    assert (reads_without_tls, company.reads) == (0, 1)
 
 
 def test_unreachable_server_is_a_temporary_failure() -> None:
