@@ -178,7 +178,8 @@ def show(client_id: str) -> None:
 @click.option(
     "--pairwise",
     is_flag=True,
-    help="It knows people by subjects that no other client knows. Can't be changed later.",
+    help="It knows people by subjects that no other client knows, as a third party. Can't be "
+    "changed later.",
 )
 @click.option(
     "--app", shell_complete=complete_app, help="The app that it gets short-lived tokens for."

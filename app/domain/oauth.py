@@ -236,6 +236,11 @@ def client_problems(client: OAuthClient) -> Iterator[Problem | None]:
         yield Problem("INVALID", message, "redirectUris")
     if client.app_id is not None and client.is_pairwise:
         yield Problem("INVALID", "A client of an app signs no one in.", "pairwise")
+    if client.is_first_party and client.is_pairwise:
+        message = (
+            "A client with pairwise subjects can't be a first party, which reads people's IDs."
+        )
+        yield Problem("INVALID", message, "firstParty")
     for name, uris in (
         ("redirectUris", client.redirect_uris),
         ("postLogoutRedirectUris", client.post_logout_redirect_uris),

@@ -85,11 +85,20 @@ def make_code(
     """Return a code for ``client``, which ``person`` allows these scopes."""
     if not client.is_first_party:
         allow_client(ports, person, client, scopes)
-    asked = CodeRequest(
+    return issue_code(ports, person, code_request(ports, client, scopes, authenticated_at))
+
+
+def code_request(
+    ports: Ports,
+    client: OAuthClient,
+    scopes: frozenset[str] = DEFAULT_SCOPES,
+    authenticated_at: datetime | None = None,
+) -> CodeRequest:
+    """Return what ``client`` asks for a code with."""
+    return CodeRequest(
         client=client,
         redirect_uri=CALLBACK,
         scopes=scopes,
         challenge=CHALLENGE,
         authenticated_at=authenticated_at or ports.clock.now(),
     )
-    return issue_code(ports, person, asked)

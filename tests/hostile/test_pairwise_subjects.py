@@ -2,21 +2,39 @@
 
 import base64
 import json
+from functools import partial
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.values.errors import TokenRejected
+from app.domain.values.errors import PermissionDenied, Refused, TokenRejected
 from app.domain.values.ids import to_global_id
+from app.models import OAuthClientRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.oauth.client_tokens import find_issued_token, revoke_grant
-from app.services.oauth.clients import ClientChange, update_client
+from app.services.oauth.clients import (
+    ClientChange,
+    ClientKind,
+    create_client,
+    show_client,
+    update_client,
+)
+from app.services.oauth.grants import issue_code
 from app.services.oauth.userinfo import show_claims
 from app.services.sign_in.tokens import check_token
-from tests.builders.oauth import Registered, grant, make_client
+from tests.builders.oauth import (
+    CALLBACK,
+    Registered,
+    code_request,
+    grant,
+    make_client,
+    person_at_pages,
+)
 from tests.builders.people import NOBODY, make_user, visit
+from tests.graphql.shop_client import ApiClient
 
 
 @pytest.fixture
@@ -70,6 +88,47 @@ def test_token_without_a_name_ends_with_its_session_and_client(ports: Ports) -> 
         assert _works(ports, token) is works
     update_client(ports, OPERATOR, ended.id, ClientChange(is_active=False))
     assert [_works(ports, token) for token in tokens] == [True, False, False]
+
+
+def test_first_party_knows_people_by_their_ids(ports: Ports) -> None:
+    """It reads them in its access token and by the API, without a scope for them."""
+    both = ClientChange(name="Till", redirect_uris=(CALLBACK,), is_first_party=True)
+    refused = partial(create_client, ports, OPERATOR, both)
+    apart = make_client(ports, is_pairwise=True)
+    for call in (
+        partial(refused, ClientKind(is_pairwise=True)),
+        partial(update_client, ports, OPERATOR, apart.id, ClientChange(is_first_party=True)),
+    ):
+        with pytest.raises(Refused) as caught:
+            call()
+        assert [(one.code, one.field) for one in caught.value.problems] == [
+            ("INVALID", "firstParty")
+        ]
+    update_client(ports, OPERATOR, apart.id, ClientChange(name="Board"))
+    assert refused().client.is_first_party
+
+
+def test_pairwise_client_that_was_stored_as_a_first_party_is_a_third(ports: Ports) -> None:
+    """Release 1.0.0 stored such clients."""
+    user = make_user(ports, "ann@example.com")
+    stored, first = make_client(ports, is_pairwise=True), make_client(ports, is_first_party=True)
+    with ports.database.transaction() as session:
+        session.execute(
+            update(OAuthClientRecord)
+            .where(OAuthClientRecord.client_id == stored.id)
+            .values(is_first_party=True)
+        )
+    client = show_client(ports, OPERATOR, stored.id)
+    with pytest.raises(PermissionDenied):
+        issue_code(ports, person_at_pages(ports, user), code_request(ports, client))
+    read_me = "{ me { id email } }"
+    for one, shown in ((client, None), (first.client, "ann@example.com")):
+        token = grant(ports, one, user, frozenset({"openid"})).access_token
+        assert ("ann@example.com" in json.dumps(read(token))) is bool(shown)
+        answer = ApiClient(ports).ask(read_me, token)["data"]["me"]
+        assert (answer and answer["email"]) == shown
+    disabled = update_client(ports, OPERATOR, stored.id, ClientChange(is_active=False))
+    assert not disabled.is_active
 
 
 def _works(ports: Ports, token: str) -> bool:

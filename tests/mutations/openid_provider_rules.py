@@ -113,6 +113,27 @@ OPENID_PROVIDER = (
         "hostile/test_pairwise_subjects.py",
     ),
     Mutant(
+        "A first party has no pairwise subjects",
+        _RULES,
+        "    if client.is_first_party and client.is_pairwise:\n",
+        "    if False:\n",
+        "hostile/test_pairwise_subjects.py",
+    ),
+    Mutant(
+        "A client with pairwise subjects is asked for consent",
+        _CLIENTS,
+        "is_first_party=stored.is_first_party and not stored.subject_salt,",
+        "is_first_party=stored.is_first_party,",
+        "hostile/test_pairwise_subjects.py",
+    ),
+    Mutant(
+        "A client with pairwise subjects reads what its scopes name",
+        "app/services/authorization/session_rights.py",
+        'OAuthClientRecord.is_first_party, OAuthClientRecord.subject_salt == ""',
+        "OAuthClientRecord.is_first_party",
+        "hostile/test_pairwise_subjects.py",
+    ),
+    Mutant(
         "The client of the command line can't be deleted",
         _CLIENTS,
         "        if client.is_built_in:\n",

@@ -195,6 +195,7 @@ class _ScopesField(SelectMultipleField):  # type: ignore[misc]
 class DetailsForm(EditForm):
     """A client's name, and whether it belongs to the shop."""
 
+    names = {"firstParty": "is_first_party"}  # noqa: RUF012
     name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
     is_first_party = BooleanField(lazy_text("First party"))
 
@@ -216,7 +217,11 @@ class SignInForm(EditForm):
 class NewClientForm(CreatingForm):
     """A new client."""
 
-    names = {"app": "app_key"}  # noqa: RUF012
+    names = {  # noqa: RUF012
+        "app": "app_key",
+        "firstParty": "is_first_party",
+        "pairwise": "is_pairwise",
+    }
     name = DetailsForm.name
     kind = SelectField(
         lazy_text("Type"), choices=[SelectChoice(*kind) for kind in _KINDS.items()], default=_WEB

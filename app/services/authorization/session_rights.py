@@ -279,7 +279,9 @@ _CLIENT = case(
             json_array_text(
                 json_object(
                     id=OAuthClientRecord.id,
-                    first=OAuthClientRecord.is_first_party,
+                    first=and_(
+                        OAuthClientRecord.is_first_party, OAuthClientRecord.subject_salt == ""
+                    ),
                     scope=SessionRecord.oauth_scope,
                     allowed=OAuthClientRecord.scopes,
                 )
@@ -294,7 +296,10 @@ _CLIENT = case(
     ),
     else_=null(),
 )
-"""The client that a session was granted to as a JSON array, which is empty if it is inactive."""
+"""The client that a session was granted to as a JSON array, which is empty if it is inactive.
+
+One with pairwise subjects is a third party.
+"""
 
 _NO_CLIENT = "[]"
 

@@ -129,8 +129,9 @@ def create_client(
     """Create a client, with a secret unless it is public or has keys.
 
     Refuses INVALID and REQUIRED on the field at fault, NOT_FOUND and OUT_OF_SCOPE_APP on ``app``,
-    INVALID on ``pairwise`` for an app, OUT_OF_SCOPE_PERMISSION on ``id`` for a first party, and
-    for scopes of staff, to people without all permissions.
+    INVALID on ``pairwise`` for an app, INVALID on ``firstParty`` with pairwise subjects,
+    OUT_OF_SCOPE_PERMISSION on ``id`` for a first party, and for scopes of staff, to people without
+    all permissions.
     """
     client = OAuthClient(
         id=0,
@@ -281,7 +282,8 @@ def to_client(
         post_logout_redirect_uris=tuple(stored.post_logout_redirect_uris.split()),
         backchannel_logout_uri=stored.backchannel_logout_uri,
         scopes=frozenset(stored.scopes.split()),
-        is_first_party=stored.is_first_party,
+        # Release 1.0.0 stored clients that are both, which are third parties (``session_rights``).
+        is_first_party=stored.is_first_party and not stored.subject_salt,
         is_public=stored.is_public,
         is_active=stored.is_active,
         allows_devices=stored.allows_devices,
