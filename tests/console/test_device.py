@@ -4,8 +4,9 @@ from app.domain.authorization.actor import PROOF_LASTS
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import COMMAND_LINE
 from app.ports import Ports
-from app.services.oauth.devices import begin_device, find_device
+from app.services.oauth.devices import begin_device, find_device, use_device
 from app.services.oauth.grants import find_client
+from tests.builders.oauth import make_client
 from tests.builders.people import NOBODY, PASSWORD
 from tests.builders.shop import close_storefront
 from tests.console.conftest import StaffConsole
@@ -64,3 +65,27 @@ def test_wrong_code_is_asked_for_again_and_a_refused_device_stays_out(
     found = find_device(shop, NOBODY, codes.device_code)
     assert found is not None
     assert found.is_allowed is False
+
+
+def test_device_is_told_when_its_person_proved_who_they_are(
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock
+) -> None:
+    """Not when they let it in; control: a proof at the moment of the decision."""
+    console = staff_console()
+    since = clock.now()
+    clock.pass_(seconds=PROOF_LASTS.total_seconds() + 1)
+    kiosk = make_client(shop, "Kiosk", allows_devices=True).client
+    command_line = find_client(shop, NOBODY, COMMAND_LINE)
+    assert command_line is not None
+    for client, proof, expected in (
+        (kiosk, {}, since),
+        (command_line, {"proof_password": PASSWORD}, clock.now()),
+    ):
+        codes = begin_device(shop, NOBODY, client, client.scopes)
+        allow = {"user_code": codes.user_code, "decision": "allow", **proof}
+        assert console.send(URL, allow).leads_to == "/console/account/"
+        found = find_device(shop, NOBODY, codes.device_code)
+        assert found is not None
+        granted = use_device(shop, NOBODY, client, found.id)
+        assert granted is not None
+        assert granted.authenticated_at == expected, client.name

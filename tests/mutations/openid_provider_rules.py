@@ -43,6 +43,13 @@ OPENID_PROVIDER = (
         _DEVICE_TESTS,
     ),
     Mutant(
+        "A device that staff let in is told when they proved who they are",
+        "app/console/account/device.py",
+        "allow_device(ports(), actor(), code, proved_at())",
+        "allow_device(ports(), actor(), code, ports().clock.now())",
+        "console/test_device.py",
+    ),
+    Mutant(
         "A device that doesn't wait has to wait longer",
         _DEVICES,
         "            stored.interval += POLL_INTERVAL\n",

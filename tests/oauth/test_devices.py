@@ -10,9 +10,9 @@ from app.domain.oauth import COMMAND_LINE, DEFAULT_SCOPES, OFFLINE
 from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.services.identity.identify import identify
-from app.services.oauth.devices import allow_device, deny_device
+from app.services.oauth.devices import deny_device
 from app.services.oauth.grants import find_client
-from tests.builders.oauth import Registered, make_client
+from tests.builders.oauth import Registered, let_in, make_client
 from tests.builders.people import NOBODY, actor_of, make_user, visit
 from tests.builders.shop import close_storefront
 from tests.fakes.clock import FakeClock
@@ -77,7 +77,7 @@ def test_device_polls_until_its_person_has_decided(
     assert error(poll(provider, kiosk, codes)) == "slow_down"
     clock.pass_(seconds=15)
     assert error(poll(provider, kiosk, codes)) == "authorization_pending"
-    allow_device(ports, person, codes["user_code"])
+    let_in(ports, person, codes["user_code"])
     answer = poll(provider, kiosk, codes)
     assert answer.status_code == 200, answer.text
     tokens = answer.json()
@@ -101,7 +101,7 @@ def test_device_asks_for_scopes_of_its_client_alone(
     ports: Ports, provider: Provider, kiosk: Registered, person: Actor
 ) -> None:
     codes = ask(provider, kiosk, scope="openid staff").json()
-    allow_device(ports, person, codes["user_code"])
+    let_in(ports, person, codes["user_code"])
     tokens = poll(provider, kiosk, codes).json()
     assert tokens["scope"] == "openid"
     assert "refresh_token" not in tokens
@@ -128,4 +128,4 @@ def test_devices_that_ask_for_staff_rights_are_led_to_the_console(
     assert error(ask(provider, kiosk)) == "temporarily_unavailable"
     customer = actor_of(ports, make_user(ports))
     with pytest.raises(Refused):
-        allow_device(ports, customer, codes["user_code"])
+        let_in(ports, customer, codes["user_code"])

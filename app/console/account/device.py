@@ -17,7 +17,7 @@ from app.console.frame.page_layout import (
     redirect_with_success,
     refused_page,
 )
-from app.console.frame.session import actor, ports
+from app.console.frame.session import actor, ports, proved_at
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.oauth import MAX_ENTERED_CODE
 from app.domain.values.errors import Problem, Refused
@@ -78,7 +78,7 @@ def _answer(code: str, decision: str) -> BaseResponse:
 
 def _allow(code: str) -> BaseResponse:
     try:
-        device = allow_device(ports(), actor(), code)
+        device = allow_device(ports(), actor(), code, proved_at())
     except SecondFactorSkipped:
         return redirect_with_error(Refused(_SIGN_IN_AGAIN), "console.account.index")
     message = text(

@@ -1,7 +1,7 @@
 """The console's session: flask-login over a row of the database."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from flask import Flask, flash, request, session, url_for
@@ -173,6 +173,11 @@ def is_proved() -> bool:
     known = cast("ConsoleUser", current_user).caller if is_signed_in() else None
     needs_factor = known is not None and known.has_second_factor
     return is_recent and (bool(session.get(_BY_FACTOR)) or not needs_factor)
+
+
+def proved_at() -> datetime:
+    """Return when the person at the keyboard last proved who they are."""
+    return datetime.fromtimestamp(float(session.get("proved", 0)), UTC)
 
 
 def is_refresh() -> bool:

@@ -212,18 +212,18 @@ def _asks_for_rights(ports: Ports, actor: Actor, user_code: str, *_more: object)
 )
 @account_owner_only
 def allow_device(
-    ports: Ports, actor: Actor, user_code: str, authenticated_at: datetime | None = None
+    ports: Ports, actor: Actor, user_code: str, authenticated_at: datetime
 ) -> WaitingDevice:
     """Let the device that shows ``user_code`` act for the caller, within its scopes.
 
-    ``authenticated_at`` is when the caller proved who they are, by default now. Refuses as
+    ``authenticated_at`` is when the caller proved who they are. Refuses as
     ``find_waiting_device`` does; of several decisions the first counts. Raises
     ``SecondFactorSkipped`` as ``issue_code`` does.
     """
     device = _find_waiting(ports, actor, user_code)
     if not device.client.is_first_party:
         allow_client(ports, actor, device.client, device.scopes)
-    _decide(ports, actor, device, authenticated_at or ports.clock.now(), is_denied=False)
+    _decide(ports, actor, device, authenticated_at, is_denied=False)
     return device
 
 

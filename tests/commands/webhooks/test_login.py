@@ -18,8 +18,9 @@ from app.ports.instance import DeviceLogin, Profile
 from app.remote.api import LoginEnded, SavedLogin, renew_grant
 from app.remote.device_login import finish_device_login
 from app.services.oauth.clients import ClientChange, update_client
-from app.services.oauth.devices import allow_device, deny_device
+from app.services.oauth.devices import deny_device
 from tests.builders.apps import make_app
+from tests.builders.oauth import let_in
 from tests.builders.people import actor_of
 from tests.builders.remote_instances import make_remote_access
 from tests.builders.second_factors import make_authenticator_app, one_time_code
@@ -182,7 +183,7 @@ def test_code_in_a_browser_stands_in_for_a_password(signed_out: Shops) -> None:
     """Also while the storefront is closed, with the rights of the person who let it in."""
     configure_shop(signed_out.remote, hosted_pages=True)
     close_storefront(signed_out.remote)
-    shops = by_code(signed_out, allow_device)
+    shops = by_code(signed_out, let_in)
     done = login(shops, shops.url, "--device")
     assert done.exit_code == 0, done.output
     assert done.stdout == f"Instance\t{shops.url}\nSigned in as\tboss@example.com\n"

@@ -20,7 +20,6 @@ from app.services.oauth.consents import list_connected_programs
 from app.services.oauth.devices import (
     USER_CODE_LETTERS,
     DeviceCodes,
-    allow_device,
     begin_device,
     deny_device,
     find_device,
@@ -31,7 +30,7 @@ from app.services.oauth.devices import (
 from app.services.oauth.grants import Granted, find_client
 from app.services.operations.cleanup import clean_up
 from app.services.sign_in.sessions import SecondFactorSkipped, end_session, list_sessions
-from tests.builders.oauth import make_client
+from tests.builders.oauth import let_in, make_client
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import NOBODY, actor_of, make_user, visit
 from tests.builders.shop import close_storefront, set_mode
@@ -74,7 +73,7 @@ def works(ports: Ports, token: str) -> bool:
 
 def why_refused(ports: Ports, actor: Actor, code: str) -> str:
     with pytest.raises(Refused) as caught:
-        allow_device(ports, actor, code)
+        let_in(ports, actor, code)
     return caught.value.problems[0].message
 
 
@@ -89,7 +88,7 @@ def test_person_lets_in_the_device_that_shows_the_code(ports: Ports, kiosk: OAut
     waiting = find_waiting_device(ports, person, typed)
     assert (waiting.client.name, waiting.scopes) == ("Kiosk", SCOPES)
     assert waiting.user_code == f"{codes.user_code[:4]}-{codes.user_code[4:]}"
-    allow_device(ports, person, typed)
+    let_in(ports, person, typed)
     granted = poll(ports, kiosk, codes)
     assert granted is not None
     assert granted.refresh_token
@@ -113,7 +112,7 @@ def test_of_two_decisions_the_first_counts(ports: Ports, kiosk: OAuthClient) -> 
     assert found.is_allowed is False
     assert use_device(ports, NOBODY, kiosk, found.id) is None
     codes = begin(ports, kiosk)
-    allow_device(ports, ann, codes.user_code)
+    let_in(ports, ann, codes.user_code)
     with pytest.raises(Refused):
         deny_device(ports, bob, codes.user_code)
     assert poll(ports, kiosk, codes) is not None
@@ -123,7 +122,7 @@ def test_device_is_exchanged_once_by_several_at_once(
     ports: Ports, second_process: Ports, kiosk: OAuthClient
 ) -> None:
     codes = begin(ports, kiosk)
-    allow_device(ports, actor_of(ports, make_user(ports)), codes.user_code)
+    let_in(ports, actor_of(ports, make_user(ports)), codes.user_code)
     start, got = Barrier(4, timeout=30), []
 
     def exchange(process: Ports) -> None:
@@ -150,8 +149,8 @@ def test_device_of_staff_is_let_in_at_the_console_alone(
     assert "in the console" in why_refused(ports, actor_of(ports, user), codes.user_code)
     stale = replace(at_console(ports, user), proof_is_old=True)
     with pytest.raises(ProofRequired):
-        allow_device(ports, stale, codes.user_code)
-    allow_device(ports, at_console(ports, user), codes.user_code)
+        let_in(ports, stale, codes.user_code)
+    let_in(ports, at_console(ports, user), codes.user_code)
     granted = poll(ports, command_line, codes)
     assert granted is not None
     actor = identify(ports, visit(granted.access_token)).actor
@@ -162,7 +161,7 @@ def test_device_of_staff_is_let_in_at_the_console_alone(
     # Someone without staff rights can let in a device, but it gets no token.
     customer = at_console(ports, make_user(ports, "customer@x.org"))
     codes = begin(ports, command_line)
-    allow_device(ports, customer, codes.user_code)
+    let_in(ports, customer, codes.user_code)
     with pytest.raises(TrafficClosed):
         poll(ports, command_line, codes)
 
@@ -173,7 +172,7 @@ def test_codes_end_by_themselves_and_with_the_sign_in(
     user = make_user(ports)
     person = actor_of(ports, user)
     codes, other = begin(ports, kiosk), begin(ports, kiosk)
-    allow_device(ports, person, other.user_code)
+    let_in(ports, person, other.user_code)
     clock.pass_(minutes=10)
     assert "expired" in why_refused(ports, person, codes.user_code)
     found = find_device(ports, NOBODY, other.device_code)
@@ -182,12 +181,12 @@ def test_codes_end_by_themselves_and_with_the_sign_in(
     assert use_device(ports, NOBODY, kiosk, found.id) is None
     assert clean_up(ports, OPERATOR).oauth_device_codes == 2
     codes = begin(ports, kiosk)
-    allow_device(ports, person, codes.user_code)
+    let_in(ports, person, codes.user_code)
     end_session(ports, actor_of(ports, user), to_global_id("Session", person.session_id or 0))
     assert poll(ports, kiosk, codes) is None
     # Control: the other sign-in can let one in.
     codes = begin(ports, kiosk)
-    allow_device(ports, actor_of(ports, user), codes.user_code)
+    let_in(ports, actor_of(ports, user), codes.user_code)
     assert poll(ports, kiosk, codes) is not None
     assert list_sessions(ports, actor_of(ports, user), limit=9)
 
@@ -244,7 +243,7 @@ def test_client_must_allow_devices_and_be_enabled_at_every_step(
         update_client(ports, OPERATOR, kiosk.client_id, stop)
         assert "unknown" in why_refused(ports, person, codes.user_code), stop
         update_client(ports, OPERATOR, kiosk.client_id, go)
-        allow_device(ports, person, codes.user_code)
+        let_in(ports, person, codes.user_code)
         assert poll(ports, kiosk, codes) is not None, stop
 
 
@@ -255,7 +254,7 @@ def test_grant_of_a_device_keeps_the_origin_of_the_sign_in(
     tokens = {}
     for origin in (SessionOrigin.PASSWORD, SessionOrigin.OIDC):
         codes = begin(ports, kiosk)
-        allow_device(ports, actor_of(ports, user, origin), codes.user_code)
+        let_in(ports, actor_of(ports, user, origin), codes.user_code)
         granted = poll(ports, kiosk, codes)
         assert granted is not None
         tokens[origin] = granted.access_token
@@ -271,15 +270,15 @@ def test_sign_in_without_the_second_factor_lets_in_no_device(
     person, codes = actor_of(ports, user), begin(ports, kiosk)
     make_passkey(ports, user, SoftwareAuthenticator())
     with pytest.raises(SecondFactorSkipped):
-        allow_device(ports, person, codes.user_code)
-    allow_device(ports, actor_of(ports, user, SessionOrigin.OIDC), codes.user_code)
+        let_in(ports, person, codes.user_code)
+    let_in(ports, actor_of(ports, user, SessionOrigin.OIDC), codes.user_code)
 
 
 def test_no_token_of_a_client_lets_in_another(ports: Ports, kiosk: OAuthClient) -> None:
     codes = begin(ports, kiosk)
-    allow_device(ports, actor_of(ports, make_user(ports)), codes.user_code)
+    let_in(ports, actor_of(ports, make_user(ports)), codes.user_code)
     granted = poll(ports, kiosk, codes)
     assert granted is not None
     third_party = identify(ports, visit(granted.access_token)).actor
     with pytest.raises(PermissionDenied):
-        allow_device(ports, third_party, begin(ports, kiosk).user_code)
+        let_in(ports, third_party, begin(ports, kiosk).user_code)
