@@ -141,6 +141,20 @@ OPENID_PROVIDER = (
         "hostile/test_pairwise_subjects.py",
     ),
     Mutant(
+        "A token that was created by hand isn't a client's, whatever its name",
+        _CLIENTS,
+        "        AppTokenRecord.is_by_client.is_(True),\n",
+        "",
+        "oauth/test_app_credentials.py",
+    ),
+    Mutant(
+        "A client's tokens for its app aren't rotated by hand",
+        "app/domain/apps/apps.py",
+        "    if token.is_by_client:\n",
+        "    if False:\n",
+        "oauth/test_app_credentials.py",
+    ),
+    Mutant(
         "The client of the command line can't be deleted",
         _CLIENTS,
         "        if client.is_built_in:\n",

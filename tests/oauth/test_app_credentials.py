@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import jwt
@@ -24,7 +26,12 @@ from app.services.apps.app_tokens import (
 from app.services.identity.identify import identify
 from app.services.inspector.inspect import inspect_token
 from app.services.oauth.client_tokens import grant_app_token
-from app.services.oauth.clients import ClientChange, app_token_name, update_client
+from app.services.oauth.clients import (
+    ClientChange,
+    app_token_name,
+    delete_client,
+    update_client,
+)
 from app.services.operations.cleanup import clean_up
 from tests.builders.apps import make_app
 from tests.builders.oauth import Registered, make_client
@@ -113,6 +120,31 @@ def test_app_gets_a_token_that_ends_by_itself(
     update_client(ports, OPERATOR, client.id, ClientChange(is_active=True))
     deactivate_app(ports, OPERATOR, app_id)
     assert site.token(client, CREDENTIALS).json()["error"] == "unauthorized_client"
+
+
+def test_token_by_hand_with_a_clients_name_is_no_token_of_the_client(
+    ports: Ports, site: Provider, app_id: int, clock: FakeClock
+) -> None:
+    client = make_client(ports, app_id=app_id)
+    soon = clock.now() + timedelta(minutes=1)
+    named = app_token_name(client.client)
+    lasting = create_app_token(ports, OPERATOR, app_id, TokenOptions(name=named))
+    brief = create_app_token(ports, OPERATOR, app_id, TokenOptions(named, expires_at=soon))
+    token = site.token(client, CREDENTIALS).json()["access_token"]
+    (own,) = (one for one in list_app_tokens(ports, OPERATOR, app_id) if one.is_by_client)
+    with pytest.raises(Refused, match="OAuth client"):
+        rotate_app_token(ports, OPERATOR, own.id)
+    rotated = rotate_app_token(ports, OPERATOR, lasting.token.id)
+    clock.pass_(minutes=2)
+    site.token(client, CREDENTIALS)
+    assert brief.token.id in {one.id for one in list_app_tokens(ports, OPERATOR, app_id)}
+    for end in (
+        partial(update_client, ports, OPERATOR, client.id, ClientChange(is_active=False)),
+        partial(delete_client, ports, OPERATOR, client.id),
+    ):
+        end()
+        assert held(ports, token) == frozenset()
+        assert held(ports, lasting.secret) == held(ports, rotated.secret) == {ORDERS, PRODUCTS}
 
 
 def test_client_introspects_and_revokes_the_tokens_of_its_app(

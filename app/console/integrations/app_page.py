@@ -491,7 +491,7 @@ def _token(token: AppToken, now: datetime) -> TokenRow:
         unused=text("Not used here yet") if token.awaits_first_use else text("Never"),
         last_used_address=token.last_used_address,
         expires_at=token.expires_at,
-        can_rotate=token.replaced_at is None,
+        can_rotate=token.replaced_at is None and not token.is_by_client,
     )
 
 

@@ -211,7 +211,7 @@ class AppToken:
 
     ``expires_at`` is ``None`` for no expiry, ``permissions`` for all of the app's, ``replaced_at``
     if it wasn't rotated. ``awaits_first_use`` if it was imported from another installation and
-    hasn't been used here yet.
+    hasn't been used here yet. ``is_by_client`` if an OAuth client got it for the app.
     """
 
     id: int
@@ -225,6 +225,7 @@ class AppToken:
     permissions: frozenset[Permission] | None = None
     replaced_at: datetime | None = None
     awaits_first_use: bool = False
+    is_by_client: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +299,9 @@ def overlap_problem(overlap: timedelta) -> Problem | None:
 
 def rotation_problem(token: AppToken, now: datetime) -> Problem | None:
     """Why nothing can take the place of ``token`` now, or ``None``."""
+    if token.is_by_client:
+        message = "An OAuth client got this token. It gets the next one with its secret or keys."
+        return Problem("INVALID", message, "id")
     if token.replaced_at is not None:
         return Problem("INVALID", "This token was already rotated.", "id")
     if token.expires_at is not None and token.expires_at <= now:

@@ -119,6 +119,7 @@ def to_token(stored: AppTokenRecord) -> AppToken:
         permissions=None if narrowed is None else split_names(narrowed),
         replaced_at=stored.replaced_at,
         awaits_first_use=stored.imported_hash is not None,
+        is_by_client=stored.is_by_client,
     )
 
 

@@ -32,7 +32,7 @@ from app.services.authorization.session_rights import LiveSession, find_session
 from app.services.authorization.shop_state import Lookup
 from app.services.identity.own_tokens import verify_own_token
 from app.services.identity.stored_apps import store_token
-from app.services.oauth.clients import app_token_name, note_use
+from app.services.oauth.clients import app_token_name, is_app_token_of, note_use
 from app.services.oauth.grants import end_grant, judge_grant
 
 MAX_ASSERTION_LIFETIME = timedelta(minutes=10)
@@ -60,11 +60,7 @@ def grant_app_token(
         if app is None or not (app.is_active and app.is_installed):
             return None
         session.execute(
-            delete(AppTokenRecord).where(
-                AppTokenRecord.app_id == app.id,
-                AppTokenRecord.name == name,
-                AppTokenRecord.expires_at <= now,
-            )
+            delete(AppTokenRecord).where(is_app_token_of(client), AppTokenRecord.expires_at <= now)
         )
         note_use(ports, session, client)
         end = now + APP_TOKEN_LIFETIME
@@ -123,10 +119,7 @@ def _find_app_token(ports: Ports, client: OAuthClient, token: str) -> IssuedToke
         return None
     digest = token_digest(token)
     query = select(AppTokenRecord.created_at, AppTokenRecord.expires_at).where(
-        AppTokenRecord.digest == digest,
-        AppTokenRecord.app_id == client.app_id,
-        AppTokenRecord.name == app_token_name(client),
-        AppTokenRecord.is_by_client,
+        AppTokenRecord.digest == digest, is_app_token_of(client)
     )
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
@@ -214,9 +207,6 @@ def _revoke_app_token(ports: Ports, client: OAuthClient, token: str) -> None:
     with ports.database.transaction() as session:
         session.execute(
             delete(AppTokenRecord).where(
-                AppTokenRecord.digest == token_digest(token),
-                AppTokenRecord.app_id == client.app_id,
-                AppTokenRecord.name == app_token_name(client),
-                AppTokenRecord.is_by_client,
+                AppTokenRecord.digest == token_digest(token), is_app_token_of(client)
             )
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, false, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, false, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -328,14 +328,22 @@ def app_token_name(client: OAuthClient) -> str:
     return f"OAuth client {client.client_id}"
 
 
+@building_block
+def is_app_token_of(client: OAuthClient) -> ColumnElement[bool]:
+    """Return the condition that finds the tokens that a client got for its app.
+
+    One that was created by hand can have the same name.
+    """
+    return and_(
+        AppTokenRecord.app_id == client.app_id,
+        AppTokenRecord.name == app_token_name(client),
+        AppTokenRecord.is_by_client.is_(True),
+    )
+
+
 def _end_app_tokens(session: Session, client: OAuthClient) -> None:
     if client.app_id is not None:
-        session.execute(
-            delete(AppTokenRecord).where(
-                AppTokenRecord.app_id == client.app_id,
-                AppTokenRecord.name == app_token_name(client),
-            )
-        )
+        session.execute(delete(AppTokenRecord).where(is_app_token_of(client)))
 
 
 def _changed(client: OAuthClient, change: ClientChange) -> OAuthClient:
