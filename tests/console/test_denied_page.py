@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.console.frame.errors import make_denied_page
-from app.services.people.permission_holders import PermissionGranter
+from app.services.identity.permission_holders import PermissionGranter
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 INES = PermissionGranter(7, "ines+x@example.com", "Ines", "Duarte", ("Developers",), None)

@@ -36,7 +36,7 @@ from app.domain.values.errors import (
 )
 from app.services.audit.entries import LastChange, last_change, list_entries
 from app.services.authorization.register import may
-from app.services.people.permission_holders import PermissionGranter, list_permission_granters
+from app.services.identity.permission_holders import PermissionGranter, list_permission_granters
 from app.web.errors import error_text, page_of
 from app.web.translation import problem_text, text
 

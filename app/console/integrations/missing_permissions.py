@@ -12,7 +12,7 @@ from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.webhooks import not_permitted
 from app.ports import Ports
-from app.services.people.permission_holders import list_permission_granters
+from app.services.identity.permission_holders import list_permission_granters
 from app.services.webhooks.app_reach import WebhooksNotConfirmed
 from app.web.translation import enumeration, problem_text, text
 

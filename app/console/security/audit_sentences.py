@@ -137,6 +137,7 @@ ACTIONS = {
     "user.erase": translatable("erased the data of"),
     "user.export": translatable("exported the data of"),
     "user.join": translatable("assigned a group to"),
+    "user.keep_groups": translatable("kept the groups of"),
     "user.link": translatable("linked an SSO identity to"),
     "user.promote": translatable("gave staff status to"),
     "user.sign_out": translatable("ended every session of"),

@@ -109,12 +109,9 @@ class Provider:
 
     @property
     def mapped_groups(self) -> frozenset[str]:
-        """Return the groups that staff join and leave by the claim.
-
-        The default group of new staff is joined once and never left.
-        """
-        names = {row.group for row in read_group_mapping(self.group_mapping)}
-        return frozenset(names - {self.default_group_name_for_new_staff_users})
+        """Return the groups that staff join and leave by the claim."""
+        rows = read_group_mapping(self.group_mapping) if self.maps_groups else ()
+        return frozenset(row.group for row in rows)
 
     def plugin_id(self, vendor: str) -> str:
         return plugin_id_of(self.slug, vendor)

@@ -8,8 +8,9 @@ them, is linked unconfirmed: no one chose a password for it, and linking confirm
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
-from sqlalchemy import Select, and_, delete, or_, select
+from sqlalchemy import Select, and_, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
@@ -24,9 +25,10 @@ from app.domain.events import (
 from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.text import Sentence
+from app.domain.values.text import Sentence, translatable
 from app.models import (
     AppClientRecord,
+    AuditRecord,
     ExternalIdentityRecord,
     GroupMemberRecord,
     GroupRecord,
@@ -35,6 +37,12 @@ from app.models import (
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block
+from app.services.identity.permission_holders import (
+    join,
+    leave,
+    lock_grants,
+    prevent_unmanageable,
+)
 from app.services.identity.provider_assertions import (
     WAITS,
     ProviderPerson,
@@ -182,6 +190,10 @@ TWINS = Problem(
 _OF_ANOTHER = Problem(
     "INVALID", "This SSO identity is already linked to another account. Nothing was changed."
 )
+KEPT: Sentence = translatable(
+    "The claim no longer names the group, but no one else could manage its permissions."
+)
+_KEPT_AGAIN = timedelta(days=1)
 _UNCONFIRMED = Problem(
     "ACCOUNT_NOT_CONFIRMED",
     "An account with this email isn't confirmed yet. Confirm it with the link "
@@ -202,6 +214,7 @@ def find_or_create_account(
     ``waiting_problem`` names.
     """
     person, provider = provider_person.person, provider_person.provider
+    can_leave = _lock_for_leaving(session, provider_person)
     lock_settings(session, provider)
     if session.scalar(_links_of(provider, provider_person.issuer, person.subject)) is not None:
         raise Refused(_OF_CLIENT)
@@ -227,7 +240,7 @@ def find_or_create_account(
         promote(ports, actor, session, identity, user, provider_person)
         _join_default_group(ports, actor, session, provider_person, user)
     if user.is_staff and provider_person.groups is not None:
-        _change_groups(ports, actor, session, provider_person, user)
+        _change_groups(ports, actor, session, provider_person, user, can_leave=can_leave)
     user.last_login = ports.clock.now()
     session.flush()
     return identity, user
@@ -404,7 +417,7 @@ def _join_default_group(
     ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user: UserRecord
 ) -> None:
     """Add a user to the provider's default group, creating it without permissions if necessary."""
-    name = provider_person.provider.default_group_name_for_new_staff_users
+    name = provider_person.first_group
     if not name:
         return
     group = session.scalar(select(GroupRecord).where(GroupRecord.name == name))
@@ -415,36 +428,70 @@ def _join_default_group(
         add_event(ports, actor, session, PermissionGroupCreated(group.id))
         created = Change("group.create", "Group", group.id, name)
         record(ports, _author(actor, user), session, created)
-    session.merge(GroupMemberRecord(user_id=user.id, group_id=group.id))
+    join(session, users=[user.id], groups=[group.id])
     joined = Change("user.join", "User", user.id, user.email, after={"group": name})
     _record(ports, actor, session, user, provider_person.provider, joined)
 
 
+def _lock_for_leaving(session: Session, provider_person: ProviderPerson) -> bool:
+    """Lock grants, before any person, if signing in may take the person out of a group.
+
+    Who was added to such a group since leaves it at the next sign-in.
+    """
+    groups, person = provider_person.groups_to_leave, provider_person.person
+    if not groups:
+        return False
+    identity = ExternalIdentityRecord
+    is_it = and_(
+        identity.issuer.in_(provider_person.provider.issuers_here(provider_person.issuer)),
+        identity.subject == person.subject,
+    )
+    known = select(identity.user_id).where(is_it)
+    by_email = select(UserRecord.id).where(has_email(person.email))
+    member = (
+        select(GroupMemberRecord.user_id)
+        .join(GroupRecord, GroupRecord.id == GroupMemberRecord.group_id)
+        .where(GroupRecord.name.in_(groups))
+        .where(or_(GroupMemberRecord.user_id.in_(known), GroupMemberRecord.user_id.in_(by_email)))
+    )
+    if session.scalar(member.limit(1)) is None:
+        return False
+    lock_grants(session)
+    return True
+
+
 def _change_groups(
-    ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user: UserRecord
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    provider_person: ProviderPerson,
+    user: UserRecord,
+    *,
+    can_leave: bool,
 ) -> None:
     """Let staff join the groups that their claim stands for, and leave the table's other groups.
 
-    A group that doesn't exist is left out: what would be created has no permissions.
+    A group that doesn't exist is left out: what would be created has no permissions. One that
+    keeps permissions manageable isn't left. ``can_leave``: grants are locked.
     """
-    named, groups = provider_person.provider.mapped_groups, provider_person.groups or frozenset()
+    joining, leaving = provider_person.groups or frozenset(), provider_person.groups_to_leave
     found = session.execute(
-        select(GroupRecord.id, GroupRecord.name).where(GroupRecord.name.in_(named | groups))
+        select(GroupRecord.id, GroupRecord.name).where(GroupRecord.name.in_(joining | leaving))
     )
-    wanted = {group.id: group.name in groups for group in found}
+    wanted = {group.id: group.name in joining for group in found}
     of_person = GroupMemberRecord.user_id == user.id
     before = set(session.scalars(select(GroupMemberRecord.group_id).where(of_person)))
     joins = {key for key, is_wanted in wanted.items() if is_wanted} - before
+    join(session, users=[user.id], groups=joins)
     leaves = {key for key, is_wanted in wanted.items() if not is_wanted} & before
-    if not joins and not leaves:
+    left = {key for key in sorted(leaves) if can_leave and _leaves(actor, session, user, key)}
+    if can_leave and left != leaves:
+        _note_kept(ports, actor, session, provider_person, user, sorted(leaves - left))
+    after = (before | joins) - left
+    if after == before:
         return
-    session.add_all(GroupMemberRecord(user_id=user.id, group_id=key) for key in sorted(joins))
-    left = of_person, GroupMemberRecord.group_id.in_(leaves)
-    session.execute(delete(GroupMemberRecord).where(*left))
-    session.flush()
     user.updated_at = ports.clock.now()
     add_event(ports, actor, session, StaffUpdated(user.id))
-    after = (before | joins) - leaves
     change = Change(
         "user.sync",
         "User",
@@ -453,4 +500,42 @@ def _change_groups(
         {"groups": sorted(before)},
         {"groups": sorted(after)},
     )
+    _record(ports, actor, session, user, provider_person.provider, change)
+
+
+def _leaves(actor: Actor, session: Session, user: UserRecord, group_id: int) -> bool:
+    """Take ``user`` out of a group; ``False`` if no one could manage its permissions then."""
+    try:
+        with session.begin_nested(), prevent_unmanageable(actor, session, "groups"):
+            leave(session, users=[user.id], groups=[group_id])
+    except Refused:
+        return False
+    return True
+
+
+def _note_kept(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    provider_person: ProviderPerson,
+    user: UserRecord,
+    kept: list[int],
+) -> None:
+    """Record why a person stays in groups, once a day: they may sign in with every request."""
+    action, now = "user.keep_groups", ports.clock.now()
+    recent = (
+        select(AuditRecord.after)
+        .where(
+            AuditRecord.subject_type == "User",
+            AuditRecord.subject_id == str(user.id),
+            AuditRecord.at > now - _KEPT_AGAIN,
+            AuditRecord.action == action,
+        )
+        .order_by(AuditRecord.at.desc(), AuditRecord.id.desc())
+    )
+    last = session.scalar(recent.limit(1))
+    if last is not None and last.get("groups") == kept:
+        return
+    after = {"groups": kept, "reason": KEPT}
+    change = Change(action, "User", user.id, user.email, after=after)
     _record(ports, actor, session, user, provider_person.provider, change)

@@ -76,6 +76,20 @@ class ProviderPerson:
         return self.person.groups if self.serves_staff else None
 
     @property
+    def first_group(self) -> str:
+        """Return the group that new staff join; empty if there is none or the table has it."""
+        name = self.provider.default_group_name_for_new_staff_users
+        is_mapped = self.groups is not None and name in self.provider.mapped_groups
+        return "" if is_mapped else name
+
+    @property
+    def groups_to_leave(self) -> frozenset[str]:
+        """Return the groups of the provider's table that staff with its word aren't in."""
+        if self.groups is None:
+            return frozenset()
+        return self.provider.mapped_groups - self.groups
+
+    @property
     def rights(self) -> ScopeGrant | None:
         """The provider's grant; staff by email domain are staff in it."""
         if not self.serves_staff:

@@ -41,9 +41,9 @@ from app.models import (
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, requires_person
+from app.services.identity.permission_holders import is_last_manager, lock_grants
 from app.services.identity.users import load_user, stored_email
 from app.services.people.customers import remove_customer
-from app.services.people.permission_holders import is_last_manager, lock_grants
 from app.services.people.staff import remove_staff
 
 _KEYED_BY_USER = ("user", "avatar", "external_identity")

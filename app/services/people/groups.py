@@ -42,10 +42,15 @@ from app.services.authorization.register import (
     requires_person,
 )
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
+from app.services.identity.permission_holders import (
+    join,
+    leave,
+    lock_grants,
+    prevent_unmanageable,
+)
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_by_keys, read_page
 from app.services.outbox.publisher import add_event
-from app.services.people.permission_holders import lock_grants, prevent_unmanageable
 from app.services.people.stored_groups import (
     GROUPS,
     MAX_IDS,
@@ -57,8 +62,6 @@ from app.services.people.stored_groups import (
     group_snapshot,
     guard_channels,
     is_taken,
-    join,
-    leave,
     load_group,
     load_manageable_group,
     manageable_staff,

@@ -21,6 +21,12 @@ from app.ports.database import Subject, SubjectKind, account
 from app.services.accounts.email_links import drop_links, redirect_refusal
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, requires_person
+from app.services.identity.permission_holders import (
+    join,
+    leave,
+    lock_grants,
+    prevent_unmanageable,
+)
 from app.services.identity.stored_metadata import Pairs, save_sent_metadata
 from app.services.identity.users import (
     BeforeDeletion,
@@ -33,8 +39,7 @@ from app.services.identity.users import (
     stored_email,
 )
 from app.services.outbox.publisher import add_event
-from app.services.people.permission_holders import lock_grants, prevent_unmanageable
-from app.services.people.stored_groups import join, leave, manageable_groups
+from app.services.people.stored_groups import manageable_groups
 from app.services.people.user_status import switch_active
 from app.services.people.users import (
     UNIQUE,

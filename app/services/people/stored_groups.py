@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from sqlalchemy import Select, delete, func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
@@ -244,36 +244,6 @@ def guard_channels(
             " that you don't have."
         )
         raise Refused(Problem("OUT_OF_SCOPE_USER", message, field, users=beyond))
-
-
-@building_block
-def join(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> None:
-    """Make ``users`` members of ``groups``; existing memberships stay."""
-    users, groups = list(users), list(groups)
-    rows = session.execute(
-        select(GroupMemberRecord.user_id, GroupMemberRecord.group_id).where(
-            GroupMemberRecord.user_id.in_(users), GroupMemberRecord.group_id.in_(groups)
-        )
-    )
-    present = {(user, group) for user, group in rows}
-    session.add_all(
-        GroupMemberRecord(user_id=user, group_id=group)
-        for user in users
-        for group in groups
-        if (user, group) not in present
-    )
-    session.flush()
-
-
-@building_block
-def leave(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> None:
-    """Take each of ``users`` out of each of ``groups``."""
-    session.execute(
-        delete(GroupMemberRecord).where(
-            GroupMemberRecord.user_id.in_(list(users)),
-            GroupMemberRecord.group_id.in_(list(groups)),
-        )
-    )
 
 
 def _keys(

@@ -24,10 +24,10 @@ from app.services.authorization.register import (
     requires,
     requires_person,
 )
+from app.services.identity.permission_holders import lock_grants, prevent_unmanageable
 from app.services.identity.users import find_user_by_key, load_user, require_manageable
 from app.services.outbox.publisher import add_event
 from app.services.outbox.security_notices import notify
-from app.services.people.permission_holders import lock_grants, prevent_unmanageable
 from app.services.people.users import about_user, bulk_keys
 from app.services.second_factors.code_checks import drop_codes
 from app.services.second_factors.stored_factors import read_factors

@@ -43,6 +43,7 @@ from app.services.authorization.register import (
     requires_person,
 )
 from app.services.authorization.shop_state import load_shop_state
+from app.services.identity.permission_holders import join, lock_grants
 from app.services.identity.stored_metadata import Pairs, save_sent_metadata
 from app.services.identity.users import (
     confirm_email,
@@ -55,8 +56,7 @@ from app.services.identity.users import (
 )
 from app.services.outbox.publisher import add_event, add_link_mail
 from app.services.outbox.security_notices import notify_email_change
-from app.services.people.permission_holders import lock_grants
-from app.services.people.stored_groups import join, manageable_groups
+from app.services.people.stored_groups import manageable_groups
 from app.services.sign_in.password_login import needs_password_login
 
 _ALWAYS = ("PASSWORD_TOO_SHORT", "INVALID")

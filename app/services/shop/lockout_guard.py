@@ -25,8 +25,8 @@ from app.models import (
 )
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, requires
+from app.services.identity.permission_holders import holder_ids
 from app.services.identity.providers import KNOWN_BY, has_sign_on, working_providers, works
-from app.services.people.permission_holders import holder_ids
 
 _NEEDED = Permission.MANAGE_SETTINGS
 

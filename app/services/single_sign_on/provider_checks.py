@@ -546,14 +546,14 @@ def _group_changes(
     provider_person: ProviderPerson, user: User | None, *, becomes: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the groups that signing in adds a person to, and those that it removes them from."""
-    provider, claimed = provider_person.provider, provider_person.groups
-    default = provider.default_group_name_for_new_staff_users if becomes else ""
+    claimed = provider_person.groups
+    default = provider_person.first_group if becomes else ""
     joins = {default} if default else set[str]()
     here = frozenset[str]() if user is None else frozenset(group.name for group in user.groups)
     leaves = frozenset[str]()
     if claimed is not None and (becomes or (user is not None and user.is_staff)):
         joins |= claimed
-        leaves = (provider.mapped_groups - claimed) & here
+        leaves = provider_person.groups_to_leave & here
     return tuple(sorted(joins - here)), tuple(sorted(leaves))
 
 

@@ -40,9 +40,9 @@ from app.models import (
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, internal, requires
+from app.services.identity.permission_holders import holder_ids
 from app.services.lists.paging import record_from
 from app.services.outbox.publisher import add_mail
-from app.services.people.permission_holders import holder_ids
 
 _FAILING = (
     or_(WebhookRecord.failing_since.is_not(None), WebhookRecord.incident_since.is_not(None)),

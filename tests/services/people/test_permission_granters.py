@@ -8,7 +8,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
-from app.services.people.permission_holders import NAMED, list_permission_granters
+from app.services.identity.permission_holders import NAMED, list_permission_granters
 from tests.builders.people import (
     NOBODY,
     actor_of,

@@ -1,5 +1,7 @@
 """Groups that staff join and leave by a claim of their provider."""
 
+from threading import Event, Thread
+
 import pytest
 from sqlalchemy import delete
 
@@ -10,11 +12,14 @@ from app.domain.values.errors import Refused
 from app.domain.values.installation import CheckState
 from app.models import AuditRecord, GroupRecord
 from app.ports import Ports
+from app.services.identity.linked_accounts import KEPT
+from app.services.identity.permission_holders import join
 from app.services.single_sign_on.provider_checks import check_provider, preview_mapping
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import make_group, make_user
 from tests.builders.providers import set_up
+from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.services.provider_bearers import EMAIL, who
 from tests.services.provider_logins import begin, finish, grant
@@ -34,7 +39,7 @@ def groups(ports: Ports) -> dict[str, int]:
 
 
 def map_groups(ports: Ports, provider: OwnProvider, **more: str) -> None:
-    set_up(ports, provider, audience=AUDIENCE, group_mapping=TABLE, **more)
+    set_up(ports, provider, audience=AUDIENCE, **{"group_mapping": TABLE, **more})
 
 
 def arrive(ports: Ports, provider: OwnProvider, *groups: str, sub: str = "alice") -> set[str]:
@@ -130,13 +135,68 @@ def test_token_of_an_unknown_client_changes_no_groups(
     assert arrive(ports, provider, "shop-orders", "again") == {"Orders"}
 
 
-def test_default_group_is_never_left(
+def test_first_group_is_joined_once_unless_the_table_has_it(
     ports: Ports, provider: OwnProvider, groups: dict[str, int]
 ) -> None:
-    default = {"default_group_name_for_new_staff_users": "Products"}
-    map_groups(ports, provider, **default)
-    assert arrive(ports, provider, "shop-orders") == {"Products", "Orders"}
-    assert arrive(ports, provider) == {"Products"}
+    first = "default_group_name_for_new_staff_users"
+    map_groups(ports, provider, **{first: "By hand"})
+    assert arrive(ports, provider, "shop-orders") == {"By hand", "Orders"}
+    assert arrive(ports, provider) == {"By hand"}
+    map_groups(ports, provider, **{first: "Products"})
+    for person, values, joined in (
+        ("eve", ("shop-orders",), {"Orders"}),
+        ("dan", ("shop-products",), {"Products", "Both"}),
+    ):
+        token = provider.access_token(person, groups=list(values))
+        preview = preview_mapping(ports, OPERATOR, "default", token)
+        assert set(preview.joins) == joined
+        assert groups_of(ports, token) == joined
+        assert arrive(ports, provider, sub=person) == set()
+
+
+@pytest.mark.both_databases
+def test_sign_in_leaves_permissions_manageable(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int], clock: FakeClock
+) -> None:
+    managers = make_group(ports, "Managers", Permission.MANAGE_STAFF)
+    table = {"group_mapping": '{"heads": "Managers", "shop-both": "Both"}'}
+    make_user(ports, EMAIL, is_staff=True, groups=[managers, groups["Both"]])
+    map_groups(ports, provider, **table)
+    # The sign-in goes on, and other groups are left. It is recorded once a day.
+    assert arrive(ports, provider, "x") == {"Managers"}
+    assert arrive(ports, provider, "y") == {"Managers"}
+    [entry] = trail(ports, "user.keep_groups")
+    assert entry.after == {"groups": [managers], "reason": KEPT, "provider": "OpenID Connect"}
+    clock.pass_(days=1)
+    assert arrive(ports, provider, "z") == {"Managers"}
+    assert len(trail(ports, "user.keep_groups")) == 2
+    make_user(ports, "other@example.com", is_staff=True, groups=[managers])
+    assert arrive(ports, provider, "another manager") == set()
+
+
+@pytest.mark.both_databases
+def test_person_is_added_to_a_group_twice_at_once(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int]
+) -> None:
+    user = make_user(ports, EMAIL, is_staff=True)
+    map_groups(ports, provider)
+    first = provider.access_token(groups=["shop-products"])
+    assert groups_of(ports, first) == {"Products", "Both"}
+    began, done = Event(), list[set[str]]()
+    token = provider.sign(provider.claims("alice", jti="second"))
+    provider.known(token, "alice", groups=["shop-orders"])
+
+    def sign_in() -> None:
+        began.set()
+        done.append(groups_of(ports, token))
+
+    thread = Thread(target=sign_in, daemon=True)
+    with ports.database.transaction() as session:
+        join(session, users=[user], groups=[groups["Orders"]])
+        thread.start()
+        assert began.wait(30)
+    thread.join(60)
+    assert done == [{"Orders"}]
 
 
 def test_table_names_groups_that_exist(

@@ -1,12 +1,13 @@
-"""Find who holds permissions: so that each stays manageable, and to tell who can grant them."""
+"""Who holds permissions: keep each manageable, tell who can grant them, and write memberships."""
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, func, or_, select, union
+from sqlalchemy import ColumnElement, Select, delete, func, or_, select, union
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.staff import unmanageable_problem
@@ -110,6 +111,29 @@ def holder_ids(permission: Permission) -> Select[int]:
         .where(GroupPermissionRecord.permission == permission.value)
     )
     return select(union(direct, by_group).subquery().c.user_id)
+
+
+@building_block
+def join(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> None:
+    """Make ``users`` members of ``groups``; existing memberships stay, whoever makes them."""
+    groups = sorted(set(groups))
+    rows = [{"user_id": user, "group_id": key} for user in sorted(set(users)) for key in groups]
+    if not rows:
+        return
+    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
+    session.flush()
+    session.execute(dialect.insert(GroupMemberRecord).on_conflict_do_nothing(), rows)
+
+
+@building_block
+def leave(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> None:
+    """Take each of ``users`` out of each of ``groups``."""
+    session.execute(
+        delete(GroupMemberRecord).where(
+            GroupMemberRecord.user_id.in_(list(users)),
+            GroupMemberRecord.group_id.in_(list(groups)),
+        )
+    )
 
 
 NAMED = 5
