@@ -121,14 +121,24 @@ def show(provider: str, *, everyone: bool) -> None:
         ),
         ("flask oidc set client_secret - < secret.txt", "keep it out of the shell's history"),
         ('flask oidc set staff_user_domains ""', "clear the value"),
+        (
+            'flask oidc set group_mapping "{}" --take-out',
+            "groups by claim end, and so do its people's memberships",
+        ),
         ('flask oidc set name "Our staff" --provider staff', "another provider, added if new"),
     ],
 )
 @click.argument("setting", metavar="SETTING", type=Word(_NAMES))
 @click.argument("value")
 @_provider
+@click.option(
+    "--take-out",
+    is_flag=True,
+    help="With group_mapping or active: take the provider's people out of the groups that its "
+    "table no longer gives them. Without it they stay.",
+)
 @yes_option
-def set_(setting: str, value: str, provider: str, *, yes: bool) -> None:
+def set_(setting: str, value: str, provider: str, *, take_out: bool, yes: bool) -> None:
     """Change a setting. It applies from the next request in every process.
 
     With VALUE -, the value is read from standard input, or prompted for without echo. A secret can
@@ -144,6 +154,7 @@ def set_(setting: str, value: str, provider: str, *, yes: bool) -> None:
             active=active,
             name=parsed if setting == "name" else None,
             asks_first=asks_first,
+            takes_out=take_out,
         )
         save_provider(installation().ports, OPERATOR, provider, changes)
 

@@ -121,7 +121,7 @@ def _groups(found: MappingPreview) -> str:
 
 
 def _permissions(found: MappingPreview) -> str:
-    if found.rights_hidden:
+    if found.rights_hidden and not found.provider_rules:
         needed = "MANAGE_STAFF" if found.is_staff else "MANAGE_USERS"
         return html_text(
             Markup("To see them, you need <b>{label}</b> (<code>{needed}</code>)."),

@@ -42,6 +42,7 @@ from app.console.security.providers_page import (
     values_of,
 )
 from app.domain.shop.lockouts import AccessChange
+from app.domain.single_sign_on.group_mapping import read_group_mapping
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.single_sign_on.waiting_changes import changer_of
 from app.domain.values.errors import Problem, Refused
@@ -165,6 +166,17 @@ def _disabled(plugin: Plugin, impact: ProviderDisableImpact) -> Iterator[Consequ
                 Markup("<b>{sessions} active sessions</b> of it continue until they expire."),
                 count=impact.sessions.number,
                 sessions=tally(impact.sessions),
+            ),
+        )
+    if read_group_mapping(values_of(plugin)["group_mapping"]):
+        yield Consequence(
+            "warn",
+            html_text(
+                Markup(
+                    "People stay in the groups of its table. <code>{command}</code> disables it "
+                    "and takes them out."
+                ),
+                command=command_line("flask oidc set active false --take-out", plugin.slug),
             ),
         )
     yield Consequence(

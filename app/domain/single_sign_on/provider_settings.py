@@ -204,8 +204,8 @@ SETTINGS = (
         translatable(
             "The permission group of each value of the groups claim. People with one of these "
             "values and a verified email become staff. At each sign-in staff join the groups of "
-            "their values and leave the other groups of this table. Not used while the provider "
-            "grants permissions."
+            "their values and leave the other groups of this table. Members of a group whose row "
+            "is removed stay in it. Not used while the provider grants permissions."
         ),
         SettingType.MULTILINE,
         max_length=16_000,

@@ -115,8 +115,9 @@ class MappingPreview:
     ``reason`` is why sign-in would be refused. ``person`` is the provider's, ``user_id`` and
     ``email`` the account's (no id for a new one). ``permissions`` are the effective ones: the
     provider's if it rules them (``provider_rules``), else those kept here; ``None`` if this token
-    doesn't contain them, or (``rights_hidden``) if the caller can't see them. ``groups`` are the
-    account's, ``joins`` those it would be added to, ``leaves`` those it would be removed from.
+    doesn't contain them, or the caller can't see them. ``rights_hidden``: the caller can see
+    neither permissions that are kept here nor groups. ``groups`` are the account's, ``joins``
+    those it would be added to, ``leaves`` those it would be removed from.
     """
 
     kind: MappedKind

@@ -22,7 +22,7 @@ from app.domain.events import (
     PermissionGroupUpdated,
 )
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.domain.values.ids import key_of
+from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.inputs import ABSENT, Absent, Seen, require_unchanged
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
@@ -64,6 +64,7 @@ from app.services.people.stored_groups import (
     is_taken,
     load_group,
     load_manageable_group,
+    manageable_groups,
     manageable_staff,
     name_problem,
     to_group,
@@ -482,14 +483,45 @@ def _change_members(
     with guard_channels(actor, session, joining, "addUsers"):
         join(session, users=joining, groups=[key])
     if leaving:
-        with (
-            guard_channels(actor, session, leaving, "removeUsers"),
-            prevent_unmanageable(actor, session, "removeUsers"),
-        ):
-            leave(session, users=leaving, groups=[key])
-        if actor.user_id in leaving:
-            _require_another_group(actor, session, "removeUsers")
+        _take_out(actor, session, key, leaving, "removeUsers")
     return (members | joining) - leaving
+
+
+def _take_out(
+    actor: Actor, session: Session, key: int, leaving: Collection[int], field: str
+) -> None:
+    with (
+        guard_channels(actor, session, leaving, field),
+        prevent_unmanageable(actor, session, field),
+    ):
+        leave(session, users=leaving, groups=[key])
+    if actor.user_id in leaving:
+        _require_another_group(actor, session, field)
+
+
+@building_block
+def take_out(
+    ports: Ports, actor: Actor, session: Session, key: int, users: Collection[int], field: str
+) -> None:
+    """Take people out of a group in the transaction of ``session``, which has locked grants.
+
+    Refuses on ``field`` unless the caller could do it with ``update_group``.
+    """
+    if not actor.holds(Permission.MANAGE_STAFF):
+        message = "Only people who manage staff can take others out of groups."
+        raise Refused(Problem("OUT_OF_SCOPE_PERMISSION", message, field))
+    group_id = to_global_id("Group", key)
+    manageable_groups(actor, session, [group_id], field)
+    ids = [to_global_id("User", user) for user in users]
+    members = _members(session, key)
+    leaving = manageable_staff(actor, session, ids, field, adding=False) & members
+    if not leaving:
+        return
+    _take_out(actor, session, key, leaving, field)
+    add_event(ports, actor, session, PermissionGroupUpdated(key))
+    was, now = {"users": sorted(members)}, {"users": sorted(members - leaving)}
+    name = session.get_one(GroupRecord, key).name
+    record(ports, actor, session, Change("group.update", "Group", key, name, was, now))
 
 
 def _members(session: Session, key: int) -> frozenset[int]:

@@ -516,6 +516,9 @@ def _with_rights(
     was_staff = user is not None and user.is_staff
     becomes = provider_person.is_staff and not was_staff
     is_staff = was_staff or becomes
+    sees_rights = (user is None or may_see_rights(actor, user)) and (
+        not becomes or actor.holds(Permission.MANAGE_STAFF)
+    )
     joins, leaves = _group_changes(provider_person, user, becomes=becomes)
     name = f"{provider_person.person.first_name} {provider_person.person.last_name}".strip()
     preview = replace(
@@ -523,20 +526,19 @@ def _with_rights(
         name=name or ("" if user is None else f"{user.first_name} {user.last_name}".strip()),
         is_staff=is_staff,
         becomes_staff=becomes,
-        groups=() if user is None else tuple(group.name for group in user.groups),
-        joins=joins,
-        leaves=leaves,
+        rights_hidden=not sees_rights,
     )
+    if sees_rights:
+        groups = () if user is None else tuple(group.name for group in user.groups)
+        preview = replace(preview, groups=groups, joins=joins, leaves=leaves)
     if not read.tells_rights:
         return replace(preview, permissions=None)
     rights = provider_person.rights
     if rights is not None:
         is_staff = preview.is_staff and provider_person.serves_staff
         return replace(preview, is_staff=is_staff, permissions=in_order(rights.permissions))
-    if user is not None and not may_see_rights(actor, user):
-        return replace(
-            preview, permissions=None, rights_hidden=True, groups=(), joins=(), leaves=()
-        )
+    if not sees_rights:
+        return replace(preview, permissions=None)
     if user is not None and not (joins or leaves):
         return replace(preview, permissions=in_order(user.permissions))
     return replace(preview, permissions=in_order(_permissions_with(ports, user, joins, leaves)))

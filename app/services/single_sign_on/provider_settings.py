@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Integer, Select, cast, select
+from sqlalchemy import Integer, Select, cast, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -37,19 +37,20 @@ from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import Seen, require_unchanged
 from app.domain.values.pages import Page, PageRequest, empty_page, with_items
 from app.domain.values.text_rules import line_problem
-from app.models import GroupRecord, IdentityProviderRecord
+from app.models import GroupMemberRecord, GroupRecord, IdentityProviderRecord, UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, requires
 from app.services.identity.providers import known_providers, to_provider
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_rows
+from app.services.people.groups import take_out
 from app.services.single_sign_on.provider_changes import (
     lock_providers,
     next_settings,
     store_settings,
 )
-from app.services.single_sign_on.provider_coverage import prevent_lockout
+from app.services.single_sign_on.provider_coverage import prevent_lockout, signed_in_with
 
 _MAX_NAME_LENGTH = 256
 _RESERVED = Problem(
@@ -103,8 +104,10 @@ class ProviderUpdate:
     Absent ``settings`` stay; null and an empty text clear. ``asks_first`` raises
     ``LockoutRefused`` for what no one could undo. ``needs_client``: it can't be active without a
     client ID, as for Saleor's clients. ``is_new``: the provider must not exist yet.
-    ``needs_group``: another default group must exist. What isn't as ``seen`` anymore makes
-    ``Stale``, by the names of ``provider_facts``.
+    ``needs_group``: another default group must exist. ``takes_out``: people who sign in with the
+    provider leave the groups that no claim gives them anymore, because rows of the table were
+    removed or the provider was disabled; otherwise they stay. What isn't as ``seen`` anymore
+    makes ``Stale``, by the names of ``provider_facts``.
     """
 
     settings: Mapping[str, str | None]
@@ -114,6 +117,7 @@ class ProviderUpdate:
     needs_client: bool = False
     is_new: bool = False
     needs_group: bool = False
+    takes_out: bool = False
     seen: Seen = field(default_factory=dict, compare=False)
 
 
@@ -163,7 +167,7 @@ def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderU
     Refuses NOT_FOUND on ``id``, INVALID on the name of a setting, and PLUGIN_MISCONFIGURED on the
     name of each setting without which the provider can't be active. With ``asks_first``, raises
     ``LockoutRefused`` (INVALID on ``active``, ``issuer`` or ``client_id``) for a change that no
-    one could undo.
+    one could undo. With ``takes_out``, refuses on ``group_mapping`` as ``update_group`` does.
     """
     slug = slug_in(plugin_id)
     provider = None if slug is None else choose(known_providers(ports), slug)
@@ -235,7 +239,32 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
         with guarded if changes.asks_first else nullcontext():
             store_settings(session, stored, after)
         _note(ports, actor, session, before, after)
+        if changes.takes_out:
+            _take_out(ports, actor, session, before, after)
     return after
+
+
+def _take_out(
+    ports: Ports, actor: Actor, session: Session, before: Provider, after: Provider
+) -> None:
+    """Take the people of a provider out of the groups that it no longer decides about.
+
+    ``lock_providers`` locks grants as well.
+    """
+    decided = after.mapped_groups if after.active else frozenset()
+    names = before.mapped_groups - decided
+    members = (
+        select(GroupRecord.id, GroupMemberRecord.user_id)
+        .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupRecord.id)
+        .join(UserRecord, UserRecord.id == GroupMemberRecord.user_id)
+        .where(GroupRecord.name.in_(names), or_(*map(signed_in_with, (before, after))))
+        .order_by(GroupRecord.id)
+    )
+    people: dict[int, list[int]] = {}
+    for group_id, user_id in session.execute(members):
+        people.setdefault(group_id, []).append(user_id)
+    for group_id, users in people.items():
+        take_out(ports, actor, session, group_id, users, "group_mapping")
 
 
 def _group_problem(session: Session, before: Provider, after: Provider) -> Problem | None:

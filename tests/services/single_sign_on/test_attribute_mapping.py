@@ -178,6 +178,40 @@ def test_preview_permissions_are_shown_to_user_managers(
     assert (found.rights_hidden, found.permissions) == (True, None)
 
 
+def test_groups_are_shown_to_those_who_see_rights_wherever_permissions_come_from(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    secret = make_group(ports, "Secret", ORDERS)
+    make_user(ports, EMAIL, is_staff=True, groups=[secret])
+    staff = Permission.MANAGE_STAFF
+    narrow, wide = (
+        actor_of(ports, make_staff(ports, f"{len(held)}@example.com", *held))
+        for held in ([PLUGINS], [PLUGINS, staff])
+    )
+    scope, table = "use_oauth_scope_permissions", '{"shop": "Secret"}'
+    id_token = provider.sign(provider.id_claims("a nonce", email=EMAIL, email_verified=True))
+    for settings, token, permissions in (
+        ({scope: "true", "audience": AUDIENCE}, provider.access_token(scope="openid"), ()),
+        ({scope: "true", "audience": AUDIENCE}, id_token, None),
+        ({"audience": AUDIENCE}, provider.access_token(), (ORDERS,)),
+    ):
+        change(ports, **settings)
+        seen = preview_mapping(ports, wide, "default", token)
+        hidden = preview_mapping(ports, narrow, "default", token)
+        assert (seen.groups, seen.rights_hidden) == (("Secret",), False), seen
+        assert seen.permissions == permissions
+        assert (hidden.groups, hidden.joins, hidden.rights_hidden) == ((), (), True)
+        assert hidden.permissions == (permissions if settings.get(scope) else None)
+        change(ports, **{scope: "false"})
+    # Nor does the table tell what its groups can do.
+    change(ports, audience=AUDIENCE, group_mapping=table)
+    newcomer = provider.access_token("eve", groups=["shop"])
+    provider.known(newcomer, "eve", email="eve@example.com", groups=["shop"])
+    seen, hidden = (preview_mapping(ports, one, "default", newcomer) for one in (wide, narrow))
+    assert (seen.joins, seen.permissions) == (("Secret",), (ORDERS,))
+    assert (hidden.joins, hidden.permissions, hidden.rights_hidden) == ((), None, True)
+
+
 def test_missing_arguments_are_refused(ports: Ports, provider: OwnProvider) -> None:
     with pytest.raises(Refused) as refused:
         preview(ports, "  ")

@@ -3,21 +3,22 @@
 from threading import Event, Thread
 
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 
-from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.installation import CheckState
-from app.models import AuditRecord, GroupRecord
+from app.models import AuditRecord, GroupMemberRecord, GroupRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.linked_accounts import KEPT
 from app.services.identity.permission_holders import join
 from app.services.single_sign_on.provider_checks import check_provider, preview_mapping
+from app.services.single_sign_on.provider_settings import ProviderUpdate, change_provider
 from tests.builders.audit import trail
 from tests.builders.outbox import events
-from tests.builders.people import make_group, make_user
+from tests.builders.people import actor_of, make_group, make_staff, make_user
 from tests.builders.providers import set_up
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import AUDIENCE, OwnProvider
@@ -167,11 +168,59 @@ def test_sign_in_leaves_permissions_manageable(
     assert arrive(ports, provider, "y") == {"Managers"}
     [entry] = trail(ports, "user.keep_groups")
     assert entry.after == {"groups": [managers], "reason": KEPT, "provider": "OpenID Connect"}
-    clock.pass_(days=1)
+    clock.pass_(hours=24)
     assert arrive(ports, provider, "z") == {"Managers"}
     assert len(trail(ports, "user.keep_groups")) == 2
     make_user(ports, "other@example.com", is_staff=True, groups=[managers])
     assert arrive(ports, provider, "another manager") == set()
+
+
+@pytest.mark.both_databases
+def test_people_stay_or_are_taken_out_when_a_claim_no_longer_decides(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int]
+) -> None:
+    by_hand = [groups["Orders"], groups["By hand"]]
+    make_user(ports, "other@example.com", is_staff=True, groups=by_hand)
+    make_user(ports, "boss@example.com", is_superuser=True)
+    fewer = '{"shop-products": ["Products", "Both"]}'
+
+    def change(table: str = TABLE, actor: Actor = OPERATOR, *, active: bool | None = None) -> None:
+        changes = ProviderUpdate({"group_mapping": table}, active=active, takes_out=True)
+        change_provider(ports, actor, "default", changes)
+
+    def here(email: str = EMAIL) -> set[str]:
+        members = select(GroupRecord.name).join(GroupMemberRecord).join(UserRecord)
+        with ports.database.reading() as session:
+            return set(session.scalars(members.where(UserRecord.email == email)))
+
+    map_groups(ports, provider)
+    everything = {"Orders", "Products", "Both"}
+    assert arrive(ports, provider, "shop-orders", "shop-products") == everything
+    set_up(ports, provider, group_mapping=fewer)
+    assert here() == everything
+    map_groups(ports, provider)
+    # Taking people out is managing staff.
+    plugins = make_staff(ports, "plugins@example.com", Permission.MANAGE_PLUGINS)
+    clerk = make_staff(
+        ports, "clerk@example.com", Permission.MANAGE_PLUGINS, Permission.MANAGE_STAFF
+    )
+    for person, code in ((plugins, "OUT_OF_SCOPE_PERMISSION"), (clerk, "OUT_OF_SCOPE_GROUP")):
+        with pytest.raises(Refused) as refused:
+            change(fewer, actor_of(ports, person))
+        assert [(one.code, one.field) for one in refused.value.problems] == [
+            (code, "group_mapping")
+        ]
+    assert here() == everything
+    change(fewer)
+    assert here() == {"Products", "Both"}
+    change(fewer, active=False)
+    assert here() == set()
+    map_groups(ports, provider)
+    assert arrive(ports, provider, "shop-products", "again") == {"Products", "Both"}
+    change("")
+    assert here() == set()
+    assert here("other@example.com") == {"Orders", "By hand"}
+    assert trail(ports, "group.update")[0].before["users"]
 
 
 @pytest.mark.both_databases
