@@ -6,12 +6,13 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.domain.values.errors import Refused
 from app.domain.values.inputs import ABSENT
-from app.hosted.sign_in import hold_sign_in
+from app.hosted.sign_in import hold_sign_in, send_code
 from app.services.accounts.email_changes import confirm_account
 from app.services.accounts.password_resets import request_password_reset
 from app.services.accounts.registration import NewAccount, register_account
 from app.services.hosted.sign_in import set_hosted_password
 from app.services.second_factors.challenges import SecondFactorRequired
+from app.services.sign_in.email_codes import AccountByCode
 from app.web.hosted_pages import (
     HOME,
     anonymous_actor,
@@ -32,20 +33,27 @@ blueprint = Blueprint("passwords", __name__)
 
 @blueprint.route("/register", methods=["GET", "POST"])
 def register() -> BaseResponse:
-    """Create an account; the answer is the same for every email."""
-    _require_passwords()
+    """Create an account; the answer is the same for every email.
+
+    Without a password, where codes by email are offered, a code makes the account.
+    """
+    if not hosted_shop().offers_passwords and not hosted_shop().offers_codes:
+        raise NotFound
     if request.method == "GET":
         return page("register.html", values={"email": session.get(_EMAIL, "")}, errors={})
     values = {name: request.form.get(name, "").strip() for name in ("name", "email")}
     entered = request.form.get("password", "")
     first, _, last = values["name"].partition(" ")
+    language = page_language().upper()
+    if hosted_shop().offers_codes and not (entered and hosted_shop().offers_passwords):
+        return _register_by_code(values, AccountByCode(first, last.strip(), language))
     new = NewAccount(
         email=values["email"],
         password=entered,
         first_name=first,
         last_name=last.strip(),
         redirect_url=full_url("passwords.confirm"),
-        language_code=page_language().upper() or ABSENT,
+        language_code=language or ABSENT,
     )
     try:
         registered = register_account(ports(), anonymous_actor(), new)
@@ -124,6 +132,14 @@ def _keep_link(endpoint: str) -> BaseResponse:
 def _link() -> dict[str, str]:
     kept: dict[str, str] = session.get(_LINK) or {"email": "", "token": ""}
     return kept
+
+
+def _register_by_code(values: dict[str, str], account: AccountByCode) -> BaseResponse:
+    """Register without a password: the code that is mailed makes the account, and signs in."""
+    try:
+        return send_code(values["email"], account)
+    except Refused as refused:
+        return refused_page("register.html", values=values, errors=_errors(refused))
 
 
 def _require_passwords() -> None:

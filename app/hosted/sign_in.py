@@ -1,9 +1,11 @@
 """Signing in: the email first, then a password, a code, a passkey or an identity provider."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import timedelta
 from http import HTTPStatus
 from math import ceil
+from typing import Any
 
 from flask import Blueprint, jsonify, make_response, redirect, request, session
 from werkzeug.wrappers import Response as BaseResponse
@@ -20,6 +22,7 @@ from app.services.hosted.sign_in import (
     begin_hosted_sign_in,
     finish_hosted_sign_in,
     list_hosted_providers,
+    register_hosted_with_code,
     show_waiting_hosted_sign_in,
     sign_in_hosted_with_passkey,
     sign_in_hosted_with_password,
@@ -28,6 +31,7 @@ from app.services.hosted.sign_in import (
 )
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.passkey_checks import party_of
+from app.services.sign_in.email_codes import AccountByCode
 from app.web.hosted_pages import (
     anonymous_actor,
     begin_hosted,
@@ -83,7 +87,7 @@ def index() -> BaseResponse:
     if not is_code:
         return to_step("sign_in.password")
     try:
-        return _send_code(email)
+        return send_code(email)
     except Refused as refused:
         return _options(problem=_reasons(refused))
 
@@ -114,8 +118,9 @@ def code() -> BaseResponse:
     if not email or not challenge or not hosted_shop().offers_codes:
         # A second click on the form of a right code finds the sign-in at its next step.
         return to_step("sign_in.factor" if _challenge() else "sign_in.index")
+    values = {"email": email, "wait": _wait(email), "registers": "new" in _sent_to(email)}
     if request.method == "GET":
-        return page("code.html", email=email, wait=_wait(email))
+        return page("code.html", **values)
     try:
         return _verify_code(email, challenge)
     except SecondFactorRequired as required:
@@ -124,35 +129,49 @@ def code() -> BaseResponse:
         if refused.problems[0].field == "challenge":
             session.pop(_CODE, None)
             return _back(_reasons(refused))
-        error = _reasons(refused)
-        return refused_page("code.html", email=email, wait=_wait(email), error=error)
+        return refused_page("code.html", **values, error=_reasons(refused))
 
 
 def _verify_code(email: str, challenge: str) -> BaseResponse:
     if request.form.get("resend"):
-        return _send_code(email)
+        names = _sent_to(email).get("new")
+        return send_code(email, AccountByCode(**names) if names else None)
     entered = request.form.get("code", "")
     opened = verify_hosted_code(ports(), anonymous_actor(), challenge=challenge, code=entered)
     return begin_hosted(opened, next_path())
 
 
-def _send_code(email: str) -> BaseResponse:
+def send_code(email: str, account: AccountByCode | None = None) -> BaseResponse:
     """Send a code and ask for it; while one that was just sent is on its way, only ask for it.
 
     A second code would make the first worthless. What limits the mails of an email is elsewhere:
-    this is for the person, and kept in their cookie.
+    this is for the person, and kept in their cookie. With ``account`` the code registers.
     """
-    if not _wait(email):
-        asked = ask_for_hosted_code(ports(), anonymous_actor(), email=email)
-        session[_CODE] = asked.challenge
+    is_needed = account is not None and "new" not in _sent_to(email)
+    if is_needed or not _wait(email):
+        if account is None:
+            asked = ask_for_hosted_code(ports(), anonymous_actor(), email=email)
+        else:
+            asked = register_hosted_with_code(
+                ports(), anonymous_actor(), email=email, account=account
+            )
+        session[_CODE], session[_EMAIL] = asked.challenge, email
         session[_SENT] = {"email": email, "at": ports().clock.now().timestamp()}
+        if account is not None:
+            session[_SENT]["new"] = asdict(account)
     return to_step("sign_in.code")
+
+
+def _sent_to(email: str) -> dict[str, Any]:
+    """Return what is known of the last code of this browser, if it was sent to ``email``."""
+    sent = session.get(_SENT) or {}
+    return sent if session.get(_CODE) and sent.get("email") == email else {}
 
 
 def _wait(email: str) -> int:
     """Return the seconds until this browser can send another code to ``email``."""
-    sent = session.get(_SENT) or {}
-    if not session.get(_CODE) or sent.get("email") != email:
+    sent = _sent_to(email)
+    if not sent:
         return 0
     passed = ports().clock.now().timestamp() - float(sent["at"])
     left = ceil(_RESEND_AFTER.total_seconds() - passed)

@@ -127,7 +127,8 @@ class EmailCodeRecord(Record):
     ``digest`` is the SHA-256 of the token that the client has, without which the code is worth
     nothing. The worker fills in ``user_id`` and ``sealed``, the encrypted code, when it writes the
     mail. ``failures`` counts wrong codes; rows are kept for a day, to count them by email.
-    ``audience`` (JSON) is that of the tokens.
+    ``audience`` (JSON) is that of the tokens. ``new_account`` (JSON) describes the account that
+    the code makes if none has the email; empty: the code makes none.
     """
 
     __tablename__ = "email_codes"
@@ -142,6 +143,7 @@ class EmailCodeRecord(Record):
     sealed: Mapped[str] = mapped_column(Text, default="", server_default="")
     is_hosted: Mapped[bool] = mapped_column(default=False, server_default=false())
     audience: Mapped[str] = mapped_column(Text, default="", server_default="")
+    new_account: Mapped[str] = mapped_column(Text, default="", server_default="")
     failures: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(index=True)
     expires_at: Mapped[datetime]

@@ -1,9 +1,11 @@
 """The hosted pages as people use them, one story after the other."""
 
 from flask import Flask
+from sqlalchemy import select
 
 from app.domain.authorization.actor import WORKER
 from app.domain.mails.mail import MailKind
+from app.models import OutboxMailRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
 from tests.builders.outbox import mails
@@ -23,6 +25,13 @@ def link_path(ports: Ports, kind: MailKind) -> str:
     return link[link.index("/account/") :]
 
 
+def registered(ports: Ports, email: str) -> list[tuple[UserRecord, bool]]:
+    """Return the accounts with that email, each with whether it has a password."""
+    with ports.database.reading() as session:
+        users = session.scalars(select(UserRecord).where(UserRecord.email == email)).all()
+        return [(user, user.password_hash is not None) for user in users]
+
+
 def test_person_registers_confirms_and_signs_in(app: Flask, shop: Ports) -> None:
     here = browser(app)
     sent = here.send("/account/register", name="Ann Lee", email=ANN, password=PASSWORD)
@@ -34,6 +43,63 @@ def test_person_registers_confirms_and_signs_in(app: Flask, shop: Ports) -> None
     page = here.open("/account/")
     assert "Ann Lee" in page.text
     assert ANN in page.text
+
+
+def test_person_registers_without_a_password(app: Flask, shop: Ports) -> None:
+    here = browser(app)
+    form = {"name": "Ann Marie Lee", "email": ANN, "password": ""}
+    assert here.send("/account/register?ui_locales=de", **form).leads_to == "/account/sign-in/code"
+    answer_reset_requests(shop, WORKER)
+    sent = mails(shop, MailKind.SIGN_IN_CODE)[-1]
+    assert sent.recipient == ANN
+    with shop.database.reading() as session:
+        assert session.scalars(select(OutboxMailRecord.language_code)).all() == ["DE"]
+    page = here.open("/account/sign-in/code").text
+    assert f"We sent a six-digit code to {ANN}" in page
+    assert here.send("/account/sign-in/code", code=sent.values["code"]).leads_to == "/account/"
+    [(user, has_password)] = registered(shop, ANN)
+    assert (user.first_name, user.last_name, user.language_code) == ("Ann", "Marie Lee", "DE")
+    assert (user.is_confirmed, user.is_staff, has_password) == (True, False, False)
+    # Who has an account signs in to it, whatever name they enter.
+    again = browser(app)
+    again.send("/account/register", name="Somebody", email=ANN, password="")
+    answer_reset_requests(shop, WORKER)
+    code = mails(shop, MailKind.SIGN_IN_CODE)[-1].values["code"]
+    assert again.send("/account/sign-in/code", code=code).leads_to == "/account/"
+    assert [user.first_name for user, _ in registered(shop, ANN)] == ["Ann"]
+
+
+def test_code_that_registers_is_sent_again(app: Flask, shop: Ports, clock: FakeClock) -> None:
+    here = browser(app)
+    # A code to sign in that was just sent to the same email makes no account.
+    here.send("/account/sign-in", email=ANN, method="code")
+    here.send("/account/register", name="Ann", email=ANN)
+    clock.pass_(seconds=30)
+    here.send("/account/sign-in/code", resend="1")
+    answer_reset_requests(shop, WORKER)
+    sent = mails(shop, MailKind.SIGN_IN_CODE)
+    assert len(sent) == 2
+    assert here.send("/account/sign-in/code", code=sent[-1].values["code"]).leads_to == "/account/"
+    assert [user.first_name for user, _ in registered(shop, ANN)] == ["Ann"]
+
+
+def test_registration_without_a_password_says_what_is_wrong(app: Flask, shop: Ports) -> None:
+    here = browser(app)
+    for form, message in (
+        ({"name": "Ann", "email": "ann"}, "valid email"),
+        ({"name": "A\u0007nn", "email": ANN}, "Name"),
+    ):
+        refused = here.send("/account/register", **form)
+        assert (refused.status, message in refused.text) == (422, True), refused.text
+    configure_shop(shop, hosted_password_login=False)
+    assert "Password" not in here.open("/account/register").text
+    assert "Create account" in here.open("/account/sign-in").text
+    here.send("/account/register", name="Ann", email=ANN, password=PASSWORD)
+    answer_reset_requests(shop, WORKER)
+    assert registered(shop, ANN) == []
+    assert mails(shop, MailKind.SIGN_IN_CODE)[-1].recipient == ANN
+    configure_shop(shop, hosted_password_login=True, email_code_login=False)
+    assert here.send("/account/register", name="Bob", email="bob@example.com").status == 422
 
 
 def test_forgotten_password_is_replaced(app: Flask, shop: Ports) -> None:
@@ -213,6 +279,7 @@ def test_only_what_is_offered_is_shown_and_works(app: Flask, shop: Ports) -> Non
     assert "Email me a code" not in browser(app).open("/account/sign-in").text
     configure_shop(shop, hosted_password_login=False)
     assert "Enter password" not in browser(app).open("/account/sign-in").text
+    configure_shop(shop, hosted_password_login=False)
     for path in ("/account/register", "/account/forgotten", "/account/new-password"):
         assert browser(app).open(path).status == 404
     configure_shop(shop, hosted_pages=False)

@@ -21,12 +21,17 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
-from app.services.hosted.sign_in import ask_for_hosted_code, verify_hosted_code
+from app.services.hosted.sign_in import (
+    ask_for_hosted_code,
+    register_hosted_with_code,
+    verify_hosted_code,
+)
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.email_codes import (
     MAX_CODES_AN_HOUR,
     MAX_FAILURES,
     MAX_FAILURES_A_DAY,
+    AccountByCode,
     request_email_code,
     sign_in_with_code,
     verify_email_code,
@@ -119,6 +124,85 @@ def test_unknown_email_gets_the_same_answers(ports: Ports) -> None:
         answers = [refusal(ports, challenge, "0", visitor(start * 20 + n)) for n in range(6)]
         assert answers == [*[("INVALID", "code")] * MAX_FAILURES, ("INVALID", "challenge")]
     assert [mail.recipient for mail in mails(ports, MailKind.SIGN_IN_CODE)] == [ANN]
+
+
+def register(ports: Ports, email: str = ANN, actor: Actor = NOBODY) -> str:
+    asked = register_hosted_with_code(ports, actor, email=email, account=AccountByCode("Ann"))
+    answer_reset_requests(ports, WORKER)
+    return asked.challenge
+
+
+def accounts(ports: Ports) -> list[tuple[str, bool]]:
+    with ports.database.reading() as session:
+        found = session.execute(select(UserRecord.email, UserRecord.is_confirmed))
+        return [(email, is_confirmed) for email, is_confirmed in found]
+
+
+def hosted_refusal(ports: Ports, challenge: str, code: str, actor: Actor) -> tuple[str, str]:
+    with pytest.raises(Refused) as refused:
+        verify_hosted_code(ports, actor, challenge=challenge, code=code)
+    [problem] = refused.value.problems
+    return problem.code, problem.field or ""
+
+
+def test_registration_by_code_tells_nothing_about_an_email(ports: Ports) -> None:
+    make_user(ports, ANN)
+    make_user(ports, "gone@example.com", is_active=False)
+    for start, email in enumerate((ANN, "nobody@example.com", "gone@example.com")):
+        challenge = register(ports, email)
+        visitors = [visitor(start * 20 + number) for number in range(6)]
+        answers = [hosted_refusal(ports, challenge, "0", each) for each in visitors]
+        assert answers == [*[("INVALID", "code")] * MAX_FAILURES, ("INVALID", "challenge")]
+    sent = [mail.recipient for mail in mails(ports, MailKind.SIGN_IN_CODE)]
+    assert sent == [ANN, "nobody@example.com"]
+    # No account without the code from the mail.
+    assert ("nobody@example.com", False) not in accounts(ports)
+    challenge = register(ports, "bob@example.com")
+    verify_hosted_code(ports, visitor(90), challenge=challenge, code=code_in_mail(ports))
+    assert ("bob@example.com", True) in accounts(ports)
+
+
+def test_code_to_sign_in_makes_no_account(ports: Ports) -> None:
+    ask(ports, ANN)
+    ask_for_hosted_code(ports, NOBODY, email=ANN)
+    answer_reset_requests(ports, WORKER)
+    assert mails(ports, MailKind.SIGN_IN_CODE) == []
+    register(ports)
+    assert len(mails(ports, MailKind.SIGN_IN_CODE)) == 1
+
+
+def test_account_that_came_first_is_kept_from_a_code_that_registers(ports: Ports) -> None:
+    challenge = register(ports)
+    code = code_in_mail(ports)
+    make_user(ports, ANN, is_confirmed=False)
+    assert hosted_refusal(ports, challenge, code, visitor(1)) == ("INVALID", "challenge")
+    assert accounts(ports) == [(ANN, False)]
+    # Another code signs in to it, as its owner: the password of whoever came first is dropped.
+    opened = verify_hosted_code(
+        ports, visitor(2), challenge=register(ports), code=code_in_mail(ports)
+    )
+    assert user_as_stored(ports, opened.user_id).password_hash is None
+
+
+def test_one_account_is_registered_by_parallel_codes(ports: Ports) -> None:
+    challenges = [register(ports) for _ in range(2)]
+    codes = [mail.values["code"] for mail in mails(ports, MailKind.SIGN_IN_CODE)]
+    ready = Barrier(4, timeout=30)
+
+    def use(number: int) -> bool:
+        ready.wait()
+        try:
+            which = number % 2
+            verify_hosted_code(
+                ports, visitor(number), challenge=challenges[which], code=codes[which]
+            )
+        except Refused:
+            return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(use, range(4), timeout=60)).count(True) == 1
+    assert accounts(ports) == [(ANN, True)]
 
 
 def test_five_wrong_codes_end_it_for_parallel_answers_too(ports: Ports) -> None:

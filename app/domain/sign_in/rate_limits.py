@@ -160,7 +160,7 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "hosted.sign_in.factor_passkey": _limit("60/minute;1000/hour", "Verifies a signature."),
         "hosted.sign_in.factor_options": _limit("60/minute;1000/hour", "Stores a challenge."),
         "hosted.passwords.register": _limit(
-            "20/minute;200/hour", "Hashes a password and sends an email."
+            "20/minute;200/hour", "Hashes a password or asks for a code; sends an email."
         ),
         "hosted.passwords.confirm": _limit("30/minute;300/hour", "Looks up a token."),
         "hosted.passwords.forgotten": _limit("20/minute;100/hour", "Sends an email."),

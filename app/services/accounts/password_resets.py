@@ -22,7 +22,7 @@ from app.domain.sign_in.rate_limits import RESET_EMAIL
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, Refused, TooManyRequests
-from app.models import ResetRequestRecord, ShopRecord, UserRecord
+from app.models import EmailCodeRecord, ResetRequestRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.email_links import make_link, require_redirect
@@ -178,6 +178,8 @@ def answer_reset_requests(ports: Ports, actor: Actor) -> int:
 def _remove_without_account(ports: Ports) -> int:
     """Delete requests for emails without an active account in bulk; return how many.
 
+    Those of codes that make an account stay.
+
     Keeps a flood of invented emails from delaying other people's links.
     """
     removed = 0
@@ -190,9 +192,12 @@ def _drop_without_account(ports: Ports) -> int:
     someone = select(UserRecord.id).where(
         UserRecord.email == ResetRequestRecord.email, UserRecord.is_active.is_(True)
     )
+    registers = select(EmailCodeRecord.id).where(
+        EmailCodeRecord.id == ResetRequestRecord.code_id, EmailCodeRecord.new_account != ""
+    )
     without_account = (
         select(ResetRequestRecord.id)
-        .where(~someone.exists())
+        .where(~someone.exists(), ~registers.exists())
         .order_by(ResetRequestRecord.id)
         .limit(_MAX_REMOVED)
     )

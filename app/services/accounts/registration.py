@@ -11,7 +11,7 @@ from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.users import NO_KEY, User, name_problems
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
-from app.domain.events import AccountConfirmationRequested, CustomerCreated
+from app.domain.events import AccountConfirmationRequested
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import lifetime_values
 from app.domain.passwords.passwords import own_words
@@ -32,10 +32,9 @@ from app.services.accounts.email_links import (
     was_mailed,
 )
 from app.services.accounts.password_changes import weaknesses
-from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, input_decides
-from app.services.identity.users import stored_email
-from app.services.outbox.publisher import add_event, add_link_mail
+from app.services.identity.users import add_registered, stored_email
+from app.services.outbox.publisher import add_link_mail
 from app.services.sign_in.reauthentication import imported_seconds, own_id
 from app.services.sign_in.sessions import needs_confirmation
 
@@ -180,10 +179,7 @@ def _create(
         date_joined=now,
         updated_at=now,
     )
-    session.add(user)
-    session.flush()
-    add_event(ports, actor, session, CustomerCreated(user.id))
-    record(ports, actor, session, Change("account.register", "User", user.id, user.email))
+    add_registered(ports, actor, session, user)
     if shop.enable_account_confirmation_by_email:
         _ask_to_confirm(ports, actor, session, user, new.redirect_url)
     return user

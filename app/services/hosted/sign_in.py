@@ -23,6 +23,7 @@ from app.services.identity.providers import ExternalAuthentication, known_provid
 from app.services.second_factors.challenges import PendingSession
 from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.email_codes import (
+    AccountByCode,
     EmailCodeChallenge,
     ask_for_code,
     sign_in_with_code,
@@ -106,6 +107,19 @@ def ask_for_hosted_code(ports: Ports, actor: Actor, *, email: str) -> EmailCodeC
     """Ask for a code by email; the same for every email, as ``request_email_code``."""
     require_offered(ports, "email_code_login")
     return ask_for_code(ports, actor, email, PendingSession(place=_HERE))
+
+
+@input_decides
+def register_hosted_with_code(
+    ports: Ports, actor: Actor, *, email: str, account: AccountByCode
+) -> EmailCodeChallenge:
+    """Ask for a code by email that makes ``account`` if none has the email, else signs in.
+
+    The same for every email. Refuses as ``request_email_code``, and INVALID on ``firstName`` and
+    ``lastName``.
+    """
+    require_offered(ports, "email_code_login")
+    return ask_for_code(ports, actor, email, PendingSession(place=_HERE), account)
 
 
 @input_decides

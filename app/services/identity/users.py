@@ -14,7 +14,7 @@ from app.domain.accounts.emails import email_spellings, normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, is_manageable, reaches_channels
 from app.domain.authorization.permissions import Permission
-from app.domain.events import AccountConfirmed
+from app.domain.events import AccountConfirmed, CustomerCreated
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.models import (
@@ -159,6 +159,15 @@ def require_reached_channels(actor: Actor, user: User, field: str = "id") -> Non
         message = "You can't manage this user: they have access to channels that you don't have."
         users = (to_global_id("User", user.id),)
         raise Refused(Problem("OUT_OF_SCOPE_USER", message, field, users=users))
+
+
+@building_block
+def add_registered(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+    """Store ``user``, a customer who registered, and note it as an event and in the audit log."""
+    session.add(user)
+    session.flush()
+    add_event(ports, actor, session, CustomerCreated(user.id))
+    record(ports, actor, session, Change("account.register", "User", user.id, user.email))
 
 
 @building_block

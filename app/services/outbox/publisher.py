@@ -115,16 +115,21 @@ def _promise(
         user_id=user_id,
         redirect_url=redirect_url,
         sealed=ports.encryption.encrypt(OUTBOX_MAIL, json.dumps(values)),
-        language_code=_language_of(session, reader),
+        language_code=_language_of(session, reader, mail.language_code),
         created_at=now,
         next_attempt_at=now,
     )
 
 
-def _language_of(session: Session, reader: UserRecord | None) -> str:
-    """Return the language of a mail: its reader's, else the shop's, "" for English."""
+def _language_of(session: Session, reader: UserRecord | None, wanted: str) -> str:
+    """Return the language of a mail: its reader's, else ``wanted``, else the shop's.
+
+    "" is English.
+    """
     if reader is not None and shipped_tag(reader.language_code):
         return reader.language_code
+    if reader is None and wanted and shipped_tag(wanted):
+        return wanted
     shop = session.get_one(ShopRecord, SHOP_ID)
     return shop.default_language if shipped_tag(shop.default_language) else ""
 

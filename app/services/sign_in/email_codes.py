@@ -3,7 +3,8 @@
 A request stores what was typed, and the worker looks up the account, so that neither the answer
 nor its time tells which emails are known. The code is worth something only with the token that the
 requester has. A code proves the email and nothing more: a second factor is asked for as after a
-password, and what was set before the email was proved is dropped.
+password, and what was set before the email was proved is dropped. A code that was asked for to
+register makes an account without a password, if none has the email; the answers are the same.
 
 A code takes ``MAX_FAILURES`` answers, an email ``MAX_FAILURES_A_DAY``, from wherever they come;
 each is counted, and committed, before it is looked at.
@@ -12,13 +13,15 @@ each is counted, and committed, before it is looked at.
 import hashlib
 import hmac
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, select, update
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.accounts.users import name_problems
 from app.domain.authorization.actor import Actor
 from app.domain.keys import EMAIL_CODE
 from app.domain.mails.mail import Mail, MailKind
@@ -27,7 +30,7 @@ from app.domain.second_factors import DIGITS, AuthenticationMethod, read_one_tim
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.rate_limits import CODE_EMAIL
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace, SignInReason
-from app.domain.values.errors import Problem, Refused, TooManyRequests
+from app.domain.values.errors import Problem, Refused, TooManyRequests, refuse_any
 from app.models import EmailCodeRecord, ResetRequestRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -37,7 +40,7 @@ from app.services.authorization.rate_limits import within_rate
 from app.services.authorization.register import building_block, input_decides
 from app.services.authorization.session_rights import switches_of
 from app.services.authorization.shop_state import load_shop_state
-from app.services.identity.users import prove_email, stored_email
+from app.services.identity.users import add_registered, has_email, prove_email, stored_email
 from app.services.outbox.publisher import add_mail
 from app.services.second_factors.challenges import PendingSession
 from app.services.sign_in.login_throttle import attempt
@@ -87,6 +90,15 @@ class EmailCodeChallenge:
     expires_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class AccountByCode:
+    """The account that a code makes if none has the email; ``language_code`` "" is the shop's."""
+
+    first_name: str = ""
+    last_name: str = ""
+    language_code: str = ""
+
+
 @input_decides
 def request_email_code(
     ports: Ports, actor: Actor, *, email: str, audience: str = ""
@@ -101,14 +113,21 @@ def request_email_code(
 
 @building_block
 def ask_for_code(
-    ports: Ports, actor: Actor, email: str, begins: PendingSession
+    ports: Ports,
+    actor: Actor,
+    email: str,
+    begins: PendingSession,
+    account: AccountByCode | None = None,
 ) -> EmailCodeChallenge:
-    """Store the request of a code for a session that ``begins`` there; see ``request_...``."""
+    """Store the request of a code for a session that ``begins`` there; see ``request_...``.
+
+    With ``account`` the code makes that one, if none has the email; refuses INVALID on
+    ``firstName`` and ``lastName``.
+    """
     require_password_login(load_shop_state(ports).switches)
     address, now = normalize_email(email), ports.clock.now()
-    problem = email_problem(address)
-    if problem is not None:
-        raise Refused(problem)
+    names = name_problems(account.first_name, account.last_name) if account else []
+    refuse_any(email_problem(address), *names)
     token = ports.randomness.token(_TOKEN_LENGTH)
     is_within = within_rate(ports, CODE_EMAIL, hashlib.sha256(address.encode()).hexdigest())
     with ports.database.transaction() as session:
@@ -121,6 +140,7 @@ def ask_for_code(
             email=stored_email(session, email),
             is_hosted=begins.place is SignInPlace.HOSTED,
             audience=json.dumps(begins.audience) if begins.audience else "",
+            new_account=json.dumps(asdict(account)) if account else "",
             created_at=now,
             expires_at=now + LIFETIME,
         )
@@ -142,7 +162,8 @@ def ask_for_code(
 def send_code(ports: Ports, session: Session, request: ResetRequestRecord) -> None:
     """Make the code that ``request`` asked for and mail it, if the account can get one.
 
-    Nothing is mailed to unknown emails and inactive accounts, nor more than ``MAX_CODES_AN_HOUR``.
+    Nothing is mailed to inactive accounts and, unless the code makes an account, to unknown
+    emails, nor more than ``MAX_CODES_AN_HOUR``.
     """
     code = session.get(EmailCodeRecord, request.code_id, with_for_update=True)
     shop, now = session.get_one(ShopRecord, SHOP_ID), ports.clock.now()
@@ -150,17 +171,18 @@ def send_code(ports: Ports, session: Session, request: ResetRequestRecord) -> No
     if code is None or mode is PasswordLoginMode.DISABLED or not shop.email_code_login:
         return
     user = session.scalar(
-        select(UserRecord)
-        .where(UserRecord.email == request.email, UserRecord.is_active.is_(True))
-        .with_for_update()
+        select(UserRecord).where(UserRecord.email == request.email).with_for_update()
     )
-    if user is None or _sent_lately(session, request.email, now) >= MAX_CODES_AN_HOUR:
+    can_use_code = bool(code.new_account) if user is None else user.is_active
+    if not can_use_code or _sent_lately(session, request.email, now) >= MAX_CODES_AN_HOUR:
         return
-    digits = _digits(ports)
-    code.user_id, code.expires_at = user.id, now + LIFETIME
+    digits, key = _digits(ports), None if user is None else user.id
+    code.user_id, code.expires_at = key, now + LIFETIME
     code.sealed = ports.encryption.encrypt(EMAIL_CODE, digits)
-    mail = Mail(MailKind.SIGN_IN_CODE, user.email, code_values(digits, LIFETIME))
-    add_mail(ports, session, mail, user_id=user.id)
+    language = _new_account(code).language_code if code.new_account else ""
+    values = code_values(digits, LIFETIME)
+    mail = Mail(MailKind.SIGN_IN_CODE, request.email, values, language_code=language)
+    add_mail(ports, session, mail, user_id=key)
 
 
 @input_decides
@@ -205,21 +227,57 @@ def _enter(
 ) -> PasswordSignIn | UnfinishedSignIn:
     """Use up the code and open the session, if mode and account still allow it."""
     begins = PendingSession(SignInMethod.EMAIL_CODE, place, audience=_audience(found))
-    subjects = account(found.user_id or 0), Subject(SubjectKind.EMAIL, found.email)
+    subjects = [Subject(SubjectKind.EMAIL, found.email)]
+    if found.user_id is not None:
+        subjects.insert(0, account(found.user_id))
     with ports.database.transaction(*subjects) as session:
-        user = session.get(UserRecord, found.user_id, with_for_update=True)
+        known = found.user_id
+        user = None if known is None else session.get(UserRecord, known, with_for_update=True)
         used = delete(EmailCodeRecord).where(EmailCodeRecord.id == found.id)
         is_first = session.scalar(used.returning(EmailCodeRecord.id)) is not None
-        if user is None or not is_first or user.email != found.email:
-            raise Refused(_ENDED)
         shop = session.get_one(ShopRecord, SHOP_ID)
         require_password_login(switches_of(shop, ports.clock.now()))
         _require_on(shop)
+        if known is None and is_first:
+            user = _make_account(ports, actor, session, shop, found)
+            entry.user_id = user.id
+        if user is None or not is_first or user.email != found.email:
+            raise Refused(_ENDED)
         if user.is_active:
             prove_email(ports, actor, session, user)
         require_account(shop, user, entry)
         amr = (AuthenticationMethod.ONE_TIME_CODE,)
         return begin_session(ports, actor, session, user, entry, begins, amr)
+
+
+def _make_account(
+    ports: Ports, actor: Actor, session: Session, shop: ShopRecord, found: EmailCodeRecord
+) -> UserRecord:
+    """Store the account that the code was asked for to register; its email isn't confirmed yet.
+
+    Refuses INVALID on ``challenge`` if another account got the email since: another code signs in.
+    """
+    if (
+        not found.new_account
+        or session.scalar(select(UserRecord.id).where(has_email(found.email))) is not None
+    ):
+        raise Refused(_ENDED)
+    new, now = _new_account(found), ports.clock.now()
+    user = UserRecord(
+        email=found.email,
+        first_name=new.first_name,
+        last_name=new.last_name,
+        language_code=new.language_code or shop.default_language,
+        is_confirmed=False,
+        is_active=True,
+        date_joined=now,
+        updated_at=now,
+    )
+    try:
+        add_registered(ports, actor, session, user)
+    except IntegrityError as error:
+        raise Refused(_ENDED) from error
+    return user
 
 
 def _count_answer(ports: Ports, token: str, place: SignInPlace) -> EmailCodeRecord:
@@ -288,6 +346,10 @@ def _incorrect(left: int) -> Problem:
 def _digits(ports: Ports) -> str:
     drawn = int.from_bytes(ports.randomness.secret(_RANDOM_BYTES))
     return f"{drawn % 10**DIGITS:0{DIGITS}d}"
+
+
+def _new_account(found: EmailCodeRecord) -> AccountByCode:
+    return AccountByCode(**json.loads(found.new_account))
 
 
 def _audience(found: EmailCodeRecord) -> str:
