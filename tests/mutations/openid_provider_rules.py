@@ -11,6 +11,7 @@ _THIRD_PARTIES = "hostile/test_third_party_clients.py"
 _HOSTILE = "hostile/test_openid_provider.py"
 
 _DEVICES = "app/services/oauth/devices.py"
+_CONSENTS = "app/services/oauth/consents.py"
 _DEVICE_TESTS = "services/oauth/test_devices.py"
 
 OPENID_PROVIDER = (
@@ -48,6 +49,27 @@ OPENID_PROVIDER = (
         "allow_device(ports(), actor(), code, proved_at())",
         "allow_device(ports(), actor(), code, ports().clock.now())",
         "console/test_device.py",
+    ),
+    Mutant(
+        "A code is counted before a proof is asked for",
+        _DEVICES,
+        "    _count_code(ports, actor)\n    query = select(OAuthDeviceCodeRecord.scope)",
+        "    query = select(OAuthDeviceCodeRecord.scope)",
+        _DEVICE_TESTS,
+    ),
+    Mutant(
+        "A sign-in without the second factor lets in no device",
+        _DEVICES,
+        "        require_second_factor(session, actor)\n        if not",
+        "        if not",
+        _DEVICE_TESTS,
+    ),
+    Mutant(
+        "Disconnecting a program denies its devices",
+        _CONSENTS,
+        "        .values(is_denied=True)\n",
+        "        .values(is_denied=False)\n",
+        _DEVICE_TESTS,
     ),
     Mutant(
         "A device that doesn't wait has to wait longer",
@@ -184,7 +206,7 @@ OPENID_PROVIDER = (
     ),
     Mutant(
         "Staff disconnect programs of people whom they manage",
-        "app/services/oauth/consents.py",
+        _CONSENTS,
         "        require_manageable(actor, user)\n",
         "",
         "services/oauth/test_clients.py",

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, delete, select
+from sqlalchemy import Select, delete, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
@@ -16,6 +16,7 @@ from app.models import (
     OAuthClientRecord,
     OAuthCodeRecord,
     OAuthConsentRecord,
+    OAuthDeviceCodeRecord,
     SessionRecord,
 )
 from app.ports import Ports, ReadSession
@@ -80,20 +81,28 @@ def scopes_to_allow(
 @account_owner_only
 def allow_client(ports: Ports, actor: Actor, client: OAuthClient, scopes: Collection[str]) -> None:
     """Remember that the person allows ``client`` these scopes, beside what it has already."""
+    with ports.database.transaction(account(own_id(actor))) as session:
+        store_consent(ports, actor, session, client, scopes)
+
+
+@building_block
+def store_consent(
+    ports: Ports, actor: Actor, session: Session, client: OAuthClient, scopes: Collection[str]
+) -> None:
+    """Remember what ``allow_client`` does, in the transaction of ``session``."""
     user_id, now = own_id(actor), ports.clock.now()
-    with ports.database.transaction(account(user_id)) as session:
-        stored = session.get(OAuthConsentRecord, (user_id, client.id), with_for_update=True)
-        before = frozenset() if stored is None else frozenset(stored.scope.split())
-        scope = store_scopes(before | {*scopes})
-        if stored is None:
-            stored = OAuthConsentRecord(
-                user_id=user_id, client_id=client.id, scope=scope, created_at=now, updated_at=now
-            )
-            session.add(stored)
-        stored.scope, stored.updated_at = scope, now
-        after = {"client": client.name, "scope": sorted(scope.split())}
-        entry = Change("oauth_consent.allow", "User", user_id, actor.name, after=after)
-        record(ports, actor, session, entry)
+    stored = session.get(OAuthConsentRecord, (user_id, client.id), with_for_update=True)
+    before = frozenset() if stored is None else frozenset(stored.scope.split())
+    scope = store_scopes(before | {*scopes})
+    if stored is None:
+        stored = OAuthConsentRecord(
+            user_id=user_id, client_id=client.id, scope=scope, created_at=now, updated_at=now
+        )
+        session.add(stored)
+    stored.scope, stored.updated_at = scope, now
+    after = {"client": client.name, "scope": sorted(scope.split())}
+    entry = Change("oauth_consent.allow", "User", user_id, actor.name, after=after)
+    record(ports, actor, session, entry)
 
 
 @account_owner_only
@@ -139,20 +148,31 @@ def _disconnect(
     ports: Ports, actor: Actor, session: Session, user_id: int, name: str, client_id: str
 ) -> None:
     client = session.scalar(select(OAuthClientRecord).where(has_client_id(client_id)))
-    stored = None if client is None else session.get(OAuthConsentRecord, (user_id, client.id))
+    stored = None
+    if client is not None:
+        # Locked, so that a device that is let in meanwhile is seen below or comes after this.
+        stored = session.get(OAuthConsentRecord, (user_id, client.id), with_for_update=True)
     if client is None or stored is None:
         raise Refused(_NOT_FOUND)
-    ended = delete(SessionRecord).where(
-        SessionRecord.oauth_client_id == client.id, SessionRecord.user_id == user_id
+    own_sessions = select(SessionRecord.id).where(SessionRecord.user_id == user_id)
+    # A code or a device that is on its way would begin a session without consent. One that is
+    # being exchanged holds its row until then, so that its session is among those that end.
+    session.execute(
+        update(OAuthDeviceCodeRecord)
+        .where(
+            OAuthDeviceCodeRecord.client_id == client.id,
+            OAuthDeviceCodeRecord.session_id.in_(own_sessions),
+        )
+        .values(is_denied=True)
     )
-    # A code that is on its way would begin a session without consent.
     session.execute(
         delete(OAuthCodeRecord).where(
             OAuthCodeRecord.client_id == client.id,
-            OAuthCodeRecord.session_id.in_(
-                select(SessionRecord.id).where(SessionRecord.user_id == user_id)
-            ),
+            OAuthCodeRecord.session_id.in_(own_sessions),
         )
+    )
+    ended = delete(SessionRecord).where(
+        SessionRecord.oauth_client_id == client.id, SessionRecord.user_id == user_id
     )
     before = {
         "client": client.name,

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.oauth import (
@@ -28,6 +29,7 @@ from app.domain.sign_in.rate_limits import DEVICE_CODE
 from app.domain.values.errors import Problem, Refused, TrafficClosed
 from app.models import OAuthClientRecord, OAuthDeviceCodeRecord, SessionRecord
 from app.ports import Ports
+from app.ports.database import account
 from app.services.audit.log import Change, record
 from app.services.authorization.rate_limits import within_rate
 from app.services.authorization.register import (
@@ -37,7 +39,7 @@ from app.services.authorization.register import (
 )
 from app.services.authorization.shop_state import load_shop_state
 from app.services.oauth.clients import to_client
-from app.services.oauth.consents import allow_client
+from app.services.oauth.consents import store_consent
 from app.services.oauth.grants import (
     Approval,
     Granted,
@@ -165,12 +167,7 @@ def find_waiting_device(ports: Ports, actor: Actor, user_code: str) -> WaitingDe
     Refuses INVALID on ``userCode``: for a code that is none, for too many of one person's, and
     outside the console for a program that asks for rights over the shop.
     """
-    if not within_rate(ports, DEVICE_CODE, f"user {own_id(actor)}"):
-        raise Refused(_TOO_MANY)
-    return _find_waiting(ports, actor, user_code)
-
-
-def _find_waiting(ports: Ports, actor: Actor, user_code: str) -> WaitingDevice:
+    _count_code(ports, actor)
     query = (
         select(OAuthDeviceCodeRecord, OAuthClientRecord)
         .join(OAuthClientRecord, OAuthClientRecord.id == OAuthDeviceCodeRecord.client_id)
@@ -196,10 +193,20 @@ def _find_waiting(ports: Ports, actor: Actor, user_code: str) -> WaitingDevice:
         )
 
 
+def _count_code(ports: Ports, actor: Actor) -> None:
+    """Count a code that the caller entered, before its answer tells whether there is such a one.
+
+    Refuses INVALID on ``userCode`` for too many.
+    """
+    if not within_rate(ports, DEVICE_CODE, f"user {own_id(actor)}"):
+        raise Refused(_TOO_MANY)
+
+
 _CAN_ASK = OAuthClientRecord.is_active & OAuthClientRecord.allows_devices
 
 
 def _asks_for_rights(ports: Ports, actor: Actor, user_code: str, *_more: object) -> bool:
+    _count_code(ports, actor)
     query = select(OAuthDeviceCodeRecord.scope).where(_waits(ports, user_code))
     with ports.database.reading() as session:
         return bool(privileged((session.scalar(query) or "").split()))
@@ -220,23 +227,32 @@ def allow_device(
     ``find_waiting_device`` does; of several decisions the first counts. Raises
     ``SecondFactorSkipped`` as ``issue_code`` does.
     """
-    device = _find_waiting(ports, actor, user_code)
-    if not device.client.is_first_party:
-        allow_client(ports, actor, device.client, device.scopes)
-    _decide(ports, actor, device, authenticated_at, is_denied=False)
+    device = find_waiting_device(ports, actor, user_code)
+    with ports.database.transaction(account(own_id(actor))) as session:
+        require_second_factor(session, actor)
+        if not device.client.is_first_party:
+            store_consent(ports, actor, session, device.client, device.scopes)
+        _decide(ports, actor, session, device, authenticated_at, is_denied=False)
     return device
 
 
 @account_owner_only
 def deny_device(ports: Ports, actor: Actor, user_code: str) -> WaitingDevice:
     """Refuse the device that shows ``user_code``; refuses as ``find_waiting_device`` does."""
-    device = _find_waiting(ports, actor, user_code)
-    _decide(ports, actor, device, ports.clock.now(), is_denied=True)
+    device = find_waiting_device(ports, actor, user_code)
+    with ports.database.transaction() as session:
+        _decide(ports, actor, session, device, ports.clock.now(), is_denied=True)
     return device
 
 
 def _decide(
-    ports: Ports, actor: Actor, device: WaitingDevice, since: datetime, *, is_denied: bool
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    device: WaitingDevice,
+    since: datetime,
+    *,
+    is_denied: bool,
 ) -> None:
     decision = {
         "session_id": actor.session_id,
@@ -249,20 +265,17 @@ def _decide(
         .values(**decision)
         .returning(OAuthDeviceCodeRecord.id)
     )
-    with ports.database.transaction() as session:
-        if not is_denied:
-            require_second_factor(session, actor)
-        if actor.session_id is None or session.scalar(claim) is None:
-            raise Refused(_UNKNOWN)
-        after = {
-            "client": device.client.name,
-            "scope": sorted(device.scopes),
-            "device": device.device,
-            "address": device.address,
-        }
-        action = "oauth_consent.deny_device" if is_denied else "oauth_consent.allow_device"
-        entry = Change(action, "User", own_id(actor), actor.name, after=after)
-        record(ports, actor, session, entry)
+    if actor.session_id is None or session.scalar(claim) is None:
+        raise Refused(_UNKNOWN)
+    after = {
+        "client": device.client.name,
+        "scope": sorted(device.scopes),
+        "device": device.device,
+        "address": device.address,
+    }
+    action = "oauth_consent.deny_device" if is_denied else "oauth_consent.allow_device"
+    entry = Change(action, "User", own_id(actor), actor.name, after=after)
+    record(ports, actor, session, entry)
 
 
 @input_decides

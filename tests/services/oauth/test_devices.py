@@ -16,7 +16,7 @@ from app.models import AuditRecord, OAuthDeviceCodeRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.oauth.clients import ClientChange, update_client
-from app.services.oauth.consents import list_connected_programs
+from app.services.oauth.consents import disconnect_program, list_connected_programs
 from app.services.oauth.devices import (
     USER_CODE_LETTERS,
     DeviceCodes,
@@ -227,6 +227,70 @@ def test_codes_that_one_person_tries_are_counted(
     assert find_waiting_device(ports, person, right).client.id == kiosk.id
 
 
+def test_codes_are_counted_by_decisions_too(
+    ports: Ports, kiosk: OAuthClient, command_line: OAuthClient, clock: FakeClock
+) -> None:
+    """Also by one that would first ask for a proof, which would tell that there is such a code."""
+    for number, decide in enumerate((let_in, deny_device)):
+        person = at_console(ports, make_user(ports, f"person{number}@x.org"))
+        for _ in range(10):
+            with pytest.raises(Refused):
+                decide(ports, person, "BBBB-BBBB")
+        codes = begin(ports, kiosk)
+        for actor, device in (
+            (person, codes),
+            (replace(person, proof_is_old=True), begin(ports, command_line)),
+        ):
+            with pytest.raises(Refused) as caught:
+                decide(ports, actor, device.user_code)
+            assert "Too many" in caught.value.problems[0].message
+        clock.pass_(minutes=1)
+        decide(ports, person, codes.user_code)
+
+
+def test_disconnecting_a_program_denies_its_devices(ports: Ports, kiosk: OAuthClient) -> None:
+    person = actor_of(ports, make_user(ports))
+    other = actor_of(ports, make_user(ports, "other@x.org"))
+    codes, others = begin(ports, kiosk), begin(ports, kiosk)
+    let_in(ports, person, codes.user_code)
+    let_in(ports, other, others.user_code)
+    disconnect_program(ports, person, kiosk.client_id)
+    found = find_device(ports, NOBODY, codes.device_code)
+    assert found is not None
+    assert found.is_allowed is False
+    # Nor does it come back with the next consent; controls: the next device, and another person's.
+    again = begin(ports, kiosk)
+    let_in(ports, person, again.user_code)
+    assert poll(ports, kiosk, codes) is None
+    assert poll(ports, kiosk, again) is not None
+    assert poll(ports, kiosk, others) is not None
+
+
+def test_device_that_polls_while_its_program_is_disconnected_stays_out(
+    ports: Ports, second_process: Ports, kiosk: OAuthClient
+) -> None:
+    person = actor_of(ports, make_user(ports))
+    for _ in range(8):
+        codes = begin(ports, kiosk)
+        let_in(ports, person, codes.user_code)
+        start = Barrier(2, timeout=30)
+        got: list[Granted | None] = []
+
+        def exchange(
+            codes: DeviceCodes = codes, start: Barrier = start, got: list[Granted | None] = got
+        ) -> None:
+            start.wait()
+            got.append(poll(second_process, kiosk, codes))
+
+        thread = Thread(target=exchange)
+        thread.start()
+        start.wait()
+        disconnect_program(ports, person, kiosk.client_id)
+        thread.join(30)
+        assert len(got) == 1
+        assert got[0] is None or not works(ports, got[0].access_token)
+
+
 def test_client_must_allow_devices_and_be_enabled_at_every_step(
     ports: Ports, kiosk: OAuthClient
 ) -> None:
@@ -271,6 +335,7 @@ def test_sign_in_without_the_second_factor_lets_in_no_device(
     make_passkey(ports, user, SoftwareAuthenticator())
     with pytest.raises(SecondFactorSkipped):
         let_in(ports, person, codes.user_code)
+    assert list_connected_programs(ports, person) == ()
     let_in(ports, actor_of(ports, user, SessionOrigin.OIDC), codes.user_code)
 
 
