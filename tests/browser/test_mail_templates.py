@@ -1,6 +1,7 @@
 """An email template is written, corrected, previewed and saved in a browser, then reset."""
 
 import os
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +13,7 @@ from app.services.mails.mail_templates import render_mail
 from tests.browser.console import RunningShop
 from tests.browser.test_accessibility import ALL_RULES, AXE, FINDINGS
 from tests.builders.mail_templates import samples
+from tests.builders.people import make_user
 
 pytestmark = pytest.mark.browser
 
@@ -67,7 +69,15 @@ def test_template_is_corrected_previewed_saved_and_reset(
         "a => getComputedStyle(a.closest('td')).background"
     )
     assert "rgb(11, 85, 99)" in background
+    make_user(small_shop.ports, "hanna@mail.example", first_name="Hanna", last_name="Berg")
+    search = admin.get_by_label("Preview as another customer")
+    search.fill("hanna")
+    expect(live).to_contain_text("Hanna Berg <hanna@mail.example>")
     look(admin, "preview")
+    search.press("Enter")  # shows the preview, and saves nothing
+    expect(admin).to_have_url(re.compile("entered="))
+    expect(live).to_contain_text("Hanna Berg <hanna@mail.example>")
+    expect(admin.get_by_text("No versions yet.")).to_be_visible()
     admin.get_by_role("button", name="Save template").click()
     expect(admin.get_by_text("Saved version 1 of “Password reset”.")).to_be_visible()
     look(admin, "saved")

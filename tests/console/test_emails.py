@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 
 from app.adapters.mail.mailer import SmtpMailer
-from app.console.shop.emails import with_appearance
+from app.console.shop.mail_previews import with_appearance
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission

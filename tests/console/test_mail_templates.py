@@ -17,7 +17,9 @@ from app.ports import Ports
 from app.services.mails.mail_templates import list_templates, render_mail, save_template
 from tests.builders.audit import trail
 from tests.builders.mail_templates import samples
-from tests.console.conftest import StaffConsole
+from tests.builders.mails import make_mail, make_waiting_mail
+from tests.builders.people import change_user, make_staff, make_user
+from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient, Page, loaded_of
 from tests.fakes.clock import FakeClock
 
@@ -84,6 +86,74 @@ def test_preview_shows_the_email_before_it_is_saved(console: ConsoleClient, shop
     policy = page.response.headers["Content-Security-Policy"]
     assert "frame-src 'self'" in policy
     assert list_templates(shop, OPERATOR) == ()
+
+
+def test_preview_is_shown_as_a_customer_gets_it(
+    staff_console: StaffConsole, shop: Ports, statements: Statements
+) -> None:
+    hanna = make_user(shop, "hanna@mail.example", first_name="Hanna", last_name="Berg")
+    change_user(shop, hanna, language_code="DE_AT")
+    change_user(shop, make_user(shop, "hannes@mail.example"), language_code="FR")
+    make_staff(shop, "hannah@shop.example")
+    console = staff_console(MANAGER, Permission.MANAGE_USERS)
+
+    def preview(**values: str) -> str:
+        answer = send(console, "preview", language="DE", **values)
+        with statements() as seen:
+            page = console.follow(answer)
+        assert len(seen) <= 8, seen
+        [frame] = FRAME.findall(page.html)
+        return f"{page.text} {console.open(html.unescape(frame)).text}"
+
+    shown = preview(customer="hanna")
+    assert "To Hanna Berg <hanna@mail.example>" in shown
+    assert "Hallo hanna@mail.example" in shown
+    assert "Readers of" not in shown.partition("Preview as another customer")[2]
+    assert "To Hanna Berg <hanna@mail.example>" in preview(customer="Berg Han")
+    several = preview(customer="hann")
+    assert "Other matching customers: " in several
+    assert "shop.example" not in several  # a colleague is no customer
+    chosen = preview(customer="hann", chosen_customer="HANNES@mail.example")
+    assert "Hallo hannes@mail.example" in chosen
+    assert "Readers of Français get the default email in their language." in chosen
+    nobody = preview(customer="nobody")
+    assert "No customer matches “nobody”. The email is shown to you." in nobody
+    assert "Hallo staff@example.com" in nobody
+    # The test still goes to the person who sends it.
+    assert (
+        "Test sent to staff@example.com."
+        in console.follow(send(console, "test", customer="hanna")).text
+    )
+    assert "Preview as another customer" not in console.open(f"{LIST}staff_invitation").text
+
+
+def test_preview_finds_no_customer_for_those_who_cannot_see_them(
+    console: ConsoleClient, shop: Ports
+) -> None:
+    make_user(shop, "hanna@mail.example", first_name="Hanna")
+    page = console.follow(send(console, "preview", customer="hanna"))
+    assert "Preview as another customer" not in page.text
+    assert "Hanna" not in page.text
+    assert "mail.example" not in page.text
+    [frame] = FRAME.findall(page.html)
+    assert "Hallo staff@example.com" in console.open(html.unescape(frame)).text
+
+
+def test_list_says_when_each_email_was_last_sent(
+    staff_console: StaffConsole, shop: Ports, statements: Statements
+) -> None:
+    make_mail(shop)
+    make_mail(shop, kind="staff_invitation", sent_at=None, last_error="Rejected with 550.")
+    make_waiting_mail(shop, kind="email_changed")
+    console = staff_console(MANAGER, Permission.MANAGE_STAFF)
+    with statements() as seen:
+        page = console.open(LIST)
+    assert len(seen) <= 8, seen
+    assert "Last sent" in page.text
+    assert "/console/emails/log/?kind=password_reset" in page.html
+    assert page.text.count("Not delivered") == 1
+    assert page.text.count("Not sent yet") == 1
+    assert "Last sent" not in staff_console(MANAGER, email="settings@example.com").open(LIST).text
 
 
 def test_framed_email_can_load_and_run_nothing(console: ConsoleClient) -> None:

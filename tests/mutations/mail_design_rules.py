@@ -26,7 +26,7 @@ MAIL_DESIGN = (
     ),
     Mutant(
         "The preview of an email can do nothing",
-        "app/console/shop/emails.py",
+        "app/console/shop/mail_previews.py",
         """"sandbox; default-src 'none';""",
         """"default-src 'none';""",
         "console/test_emails.py",

@@ -1,16 +1,14 @@
 """Emails: their look with a preview of each, the logo, a test to oneself, and who sends them.
 
-The preview is in a frame that can do nothing. It shows what was entered, saved or not: the form
-is sent to ``preview``, by a button or by script as it is filled in.
+The preview shows what was entered, saved or not: the form is sent to ``preview``, by a button or
+by script as it is filled in.
 """
 
-import re
-from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from flask import flash, make_response, request, url_for
+from flask import flash, request, url_for
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
@@ -18,7 +16,6 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame.forms import EditForm, uploaded_image
 from app.console.frame.navigation import EMAILS, Entry, PageGroup, can_open
 from app.console.frame.page_layout import (
-    HEADERS,
     page,
     redirect_to,
     redirect_with_success,
@@ -26,6 +23,15 @@ from app.console.frame.page_layout import (
 )
 from app.console.frame.session import actor, ports
 from app.console.frame.submissions import entered_before, go_with_entered
+from app.console.shop.mail_previews import (
+    MailPreview,
+    framed_email,
+    make_mail_preview,
+    refused_preview,
+    sent_test_message,
+    with_appearance,
+    with_frame,
+)
 from app.console.shop.shop_settings import (
     GroupHeading,
     bound_form,
@@ -36,25 +42,22 @@ from app.console.shop.shop_settings import (
 )
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.mails.design import (
-    CONTENT_ID,
     MAX_HEIGHT,
     MAX_LOGO_SIZE,
     MAX_WIDTH,
-    Logo,
     logo_path,
 )
 from app.domain.mails.mail import (
     KIND_LABELS,
     LINK_EVENTS,
     MailKind,
-    RenderedMail,
     kinds_without_app,
     sender_setting,
 )
 from app.domain.mails.own_templates import VALUES
 from app.domain.shop.setting_table import SettingGroup
 from app.domain.shop.settings import ShopSettings, ShopUpdate
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Refused
 from app.domain.values.text import translatable
 from app.services.console.home import sends_mail
 from app.services.mails.mail_templates import preview_mail, send_test_mail
@@ -62,39 +65,6 @@ from app.services.shop.settings import delete_logo, show_settings, update_logo, 
 from app.services.webhooks.subscribers import list_link_apps
 from app.web.converters import one_of
 from app.web.translation import enumeration, problem_text, text, texts
-
-_FRAMING = "; ".join((dict(HEADERS)["Content-Security-Policy"], "frame-src 'self'"))
-_FRAMED = (
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'self'"
-)
-_DARK_RULE = re.compile(r"@media\s*\(\s*prefers-color-scheme\s*:\s*dark\s*\)")
-_SCHEMES = re.compile(r"(color-scheme(?:\"\s+content=\"|\s*:\s*))light dark")
-
-
-def with_appearance(html: str, *, is_dark: bool) -> str:
-    """Return the HTML as a mail program with that appearance shows it, whatever the browser's."""
-    rule = "@media all" if is_dark else "@media not all"
-    scheme = "dark" if is_dark else "light"
-    return _SCHEMES.sub(rf"\g<1>{scheme}", _DARK_RULE.sub(rule, html))
-
-
-def with_frame(response: BaseResponse) -> BaseResponse:
-    """Let a page show the frame."""
-    response.headers["Content-Security-Policy"] = _FRAMING
-    return response
-
-
-def framed_email(html: str, logo: Logo | None) -> BaseResponse:
-    """Return the frame's content: the HTML of an email, with the logo that it has attached."""
-    if logo is not None:
-        picture = b64encode(logo.data).decode()
-        html = html.replace(f"cid:{CONTENT_ID}", f"data:image/png;base64,{picture}")
-    response = make_response(html)
-    response.headers["Content-Security-Policy"] = _FRAMED
-    response.headers["X-Frame-Options"] = "SAMEORIGIN"
-    return response
-
 
 _MEBIBYTE = 1024 * 1024
 _DARK, _LIGHT = "dark", "light"
@@ -141,53 +111,6 @@ LinkApps = Mapping[MailKind, tuple[str, ...]]
 """The names of the apps that can send each kind of email."""
 
 
-@dataclass(frozen=True, slots=True)
-class MailPreview:
-    """An email with sample values: what its envelope says, its text, and the frame of its HTML.
-
-    ``problems`` say why it isn't what was entered; then there is no email.
-    """
-
-    sender: str = ""
-    reply_to: str = ""
-    recipient: str = ""
-    subject: str = ""
-    text: str = ""
-    language: str = ""
-    frame: str = ""
-    problems: tuple[str, ...] = ()
-
-
-def make_mail_preview(mail: RenderedMail, frame: str) -> MailPreview:
-    """Return the preview of ``mail``; its HTML is at the address ``frame``."""
-    sender = mail.sender_name
-    if mail.sender_address:
-        sender = text("{name} <{email}>", name=sender, email=mail.sender_address)
-    return MailPreview(
-        sender, mail.reply_to, mail.recipient, mail.subject, mail.text, mail.language, frame
-    )
-
-
-def refused_preview(refused: Refused) -> MailPreview:
-    """Return what stands for the preview of an email that couldn't be saved so."""
-    return MailPreview(problems=tuple(problem_text(problem) for problem in refused.problems))
-
-
-def with_lines(problem: Problem) -> Problem:
-    """Return ``problem`` with its line in front, for a source of many lines."""
-    if not problem.lines or problem.field == "subject":
-        return problem
-    return replace(problem, place=text("Line {line}", line=problem.lines[0]))
-
-
-def bad_lines(problems: Iterable[Problem]) -> dict[str, set[int]]:
-    """Return the lines at fault by the source's field."""
-    found: dict[str, set[int]] = {}
-    for problem in problems:
-        found.setdefault(problem.field or "", set()).update(problem.lines)
-    return found
-
-
 SUBJECTS = {
     "account": translatable("Accounts"),
     "notice": translatable("Security notices"),
@@ -200,13 +123,6 @@ def subject_of(kind: MailKind) -> str:
     """Return the subject of an email."""
     names = VALUES[kind]
     return "webhook" if "webhook" in names else "notice" if "when" in names else "account"
-
-
-def sent_test_message(email: str, *, is_sent: bool) -> str:
-    """Say where a test went."""
-    if is_sent:
-        return text("Test sent to {email}.", email=email)
-    return text("Test to {email} written to a file on the server.", email=email)
 
 
 blueprint = PageGroup(

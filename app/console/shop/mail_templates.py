@@ -11,25 +11,37 @@ from wtforms import HiddenField, StringField, TextAreaField
 
 from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.navigation import EMAILS, Entry, Heading, PageGroup
-from app.console.frame.page_layout import page, redirect_with_success, refused_page
+from app.console.frame.page_layout import (
+    mail_message,
+    page,
+    redirect_with_success,
+    refused_page,
+)
 from app.console.frame.parts import Pill
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Entered, entered_before, go_with_entered
-from app.console.shop.emails import (
-    SUBJECTS,
+from app.console.shop.emails import SUBJECTS, subject_of
+from app.console.shop.mail_previews import (
     MailPreview,
     bad_lines,
+    can_preview_as,
+    for_reader,
     framed_email,
     make_mail_preview,
+    readers_sentence,
     refused_preview,
+    sample_reader,
+    search_reader,
     sent_test_message,
-    subject_of,
+    typed_customer,
+    unsent_pill,
     with_frame,
     with_lines,
 )
-from app.domain.accounts.languages import ENGLISH, SHIPPED_LANGUAGES, shipped_tag
+from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import KIND_LABELS, MailKind
+from app.domain.mails.mail_log import MailEntry
 from app.domain.mails.own_templates import (
     CONDITION,
     FILTERS,
@@ -44,9 +56,12 @@ from app.domain.mails.own_templates import (
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
 from app.domain.values.text import translatable
+from app.services.authorization.register import may
 from app.services.console.console_sessions import show_default_language
 from app.services.console.home import sends_mail
+from app.services.mails.mail_log import last_mails
 from app.services.mails.mail_templates import (
+    SampleReader,
     TemplateDetails,
     TemplateEntry,
     check_template,
@@ -58,13 +73,14 @@ from app.services.mails.mail_templates import (
     show_template,
     template_for,
 )
-from app.web.translation import enumeration, lazy_text, problem_text, text, texts
+from app.web.translation import lazy_text, problem_text, text, texts
 
 _ALL_LANGUAGES = translatable("All languages")
 _DEFAULT = Pill("off", translatable("Default"))
 _OWN = Pill("ok", translatable("Custom"))
 _FOLDER = Pill("info", translatable("Folder"))
 _BROKEN = Pill("bad", translatable("Can't be used"))
+_NONE_SENT: Mapping[str, MailEntry] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +97,13 @@ class TemplateUse:
 
 @dataclass(frozen=True, slots=True)
 class TemplateRow:
-    """An email with the templates that are used for it."""
+    """An email with the templates that are used for it, and the newest one in the mail log."""
 
     kind: str
     label: str
     uses: tuple[TemplateUse, ...]
+    last: MailEntry | None = None
+    last_state: Pill | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,18 +165,22 @@ class TemplatePage:
 
 
 def make_template_list(
-    entries: Iterable[TemplateEntry], faults: Sequence[FolderFault]
+    entries: Iterable[TemplateEntry],
+    faults: Sequence[FolderFault],
+    last: Mapping[str, MailEntry] = _NONE_SENT,
 ) -> dict[str, object]:
-    """Return the values of the list: its groups of emails, and files without a meaning."""
+    """Return the list's groups of emails, with the newest ones, and files without a meaning."""
     unknown = [
         text("{path}: {problem}", path=fault.path, problem=problem_text(fault.problem))
         for fault in faults
         if fault.kind is None
     ]
-    return {"groups": make_template_groups(entries), "unknown": unknown}
+    return {"groups": make_template_groups(entries, last), "unknown": unknown}
 
 
-def make_template_groups(entries: Iterable[TemplateEntry]) -> tuple[TemplateGroup, ...]:
+def make_template_groups(
+    entries: Iterable[TemplateEntry], last: Mapping[str, MailEntry] = _NONE_SENT
+) -> tuple[TemplateGroup, ...]:
     """Return every email with the templates that are used for it, by subject."""
     uses: dict[MailKind, list[TemplateUse]] = {kind: [] for kind in MailKind}
     for entry in entries:
@@ -167,7 +189,13 @@ def make_template_groups(entries: Iterable[TemplateEntry]) -> tuple[TemplateGrou
         TemplateGroup(
             text(label),
             tuple(
-                TemplateRow(kind.value, text(KIND_LABELS[kind]), tuple(found) or (_default_use(),))
+                TemplateRow(
+                    kind.value,
+                    text(KIND_LABELS[kind]),
+                    tuple(found) or (_default_use(),),
+                    last.get(kind.value),
+                    unsent_pill(last.get(kind.value)),
+                )
                 for kind, found in uses.items()
                 if subject_of(kind) == subject
             ),
@@ -232,50 +260,6 @@ def _state(current: TemplateEntry | None, used: TemplateEntry | None) -> Pill:
     return _shown(_DEFAULT) if used is None else Pill("info", text(_ALL_LANGUAGES))
 
 
-def readers_sentence(
-    kind: MailKind, language: str, entries: Iterable[TemplateEntry], default_language: str
-) -> str:
-    """Return which email readers of ``language`` get, "" for all of them."""
-    listed = tuple(entries)
-    tag = shipped_tag(default_language) or ENGLISH
-    names = {"default": SHIPPED_LANGUAGES[tag.upper()]}
-    if language:
-        used = template_for(listed, kind, language)
-        sentence = _READERS[None if used is None else used.language_code != ""]
-        return text(sentence, language=SHIPPED_LANGUAGES[language], **names)
-    used_for = {code: template_for(listed, kind, code) for code in SHIPPED_LANGUAGES}
-    of_all = [entry for entry in listed if entry.kind is kind and not entry.language_code]
-    if any(entry.fault for entry in of_all):
-        return ""
-    wanted = "" if of_all else None
-    readers = [
-        SHIPPED_LANGUAGES[code]
-        for code, used in used_for.items()
-        if (None if used is None else used.language_code) == wanted
-    ]
-    return text(_READERS_OF_ALL[bool(of_all)], languages=enumeration(readers), **names)
-
-
-_READERS = {
-    None: translatable("Readers of {language} get the default email in their language."),
-    True: translatable("Readers of {language} get this template."),
-    False: translatable("Readers of {language} get the template for all languages, in {default}."),
-}
-"""By whether the template that they get is for their language; ``None`` for the default."""
-
-_READERS_OF_ALL = {
-    True: translatable(
-        "Readers of {languages} get this template. Dates and other values in it are in {default}, "
-        "the shop's default language: write it in that language."
-    ),
-    False: translatable(
-        "No template for all languages. If you save one, readers of {languages} get it instead of "
-        "an email in their language: write it in {default}, the shop's default language."
-    ),
-}
-"""By whether there is a template for all languages."""
-
-
 def template_title(kind: MailKind, language: str) -> str:
     """Return what a template is called, in the language of the page."""
     label = text(KIND_LABELS[kind])
@@ -336,7 +320,9 @@ blueprint = PageGroup(
 
 
 class TemplateForm(EditForm):
-    """The sources of a template."""
+    """The sources of a template, and the customer as whom the preview shows it."""
+
+    typed_customer = ""
 
     language = HiddenField(default="")
     subject = StringField(lazy_text("Subject line"), render_kw={"maxlength": MAX_SUBJECT})
@@ -345,7 +331,8 @@ class TemplateForm(EditForm):
 
     def template(self) -> OwnTemplate:
         """Return the sources with the line ends that are stored."""
-        return OwnTemplate(*(_lines(str(self[part.value].data or "")) for part in TemplatePart))
+        given = (str(self[part.value].data or "") for part in TemplatePart)
+        return OwnTemplate(*(source.replace("\r\n", "\n") for source in given))
 
 
 @blueprint.get("/")
@@ -353,7 +340,14 @@ def index() -> BaseResponse:
     """List the emails, each with the template that is used for it."""
     entries = list_templates(ports(), actor())
     faults = ports().own_templates.faults()
-    return page("mail_templates/index.html", **make_template_list(entries, faults))
+    shows_last = may(actor(), last_mails)
+    last = last_mails(ports(), actor()) if shows_last else {}
+    return page(
+        "mail_templates/index.html",
+        shows_last=shows_last,
+        last_label=mail_message(translatable("Last sent"), translatable("Last written to a file")),
+        **make_template_list(entries, faults, last),
+    )
 
 
 @blueprint.get("/<slug:kind>")
@@ -388,15 +382,16 @@ def preview(kind: str) -> BaseResponse:
 def framed(kind: str) -> BaseResponse:
     """Show the email of the preview, for the frame."""
     require(Permission.MANAGE_SETTINGS)
-    of, entered = _kind(kind), entered_before()
+    of, entered, reader = _kind(kind), entered_before(), None
     if entered is not None:
         form = _form(entered)
         language, template = _language(form), form.template()
+        reader = sample_reader(search_reader(of, form.typed_customer))
     elif "entered" in request.args:
         abort(404)
     else:
         language, template = request.args.get("language", ""), _wanted(of).template
-    mail = preview_template(ports(), actor(), of, language, template)
+    mail = preview_template(ports(), actor(), of, language, template, reader)
     return framed_email(mail.html, mail.logo)
 
 
@@ -529,9 +524,11 @@ def _language(form: TemplateForm) -> str:
 
 
 def _form(entered: Entered | None = None) -> TemplateForm:
-    if entered is None:
-        return TemplateForm()
-    return TemplateForm(formdata=entered, meta={"csrf": False})
+    form = TemplateForm(
+        **({"formdata": entered, "meta": {"csrf": False}} if entered is not None else {})
+    )
+    form.typed_customer = typed_customer(request.form if entered is None else entered)
+    return form
 
 
 def _refused(kind: MailKind, form: TemplateForm, refused: Refused) -> BaseResponse:
@@ -563,7 +560,9 @@ def _editor(
     entries = list_templates(ports(), actor())
     if preview is None:
         version = found.version if found is details else 0
-        preview = _preview(kind, language, form.template(), key, version)
+        reader = search_reader(kind, form.typed_customer)
+        preview = _preview(kind, language, form.template(), key, version, sample_reader(reader))
+        preview = for_reader(preview, reader, kind, language, entries, found.default_language)
     values = {
         "template": make_template_page(
             kind,
@@ -577,23 +576,25 @@ def _editor(
         "marks": marks or {},
         "preview": preview,
         "groups": make_template_groups(entries),
+        "shows_customers": can_preview_as(kind),
     }
     show = refused_page if is_refused else page
     return with_frame(show("mail_templates/edit.html", **values))
 
 
 def _preview(
-    kind: MailKind, language: str, template: OwnTemplate, key: str, version: int
+    kind: MailKind,
+    language: str,
+    template: OwnTemplate,
+    key: str,
+    version: int,
+    reader: SampleReader | None,
 ) -> MailPreview:
     """Return the email that the editor shows: what was entered under ``key``, or a version."""
     try:
-        mail = preview_template(ports(), actor(), kind, language, template)
+        mail = preview_template(ports(), actor(), kind, language, template, reader)
     except Refused as refused:
         return refused_preview(Refused(*map(with_lines, refused.problems)))
     place = {"entered": key} if key else {"language": language or None, "version": version or None}
     frame = url_for("console.mail_templates.framed", kind=kind.value, **place)
     return make_mail_preview(mail, frame)
-
-
-def _lines(source: str) -> str:
-    return source.replace("\r\n", "\n")

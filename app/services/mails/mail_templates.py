@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, delete, func, select, update
+from sqlalchemy import ColumnElement, Select, and_, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.languages import SHIPPED_LANGUAGES, shipped_tag
@@ -43,6 +43,14 @@ from app.services.sign_in.reauthentication import own_id
 _template = MailTemplateRecord
 _FAULT_LENGTH = 512
 _SAMPLE_EMAIL = "ann@example.com"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleReader:
+    """A person as whom an email is previewed; ``language_code`` is such as "DE_AT"."""
+
+    email: str
+    language_code: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +122,14 @@ def show_template(
     such version.
     """
     with ports.database.reading() as session:
-        default_language = session.get_one(ShopRecord, SHOP_ID).default_language
-        rows = session.scalars(_versions(kind, language)).all()
+        found = session.execute(
+            select(ShopRecord.default_language, _template)
+            .outerjoin(_template, and_(*_of(kind, language)))
+            .where(ShopRecord.id == SHOP_ID)
+            .order_by(_template.version.desc())
+        ).all()
+        default_language = found[0].default_language
+        rows = list(filter(None, (row for _, row in found)))
         versions = tuple(
             TemplateVersion(row.version, row.is_current, row.saved_at, row.saved_by)
             for row in rows
@@ -148,10 +162,19 @@ def check_template(
 
 @requires_person(Permission.MANAGE_SETTINGS)
 def preview_template(
-    ports: Ports, actor: Actor, kind: MailKind, language: str, template: OwnTemplate
+    ports: Ports,
+    actor: Actor,
+    kind: MailKind,
+    language: str,
+    template: OwnTemplate,
+    reader: SampleReader | None = None,
 ) -> RenderedMail:
-    """Return the email with sample values; refuses INVALID as ``save_template`` does."""
-    return render_sample(ports, actor, kind, language, template)
+    """Return the email with sample values; refuses INVALID as ``save_template`` does.
+
+    It is to ``reader``, with dates as in their country if the template is in their language.
+    Without one, it is to the caller.
+    """
+    return render_sample(ports, actor, kind, language, template, reader)
 
 
 @fresh_proof("You're about to change an email that people receive.")
@@ -344,27 +367,44 @@ def _url_rule(ports: Ports) -> UrlRule:
     return partial(redirect_refusal, ports)
 
 
-@building_block
-def sample_of(ports: Ports, actor: Actor, kind: MailKind, language: str) -> Mail:
-    """Return an email with sample values, to the caller if they have an account."""
-    with ports.database.reading() as session:
+def _sample_of(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    kind: MailKind,
+    language: str,
+    reader: SampleReader | None = None,
+) -> Mail:
+    """Return an email with sample values, to ``reader``, else to the caller's account if any."""
+    if reader is not None:
+        email = reader.email
+        if reader.language_code.partition("_")[0] == language:
+            language = reader.language_code
+    else:
         found = session.get(UserRecord, actor.user_id or 0)
         email = _SAMPLE_EMAIL if found is None else found.email
-        return sample_mail(kind, email, base_url_in(ports, session), ports.clock.now(), language)
+    return sample_mail(kind, email, base_url_in(ports, session), ports.clock.now(), language)
 
 
 @building_block
 def render_sample(
-    ports: Ports, actor: Actor, kind: MailKind, language: str, template: OwnTemplate
+    ports: Ports,
+    actor: Actor,
+    kind: MailKind,
+    language: str,
+    template: OwnTemplate,
+    reader: SampleReader | None = None,
 ) -> RenderedMail:
     """Return the email with sample values; refuse a template that isn't good."""
     if language and language not in SHIPPED_LANGUAGES:
         raise Refused(Problem("INVALID", "Unknown language.", "languageCode"))
     refuse_any(*ports.own_templates.check(kind, template, _url_rule(ports)))
     with ports.database.reading() as session:
-        shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
+        stored = session.get_one(ShopRecord, SHOP_ID)
+        shop = settings_of(stored)
         logo = read_logo(session, shop.logo)
-    mail = _in_language_of(sample_of(ports, actor, kind, language), language, shop)
+        mail = _sample_of(ports, actor, session, kind, language, reader)
+    mail = _in_language_of(mail, language, shop)
     try:
         return ports.email_templates.render(mail, shop, logo, template)
     except OwnTemplateBroken as broken:
@@ -457,8 +497,16 @@ def preview_mail(
 
     ``design`` is a look that isn't saved; refused as ``update_shop`` would refuse it.
     """
+    return _render_as_sent(ports, actor, kind, language_code, design)
+
+
+def _render_as_sent(
+    ports: Ports, actor: Actor, kind: MailKind, language_code: str, design: ShopUpdate | None
+) -> RenderedMail:
     own_id(actor)
-    return render_mail(ports, sample_of(ports, actor, kind, language_code), design)
+    with ports.database.reading() as session:
+        mail = _sample_of(ports, actor, session, kind, language_code)
+    return render_mail(ports, mail, design)
 
 
 @requires_person(Permission.MANAGE_SETTINGS)
@@ -474,8 +522,7 @@ def send_test_mail(
     It is sent at once, so that the answer of a mail server that refuses it can be shown: INVALID.
     ``design`` is as for ``preview_mail``.
     """
-    own_id(actor)
-    rendered = render_mail(ports, sample_of(ports, actor, kind, language_code), design)
+    rendered = _render_as_sent(ports, actor, kind, language_code, design)
     return _send(ports, actor, rendered, {"kind": kind.value, "language": language_code})
 
 

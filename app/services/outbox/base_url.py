@@ -1,6 +1,6 @@
 """The address that this installation is reached at, for what happens without a request."""
 
-from sqlalchemy import ColumnElement, exists, select, update
+from sqlalchemy import ColumnElement, exists, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -46,8 +46,8 @@ def base_url_in(ports: Ports, session: Session) -> str:
     """As ``base_url``, for what has a session of the database open."""
     if ports.configuration.public_url:
         return ports.configuration.public_url
-    served_at = session.scalar(select(ShopRecord.served_at).where(ShopRecord.id == SHOP_ID))
-    return served_at or _USUAL
+    shop = session.get(ShopRecord, SHOP_ID)  # mostly read before, for something else
+    return (shop.served_at if shop else "") or _USUAL
 
 
 @building_block

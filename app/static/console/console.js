@@ -106,7 +106,11 @@ document.addEventListener("click", (event) => {
 });
 
 // ---- forms: nobody loses by accident what they have typed ------------------------------------
-const written = (form) => new URLSearchParams(new FormData(form)).toString();
+const written = (form) => {
+  const values = new FormData(form);
+  for (const field of form.elements) if (field.matches("[data-unsaved]")) values.delete(field.name);
+  return new URLSearchParams(values).toString();
+};
 for (const form of document.querySelectorAll("form[data-guard]")) {
   const before = written(form);
   let leaving = false;

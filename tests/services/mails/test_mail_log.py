@@ -16,7 +16,7 @@ from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.pages import Counts, PageRequest, read_cursor
 from app.ports import Ports
 from app.services.mails import mail_log
-from app.services.mails.mail_log import export_mails, list_mails, show_mail
+from app.services.mails.mail_log import export_mails, last_mails, list_mails, show_mail
 from app.services.mails.sending import send_due_mail
 from app.services.outbox.publisher import add_mail
 from tests.builders.mails import make_mail, make_waiting_mail
@@ -66,6 +66,24 @@ def test_newest_email_is_listed_first_with_its_account(log: Ports, clock: FakeCl
         *("old@example.com", "Hanna", "Berg", False),
     )
     assert first.created_at == clock.now() - timedelta(hours=4)
+
+
+@pytest.mark.both_databases
+def test_newest_email_of_each_kind_is_found_by_one_statement(log: Ports) -> None:
+    newest = make_mail(log, recipient=HANNA, kind="email_changed")
+    with recorded_statements() as statements:
+        last = last_mails(log, OPERATOR)
+    assert len(selects(statements)) == 1
+    # A kind of a later version isn't looked for.
+    assert {kind: mail.id for kind, mail in last.items()} == {
+        "email_changed": newest,
+        "staff_invitation": 3,
+        "password_reset": 4,
+    }
+    assert last["password_reset"].status is MailStatus.DEFERRED
+    staff = make_staff(log, "support@example.com", Permission.MANAGE_USERS)
+    with pytest.raises(PermissionDenied):
+        last_mails(log, actor_of(log, staff))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.domain.mails.own_templates import KEPT_VERSIONS, OwnTemplate
-from app.domain.mails.values import lifetime_values
+from app.domain.mails.values import lifetime_values, sample_mail
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
 from app.models import MailTemplateRecord
@@ -26,12 +26,12 @@ from app.services.mails.mail_templates import (
     preview_template,
     render_mail,
     reset_template,
-    sample_of,
     save_template,
     send_test_template,
     show_template,
     template_for,
 )
+from app.services.outbox.base_url import base_url
 from app.services.shop.settings import update_shop
 from tests.builders.app_mail import MailServer
 from tests.builders.apps import make_app
@@ -348,7 +348,9 @@ def test_editor_begins_with_our_email(ports: Ports, kind: MailKind) -> None:
     details = show_template(ports, OPERATOR, kind, "")
     assert details is not None
     assert details.version == 0
-    ours = render_mail(ports, sample_of(ports, OPERATOR, kind, ""))
+    ours = render_mail(
+        ports, sample_mail(kind, "ann@example.com", base_url(ports), ports.clock.now())
+    )
     own = preview_template(ports, OPERATOR, kind, "", details.template)
     assert own.subject == ours.subject
     assert own.text.split() == ours.text.split()
