@@ -1,8 +1,9 @@
 # Everything a developer or an operator of a single machine needs; `make help` lists it.
 
 PORT ?= 8000
+CORES := $(shell getconf _NPROCESSORS_ONLN)
 # One more than processors: tests also wait for servers, a browser and deadlines.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+WORKERS ?= $(shell expr $(CORES) + 1)
 ARGS ?=
 
 VENV := .venv
@@ -12,7 +13,10 @@ UV := $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes
 LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-strip-extras --no-annotate --no-header --python-version 3.11 --quiet
 
 # --both is for make: without it a test runs on one database, unless it depends on it, and in one language.
-TESTS = $(BIN)/python -m pytest -n $(WORKERS) $(if $(filter --both,$(ARGS)),,--one-of-each) $(filter-out --both,$(ARGS))
+TESTS = $(BIN)/python -m pytest -n $(WORKERS) $(if $(filter --both,$(ARGS)),,--one-of-each) $(filter-out --both,$(ARGS)) $(CHOSEN)
+# Types take longest of the static checks and are checked on one processor, so the tests begin meanwhile.
+BESIDE_TYPES = $(MAKE) --no-print-directory types & types=$$!; $(TESTS); tested=$$?; \
+  wait $$types || { echo "==> types are wrong, as said above"; exit 1; }; exit $$tested
 # The folders whose tests start servers, browsers or other programs.
 SERVED := benchmarks browser clients deploy docs operations reliability servers spec
 
@@ -44,14 +48,17 @@ run: packages compiled editor-if-possible ## set up what is missing, then serve 
 
 test: ## what the tests need, the static checks, then the tests, each on one database (ARGS="--both", ARGS="-k name")
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target dev-packages node-packages
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target compiled check bytecode
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target compiled style layers bytecode
 	@echo "==> tests on $(WORKERS) workers"
-	@$(TESTS)
+	@$(BESIDE_TYPES)
 
+# These tests wait for nothing; each further worker would collect them once more.
+quick: WORKERS = $(CORES)
+quick: CHOSEN = --sqlite -m "not first" $(SERVED:%=--ignore=tests/%)
 quick: ## the static checks, and on SQLite the tests that start no server or browser and don't take long
 	@$(MAKE) --no-print-directory dev-packages
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target compiled check bytecode
-	@$(TESTS) --sqlite -m "not first" $(SERVED:%=--ignore=tests/%)
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target compiled style layers bytecode
+	@$(BESIDE_TYPES)
 
 coverage: ## run the tests with coverage, and fail below the minimum
 	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=term $(ARGS)"

@@ -26,4 +26,5 @@ pytest_plugins = [
 
 # On a busy machine some examples are slow; that isn't a defect of the code.
 settings.register_profile("house", deadline=None, print_blob=True)
+settings.register_profile("some", settings.get_profile("house"), max_examples=30)
 settings.load_profile("house")

@@ -190,6 +190,7 @@ def test_times_are_read_in_utc(database: Database) -> None:
     assert read.utcoffset() == timedelta(0)
 
 
+@pytest.mark.first
 def test_sqlite_file_is_created_with_its_folder(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'new' / 'folder' / 'shop.sqlite3'}"
     connect_database(url).close()
@@ -222,6 +223,7 @@ def test_uncreatable_folder_is_reported(tmp_path: Path) -> None:
     database.close()
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("parameters", [1_000, 70_000])
 def test_statement_with_too_many_parameters_is_no_outage(
     postgresql_url: str, parameters: int

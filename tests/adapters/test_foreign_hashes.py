@@ -27,6 +27,7 @@ def hasher() -> Argon2Hasher:
     return Argon2Hasher(CHEAP)
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("foreign", FOREIGN, ids=lambda foreign: foreign.name)
 def test_only_the_correct_password_matches(hasher: Argon2Hasher, foreign: ForeignHash) -> None:
     assert hasher.verify_sign_in(foreign.hash, foreign.password)

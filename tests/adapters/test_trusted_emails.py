@@ -9,6 +9,8 @@ from sqlalchemy import Connection, text
 
 from app.adapters.database import engines
 
+pytestmark = pytest.mark.first
+
 BEFORE, AFTER = "0023_unique_keys", "0024_trusted_emails"
 ACCOUNTS = {1: (False, False), 2: (True, False), 3: (False, True)}
 """Whether each account is confirmed, and staff; it has a verified and an unverified identity."""

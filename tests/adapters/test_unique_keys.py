@@ -20,7 +20,7 @@ from app.models.record import RETIRED_COLUMNS, complete_metadata
 from tests.fakes.keys import SECRET
 
 # In one worker, where they share the migrated database.
-pytestmark = pytest.mark.xdist_group("unique keys")
+pytestmark = [pytest.mark.first, pytest.mark.xdist_group("unique keys")]
 
 BEFORE, AFTER = "0022_link_answers", "0023_unique_keys"
 ONE_ROW = ("shop", "worker_pulse")

@@ -14,7 +14,7 @@ from app.ports.database import UpgradeProgress, UpgradeRows, UpgradeStep, Upgrad
 from tests.adapters.test_migrations import migrate
 from tests.commands.real_installation import TIMEOUT_SECONDS, at_a_terminal
 
-pytestmark = pytest.mark.both_databases
+pytestmark = [pytest.mark.first, pytest.mark.both_databases]
 
 NEWEST = SchemaRevisions("sqlite://").newest()
 

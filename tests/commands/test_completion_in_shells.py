@@ -18,6 +18,8 @@ from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 
+pytestmark = pytest.mark.first
+
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}"
 PROMPT = "what now? "
 NAME = "Parcel Post $HOME"

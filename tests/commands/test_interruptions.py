@@ -181,6 +181,7 @@ runpy.run_module("flask", run_name="__main__")
 """
 
 
+@pytest.mark.first
 @pytest.mark.parametrize(
     "module",
     [

@@ -22,6 +22,8 @@ from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS, Installation
 from tests.commands.terminal import run_in_terminal
 from tests.fakes.keys import SECRET
 
+pytestmark = pytest.mark.first
+
 
 @pytest.fixture
 def settings_file(tmp_path: Path, sqlite_url: str) -> Path:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.first
+
 ROOT = Path(__file__).parents[2]
 TIMEOUT_SECONDS = 300
 _SCRIPT = """

@@ -40,6 +40,7 @@ def processor_seconds(installed: Installation, *arguments: str) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
+@pytest.mark.first
 def test_list_of_webhooks_starts_quickly(ports: Ports, installed: Installation) -> None:
     make_user(ports, "ann@example.com")
     empty = installed.folder / "empty.py"

@@ -35,6 +35,7 @@ def paths(app: Flask) -> tuple[set[str], set[str]]:
     return listed, others
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("permission", [None, *Permission])
 def test_navigation_lists_exactly_the_pages_that_open(
     app: Flask, staff_console: StaffConsole, permission: Permission | None

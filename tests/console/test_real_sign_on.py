@@ -23,7 +23,7 @@ from tests.fakes.offset_clock import Ahead
 from tests.fixtures.ports import fake_ports
 from tests.servers.provider import IdentityProvider, Visitor, identity_provider
 
-pytestmark = pytest.mark.xdist_group("provider")
+pytestmark = [pytest.mark.first, pytest.mark.xdist_group("provider")]
 
 PROVIDER = "/console/single-sign-on/northlight/"
 CALLBACK = "http://localhost/console/sign-in/with/northlight.authentication.openidconnect/callback"

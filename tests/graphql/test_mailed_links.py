@@ -141,6 +141,7 @@ def test_internationalised_email_registers_confirms_and_signs_in(ports: Ports, e
             assert signed_in["user"] == {"email": email}
 
 
+@pytest.mark.first
 def test_unreachable_mail_server_delays_mail_without_loss(ports: Ports, clock: FakeClock) -> None:
     people = [f"{name}@example.com" for name in ("ann", "bob", "cid")]
     for email in people:

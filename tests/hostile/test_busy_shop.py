@@ -18,6 +18,8 @@ from tests.builders.people import NOBODY
 from tests.fakes.clock import START, FakeClock
 from tests.fixtures.ports import fake_ports
 
+pytestmark = pytest.mark.first
+
 HOUR = 3600.0
 OFFICE, RENDERER = "203.0.113.7", "192.0.2.10"
 OFFICE_PEOPLE, RENDERED_CUSTOMERS, OTHER_CUSTOMERS = 200, 3000, 300

@@ -108,6 +108,7 @@ def test_connections_beyond_a_clients_number_are_closed(server: Server) -> None:
         assert get(server, "/.well-known/jwks.json", OTHER)
 
 
+@pytest.mark.first
 def test_clients_that_read_nothing_are_dropped(server: Server) -> None:
     with unread(server, PER_CLIENT, ATTACKER, INTROSPECTION) as sockets:
         assert get(server, "/.well-known/jwks.json", OTHER)
@@ -123,6 +124,7 @@ def test_connections_of_a_trusted_proxy_stay(server: Server) -> None:
             assert one.recv(12) == b"HTTP/1.1 200"
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("header", [b"", b"Range: bytes=0-\r\n"])
 def test_static_files_are_sent_from_where_they_are(
     server: Server, temporary: Path, header: bytes

@@ -50,6 +50,7 @@ def lodging() -> Iterator[Lodging]:
         yield Lodging.under(Path(folder), "postgresql")
 
 
+@pytest.mark.first
 def test_server_outlasts_a_stopped_database(lodging: Lodging, tmp_path: Path) -> None:
     database = postgresql.launch(lodging)
     try:

@@ -46,6 +46,7 @@ def anonymous(sqlite_url: str, clock: FakeClock) -> Ports:
     return replace(ports, configuration=configuration)
 
 
+@pytest.mark.first
 @pytest.mark.parametrize(
     "cases",
     [VARIABLES, DOCUMENTS, BATCHES, ACCOUNTS],
@@ -60,6 +61,7 @@ def test_request_of_any_shape_is_answered_within_the_allowed_cpu(
     assert {name: seconds for name, seconds in taken.items() if seconds > BOUND} == {}
 
 
+@pytest.mark.first
 def test_filters_of_a_large_catalogue_are_within_the_allowed_cpu(anonymous: Ports) -> None:
     fill_catalogue(anonymous, LARGE)
     taken = {name: _taken(anonymous, orjson.dumps(make())) for name, make in FILTERS.items()}

@@ -17,7 +17,10 @@ TEXTS = (str(2**63), "9999-12-31", "a\udcff")
 STARTS_OR_WAITS = {"serve", "worker", "db", "demo", "login", "listen", "doctor", "completion"}
 PLAUSIBLE = {"email": "customer@example.com", "app": "Labels", "webhook": "1", "name": "New"}
 
-pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+pytestmark = [
+    pytest.mark.first,
+    pytest.mark.parametrize("database_url", ["sqlite"], indirect=True),
+]
 
 
 def _commands() -> Iterator[Entry]:

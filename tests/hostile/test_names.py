@@ -22,6 +22,8 @@ from tests.graphql.matrix.sample_shop import one_of_everything
 from tests.graphql.shop_client import ApiClient
 from tests.graphql.test_invalid_input import SCHEMA, TABLES, document
 
+pytestmark = pytest.mark.first
+
 DISGUISES = {
     "right-to-left override": "Parcel\u202etsoP",
     "isolate": "Parcel \u2066Post\u2069",

@@ -16,6 +16,8 @@ from tests.fixtures.one_of_each import InTurn
 from tests.fixtures.ports import fake_ports
 from tests.hostile.test_invalid_page_input import good_path
 
+pytestmark = pytest.mark.first
+
 ODD = {
     "long": "x" * 3000,
     "empty": "",

@@ -145,6 +145,7 @@ def test_staff_are_not_counted(visitors: Visitors, ports: Ports) -> None:
 CHANGE_NAME = 'mutation { accountUpdate(input: { firstName: "Ada" }) { errors { code } } }'
 
 
+@pytest.mark.first
 def test_customer_is_limited_from_wherever_they_call(visitors: Visitors, ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
     times = CALLER_LIMITS[CUSTOMER_MUTATIONS].rates[0].times

@@ -24,6 +24,8 @@ from tests.builders.people import PASSWORD, make_user
 from tests.servers.sandbox import PATIENCE
 from tests.spec.server import SECRET, Server, running
 
+pytestmark = pytest.mark.first
+
 TOKEN = "Zx81SpectrumQl68008Commodore64"
 SIGN_INS = 12
 CONNECTIONS = 26

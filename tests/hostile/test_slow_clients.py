@@ -22,7 +22,7 @@ READERS = 50
 ME = b'{"query": "{ me { id } }"}'
 LARGE = json.dumps({"query": get_introspection_query()}).encode()
 
-pytestmark = pytest.mark.xdist_group("slow clients")
+pytestmark = [pytest.mark.first, pytest.mark.xdist_group("slow clients")]
 
 
 @pytest.fixture(scope="module")

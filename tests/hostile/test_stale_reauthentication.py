@@ -2,7 +2,7 @@
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -155,6 +155,7 @@ def served_app(console_app: Flask) -> Iterator[AppServer]:
         yield served
 
 
+@pytest.mark.first
 def test_stale_reauthentication_is_refused_and_a_fresh_one_accepted(
     console_app: Flask, shop: Ports, clock: FakeClock, served_app: AppServer
 ) -> None:
@@ -306,6 +307,7 @@ def _names_in_functions(file: Path) -> dict[str, set[str]]:
     }
 
 
-def _is_declared(value: Any) -> bool:
+@cache
+def _is_declared(value: Hashable) -> bool:
     declared = REGISTER.get(name_of(value)) if inspect.isfunction(value) else None
     return declared is not None and (declared.proof is not None or _calls_declared(value))

@@ -2,7 +2,11 @@
 
 import ast
 
+import pytest
+
 from tests.house.sources import application
+
+pytestmark = pytest.mark.xdist_group("sources")
 
 COLUMNS = {"is_confirmed", "is_staff", "is_superuser"}
 ALLOWED = "app/services/identity/users.py"

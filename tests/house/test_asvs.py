@@ -8,6 +8,8 @@ import pytest
 from docs.asvs import sections
 from tests.house.sources import python_sources
 
+pytestmark = pytest.mark.xdist_group("sources")
+
 SECTIONS = (
     *(
         "Passwords",

@@ -11,6 +11,8 @@ import pytest
 
 from tests.house.sources import application
 
+pytestmark = pytest.mark.xdist_group("sources")
+
 READS_THE_CLOCK = {
     "datetime.datetime.now",
     "datetime.datetime.utcnow",

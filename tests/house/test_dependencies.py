@@ -3,9 +3,14 @@
 import ast
 import re
 import sys
+from functools import cache
 from importlib.metadata import packages_distributions
 
+import pytest
+
 from tests.house.sources import ROOT, application
+
+pytestmark = pytest.mark.xdist_group("sources")
 
 NOT_IMPORTED = {
     "bootstrap-flask": "its wheel holds Bootstrap's style sheet, script and icons",
@@ -34,6 +39,7 @@ def _direct_dependencies() -> set[str]:
     return {_normalized(name[0]) for name in names if name}
 
 
+@cache
 def _imported_packages() -> set[str]:
     """Return the distributions of all third-party modules that the program imports."""
     distributions = packages_distributions()

@@ -3,10 +3,13 @@
 import ast
 from collections.abc import Iterator
 
+import pytest
 from graphql import GraphQLEnumType
 
 from app.graphql.schema import schema
 from tests.house.sources import Source, application
+
+pytestmark = pytest.mark.xdist_group("sources")
 
 ROOMS = ("app/domain/", "app/services/", "app/ports/")
 OPERATORS_ALONE = (

@@ -2,10 +2,14 @@
 
 import ast
 
+import pytest
+
 from app.domain.events import EVENTS, EventType, UnsentEvent
 from app.domain.webhooks import SyncEvent
 from app.graphql.schema import schema
 from tests.house.sources import application
+
+pytestmark = pytest.mark.xdist_group("sources")
 
 THE_LIST = "app/domain/events.py"
 ERROR_CODES = {EventType.ACCOUNT_CONFIRMED}

@@ -1,8 +1,11 @@
 """``make flakes`` runs the tests that depend on time, and those alone."""
 
+import pytest
+
 from tests.flakes.timed import timed_tests
 
 
+@pytest.mark.first
 def test_tests_with_threads_clocks_and_processes_are_chosen() -> None:
     chosen = timed_tests()
     assert 100 < len(chosen) < 600

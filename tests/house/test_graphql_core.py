@@ -8,6 +8,8 @@ import pytest
 
 from tests.house.sources import application
 
+pytestmark = pytest.mark.xdist_group("sources")
+
 ALLOWED = "app/graphql/server/execution/"
 EXECUTOR = "ExecutionContext"
 """Public by name, but its methods are not: graphql-core says so in its description."""

@@ -4,8 +4,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+import pytest
+
 from app.domain.imports.runs import REMEDIES
 from tests.house.sources import Source, application
+
+pytestmark = pytest.mark.xdist_group("sources")
 
 ROOMS = (
     "app/domain/imports/",

@@ -14,6 +14,8 @@ from tests.house.phrases import (
 )
 from tests.house.sources import Source
 
+pytestmark = pytest.mark.xdist_group("sources")
+
 PHRASES = read_phrases()
 
 

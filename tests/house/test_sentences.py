@@ -8,6 +8,8 @@ import pytest
 
 from tests.house.sources import Source, application
 
+pytestmark = pytest.mark.xdist_group("sources")
+
 _WORD = re.compile(r"(?:^|\s)[A-Za-z']{2,}[.,:?!]?(?:\s|$)")
 """A word of a sentence: at a space, unlike an option (``--provider``) or a header (``a; b=``)."""
 
@@ -103,7 +105,7 @@ def _problem_template(node: ast.AST) -> ast.expr | None:
     """Return the message of ``Problem(code, message)`` or ``part.refuse(name, code, message)``."""
     if not isinstance(node, ast.Call):
         return None
-    if ast.unparse(node.func) == "Problem":
+    if isinstance(node.func, ast.Name) and node.func.id == "Problem":
         return node.args[1]
     is_refuse = isinstance(node.func, ast.Attribute) and node.func.attr == "refuse"
     return node.args[2] if is_refuse and len(node.args) > 2 else None

@@ -22,6 +22,8 @@ from translations.catalogues import (
 )
 from translations.extraction import Code, template_sentences, unmarked_in_template
 
+pytestmark = pytest.mark.first
+
 TAG = re.compile(r"</?\w+[^>]*>")
 COMMANDS = (
     ":root{",

@@ -200,6 +200,7 @@ def test_body_over_the_limit_is_refused_without_its_announced_length(port: int) 
     assert len(environ(port, chunks(24, 4096))["body"]) == 24 * 4096
 
 
+@pytest.mark.first
 @pytest.mark.parametrize(
     ("headers", "status"),
     [([], 413), (["Authorization: Bearer x"], 200), (["Cookie: a=b"], 200)],
@@ -233,6 +234,7 @@ def test_application_error_is_500_and_ends_no_thread(port: int) -> None:
     assert environ(port, request())["body"] == ""
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("kind", KINDS)
 def test_running_request_is_answered_during_shutdown(kind: str) -> None:
     with serving(kind) as (own_port, process):

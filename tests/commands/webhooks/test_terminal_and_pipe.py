@@ -176,6 +176,7 @@ def test_deliveries_are_followed_until_ctrl_c(ports: Ports, installed: Installat
     assert "Traceback" not in comparable_output
 
 
+@pytest.mark.first
 def test_closed_pipe_ends_a_long_list_quietly(ports: Ports, installed: Installation) -> None:
     for _ in range(30):
         make_delivery(ports, 1, json.dumps({"product": {"name": "x" * 10_000}}))

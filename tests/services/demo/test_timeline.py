@@ -3,6 +3,7 @@
 from collections import Counter
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import func, select
 
 from app.domain.authorization.actor import OPERATOR, WORKER
@@ -32,6 +33,8 @@ from app.services.shop.traffic import count_traffic
 from app.services.sign_in.login_throttle import list_blocked
 from app.services.sign_in_log.events import export_sign_ins
 from tests.builders.demo import DEMO_ROWS, demo_rows, fill_demo
+
+pytestmark = pytest.mark.first
 
 EVERYTHING = PageRequest(100)
 

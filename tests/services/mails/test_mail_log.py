@@ -220,6 +220,7 @@ def test_result_is_what_the_mail_server_answered(
     assert (entry.next_attempt_at is None) is (status is not MailStatus.DEFERRED)
 
 
+@pytest.mark.first
 def test_every_email_is_logged_with_its_account() -> None:
     calls = list(_calls("add_mail"))
     links = list(_calls("add_link_mail"))  # an email with a link has the account of its event
