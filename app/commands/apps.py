@@ -22,12 +22,26 @@ from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.options import Id, page_options, permission_option
 from app.commands.terminal.output import Column, output
-from app.commands.terminal.prompts import ask_secret, confirm_action, no_input_option, yes_option
-from app.domain.apps.apps import DEFAULT_OVERLAP, MAX_OVERLAP, App, AppToken, NewAppToken
+from app.commands.terminal.prompts import (
+    ask_secret,
+    confirm_action,
+    may_ask,
+    no_input_option,
+    yes_option,
+)
+from app.domain.apps.apps import (
+    DEFAULT_OVERLAP,
+    MAX_OVERLAP,
+    App,
+    AppToken,
+    NewAppToken,
+    count_long_lived,
+)
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.inputs import present
 from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
 from app.services.apps.activity import ActivityPeriod, AppActivity, read_app_activity
@@ -274,7 +288,7 @@ def show(app: str) -> None:
     "client_credentials_only",
     default=None,
     help="Whether only its OAuth clients and linked clients get tokens: long-lived ones are "
-    "refused.",
+    "refused. With --long-lived-tokens they work again.",
 )
 @permission_option
 @click.option("--no-permissions", is_flag=True, help="Remove all permissions.")
@@ -302,6 +316,7 @@ def update(
     change = AppChange(**given)
     ports = installation().ports
     key = app_key(ports, app)
+    _confirm_tokens(ports, key, change, yes=yes)
     try:
         updated = update_app(ports, OPERATOR, key, change)
     except WebhooksNotConfirmed as unconfirmed:
@@ -309,6 +324,23 @@ def update(
         confirm_action(f"{warnings} Grant the permissions?", yes=yes)
         updated = update_app(ports, OPERATOR, key, change, confirmed=True)
     output().one(updated, ALL_COLUMNS)
+
+
+def _confirm_tokens(ports: Ports, app_id: int, change: AppChange, *, yes: bool) -> None:
+    """Ask before long-lived tokens of an app stop working, or work again."""
+    app = show_app(ports, OPERATOR, app_id)
+    only = present(change.client_credentials_only, None)
+    count = count_long_lived(list_app_tokens(ports, OPERATOR, app_id), ports.clock.now())
+    if app is None or only in (None, app.client_credentials_only) or not count:
+        return
+    noun = "token" if count == 1 else "tokens"
+    if only:
+        # Like deactivating an app, which scripts do without confirmation.
+        confirm_action(
+            f"Refuse {count} long-lived {noun} of {app.name}?", yes=yes or not may_ask()
+        )
+    else:
+        confirm_action(f"Let {count} long-lived {noun} of {app.name} work again?", yes=yes)
 
 
 @command.command("deactivate", examples=[("flask app deactivate Warehouse", "deactivate it")])

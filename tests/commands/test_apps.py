@@ -122,6 +122,19 @@ def test_app_is_deactivated_and_activated(ports: Ports) -> None:
     assert [row.actor_kind for row in trail(ports, "app.activate")] == ["operator"]
 
 
+def test_tokens_that_an_app_refuses_work_again_after_confirmation(ports: Ports) -> None:
+    _, token = make_app(ports, "Warehouse", ORDERS)
+    change = "app", "update", "Warehouse"
+    assert run(ports, *change, "--client-credentials-only").exit_code == 0
+    unasked = run(ports, *change, "--long-lived-tokens")
+    assert unasked.exit_code == 2
+    assert "Let 1 long-lived token of Warehouse work again?" in unasked.stderr
+    assert not identify(ports, visit(token)).actor.permissions
+    assert run(ports, *change, "--name", "Store").exit_code == 0
+    assert run(ports, "app", "update", "Store", "--long-lived-tokens", "--yes").exit_code == 0
+    assert identify(ports, visit(token)).actor.permissions == {ORDERS}
+
+
 def test_app_deletion_needs_confirmation(ports: Ports) -> None:
     key, token = make_app(ports, "Warehouse")
     result = run(ports, "app", "delete", "Warehouse")

@@ -98,6 +98,25 @@ def test_permissions_and_name_are_changed(staff_console: StaffConsole) -> None:
     assert empty.status == 422
 
 
+def test_tokens_that_an_app_refuses_work_again_with_the_password(
+    staff_console: StaffConsole, clock: FakeClock
+) -> None:
+    console = staff_console(*MAY)
+    token = secret_in(make_app(console))
+    settings = "/console/apps/1?view=settings"
+    assert "1 token stops working." in console.open(settings).text
+    only = {"name": "Labels", "client_credentials_only": "y"}
+    console.send("/console/apps/1/details", only, seen_at=settings)
+    assert ask(console, token) is None
+    assert "Without it, 1 token works again." in console.open(settings).text
+    clock.pass_(minutes=6)
+    asked = console.send("/console/apps/1/details", {"name": "Labels"}, seen_at=settings)
+    assert (asked.status, "let an app's tokens work again" in asked.text) == (403, True)
+    assert ask(console, token) is None
+    renamed = console.send("/console/apps/1/details", {**only, "name": "Till"}, seen_at=settings)
+    assert "Till was saved." in console.follow(renamed).text
+
+
 def test_token_is_replaced_with_an_overlap_and_revoked_at_once(
     staff_console: StaffConsole,
 ) -> None:

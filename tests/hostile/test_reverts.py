@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from threading import Barrier
 
 import pytest
@@ -16,6 +17,7 @@ from app.domain.values.ids import to_global_id
 from app.models import AuditRecord, ShopRecord
 from app.ports import Ports
 from app.services.apps.app_changes import AppChange, update_app
+from app.services.authorization.register import act_sentence
 from app.services.console.reverts import revert_change, show_revert
 from app.services.identity.providers import known_providers
 from app.services.people.groups import GroupChanges, update_group
@@ -92,6 +94,30 @@ def test_revert_asks_for_a_fresh_proof(ports: Ports, labels: int) -> None:
     assert app_as_stored(ports, labels).permissions == frozenset()
     revert_change(ports, replace(actor, proof_is_old=False), entry, ["permissions"], {})
     assert app_as_stored(ports, labels).permissions == {ORDERS}
+
+
+def test_tokens_that_an_app_refuses_work_again_with_a_fresh_proof_alone(
+    ports: Ports, labels: int
+) -> None:
+    actor = person(ports, "a", STAFF, APPS)
+    stale = replace(actor, proof_is_old=True)
+    allowed, only = (AppChange(client_credentials_only=value) for value in (False, True))
+    update_app(ports, stale, labels, only)
+    entry = newest(ports)
+    for call in (
+        partial(update_app, ports, stale, labels, allowed),
+        partial(revert_change, ports, stale, entry, ["client_credentials_only"], {}),
+    ):
+        with pytest.raises(ProofRequired) as required:
+            call()
+        assert (
+            act_sentence(required.value.act) == "You're about to let an app's tokens work again."
+        )
+    assert app_as_stored(ports, labels).client_credentials_only
+    update_app(ports, stale, labels, AppChange(name="Label printer"))
+    revert_change(ports, actor, entry, ["client_credentials_only"], {})
+    assert not app_as_stored(ports, labels).client_credentials_only
+    update_app(ports, stale, labels, allowed)
 
 
 def test_revert_keeps_to_the_rule_about_login_modes(ports: Ports) -> None:

@@ -177,6 +177,13 @@ OPENID_PROVIDER = (
         "oauth/test_app_credentials.py",
     ),
     Mutant(
+        "Tokens that an app refuses work again with a fresh proof alone",
+        "app/services/apps/app_changes.py",
+        'return "tokens" if is_refusing and',
+        'return "tokens" if False and',
+        "hostile/test_reverts.py",
+    ),
+    Mutant(
         "The client of the command line can't be deleted",
         _CLIENTS,
         "        if client.is_built_in:\n",

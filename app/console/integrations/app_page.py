@@ -21,6 +21,7 @@ from app.domain.apps.apps import (
     AppToken,
     AppType,
     Extension,
+    count_long_lived,
     logo_path,
 )
 from app.domain.authorization.actor import Actor, manages_app
@@ -357,6 +358,7 @@ class AppPage:
     about: str
     is_active: bool
     client_credentials_only: bool
+    long_lived_tokens: int
     status: Pill
     facts: tuple[Fact, ...]
     permissions: tuple[PermissionRow, ...]
@@ -431,6 +433,7 @@ def make_app_page(
         about=app.about,
         is_active=app.is_active,
         client_credentials_only=app.client_credentials_only,
+        long_lived_tokens=count_long_lived(parts.tokens, now),
         status=app_status(app),
         facts=tuple(_facts(app, now)),
         permissions=tuple(

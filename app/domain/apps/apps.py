@@ -228,6 +228,13 @@ class AppToken:
     is_by_client: bool = False
 
 
+def count_long_lived(tokens: Iterable[AppToken], now: datetime) -> int:
+    """Return how many of ``tokens`` an app refuses that allows only client credentials."""
+    return sum(
+        not one.is_by_client and (one.expires_at is None or one.expires_at > now) for one in tokens
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class NewAppToken:
     """A new token; ``secret`` is shown once."""

@@ -114,13 +114,24 @@ def create_app(ports: Ports, actor: Actor, new: NewApp) -> CreatedApp:
 
 def _grants(
     ports: Ports, _actor: Actor, app_id: int, change: AppChange, *, confirmed: bool = False
-) -> bool:
+) -> str:
+    """Return what a change gives to an app: permissions, or its refused tokens."""
     with ports.database.reading() as session:
-        permissions = stored_app(session, app_id, "id").permissions
-    return bool(change.permissions_after(permissions) - permissions)
+        app = stored_app(session, app_id, "id")
+    if change.permissions_after(app.permissions) - app.permissions:
+        return "permissions"
+    is_refusing = app.client_credentials_only
+    return "tokens" if is_refusing and change.client_credentials_only is False else ""
 
 
-@fresh_proof("You're about to give an app more permissions.", "when it adds permissions", _grants)
+@fresh_proof(
+    {
+        "permissions": "You're about to give an app more permissions.",
+        "tokens": "You're about to let an app's tokens work again.",
+    },
+    "when it adds permissions or lets long-lived tokens work again",
+    _grants,
+)
 @requires(Permission.MANAGE_APPS)
 def update_app(
     ports: Ports, actor: Actor, app_id: int, change: AppChange, *, confirmed: bool = False
