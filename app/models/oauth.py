@@ -18,7 +18,8 @@ class OAuthClientRecord(Record):
     the JSON of the public keys (RFC 7517) by which it proves who it is, without a secret.
     ``app_id`` is the app whose tokens it gets by client credentials. ``allows_devices``: people
     can sign in with it by a code that they enter elsewhere (RFC 8628). ``subject_salt`` is what
-    its pairwise subjects are made with; empty for public ones.
+    its pairwise subjects are made with; empty for public ones. It is told of ended sessions from
+    ``logouts_after`` on, after as many calls in turn that reached nothing as ``logout_failures``.
     """
 
     __tablename__ = "oauth_clients"
@@ -44,6 +45,8 @@ class OAuthClientRecord(Record):
     subject_salt: Mapped[str] = mapped_column(String(64), default="", server_default="")
     created_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
+    logouts_after: Mapped[datetime | None]
+    logout_failures: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 class OAuthClientSecretRecord(Record):
@@ -177,7 +180,7 @@ class OAuthClientSessionRecord(Record):
     it when that session's row is deleted, wherever that happens: then the client is told, if it
     has a URI for it (OpenID Connect Back-Channel Logout 1.0), and the row is deleted. Rows of
     sessions that have expired are deleted without that. ``issuer`` and ``subject`` are those of
-    the ID tokens.
+    the ID tokens. ``first_attempt_at`` is when the client should have been told first.
     """
 
     __tablename__ = "oauth_client_sessions"
@@ -197,6 +200,7 @@ class OAuthClientSessionRecord(Record):
     subject: Mapped[str] = mapped_column(String(255))
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     due_at: Mapped[datetime]
+    first_attempt_at: Mapped[datetime | None]
 
 
 class OAuthDeviceCodeRecord(Record):

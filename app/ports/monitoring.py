@@ -169,6 +169,22 @@ OLDEST_MAIL = Metric(
     "How long the oldest due email has been waiting; 0 if none is.",
     kind=MetricKind.GAUGE,
 )
+LOGOUT_REPORTS = Metric(
+    "latchkey_logout_reports_total",
+    "Reports of ended sessions to OAuth clients (back-channel logout) by result: ok, refused, "
+    "failed (tried again), given_up.",
+    ("result",),
+)
+LOGOUTS_WAITING = Metric(
+    "latchkey_logout_reports_waiting",
+    "Reports of ended sessions that OAuth clients haven't got; counted to 100,000.",
+    kind=MetricKind.GAUGE,
+)
+OLDEST_LOGOUT = Metric(
+    "latchkey_logout_report_oldest_seconds",
+    "How long the oldest of them is after its first attempt, which failed; 0 if there is none.",
+    kind=MetricKind.GAUGE,
+)
 HEARTBEAT = Metric(
     "latchkey_worker_heartbeat_age_seconds",
     "Time since the last heartbeat of any worker. Absent if there never was one.",
@@ -260,6 +276,9 @@ METRICS = (
     OLDEST_EVENT,
     MAILS_DUE,
     OLDEST_MAIL,
+    LOGOUT_REPORTS,
+    LOGOUTS_WAITING,
+    OLDEST_LOGOUT,
     HEARTBEAT,
     BACKUP_AGE,
     MIGRATION_PENDING,

@@ -42,10 +42,12 @@ from app.ports.monitoring import (
     DELIVERIES_RETRYING,
     EVENTS_OPEN,
     HEARTBEAT,
+    LOGOUTS_WAITING,
     MAILS_DUE,
     MIGRATION_PENDING,
     OLDEST_DELIVERY,
     OLDEST_EVENT,
+    OLDEST_LOGOUT,
     OLDEST_MAIL,
     READY,
     REPLICA_READY,
@@ -185,6 +187,8 @@ class OperationsApp:
         yield OLDEST_EVENT, backlog.events.seconds, ()
         yield MAILS_DUE, backlog.mails.number, ()
         yield OLDEST_MAIL, backlog.mails.seconds, ()
+        yield LOGOUTS_WAITING, backlog.logouts.number, ()
+        yield OLDEST_LOGOUT, backlog.logouts.seconds, ()
         if backlog.heartbeat_age is not None:
             yield HEARTBEAT, backlog.heartbeat_age, ()
         if backlog.backup_age is not None:

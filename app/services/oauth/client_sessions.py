@@ -7,10 +7,10 @@ of them deletes its row, and the database marks what to report (``OAuthClientSes
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from sqlalchemy import ColumnElement, delete, select, update
+from sqlalchemy import ColumnElement, delete, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -27,6 +27,7 @@ from app.domain.values.times import MAIL_DELAYS, delay_before
 from app.models import OAuthClientRecord, OAuthClientSessionRecord, SessionRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest
+from app.ports.monitoring import LOGOUT_REPORTS
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, internal, public
 from app.services.keys import ring
@@ -36,6 +37,10 @@ from app.services.oauth.clients import CLIENT, to_client
 _SID_LENGTH = 32
 _BATCH = 20
 _LEASE = timedelta(minutes=5)
+_TURN = timedelta(seconds=5)
+"""How long a client is called in turn; one call more can take ``_TIMEOUT``."""
+_LONGEST = 3600.0
+"""Seconds that a client waits at most that can't be reached."""
 _TIMEOUT = 5.0
 _MAX_RESPONSE = 4096
 _REFUSED = 400
@@ -144,12 +149,26 @@ HAS_ENDED = _stored.session_id.is_(None)
 """Which sessions are to be reported."""
 
 
+@building_block
+def waits_for_worker(now: datetime | ColumnElement[datetime]) -> ColumnElement[bool]:
+    """Whether a client whose turn it can be is to be told of a session that has ended."""
+    client = OAuthClientRecord
+    return (
+        select(_stored.id)
+        .join(client, client.id == _stored.client_id)
+        .where(HAS_ENDED, _stored.due_at <= now, _is_free(now))
+        .exists()
+    )
+
+
+def _is_free(now: datetime | ColumnElement[datetime]) -> ColumnElement[bool]:
+    return or_(OAuthClientRecord.logouts_after.is_(None), OAuthClientRecord.logouts_after <= now)
+
+
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """A session to report; ``uri`` is the client's, empty for one that isn't told."""
+    """A session to report, by the ``sid`` that its rows have in common."""
 
-    id: int
-    client_id: int
     sid: str
     issuer: str
     subject: str
@@ -158,73 +177,78 @@ class _Ended:
 
 @internal
 def report_ended_sessions(ports: Ports, actor: Actor) -> int:
-    """Tell clients which of their sessions have ended; return how many were reported or dropped.
+    """Tell one client which of its sessions have ended; return how many were looked at.
 
-    A row is claimed before its client is called, and deleted afterwards: a crash in between
-    reports it again. A client that doesn't answer is tried again for two days and a half; one that
-    refuses (400) isn't. Nothing is sent while the installation holds what it sends.
+    That is the client that has waited longest, so that a slow one delays no other. It gets some
+    reports in turn, for a few seconds, and none elsewhere meanwhile. One that can't be reached
+    waits, up to an hour, with all of its reports.
+
+    A row is deleted after its client was told: a crash in between reports it again. Each is tried
+    for two days; one that is refused (400) isn't. Nothing is sent while the installation holds
+    what it sends.
     """
     if ports.cache.hold is not None:
         return 0
-    claimed = _claim(ports)
-    clients = _clients(ports, {ended.client_id for ended in claimed})
-    told: set[tuple[int, str]] = set()
-    for ended in claimed:
-        client = clients.get(ended.client_id)
-        name = ended.client_id, ended.sid
-        if client is None or name in told:
-            _drop(ports, ended)
-            continue
-        told.add(name)
-        _settle(ports, actor, client, ended, _send(ports, client, ended))
-    return len(claimed)
+    client = _claim(ports)
+    if client is None:
+        return 0
+    if not (client.is_active and client.backchannel_logout_uri):
+        return _drop_all(ports, client)
+    ended, failed = _due(ports, client), False
+    began = ports.clock.now()
+    for one in ended:
+        if ports.clock.now() - began > _TURN:
+            break
+        try:
+            _settle(ports, actor, client, one, _send(ports, client, one))
+        except CallFailed as failure:
+            _put_off(ports, actor, client, str(failure))
+            failed = True
+            break
+    if not failed:
+        _release(ports, client)
+    return len(ended)
 
 
-def _is_due(ports: Ports) -> tuple[ColumnElement[bool], ...]:
-    return HAS_ENDED, _stored.due_at <= ports.clock.now()
-
-
-def _claim(ports: Ports) -> Sequence[_Ended]:
-    due = (
-        select(_stored.id)
-        .where(*_is_due(ports))
-        .order_by(_stored.due_at, _stored.id)
-        .limit(_BATCH)
-        .with_for_update(skip_locked=True)
-        .cte("due")
-        .prefix_with("MATERIALIZED", dialect="postgresql")
-    )
-    claim = (
-        update(_stored)
-        .where(_stored.id.in_(select(due.c.id)))
-        .values(due_at=ports.clock.now() + _LEASE, attempts=_stored.attempts + 1)
-        .returning(
-            _stored.id,
-            _stored.client_id,
-            _stored.sid,
-            _stored.issuer,
-            _stored.subject,
-            _stored.attempts,
-        )
+def _claim(ports: Ports) -> OAuthClient | None:
+    """Return the client that has waited longest for its turn; no other worker calls it now."""
+    now = ports.clock.now()
+    record_of = OAuthClientRecord
+    due = exists().where(_stored.client_id == record_of.id, HAS_ENDED, _stored.due_at <= now)
+    first = (
+        select(record_of)
+        .where(due, _is_free(now))
+        .order_by(record_of.logouts_after.asc().nulls_first(), record_of.id)
+        .limit(1)
+        .with_for_update(skip_locked=True, key_share=True)
     )
     with ports.database.transaction() as session:
-        rows = session.execute(claim).all()
-    return [record_from(_Ended, row) for row in rows]
+        client = session.scalar(first)
+        if client is None:
+            return None
+        client.logouts_after = now + _LEASE
+        return to_client(client)
 
 
-def _clients(ports: Ports, keys: set[int]) -> Mapping[int, OAuthClient]:
-    """Return the clients that are told when a session ends."""
-    query = select(OAuthClientRecord).where(
-        OAuthClientRecord.id.in_(keys),
-        OAuthClientRecord.is_active,
-        OAuthClientRecord.backchannel_logout_uri != "",
+def _due(ports: Ports, client: OAuthClient) -> Sequence[_Ended]:
+    """Return reports for a client, those that were tried least first."""
+    query = (
+        select(_stored.sid, _stored.issuer, _stored.subject, _stored.attempts)
+        .where(_stored.client_id == client.id, HAS_ENDED, _stored.due_at <= ports.clock.now())
+        .distinct()
+        .order_by(_stored.attempts, _stored.sid)
+        .limit(_BATCH)
     )
     with ports.database.reading() as session:
-        return {one.id: to_client(one) for one in session.scalars(query)}
+        ended = [record_from(_Ended, row) for row in session.execute(query)]
+    return list({one.sid: one for one in ended}.values())
 
 
 def _send(ports: Ports, client: OAuthClient, ended: _Ended) -> str | None:
-    """Send a logout token; return what went wrong, "" for nothing, ``None`` if it was refused."""
+    """Send a logout token; return what went wrong, "" for nothing, ``None`` if it was refused.
+
+    Raises ``CallFailed`` for a client that can't be reached.
+    """
     now = int(ports.clock.timestamp())
     claims = {
         "iss": ended.issuer,
@@ -246,10 +270,7 @@ def _send(ports: Ports, client: OAuthClient, ended: _Ended) -> str | None:
         max_size=_MAX_RESPONSE,
         status_suffices=True,
     )
-    try:
-        answer = ports.http.send(request)
-    except CallFailed as failed:
-        return str(failed)
+    answer = ports.http.send(request)
     if answer.status == _REFUSED:
         return None
     return "" if answer.is_good else f"The client answered with HTTP {answer.status}."
@@ -260,28 +281,99 @@ def _settle(
 ) -> None:
     """Delete what was reported or is given up, else set the next attempt."""
     if problem == "":
-        _drop(ports, ended)
+        ports.metrics.count(LOGOUT_REPORTS, "ok")
+        _drop(ports, client, ended)
         return
-    chance = ports.randomness.secret(1)[0] / 255
-    delay = delay_before(ended.attempts, MAIL_DELAYS, chance) if problem else None
+    attempts = ended.attempts + 1
+    delay = _delay(ports, attempts) if problem else None
     if delay is None:
-        after = {"reason": problem or _REFUSAL}
-        entry = Change("oauth_client.logout_failed", CLIENT, client.id, client.name, after=after)
-        _drop(ports, ended, actor, entry)
+        ports.metrics.count(LOGOUT_REPORTS, "refused" if problem is None else "given_up")
+        _drop(ports, client, ended, actor, _failure(client, problem or _REFUSAL))
         return
-    due = ports.clock.now() + timedelta(seconds=delay)
+    ports.metrics.count(LOGOUT_REPORTS, "failed")
+    now = ports.clock.now()
     with ports.database.transaction() as session:
         session.execute(
             update(_stored)
-            .where(_stored.id == ended.id, _stored.attempts == ended.attempts)
-            .values(due_at=due)
+            .where(*_rows_of(client, ended))
+            .values(
+                attempts=attempts,
+                due_at=now + timedelta(seconds=delay),
+                first_attempt_at=func.coalesce(_stored.first_attempt_at, now),
+            )
         )
 
 
+def _put_off(ports: Ports, actor: Actor, client: OAuthClient, problem: str) -> None:
+    """Let a client that can't be reached wait, and give up reports that have been tried enough."""
+    now = ports.clock.now()
+    of_client = _stored.client_id == client.id, HAS_ENDED
+    stored = OAuthClientRecord
+    ports.metrics.count(LOGOUT_REPORTS, "failed")
+    with ports.database.transaction() as session:
+        failures = session.scalar(
+            update(stored)
+            .where(stored.id == client.id)
+            .values(logout_failures=stored.logout_failures + 1)
+            .returning(stored.logout_failures)
+        )
+        delay = min(_delay(ports, failures or 0) or _LONGEST, _LONGEST)
+        waits = update(stored).where(stored.id == client.id)
+        session.execute(waits.values(logouts_after=now + timedelta(seconds=delay)))
+        session.execute(
+            update(_stored)
+            .where(*of_client, _stored.first_attempt_at.is_(None))
+            .values(first_attempt_at=now)
+        )
+        too_old = _stored.first_attempt_at < now - timedelta(seconds=sum(MAIL_DELAYS))
+        ended = delete(_stored).where(*of_client, too_old).returning(_stored.sid)
+        given_up = {*session.scalars(ended)}
+        if given_up:
+            ports.metrics.count(LOGOUT_REPORTS, "given_up", amount=len(given_up))
+            record(ports, actor, session, _failure(client, problem))
+
+
+def _delay(ports: Ports, attempts: int) -> float | None:
+    return delay_before(attempts, MAIL_DELAYS, ports.randomness.secret(1)[0] / 255)
+
+
+def _failure(client: OAuthClient, reason: str) -> Change:
+    after = {"reason": reason}
+    return Change("oauth_client.logout_failed", CLIENT, client.id, client.name, after=after)
+
+
+def _release(ports: Ports, client: OAuthClient) -> None:
+    """Put a client that was reached at the end of the line."""
+    stored = OAuthClientRecord
+    with ports.database.transaction() as session:
+        session.execute(
+            update(stored)
+            .where(stored.id == client.id)
+            .values(logouts_after=ports.clock.now(), logout_failures=0)
+        )
+
+
+def _drop_all(ports: Ports, client: OAuthClient) -> int:
+    """Delete what a client isn't told; return how much."""
+    of_client = _stored.client_id == client.id, HAS_ENDED
+    with ports.database.transaction() as session:
+        dropped = session.scalars(delete(_stored).where(*of_client).returning(_stored.id)).all()
+    _release(ports, client)
+    return len(dropped)
+
+
+def _rows_of(client: OAuthClient, ended: _Ended) -> tuple[ColumnElement[bool], ...]:
+    return _stored.client_id == client.id, _stored.sid == ended.sid, HAS_ENDED
+
+
 def _drop(
-    ports: Ports, ended: _Ended, actor: Actor | None = None, entry: Change | None = None
+    ports: Ports,
+    client: OAuthClient,
+    ended: _Ended,
+    actor: Actor | None = None,
+    entry: Change | None = None,
 ) -> None:
     with ports.database.transaction() as session:
-        session.execute(delete(_stored).where(_stored.id == ended.id))
+        session.execute(delete(_stored).where(*_rows_of(client, ended)))
         if actor is not None and entry is not None:
             record(ports, actor, session, entry)

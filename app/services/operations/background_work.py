@@ -27,7 +27,7 @@ from app.services.deliveries.backlog import (
 )
 from app.services.deliveries.dispatch import oldest_waiting_for_worker
 from app.services.lists.filters import is_due
-from app.services.oauth.client_sessions import HAS_ENDED
+from app.services.oauth.client_sessions import HAS_ENDED, waits_for_worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,7 @@ class Backlog:
     endpoints: tuple[EndpointBacklog, ...]
     events: Waiting
     mails: Waiting
+    logouts: Waiting
     heartbeat_age: float | None
     backup_age: float | None
 
@@ -122,9 +123,13 @@ def read_backlog(ports: Ports, actor: Actor) -> Backlog:
     query = select(
         _count(one.where(OutboxEventRecord.closed_at.is_(None))),
         _count(one.where(is_due(OutboxMailRecord.next_attempt_at, now))),
+        _count(select(OAuthClientSessionRecord.sid).where(HAS_ENDED).distinct()),
+        select(func.min(OAuthClientSessionRecord.first_attempt_at))
+        .where(HAS_ENDED)
+        .scalar_subquery(),
     )
     with ports.database.reading() as session:
-        events, mails = session.execute(query).one()
+        events, mails, logouts, logout_since = session.execute(query).one()
     waiting = read_waiting(ports, MAX_COUNTED)
 
     def age(since: datetime | None) -> float:
@@ -137,6 +142,7 @@ def read_backlog(ports: Ports, actor: Actor) -> Backlog:
         read_endpoint_backlogs(ports, actor),
         Waiting(events, age(status.event_since)),
         Waiting(mails, age(status.mail_since)),
+        Waiting(logouts, age(logout_since)),
         None if status.beat_at is None else age(status.beat_at),
         None if status.backed_up_at is None else age(status.backed_up_at),
     )
@@ -159,9 +165,7 @@ _WAITING = {
         .where(is_due(OutboxMailRecord.next_attempt_at, _HOST_NOW))
         .exists(),
     ),
-    "logouts": select(OAuthClientSessionRecord.id)
-    .where(HAS_ENDED, OAuthClientSessionRecord.due_at <= _HOST_NOW)
-    .exists(),
+    "logouts": waits_for_worker(_HOST_NOW),
     "installations": select(AppInstallationRecord.id)
     .where(AppInstallationRecord.next_attempt_at <= _HOST_NOW)
     .exists(),

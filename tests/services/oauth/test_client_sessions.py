@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -10,8 +11,10 @@ import jwt
 import pytest
 from sqlalchemy import select
 
+from app.adapters.metrics import PrometheusMetrics
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor
 from app.domain.oauth import DEFAULT_SCOPES, OFFLINE, OAuthClient
+from app.domain.values.ids import to_global_id
 from app.domain.values.installation import Hold
 from app.models import AuditRecord, OAuthClientSessionRecord, SessionRecord
 from app.ports import Ports
@@ -32,7 +35,7 @@ from app.services.oauth.grants import (
     use_code,
     use_refresh_token,
 )
-from app.services.operations.background_work import find_waiting_work
+from app.services.operations.background_work import Waiting, find_waiting_work, read_backlog
 from app.services.operations.cleanup import clean_up
 from app.services.operations.holds import Held, count_held
 from app.services.sign_in.sessions import deactivate_all_tokens
@@ -226,6 +229,127 @@ def test_refusal_and_lost_connections_are_told_apart(ports: Ports, clock: FakeCl
         pass
     assert len(http.requests) == 3
     assert report_ended_sessions(refusing, WORKER) == 0
+
+
+@pytest.mark.both_databases
+def test_client_that_cannot_be_reached_delays_no_other(ports: Ports, clock: FakeClock) -> None:
+    slow_at, slow_again = "https://slow.example.com/logout", timedelta(seconds=33)
+    slow, fast = client_of(ports, "Slow", slow_at), client_of(ports, "Fast")
+    for client in (slow, slow, slow, fast):
+        sign_out_of_hosted_pages(ports, joined(ports, client))
+    sent, http = with_answers(ports)
+    is_lost = True
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        if request.url == slow_at and is_lost:
+            clock.pass_(seconds=5)
+            raise CallFailed(CallFault.TIMEOUT, "It didn't answer in time.")
+        return HttpResponse(200)
+
+    http.answer = answer
+    while report_ended_sessions(sent, WORKER):
+        pass
+    # One call tells that it can't be reached; its other reports wait with it.
+    assert [request.url for request in http.requests] == [slow_at, TOLD_AT]
+    assert "logouts" not in find_waiting_work(ports, WORKER)
+    sign_out_of_hosted_pages(ports, joined(ports, slow))
+    sign_out_of_hosted_pages(ports, joined(ports, fast))
+    while report_ended_sessions(sent, WORKER):
+        pass
+    assert [request.url for request in http.requests[2:]] == [TOLD_AT]
+    clock.pass_(seconds=slow_again.seconds)
+    assert "logouts" in find_waiting_work(ports, WORKER)
+    assert report_ended_sessions(sent, WORKER) > 0
+    assert report_ended_sessions(sent, WORKER) == 0
+    waiting = read_backlog(ports, WORKER).logouts
+    assert (waiting.number, waiting.seconds > 30) == (4, True)
+    # It waits longer each time, an hour at most, and gets all when it answers.
+    for _ in range(9):
+        clock.pass_(hours=2)
+        while report_ended_sessions(sent, WORKER):
+            pass
+    assert len(http.requests) == 3 + 1 + 9
+    is_lost = False
+    clock.pass_(minutes=67)
+    while report_ended_sessions(sent, WORKER):
+        pass
+    assert len(http.requests) == 13 + 4
+    assert read_backlog(ports, WORKER).logouts == Waiting(0, 0.0)
+
+
+def test_report_to_a_client_that_cannot_be_reached_ends_after_two_days(
+    ports: Ports, clock: FakeClock
+) -> None:
+    client = client_of(ports)
+    for _ in range(2):
+        sign_out_of_hosted_pages(ports, joined(ports, client))
+
+    def lost(_request: HttpRequest) -> HttpResponse:
+        raise CallFailed(CallFault.TIMEOUT, "It didn't answer in time.")
+
+    sent, http = with_answers(ports)
+    http.answer, metrics = lost, PrometheusMetrics()
+    sent = replace(sent, metrics=metrics)
+    for hours in (0, 30, 30):
+        clock.pass_(hours=hours)
+        assert report_ended_sessions(sent, WORKER) == 2
+    with ports.database.reading() as session:
+        assert session.scalar(select(OAuthClientSessionRecord.id)) is None
+        failed = AuditRecord.action == "oauth_client.logout_failed"
+        entry = session.scalars(select(AuditRecord).where(failed)).one()
+    assert entry.after == {"reason": "It didn't answer in time."}
+    shown = metrics.render([]).decode()
+    assert 'latchkey_logout_reports_total{result="failed"} 3.0' in shown
+    assert 'latchkey_logout_reports_total{result="given_up"} 2.0' in shown
+
+
+def test_each_client_gets_its_turn(ports: Ports, clock: FakeClock) -> None:
+    """A client that answers, but slowly and with much to report, waits for the others in turn."""
+    slow_at = "https://slow.example.com/logout"
+    slow, fast = client_of(ports, "Slow", slow_at), client_of(ports, "Fast")
+    for client in (slow, slow, slow, slow, fast):
+        sign_out_of_hosted_pages(ports, joined(ports, client))
+    sent, http = with_answers(ports)
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        clock.pass_(seconds=4 if request.url == slow_at else 0)
+        return HttpResponse(200)
+
+    http.answer = answer
+    while report_ended_sessions(sent, WORKER):
+        pass
+    assert [one.url for one in http.requests] == [slow_at, slow_at, TOLD_AT, slow_at, slow_at]
+
+
+def test_one_report_that_fails_holds_up_no_other_of_its_client(ports: Ports) -> None:
+    client = client_of(ports)
+    people = [joined(ports, client) for _ in range(2)]
+    sent, http = with_answers(ports)
+    for person in people:
+        sign_out_of_hosted_pages(ports, person)
+    statuses = iter((500, 200))
+    http.answer = lambda _request: HttpResponse(next(statuses))
+    while report_ended_sessions(sent, WORKER):
+        pass
+    assert len(http.requests) == 2
+    assert read_backlog(ports, WORKER).logouts.number == 1
+
+
+def test_pairwise_client_is_told_of_its_own_subject(ports: Ports) -> None:
+    user = make_user(ports)
+    shown = {}
+    for name in ("Forum", "Board"):
+        client = make_client(ports, name, is_pairwise=True, backchannel_logout_uri=TOLD_AT).client
+        person = person_at_pages(ports, user)
+        join(ports, client, person)
+        sign_out_of_hosted_pages(ports, person)
+        sent, http = with_answers(ports)
+        while report_ended_sessions(sent, WORKER):
+            pass
+        shown[name] = claims_of(ports, http.requests[0], client)["sub"]
+        assert shown[name] == client.subject_of(user)
+        assert to_global_id("User", user) not in str(shown)
+    assert shown["Forum"] != shown["Board"]
 
 
 def joined(ports: Ports, client: OAuthClient) -> Actor:
