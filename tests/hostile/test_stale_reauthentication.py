@@ -2,10 +2,10 @@
 
 import ast
 import inspect
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -307,7 +307,11 @@ def _names_in_functions(file: Path) -> dict[str, set[str]]:
     }
 
 
+def _is_declared(value: Any) -> bool:
+    return inspect.isfunction(value) and _needs_proof(value)
+
+
 @cache
-def _is_declared(value: Hashable) -> bool:
-    declared = REGISTER.get(name_of(value)) if inspect.isfunction(value) else None
-    return declared is not None and (declared.proof is not None or _calls_declared(value))
+def _needs_proof(use_case: FunctionType) -> bool:
+    declared = REGISTER.get(name_of(use_case))
+    return declared is not None and (declared.proof is not None or _calls_declared(use_case))
