@@ -59,13 +59,7 @@ with imported_when_used():
     from app.adapters import images, metrics, traces
     from app.adapters.database import backups, platform_database
     from app.adapters.http import guarded_http, identity_provider
-    from app.adapters.keys import (
-        encryption,
-        password_strength,
-        passwords,
-        second_factors,
-        signing_keys,
-    )
+    from app.adapters.keys import encryption, passwords, second_factors, signing_keys
     from app.adapters.mail import email_templates, own_templates
     from app.adapters.queue import delivery_queue, rate_limiter, throttle_redis, work_signal
     from app.graphql import payloads
@@ -119,7 +113,7 @@ def connect(
         signatures=deferred(lambda: signing_keys.DetachedSignatures()),
         passwords=hasher,
         passkeys=deferred(lambda: second_factors.WebAuthnPasskeys()),
-        password_strength=deferred(lambda: password_strength.ZxcvbnStrength()),
+        password_strength=deferred(lambda: passwords.ZxcvbnStrength()),
         throttle=_throttle(database, settings.redis_url),
         rate_limiter=deferred(
             lambda: rate_limiter.connect_rate_limiter(clock, settings.redis_url)

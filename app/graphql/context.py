@@ -7,7 +7,7 @@ from graphql import GraphQLError, GraphQLResolveInfo
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.values.unchanging import unchanging
-from app.graphql.loaders.root_field import Loaders, make_loaders
+from app.graphql.loaders import Loaders, make_loaders
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
 from app.services.sign_in.tokens import Verified

@@ -18,15 +18,13 @@ from app.graphql.events import EVENT_TYPES, Subscription
 from app.graphql.federation import FederationQueries
 from app.graphql.root_fields.accounts import AccountMutations, AvatarMutations, PasswordMutations
 from app.graphql.root_fields.addresses import CustomerAddressMutations, OwnAddressMutations
-from app.graphql.root_fields.app_tokens import AppTokenMutations
 from app.graphql.root_fields.apps import AppInstallationMutations, AppMutations, AppQueries
 from app.graphql.root_fields.customers import CustomerMutations
 from app.graphql.root_fields.groups import GroupMutations, GroupQueries
-from app.graphql.root_fields.mails import MailQueries
 from app.graphql.root_fields.metadata import MetadataMutations
 from app.graphql.root_fields.products import ProductMutations, ProductQueries
 from app.graphql.root_fields.sales import CheckoutMutations, OrderMutations, SaleQueries
-from app.graphql.root_fields.shop import ChannelMutations, ShopMutations, ShopQueries
+from app.graphql.root_fields.shop import ChannelMutations, MailQueries, ShopMutations, ShopQueries
 from app.graphql.root_fields.sign_in_events import SignInEventQueries
 from app.graphql.root_fields.single_sign_on import (
     ExternalMutations,
@@ -34,6 +32,7 @@ from app.graphql.root_fields.single_sign_on import (
     PluginQueries,
 )
 from app.graphql.root_fields.tokens import (
+    AppTokenMutations,
     EmailCodeMutations,
     SecondFactorMutations,
     SessionMutations,

@@ -21,7 +21,6 @@ from app.models.commerce import (
     OrderRecord,
     ProductRecord,
 )
-from app.models.console import FormAnswerRecord, FormSubmissionRecord, SavedFilterRecord
 from app.models.imports import ImportedPasswordRecord, ImportedRowRecord, ImportRecord
 from app.models.logs import (
     AppPermissionUseRecord,
@@ -50,9 +49,13 @@ from app.models.sign_in import (
     AccountLinkRecord,
     AuthenticatorAppRecord,
     EmailCodeRecord,
+    ExternalIdentityRecord,
+    IdentityProviderRecord,
     KnownDeviceRecord,
+    OidcStateRecord,
     PasskeyRecord,
     PasswordGuessRecord,
+    ProviderTokenRecord,
     RecoveryCodeRecord,
     ResetRequestRecord,
     SecondFactorChallengeRecord,
@@ -60,19 +63,16 @@ from app.models.sign_in import (
     ThrottleAddressRecord,
     ThrottleUserRecord,
 )
-from app.models.single_sign_on import (
-    ExternalIdentityRecord,
-    IdentityProviderRecord,
-    OidcStateRecord,
-    ProviderTokenRecord,
-)
 from app.models.users import (
     AddressRecord,
     AvatarRecord,
+    FormAnswerRecord,
+    FormSubmissionRecord,
     GroupChannelRecord,
     GroupMemberRecord,
     GroupPermissionRecord,
     GroupRecord,
+    SavedFilterRecord,
     UserPermissionRecord,
     UserRecord,
 )

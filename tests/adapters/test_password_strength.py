@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.adapters.keys.password_strength import ZxcvbnStrength
+from app.adapters.keys.passwords import ZxcvbnStrength
 from app.domain.passwords.passwords import Strength, own_words, password_problems
 
 STRENGTH = ZxcvbnStrength()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from typing_extensions import override
 
-from app.adapters.keys.password_strength import ZxcvbnStrength
+from app.adapters.keys.passwords import ZxcvbnStrength
 from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings

@@ -20,7 +20,7 @@ from sqlalchemy import update
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.graphql.loaders import accounts
+from app.graphql import loaders
 from app.graphql.schema import schema
 from app.models import AppExtensionRecord, DeliveryRecord
 from app.ports import Ports
@@ -240,7 +240,7 @@ def test_lists_of_many_parents_are_read_in_batches(
     size: int,
     batches: int,
 ) -> None:
-    monkeypatch.setattr(accounts, "MAX_AT_ONCE", 4)
+    monkeypatch.setattr(loaders, "MAX_AT_ONCE", 4)
     fields = f"id orders(first: {size}) {{ edges {{ node {{ id userEmail lines {{ id }} }} }} }}"
     query = f"{{ customers(first: 5) {{ edges {{ node {{ email note {fields} }} }} }} }}"
     with recorded_statements() as statements:
@@ -259,7 +259,7 @@ def test_lists_of_many_parents_are_read_in_batches(
 def test_parents_that_come_again_are_read_by_themselves(
     ports: Ports, api: ApiClient, manager: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts, "MAX_AT_ONCE", 8)  # four pages of an order and the row after it
+    monkeypatch.setattr(loaders, "MAX_AT_ONCE", 8)  # four pages of an order and the row after it
     buyers = [make_user(ports, f"{number}@example.com") for number in range(6)]
     first, *_, last = buyers
     in_turn = [*buyers, *(3 * [first, last])]
@@ -290,7 +290,7 @@ def test_parameters_of_a_statement_are_bounded_by_the_size_of_a_page(
     with ports.database.transaction() as session:
         with_link = EventType.ACCOUNT_SET_PASSWORD_REQUESTED.value
         session.execute(update(DeliveryRecord).values(event=with_link))
-    monkeypatch.setattr(accounts, "MAX_AT_ONCE", 6)
+    monkeypatch.setattr(loaders, "MAX_AT_ONCE", 6)
     query = "{ app { webhooks { eventDeliveries(first: 2) { edges { node { payload } } } } } }"
     with recorded_statements() as statements:
         answer = api.run(query, token)

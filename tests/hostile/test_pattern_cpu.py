@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.adapters.keys.password_strength import ZxcvbnStrength
+from app.adapters.keys.passwords import ZxcvbnStrength
 from app.console.frame.formatting import coloured_json
 from app.domain.accounts.emails import email_problem
 from app.domain.accounts.search import read_search

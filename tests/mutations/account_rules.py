@@ -68,14 +68,14 @@ ACCOUNTS = (
     ),
     Mutant(
         "A password has not leaked",
-        "app/adapters/keys/password_strength.py",
+        "app/adapters/keys/passwords.py",
         "return is_bad_password(text)",
         "return not text",
         "adapters/test_password_strength.py",
     ),
     Mutant(
         "A password is not guessable",
-        "app/adapters/keys/password_strength.py",
+        "app/adapters/keys/passwords.py",
         "is_guessable=estimated.guesses < GUESSES",
         "is_guessable=estimated.guesses < GUESSES // 100",
         "adapters/test_password_strength.py",

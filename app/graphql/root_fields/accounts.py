@@ -335,7 +335,7 @@ class SetPassword(TokenPayload):
     token = graphene.String()
     user = graphene.Field(_USER)
     second_factor_challenge = graphene.Field(
-        "app.graphql.types.second_factors.SecondFactorChallenge",
+        "app.graphql.types.users.SecondFactorChallenge",
         description="What to answer after the error SECOND_FACTOR_REQUIRED.",
     )
 

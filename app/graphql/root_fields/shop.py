@@ -1,4 +1,4 @@
-"""Show the shop and its channels, and change them."""
+"""Show the shop, its channels, emails and templates, and change them."""
 
 from enum import Enum
 from typing import Any
@@ -7,24 +7,37 @@ import graphene
 
 from app.domain.commerce.channels import ChannelChanges, NewChannel
 from app.domain.mails.mail import MailKind
+from app.domain.mails.mail_log import MailEntry, MailFilter
 from app.domain.mails.own_templates import OwnTemplate, TemplatePart
 from app.domain.shop.setting_table import SETTINGS, SettingKind
 from app.domain.shop.settings import PublicShop, ShopUpdate
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import ABSENT, Upload
+from app.domain.values.pages import Page
 from app.graphql.compatibility import constant_input, without_constants
+from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import Info
+from app.graphql.fields import key_in
 from app.graphql.root_fields.addresses import AddressInput, address_change
 from app.graphql.root_fields.metadata import metadata_input, pairs
 from app.graphql.root_fields.payloads import MutationPayload, errors_of, former_errors_of, mutation
-from app.graphql.types.mails import template_arguments, template_language
+from app.graphql.types.lists import moments_in
+from app.graphql.types.mails import MailFilterInput, template_arguments, template_language
 from app.services.commerce.channels import (
     create_channel,
     delete_channel,
     set_channel_active,
     update_channel,
 )
-from app.services.mails.mail_templates import reset_template, save_template, show_template
+from app.services.mails.mail_log import list_mails
+from app.services.mails.mail_templates import (
+    TemplateDetails,
+    TemplateEntry,
+    list_templates,
+    reset_template,
+    save_template,
+    show_template,
+)
 from app.services.shop.settings import (
     delete_logo,
     update_company_address,
@@ -387,3 +400,67 @@ class ChannelMutations(graphene.ObjectType):
 
 def _metadata(input: dict[str, Any]) -> tuple[tuple[tuple[str, str], ...], ...]:
     return pairs(input.get("metadata")), pairs(input.get("private_metadata"))
+
+
+MailCountableConnection = make_connection("Mail", "app.graphql.types.mails.Mail")
+
+
+class MailQueries(graphene.ObjectType):
+    """Which emails were sent, and the templates of emails."""
+
+    mail_templates = graphene.Field(
+        graphene.NonNull(graphene.List(graphene.NonNull("app.graphql.types.mails.MailTemplate"))),
+        description="The email templates in use. For staff with MANAGE_SETTINGS.",
+    )
+    mail_template = graphene.Field(
+        "app.graphql.types.mails.MailTemplateSources",
+        **template_arguments(),
+        version=graphene.Int(description="An earlier version; without it, the one in use."),
+        description=(
+            "The sources of an email template, or of the default. Null if there is no such "
+            "version. For staff with MANAGE_SETTINGS."
+        ),
+    )
+
+    mails = graphene.Field(
+        MailCountableConnection,
+        filter=MailFilterInput(),
+        **connection_arguments(),
+        description=(
+            "The mail log, newest first. For staff with MANAGE_STAFF, who see all emails, and "
+            "staff with MANAGE_USERS, who see those about customers."
+        ),
+    )
+
+    @staticmethod
+    def resolve_mails(_root: object, info: Info, **arguments: Any) -> Page[MailEntry]:
+        page = page_request("mails", arguments)
+        filter_ = _filter(arguments.get("filter") or {})
+        return list_mails(info.context.ports, info.context.actor, page, filter_)
+
+    @staticmethod
+    def resolve_mail_templates(_root: object, info: Info) -> tuple[TemplateEntry, ...]:
+        return list_templates(info.context.ports, info.context.actor)
+
+    @staticmethod
+    def resolve_mail_template(
+        _root: object,
+        info: Info,
+        kind: MailKind,
+        language_code: Enum | None = None,
+        version: int | None = None,
+    ) -> TemplateDetails | None:
+        language = template_language(language_code)
+        return show_template(info.context.ports, info.context.actor, kind, language, version or 0)
+
+
+def _filter(given: dict[str, Any]) -> MailFilter:
+    span = moments_in(given.get("created_at"))
+    user_id = given.get("user_id")
+    return MailFilter(
+        user_id=None if user_id is None else key_in(user_id, "User"),
+        status=given.get("status"),
+        since=None if span is None else span.gte,
+        until=None if span is None else span.lte,
+        text=given.get("search") or "",
+    )

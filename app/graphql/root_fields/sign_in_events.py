@@ -11,7 +11,7 @@ from app.graphql.connections import connection_arguments, make_connection, page_
 from app.graphql.context import Info
 from app.graphql.fields import key_in, own_id, text_or_null
 from app.graphql.types.lists import moments_in
-from app.graphql.types.second_factors import SecondFactorTypeEnum
+from app.graphql.types.users import SecondFactorTypeEnum
 from app.services.sign_in_log.events import list_sign_ins
 
 _METHODS = {

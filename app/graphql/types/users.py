@@ -1,13 +1,15 @@
-"""People and their avatars."""
+"""People and their avatars, sessions and second factors."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import graphene
 
+from app.domain import second_factors
 from app.domain.accounts import users as domain
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import avatar_path
+from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission, PermissionGroup, in_order
 from app.domain.commerce.channels import Channel
 from app.domain.commerce.sales import Checkout, OrderSummary
@@ -19,10 +21,12 @@ from app.domain.values.unchanging import unchanging
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node, connection_arguments, page_request
 from app.graphql.context import Info
+from app.graphql.fields import attribute, text_or_null
 from app.graphql.line_fields import order_where
 from app.graphql.metadata_fields import ObjectWithMetadata
+from app.services.second_factors import stored_factors
 from app.services.second_factors.stored_factors import ListedFactor
-from app.services.sign_in.sessions import list_sessions
+from app.services.sign_in.sessions import SESSION, list_sessions
 
 _ADDRESS = "app.graphql.types.addresses.Address"
 
@@ -129,11 +133,11 @@ class User(graphene.ObjectType):
     date_joined = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
     sessions = graphene.List(
-        graphene.NonNull("app.graphql.types.sessions.Session"),
+        graphene.NonNull("app.graphql.types.users.Session"),
         description="The user's sessions; null for other users.",
     )
     second_factors = graphene.List(
-        graphene.NonNull("app.graphql.types.second_factors.SecondFactor"),
+        graphene.NonNull("app.graphql.types.users.SecondFactor"),
         description=(
             "The user's second factors. Those of other users require MANAGE_USERS, those of "
             "staff MANAGE_STAFF."
@@ -261,3 +265,82 @@ def _addresses(user: domain.User, info: Info) -> tuple[Address, ...]:
     if not info.context.existing_key("User", user.id):
         return ()
     return info.context.loaders(info).accounts.addresses(user)
+
+
+_TYPES = {
+    "PASSKEY": "A passkey (WebAuthn), answered with `passkeyVerify`.",
+    "AUTHENTICATOR_APP": "One-time codes of an app, answered with `secondFactorVerify`.",
+    "RECOVERY_CODES": "Codes for a lost device, answered with `secondFactorVerify`.",
+}
+SecondFactorTypeEnum = graphene.Enum.from_enum(
+    second_factors.SecondFactorType,
+    name="SecondFactorTypeEnum",
+    description=lambda value: (
+        "What an account can have besides its password." if value is None else _TYPES[value.name]
+    ),
+)
+
+
+class SecondFactorChallenge(graphene.ObjectType):
+    """A request for a second factor. It can be answered once, with at most 5 attempts."""
+
+    challenge = graphene.NonNull(
+        graphene.String,
+        description="The argument of `secondFactorVerify` and `passkeyVerify`.",
+        resolver=attribute("token"),
+    )
+    expires_at = graphene.NonNull(
+        graphene.DateTime, description="Until when it can be answered: 5 minutes."
+    )
+    types = graphene.NonNull(
+        graphene.List(graphene.NonNull(SecondFactorTypeEnum)),
+        description="The ways to answer, for this account.",
+    )
+
+
+class SecondFactor(graphene.ObjectType):
+    """A passkey, an authenticator app, or a set of recovery codes."""
+
+    id = graphene.NonNull(graphene.ID)
+    type = graphene.NonNull(SecondFactorTypeEnum)
+    name = graphene.NonNull(
+        graphene.String, description="The passkey's name; empty for the other types."
+    )
+    created_at = graphene.NonNull(graphene.DateTime)
+    last_used_at = graphene.DateTime(description="When it was last used; null if never.")
+
+    def resolve_id(self: stored_factors.ListedFactor, _info: Info) -> str:
+        return to_global_id("SecondFactor", f"{self.type.value}:{self.key}")
+
+
+_ORIGINS = {
+    "PASSWORD": "With email and password.",
+    "OIDC": "With an identity provider.",
+    "NONE": "Neither.",
+}
+SessionOriginEnum = graphene.Enum.from_enum(
+    SessionOrigin,
+    name="SessionOriginEnum",
+    description=lambda value: (
+        ("How a session was started.") if value is None else _ORIGINS[value.name]
+    ),
+)
+
+
+class Session(graphene.ObjectType):
+    """A session of a signed-in user."""
+
+    id = graphene.NonNull(graphene.ID)
+    device = graphene.NonNull(graphene.String, description="The browser or program.")
+    address = text_or_null("address", description="The IP address the session was started from.")
+    created_at = graphene.NonNull(graphene.DateTime)
+    last_used_at = graphene.DateTime(description="Accurate to one minute.")
+    origin = graphene.NonNull(SessionOriginEnum, description="How the session was started.")
+    current = graphene.NonNull(
+        graphene.Boolean,
+        description="Whether this is the caller's current session.",
+        resolver=attribute("is_current"),
+    )
+
+    def resolve_id(self: SignedIn, _info: Info) -> str:
+        return to_global_id(SESSION, self.id)

@@ -1,7 +1,12 @@
-"""Loads what belongs to users and groups, and pages of nested lists, for all of a list at once."""
+"""What is read for whole lists of a response, not once for each item.
+
+Each root field has its own loaders: a mutation must see the changes of the one before it.
+"""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import islice
 from typing import Generic, TypeVar
 
@@ -11,11 +16,34 @@ from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User, sees_account
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import PermissionGroup
+from app.domain.commerce.channels import Channel
+from app.domain.commerce.sales import Checkout, OrderLine, OrderSummary
+from app.domain.deliveries.deliveries import Attempt, EventDelivery
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.metadata import Metadata
 from app.domain.values.pages import Page, PageRequest
 from app.ports import Ports
 from app.services.accounts.addresses import addresses_of_users
+from app.services.apps.installation_requests import show_manifest_logo
+from app.services.commerce.channels import (
+    all_channels,
+    channels_with_orders,
+    private_metadata_of_channels,
+    public_metadata_of_channels,
+)
+from app.services.commerce.checkouts import checkouts_of_users
+from app.services.commerce.orders import (
+    OrderFilter,
+    buyers_of_orders,
+    lines_of_orders,
+    orders_of_users,
+)
+from app.services.deliveries.lists import (
+    DeliveryFilter,
+    attempts_of_deliveries,
+    deliveries_of_webhooks,
+)
+from app.services.lists.filters import Where
 from app.services.metadata import (
     private_metadata_of_addresses,
     private_metadata_of_users,
@@ -129,43 +157,25 @@ class AccountLoader:
 
     def public_metadata(self, user: User) -> Metadata:
         """Return it; raises ``PermissionDenied`` as ``public_metadata_of_users`` does."""
-
-        def read(users: Collection[User]) -> Mapping[int, Metadata]:
-            return public_metadata_of_users(self._ports, self._actor, users, self._proven)
-
-        return self._load(user, self._public, read) or {}
+        return self._load(user, self._public, public_metadata_of_users, self._proven) or {}
 
     def private_metadata(self, user: User) -> Metadata:
         """Return it; raises ``PermissionDenied`` as ``private_metadata_of_users`` does."""
-
-        def read(users: Collection[User]) -> Mapping[int, Metadata]:
-            return private_metadata_of_users(self._ports, self._actor, users)
-
-        return self._load(user, self._private, read) or {}
+        return self._load(user, self._private, private_metadata_of_users) or {}
 
     def addresses(self, user: User) -> tuple[Address, ...]:
         """Return them; raises ``PermissionDenied`` as ``addresses_of_users`` does."""
-
-        def read(users: Collection[User]) -> Mapping[int, tuple[Address, ...]]:
-            return addresses_of_users(self._ports, self._actor, users, self._proven)
-
-        return self._load(user, self._addresses, read) or ()
+        return self._load(user, self._addresses, addresses_of_users, self._proven) or ()
 
     def address_metadata(self, address: Address) -> Metadata:
         """Return the public metadata; raises as ``public_metadata_of_addresses`` does."""
-
-        def read(keys: Collection[int]) -> Mapping[int, Metadata]:
-            return public_metadata_of_addresses(self._ports, self._actor, keys, self._proven)
-
-        return self._load_address(address, self._address_public, read)
+        return self._load_address(
+            address, self._address_public, public_metadata_of_addresses, self._proven
+        )
 
     def private_address_metadata(self, address: Address) -> Metadata:
         """Return the private metadata; raises as ``private_metadata_of_addresses`` does."""
-
-        def read(keys: Collection[int]) -> Mapping[int, Metadata]:
-            return private_metadata_of_addresses(self._ports, self._actor, keys)
-
-        return self._load_address(address, self._address_private, read)
+        return self._load_address(address, self._address_private, private_metadata_of_addresses)
 
     def keep_address(self, address: Address) -> None:
         """Load what the caller sees of an address that is deleted next."""
@@ -175,19 +185,13 @@ class AccountLoader:
 
     def note(self, user: User) -> str | None:
         """Return it; raises ``PermissionDenied`` as ``notes_of_users`` does."""
-
-        def read(users: Collection[User]) -> Mapping[int, str]:
-            return notes_of_users(self._ports, self._actor, users)
-
-        return self._load(user, self._notes, read) or None
+        return self._load(user, self._notes, notes_of_users) or None
 
     def external_reference(self, user: User) -> str | None:
         """Return it; raises ``PermissionDenied`` as ``external_references_of_users`` does."""
-
-        def read(users: Collection[User]) -> Mapping[int, str]:
-            return external_references_of_users(self._ports, self._actor, users, self._proven)
-
-        return self._load(user, self._references, read) or None
+        return (
+            self._load(user, self._references, external_references_of_users, self._proven) or None
+        )
 
     def keep(self, user: User) -> None:
         """Load what the caller sees of ``user``, who is deleted next."""
@@ -212,22 +216,19 @@ class AccountLoader:
 
     def second_factors(self, user: User) -> tuple[ListedFactor, ...]:
         """Return them; raises ``PermissionDenied`` as ``second_factors_of_users`` does."""
-
-        def read(users: Collection[User]) -> Mapping[int, tuple[ListedFactor, ...]]:
-            return second_factors_of_users(self._ports, self._actor, users, self._owners)
-
-        return self._load(user, self._factors, read) or ()
+        return self._load(user, self._factors, second_factors_of_users, self._owners) or ()
 
     def _load_address(
         self,
         address: Address,
         loaded: dict[int, Metadata],
-        read: Callable[[Collection[int]], Mapping[int, Metadata]],
+        read: Callable[..., Mapping[int, Metadata]],
+        *proven: Collection[int],
     ) -> Metadata:
         if address.id not in loaded:
             keys = dict.fromkeys((address.id, *self._addresses_like(address)))
             missing = [key for key in keys if key not in loaded][:MAX_AT_ONCE]
-            found = read(missing)
+            found = read(self._ports, self._actor, missing, *proven)
             loaded |= {key: found.get(key, {}) for key in missing}
         return loaded[address.id]
 
@@ -249,7 +250,8 @@ class AccountLoader:
         self,
         user: User,
         loaded: dict[int, Loaded],
-        read: Callable[[Collection[User]], Mapping[int, Loaded]],
+        read: Callable[..., Mapping[int, Loaded]],
+        *proven: Collection[int],
     ) -> Loaded | None:
         if user.id not in loaded:
             # Callers who see one of the customers, or of the staff, see them all.
@@ -259,7 +261,8 @@ class AccountLoader:
                 for one in others
                 if one.is_staff == user.is_staff and one.id != user.id and one.id not in loaded
             )
-            loaded |= read([user, *islice(missing, MAX_AT_ONCE - 1)])
+            users = [user, *islice(missing, MAX_AT_ONCE - 1)]
+            loaded |= read(self._ports, self._actor, users, *proven)
         return loaded.get(user.id)
 
 
@@ -341,3 +344,237 @@ class PageLoader(Generic[Item]):
         known.update(new)
         self._loaded[name] = read(new)
         return self._loaded[name][parent]
+
+
+class ChannelLoader:
+    """The channels under one root field, read when the first one is needed."""
+
+    def __init__(self, ports: Ports, actor: Actor) -> None:
+        self._ports = ports
+        self._actor = actor
+        self._public: dict[int, Metadata] = {}
+        self._private: dict[int, Metadata] = {}
+
+    @cached_property
+    def all(self) -> tuple[Channel, ...]:
+        """Return every channel by slug."""
+        return all_channels(self._ports)
+
+    @cached_property
+    def with_orders(self) -> frozenset[int]:
+        """Return the keys of those with orders; raises as ``channels_with_orders`` does."""
+        return channels_with_orders(self._ports, self._actor)
+
+    def of_keys(self, keys: Collection[int] | None) -> tuple[Channel, ...]:
+        """Return the channels with these keys by slug, all of them for ``None``."""
+        return tuple(one for one in self.all if keys is None or one.id in keys)
+
+    def of(self, key: int) -> Channel:
+        """Return the channel of a cart or an order; if it was deleted meanwhile, another one."""
+        return next((one for one in self.all if one.id == key), self.all[0])
+
+    def named(self, slug: str) -> Channel | None:
+        """Return the channel of a slug; the only active one without a slug."""
+        if slug:
+            return next((one for one in self.all if one.slug == slug), None)
+        active = [one for one in self.all if one.is_active]
+        return active[0] if len(active) == 1 else None
+
+    def public_metadata(self, channel: Channel) -> Metadata:
+        """Return it; empty for a deleted channel."""
+        return self._metadata(channel, self._public, public_metadata_of_channels)
+
+    def private_metadata(self, channel: Channel) -> Metadata:
+        """Return it; raises ``PermissionDenied`` as ``private_metadata_of_channels`` does."""
+        return self._metadata(channel, self._private, private_metadata_of_channels)
+
+    def _metadata(
+        self,
+        channel: Channel,
+        loaded: dict[int, Metadata],
+        read: Callable[[Ports, Actor, Collection[int]], Mapping[int, Metadata]],
+    ) -> Metadata:
+        if channel.id not in loaded:
+            keys = {channel.id, *(one.id for one in self.all)}
+            found = read(self._ports, self._actor, sorted(keys))
+            loaded |= {key: found.get(key, {}) for key in keys}
+        return loaded[channel.id]
+
+
+class DeliveryLoader:
+    """The webhooks under one root field; a list adds all of its webhooks first."""
+
+    def __init__(self, ports: Ports, actor: Actor) -> None:
+        self._ports = ports
+        self._actor = actor
+        self._webhooks = ListedKeys()
+        self._listed = ListedKeys()
+        self._deliveries: PageLoader[EventDelivery] = PageLoader()
+        self._attempts: PageLoader[Attempt] = PageLoader()
+
+    def add_webhooks(self, info: GraphQLResolveInfo, keys: Iterable[int]) -> None:
+        """Note the webhooks of the lists at the field of ``info``."""
+        self._webhooks.add(info, keys)
+
+    def deliveries(
+        self,
+        info: GraphQLResolveInfo,
+        webhook: int,
+        request: PageRequest,
+        filter_: DeliveryFilter,
+        *,
+        oldest_first: bool = False,
+    ) -> Page[EventDelivery]:
+        """Return a page; raises ``PermissionDenied`` as ``deliveries_of_webhooks`` does."""
+
+        def read(webhooks: Collection[int]) -> Mapping[int, Page[EventDelivery]]:
+            found = deliveries_of_webhooks(
+                self._ports, self._actor, webhooks, request, filter_, oldest_first=oldest_first
+            )
+            self._listed.add(info, (one.id for page in found.values() for one in page.items))
+            return found
+
+        webhooks = partial(self._webhooks.following, info, webhook)
+        return self._deliveries.page(
+            info, (request, (filter_, oldest_first)), webhook, webhooks, read
+        )
+
+    def attempts(
+        self,
+        info: GraphQLResolveInfo,
+        delivery: int,
+        request: PageRequest,
+        *,
+        oldest_first: bool = False,
+    ) -> Page[Attempt]:
+        """Return a page; raises ``PermissionDenied`` as ``attempts_of_deliveries`` does."""
+
+        def read(deliveries: Collection[int]) -> Mapping[int, Page[Attempt]]:
+            return attempts_of_deliveries(
+                self._ports, self._actor, deliveries, request, oldest_first=oldest_first
+            )
+
+        deliveries = partial(self._listed.following, info, delivery)
+        return self._attempts.page(info, (request, oldest_first), delivery, deliveries, read)
+
+
+class OrderLoader:
+    """The orders of the lists under one root field; a list adds all of its orders first."""
+
+    def __init__(self, ports: Ports, actor: Actor, accounts: AccountLoader) -> None:
+        self._ports = ports
+        self._actor = actor
+        self._accounts = accounts
+        self._listed = ListedKeys()
+        self._buyer_ids: dict[int, int | None] = {}
+        self._lines: dict[int, tuple[OrderLine, ...]] = {}
+        self._buyers: dict[Place, dict[int, User | None]] = {}
+        self._orders: PageLoader[OrderSummary] = PageLoader()
+        self._checkouts: PageLoader[Checkout] = PageLoader()
+
+    def add_orders(self, info: GraphQLResolveInfo, orders: Iterable[OrderSummary]) -> None:
+        """Note orders of the lists at the field of ``info``, which the caller can see."""
+        buyer_ids = {order.id: order.user_id for order in orders}
+        self._buyer_ids |= buyer_ids
+        self._listed.add(info, buyer_ids)
+
+    def orders(
+        self,
+        info: GraphQLResolveInfo,
+        user_id: int,
+        request: PageRequest,
+        where: Where[OrderFilter] | None = None,
+    ) -> Page[OrderSummary]:
+        """Return a person's page; raises ``PermissionDenied`` as ``orders_of_users`` does."""
+
+        def read(user_ids: Collection[int]) -> Mapping[int, Page[OrderSummary]]:
+            found = orders_of_users(self._ports, self._actor, user_ids, request, where)
+            self.add_orders(info, (order for page in found.values() for order in page.items))
+            return found
+
+        people = partial(self._following, info, user_id)
+        return self._orders.page(info, (request, where), user_id, people, read)
+
+    def checkouts(
+        self, info: GraphQLResolveInfo, user_id: int, request: PageRequest
+    ) -> Page[Checkout]:
+        """Return a person's page; raises ``PermissionDenied`` as ``checkouts_of_users`` does."""
+
+        def read(user_ids: Collection[int]) -> Mapping[int, Page[Checkout]]:
+            return checkouts_of_users(self._ports, self._actor, user_ids, request)
+
+        people = partial(self._following, info, user_id)
+        return self._checkouts.page(info, (request, None), user_id, people, read)
+
+    def lines(self, info: GraphQLResolveInfo, order: OrderSummary) -> tuple[OrderLine, ...]:
+        """Return the lines of an order of a list."""
+        if order.id not in self._lines:
+            orders = self._listed.following(info, order.id)
+            missing = [key for key in orders if key not in self._lines]
+            found = lines_of_orders(self._ports, self._actor, missing)
+            self._lines |= {key: found.get(key, ()) for key in missing}
+        return self._lines[order.id]
+
+    def buyer(self, info: GraphQLResolveInfo, order: OrderSummary) -> User | None:
+        """Return another person who placed an order of a list, if the caller can see them."""
+        if order.user_id is None:
+            return None
+        loaded = self._buyers.setdefault(place(info), {})
+        if order.user_id not in loaded:
+            orders = self._listed.following(info, order.id)
+            keys = dict.fromkeys((order.user_id, *map(self._buyer_ids.get, orders)))
+            unneeded = {self._actor.user_id, *loaded}
+            missing = [key for key in keys if key is not None and key not in unneeded]
+            found = buyers_of_orders(self._ports, self._actor, missing)
+            loaded |= {key: found.get(key) for key in missing}
+            self._accounts.add_users(info, [found[key] for key in missing if key in found])
+        return loaded.get(order.user_id)
+
+    def _following(self, info: GraphQLResolveInfo, user_id: int, size: int) -> Sequence[int]:
+        """Return a person and those listed after them, as far as the caller sees as much of them.
+
+        Everyone sees their own orders and carts. Callers who see one other person's see all.
+        """
+        own = self._actor.user_id
+        if user_id == own:
+            return (user_id,)
+        return [key for key in self._accounts.following(info, user_id, size) if key != own]
+
+
+class LogoLoader:
+    """The logos that manifests name, each fetched once however often it is asked for."""
+
+    def __init__(self, ports: Ports, actor: Actor) -> None:
+        self._ports = ports
+        self._actor = actor
+        self._found: dict[str, Mapping[int, bytes]] = {}
+
+    def of(self, url: str) -> Mapping[int, bytes]:
+        """Return the logo at ``url`` by size; empty for none."""
+        if url not in self._found:
+            self._found[url] = show_manifest_logo(self._ports, self._actor, url)
+        return self._found[url]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaders:
+    """What loads the objects of the lists under a root field."""
+
+    accounts: AccountLoader
+    channels: ChannelLoader
+    groups: GroupLoader
+    orders: OrderLoader
+    deliveries: DeliveryLoader
+    logos: LogoLoader
+
+
+def make_loaders(
+    ports: Ports, actor: Actor, proven: Collection[int], owners: Collection[int]
+) -> Loaders:
+    """Return loaders that have read nothing; ``AccountLoader`` explains the arguments."""
+    accounts = AccountLoader(ports, actor, proven, owners)
+    groups = GroupLoader(ports, actor, accounts)
+    orders = OrderLoader(ports, actor, accounts)
+    channels = ChannelLoader(ports, actor)
+    deliveries, logos = DeliveryLoader(ports, actor), LogoLoader(ports, actor)
+    return Loaders(accounts, channels, groups, orders, deliveries, logos)
