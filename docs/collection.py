@@ -16,28 +16,32 @@ from docs.collection_selection import selection
 FORMAT = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 _ID = "6c6b0f6e-0000-4000-8000-6c617463686b"
 _SUBJECTS = {
-    "tokens": "Sign-in and tokens",
-    "single_sign_on": "Single sign-on",
-    "passwords": "Passwords",
-    "accounts": "Own account",
-    "users": "People",
-    "customers": "People",
-    "groups": "Permission groups",
-    "addresses": "Addresses",
-    "metadata": "Metadata",
-    "federation": "Federated graph",
-    "shop": "Shop",
-    "apps": "Apps",
-    "app_tokens": "Apps",
-    "webhooks": "Webhooks",
-    "channels": "Channels",
-    "products": "Products",
-    "sales": "Checkouts and orders",
-    "sign_in_events": "Sign-in log",
-    "mails": "Mail log",
+    "Sign-in and tokens": (
+        "TokenMutations",
+        "EmailCodeMutations",
+        "SecondFactorMutations",
+        "SessionMutations",
+    ),
+    "Single sign-on": ("ExternalMutations", "PluginQueries", "PluginMutations"),
+    "Passwords": ("PasswordMutations",),
+    "Own account": ("AccountMutations", "AvatarMutations"),
+    "People": ("UserQueries", "StaffMutations", "CustomerMutations"),
+    "Permission groups": ("GroupQueries", "GroupMutations"),
+    "Addresses": ("OwnAddressMutations", "CustomerAddressMutations"),
+    "Metadata": ("MetadataMutations",),
+    "Federated graph": ("FederationQueries",),
+    "Shop": ("ShopQueries", "ShopMutations"),
+    "Apps": ("AppQueries", "AppMutations", "AppInstallationMutations", "AppTokenMutations"),
+    "Webhooks": ("WebhookQueries", "WebhookMutations", "DryRunMutations"),
+    "Channels": ("ChannelMutations",),
+    "Products": ("ProductQueries", "ProductMutations"),
+    "Checkouts and orders": ("SaleQueries", "CheckoutMutations", "OrderMutations"),
+    "Sign-in log": ("SignInEventQueries",),
+    "Mail log": ("MailQueries",),
 }
-"""The subject of the operations of each module, in the order of the collection."""
+"""The folders of the collection in order, each with the classes of its operations."""
 
+_SUBJECT_OF = {name: subject for subject, names in _SUBJECTS.items() for name in names}
 _INSTEAD_OF_ID = frozenset({"email", "externalReference"})
 _LEFT_OUT = frozenset(
     {
@@ -98,7 +102,7 @@ def printed_collection() -> str:
 
 
 def _collection() -> dict[str, Any]:
-    folders: dict[str, list[dict[str, Any]]] = {title: [] for title in _SUBJECTS.values()}
+    folders: dict[str, list[dict[str, Any]]] = {title: [] for title in _SUBJECTS}
     for title, operation, field, name in _operations():
         folders[title].append(_item(operation, name, field))
     for requests in folders.values():
@@ -126,8 +130,8 @@ def _operations() -> Iterator[tuple[str, OperationType, GraphQLField, str]]:
         for name, field in root.fields.items() if root else ():
             if getattr(field.resolve, "constant", False):
                 continue
-            module = field.resolve.__module__
-            yield _SUBJECTS[module.rpartition(".")[2]], operation, field, name
+            declared_in = field.resolve.__qualname__.partition(".")[0]
+            yield _SUBJECT_OF[declared_in], operation, field, name
 
 
 def _item(operation: OperationType, name: str, field: GraphQLField) -> dict[str, Any]:

@@ -52,6 +52,19 @@ def test_collection_has_every_operation_once() -> None:
     assert sorted(item["name"] for item in items()) == sorted(operations)
 
 
+def test_each_operation_is_in_the_folder_of_its_subject() -> None:
+    folders = {
+        folder["name"]: {item["name"] for item in folder["item"]}
+        for folder in json.loads(FILE.read_text())["item"]
+    }
+
+    assert all(folders.values()), folders
+    assert "passwordChange" in folders["Passwords"]
+    assert "channelCreate" in folders["Channels"]
+    assert "appTokenCreate" in folders["Apps"]
+    assert "mails" in folders["Mail log"]
+
+
 def test_queries_of_the_collection_are_valid() -> None:
     problems = [
         f"{item['name']}: {problem}"
