@@ -184,6 +184,27 @@ OPENID_PROVIDER = (
         "hostile/test_reverts.py",
     ),
     Mutant(
+        "A new grant has no scope that its client doesn't have",
+        _GRANTS,
+        "    asked = asked.within(client.scopes)\n",
+        "",
+        _GRANT_TESTS,
+    ),
+    Mutant(
+        "Refresh tokens end when the client loses offline access",
+        _GRANTS,
+        " or not stays_connected(judged.found):",
+        ":",
+        _GRANT_TESTS,
+    ),
+    Mutant(
+        "A refresh token that can't be used isn't active",
+        "app/services/oauth/client_tokens.py",
+        "return found.token if works else None",
+        "return found.token",
+        _GRANT_TESTS,
+    ),
+    Mutant(
         "The client of the command line can't be deleted",
         _CLIENTS,
         "        if client.is_built_in:\n",

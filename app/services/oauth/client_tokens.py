@@ -33,7 +33,7 @@ from app.services.authorization.shop_state import Lookup
 from app.services.identity.own_tokens import verify_own_token
 from app.services.identity.stored_apps import store_token
 from app.services.oauth.clients import app_token_name, is_app_token_of, note_use
-from app.services.oauth.grants import end_grant, judge_grant
+from app.services.oauth.grants import end_grant, judge_grant, stays_connected
 
 MAX_ASSERTION_LIFETIME = timedelta(minutes=10)
 
@@ -108,9 +108,13 @@ def find_issued_token(
         return _find_app_token(ports, client, token)
     found = _find_issued(ports, actor, client, token)
     try:
-        return None if found is None or judge_grant(found.lookup) is None else found.token
+        judged = None if found is None else judge_grant(found.lookup)
     except TrafficClosed:
         return None
+    if found is None or judged is None:
+        return None
+    works = stays_connected(judged.found) or not found.token.is_refresh
+    return found.token if works else None
 
 
 def _find_app_token(ports: Ports, client: OAuthClient, token: str) -> IssuedToken | None:

@@ -178,7 +178,7 @@ def find_waiting_device(ports: Ports, actor: Actor, user_code: str) -> WaitingDe
         if row is None:
             raise Refused(_UNKNOWN)
         stored, client = row
-        scopes = frozenset(stored.scope.split())
+        scopes = frozenset(stored.scope.split()) & frozenset(client.scopes.split())
         here = select(SessionRecord.in_console).where(SessionRecord.id == actor.session_id)
         if privileged(scopes) and not session.scalar(here):
             raise Refused(_ONLY_IN_CONSOLE)

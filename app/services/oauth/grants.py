@@ -295,10 +295,12 @@ def begin_grant(
 ) -> BegunGrant | None:
     """Open the session of a grant, if the sign-in behind it still counts.
 
-    Raises ``TrafficClosed`` as ``use_code`` does.
+    It has the scopes of the approval that the client still has. Raises ``TrafficClosed`` as
+    ``use_code`` does.
     """
     signed_in = session.get_one(SessionRecord, approval.session_id)
     asked = read_client_grant(client.id, approval.scope, is_first_party=client.is_first_party)
+    asked = asked.within(client.scopes)
     judged = judge_grant(find_session(ports, signed_in.token, signed_in.user_id), asked)
     if judged is None or signed_in.expires_at <= ports.clock.now():
         return None
@@ -312,7 +314,7 @@ def begin_grant(
         provider=_provider_of(signed_in),
         lifetime=lifetime,
         amr=judged.found.amr,
-        client=ClientSession(client.id, approval.scope, approval.authenticated_at),
+        client=ClientSession(client.id, store_scopes(asked.words), approval.authenticated_at),
     )
     try:
         opened = open_session(ports, actor, session, signed_in.user_id, start)
@@ -441,6 +443,12 @@ def find_refresh_token(ports: Ports, actor: Actor, token: str) -> StoredRefreshT
     return StoredRefreshToken(row.id, row.oauth_client_id, frozenset(row.oauth_scope.split()))
 
 
+@building_block
+def stays_connected(live: LiveSession) -> bool:
+    """Whether refresh tokens of a grant work: its client still has ``offline_access``."""
+    return live.client is not None and live.client.covers(OFFLINE)
+
+
 def _refresh_query(token: str) -> Select[*tuple[object, ...]]:
     return (
         select(
@@ -482,7 +490,7 @@ def use_refresh_token(
             end_grant(ports, actor, session, kept.id, "A refresh token was used twice.")
             return None
         judged = judge_grant(find_session(ports, kept.token, kept.user_id))
-        if judged is None or kept.authenticated_at is None:
+        if judged is None or kept.authenticated_at is None or not stays_connected(judged.found):
             return None
         if not_allowed(session, kept.user_id, client, kept.oauth_scope.split()):
             return None

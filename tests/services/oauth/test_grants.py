@@ -2,6 +2,7 @@
 
 from threading import Barrier, Thread
 
+import jwt
 import pytest
 
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
@@ -249,6 +250,39 @@ def test_scope_that_is_taken_from_a_client_is_gone_from_its_grants(ports: Ports)
     update_client(ports, OPERATOR, client.client_id, fewer)
     actor = identify(ports, visit(token)).actor
     assert (actor.permissions, actor.is_staff) == (frozenset(), False)
+
+
+def test_scope_that_is_taken_from_a_client_is_in_no_new_grant(ports: Ports) -> None:
+    """Neither by a code that was issued before, nor in what its token names."""
+    user, stored = make_user(ports), make_client(ports)
+    code = make_code(ports, stored.client, at_pages(ports, user), OFFLINE_SCOPES)
+    fewer = ClientChange(scopes=frozenset(("openid", "profile")))
+    client = update_client(ports, OPERATOR, stored.id, fewer)
+    granted = exchange(ports, client, code)
+    assert granted is not None
+    assert granted.scopes == {"openid", "profile"}
+    assert granted.refresh_token == ""
+    claims = jwt.decode(granted.access_token, options={"verify_signature": False})
+    assert (claims["email"], claims["scope"]) == ("", "openid profile")
+    # It doesn't come back with the scope: the person granted this session without it.
+    update_client(ports, OPERATOR, stored.id, ClientChange(scopes=OFFLINE_SCOPES))
+    found = find_issued_token(ports, NOBODY, client, granted.access_token)
+    assert found is not None
+    assert found.scopes == {"openid", "profile"}
+
+
+def test_refresh_tokens_end_when_the_client_loses_offline_access(ports: Ports) -> None:
+    user, stored = make_user(ports), make_client(ports)
+    granted = grant(ports, stored.client, user, OFFLINE_SCOPES)
+    fewer = ClientChange(scopes=DEFAULT_SCOPES)
+    client = update_client(ports, OPERATOR, stored.id, fewer)
+    assert find_issued_token(ports, NOBODY, client, granted.refresh_token) is None
+    assert refresh(ports, client, granted.refresh_token) is None
+    # Control: the access token works on, and refreshing does when the client has it back.
+    assert works(ports, granted.access_token)
+    client = update_client(ports, OPERATOR, stored.id, ClientChange(scopes=OFFLINE_SCOPES))
+    assert find_issued_token(ports, NOBODY, client, granted.refresh_token) is not None
+    assert refresh(ports, client, granted.refresh_token) is not None
 
 
 def test_client_looks_up_and_revokes_its_own_tokens_alone(ports: Ports) -> None:
