@@ -48,9 +48,7 @@ from app.console.frame.session import (
 )
 from app.console.frame.submissions import (
     PROOFS,
-    answer_so_far,
-    answered_once,
-    keep_form_answer,
+    keep_console_answer,
 )
 from app.console.integrations import (
     app_installation,
@@ -88,6 +86,7 @@ from app.services.console.console_sessions import (
     show_sign_in_options,
 )
 from app.services.console.sign_in_methods import show_own_sign_in_methods
+from app.web.sessions import answer_so_far, answered_once
 from app.web.translation import browser_language, person_language, use_language
 
 OPEN = frozenset(
@@ -228,7 +227,7 @@ def make_console() -> Blueprint:
     console.teardown_request(lambda _error: use_time_zone(None))
     console.context_processor(frame_values)
     register_console_errors(console)
-    console.after_request(keep_form_answer)
+    console.after_request(keep_console_answer)
     for group in PAGES:
         console.register_blueprint(group)
     for old in MOVED:

@@ -5,7 +5,7 @@ from functools import wraps
 from http import HTTPStatus
 from typing import Any
 
-from flask import Blueprint, redirect, request, session, url_for
+from flask import Blueprint, flash, redirect, request, session, url_for
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -84,8 +84,9 @@ def index() -> BaseResponse:
 @blueprint.post("/sign-out")
 def sign_out() -> BaseResponse:
     """End the session, for every copy of its cookie."""
-    end_hosted()
-    return redirect_with(text("You are signed out."), "sign_in.index")
+    answer = end_hosted(url_for("hosted.sign_in.index"))
+    flash(text("You are signed out."))
+    return answer
 
 
 @blueprint.route("/name", methods=["GET", "POST"])

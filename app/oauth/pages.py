@@ -3,7 +3,7 @@
 from functools import partial
 from http import HTTPStatus
 
-from flask import Flask, Response, redirect, request
+from flask import Flask, Response, flash, redirect, request, url_for
 from flask_wtf.csrf import CSRFError
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -35,7 +35,6 @@ from app.web.hosted_pages import (
     let_forms_lead_to,
     page,
     ports,
-    redirect_with,
     refused_page,
     show_stale_form,
     sign_in_url,
@@ -96,10 +95,10 @@ def _logout_page(logout: Logout, action: str) -> Response:
 
 
 def _sign_out(redirect_uri: str) -> BaseResponse:
-    end_hosted()
-    if redirect_uri:
-        return redirect(redirect_uri, HTTPStatus.SEE_OTHER)
-    return redirect_with(text("You are signed out."), "sign_in.index")
+    answer = end_hosted(redirect_uri or url_for("hosted.sign_in.index"))
+    if not redirect_uri:
+        flash(text("You are signed out."))
+    return answer
 
 
 def _error_page(error: str, description: str) -> Response:

@@ -4,9 +4,10 @@ The pages of an account and the provider's (consent) share it. Their cookie name
 hosted pages alone; ``flask.session`` holds it and what one step of a sign-in leaves to the next.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from math import ceil
 from typing import Any, cast
@@ -48,6 +49,7 @@ from app.services.oauth.grants import form_target
 from app.web.caller import base_url, visitor_from
 from app.web.installation import installation
 from app.web.request_hooks import note_actor
+from app.web.sessions import answer_so_far, keep_form_answer
 from app.web.translation import (
     browser_language,
     page_direction,
@@ -60,17 +62,13 @@ HOME = "/account/"
 SIGN_IN = "/account/sign-in"
 _PROVIDER = ("/oauth/authorize", "/oauth/device")
 _NO_TARGETS = ("/account/sign-", "/account/confirm", "/account/new-password", "/account/look.css")
-_SIGN_IN_FORMS = frozenset(
-    f"hosted.{form}"
-    for form in (
-        "sign_in.password",
-        "sign_in.code",
-        "sign_in.with_passkey",
-        "sign_in.factor",
-        "sign_in.factor_passkey",
-        "passwords.choose",
-    )
-)
+_FETCHED = ("hosted.sign_in.passkey_options", "hosted.sign_in.factor_options")
+"""What script asks for: a new challenge each time."""
+
+_ANSWERED = "answered"
+_REPEATED_FOR = timedelta(minutes=1)
+"""For how long the same form, sent again, leads where it led: as long as browsers wait."""
+
 _LANGUAGE = "ui_locales"
 _MAX_FORM_SIZE = 64 * 1024
 _csrf = CSRFProtect()
@@ -153,16 +151,34 @@ def begin_hosted(opened: HostedSession, next_path: str) -> BaseResponse:
         session[_LANGUAGE] = language
     session.permanent = True
     g.pop("hosted_person", None)
-    return redirect(own_target(next_path), HTTPStatus.SEE_OTHER)
+    return _lead_on(own_target(next_path))
 
 
-def end_hosted() -> None:
-    """Sign out: the session ends everywhere, and the cookie is emptied."""
+def end_hosted(leads_to: str) -> BaseResponse:
+    """Sign out and lead on: the session ends everywhere, and the cookie is emptied."""
     person = hosted_person()
     if person is not None:
         sign_out_of_hosted_pages(ports(), person.actor)
     session.clear()
     g.hosted_person = None
+    return _lead_on(leads_to)
+
+
+def _lead_on(location: str) -> BaseResponse:
+    """Redirect after the cookie was replaced, and note where this very form has led.
+
+    Its second click comes with the new cookie, which knows nothing of the form's CSRF token.
+    """
+    if request.method == "POST":
+        at = ports().clock.timestamp()
+        session[_ANSWERED] = {"form": _form_key(), "at": at, "location": location}
+    return redirect(location, HTTPStatus.SEE_OTHER)
+
+
+def _form_key() -> str:
+    """Return a keyed digest of a page's form with its fields: nobody guesses a password by it."""
+    sent = json.dumps([request.full_path, *request.form.items(multi=True)])
+    return ports().encryption.fingerprint("hosted form", sent)
 
 
 def own_target(next_path: str | None) -> str:
@@ -228,7 +244,8 @@ def guard_hosted() -> BaseResponse | None:
     _csrf.protect()
     if next_path().startswith(_PROVIDER):
         let_forms_lead_to(form_target(ports(), anonymous_actor(), next_path()))
-    return None
+    is_form = request.method == "POST" and request.endpoint not in _FETCHED
+    return answer_so_far() if is_form else None
 
 
 def _language(shop: HostedShop) -> str:
@@ -283,11 +300,14 @@ def redirect_with(message: str, endpoint: str, /, **values: Any) -> BaseResponse
 def show_stale_form(_error: CSRFError) -> BaseResponse:
     """Answer a form without a valid CSRF token: it is another browser's, or too old.
 
-    The second click on a form that has just signed the person in leads on as the first did, and
-    does nothing else.
+    The second click on the form that has just signed the person in or out leads on as the first
+    did, and does nothing else. For any other form the page says who is signed in.
     """
-    if request.endpoint in _SIGN_IN_FORMS and hosted_person() is not None:
-        return redirect(next_path(), HTTPStatus.SEE_OTHER)
+    answered = session.get(_ANSWERED)
+    if answered is not None and answered["form"] == _form_key():
+        passed = ports().clock.timestamp() - float(answered["at"])
+        if 0 <= passed <= _REPEATED_FOR.total_seconds():
+            return redirect(answered["location"], HTTPStatus.SEE_OTHER)
     return page("stale.html", HTTPStatus.BAD_REQUEST)
 
 
@@ -297,7 +317,11 @@ def let_forms_lead_to(origin: str) -> None:
 
 
 def add_hosted_headers(answer: Response) -> Response:
-    """Forbid caching and framing; let forms end here, or where the sign-in leads."""
+    """Forbid caching and framing; let forms end here, or where the sign-in leads.
+
+    The answer to a form is kept for the same form that is sent again.
+    """
+    keep_form_answer(answer, lifetime=_REPEATED_FOR)
     targets = " ".join(filter(None, ("'self'", g.get("form_origin", ""))))
     policy = (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "

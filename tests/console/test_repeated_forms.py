@@ -14,13 +14,13 @@ from sqlalchemy import func, select
 from typing_extensions import override
 from werkzeug.test import TestResponse
 
-from app.console.frame import submissions
 from app.domain.authorization.actor import WORKER
 from app.factory import create_app
 from app.models import FormAnswerRecord, SessionRecord
 from app.ports import Ports
 from app.services.operations.cleanup import clean_up
 from app.settings import Settings
+from app.web import sessions as page_sessions
 from tests.builders.people import PASSWORD, make_staff, make_user
 from tests.builders.second_factors import (
     make_authenticator_app,
@@ -66,7 +66,7 @@ def clicks(
 ) -> Iterator[Callable[..., list[TestResponse]]]:
     """Sends two forms of one page, the second while the first is being answered."""
     waits = Event()
-    monkeypatch.setattr(submissions, "_waiting", NotedSemaphore(waits))
+    monkeypatch.setattr(page_sessions, "_waiting", NotedSemaphore(waits))
     app = create_app(replace(shop, passwords=held), Settings())
 
     def click(first: dict[str, str], second: dict[str, str]) -> list[TestResponse]:

@@ -3,6 +3,7 @@
 import html
 import re
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from flask import Flask
@@ -12,6 +13,7 @@ from tests.builders.people import PASSWORD
 from tests.console.staff_client import Page
 
 _CSRF = re.compile(r'name="csrf_token" value="([^"]+)"')
+_shown = count()
 ANN = "ann@example.com"
 
 
@@ -26,16 +28,29 @@ class Browser:
 
     def send(self, path: str, shown_at: str = "", **fields: str) -> Page:
         """Send a form of the page ``shown_at``, by default the form's own page."""
-        shown = self.open(shown_at or path).html
-        found = _CSRF.search(shown)
-        token = html.unescape(found[1]) if found else ""
-        return Page(self.client.post(path, data={"csrf_token": token, **fields}))
+        return Page(self.client.post(path, data=self.fill(shown_at or path, **fields)))
 
     def send_twice(self, path: str, shown_at: str = "", **fields: str) -> tuple[Page, Page]:
         """Send the form as a double click does: the same again, before the next page is shown."""
-        found = _CSRF.search(self.open(shown_at or path).html)
-        filled = {"csrf_token": html.unescape(found[1]) if found else "", **fields}
+        filled = self.fill(shown_at or path, **fields)
         return Page(self.client.post(path, data=filled)), Page(self.client.post(path, data=filled))
+
+    def send_without_answer(self, path: str, shown_at: str = "", **fields: str) -> Page:
+        """Send the form twice, and lose the first answer with its cookie."""
+        filled, cookies = self.fill(shown_at or path, **fields), self.cookies()
+        self.client.post(path, data=filled)
+        for name, value in cookies.items():
+            self.client.set_cookie(name, value)
+        return Page(self.client.post(path, data=filled))
+
+    def fill(self, path: str, **fields: str) -> dict[str, str]:
+        """Return a form of the page ``path`` as it is sent.
+
+        Tokens that are shown a second apart differ, as people are slow; tests aren't.
+        """
+        found = _CSRF.search(self.open(path).html)
+        token = html.unescape(found[1]) if found else ""
+        return {"csrf_token": token, "shown": str(next(_shown)), **fields}
 
     def sign_in(self, email: str = ANN, password: str = PASSWORD, target: str = "") -> Page:
         """Sign in by password; return the answer to the last form."""

@@ -1,11 +1,11 @@
 """The hosted pages as people use them, one story after the other."""
 
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from app.domain.authorization.actor import WORKER
 from app.domain.mails.mail import MailKind
-from app.models import OutboxMailRecord, UserRecord
+from app.models import OutboxMailRecord, SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
 from tests.builders.outbox import mails
@@ -23,6 +23,12 @@ NEW_PASSWORD = "a long new passphrase 42"
 def link_path(ports: Ports, kind: MailKind) -> str:
     link = mails(ports, kind)[-1].values["link"]
     return link[link.index("/account/") :]
+
+
+def sessions_of(ports: Ports, user: int) -> int:
+    counted = select(func.count()).where(SessionRecord.user_id == user)
+    with ports.database.reading() as session:
+        return session.scalar(counted) or 0
 
 
 def registered(ports: Ports, email: str) -> list[tuple[UserRecord, bool]]:
@@ -213,6 +219,84 @@ def test_second_click_on_register_is_answered_alike(app: Flask, shop: Ports) -> 
         first, second = browser(app).send_twice("/account/register", **filled)
         assert (first.status, second.status) == (200, 200), is_confirmed
         assert first.text == second.text
+
+
+def test_form_whose_answer_was_lost_is_answered_again(
+    app: Flask, shop: Ports, clock: FakeClock
+) -> None:
+    """The browser gave up and sends it again with the cookie of before: nothing happens twice."""
+    key, bob = make_user(shop, ANN), make_protected(shop, "bob@example.com")
+    here = browser(app)
+    here.send("/account/sign-in", email=ANN, method="password")
+    lost = here.send_without_answer("/account/sign-in/password", password=PASSWORD)
+    assert (lost.leads_to, here.is_signed_in(), sessions_of(shop, key)) == ("/account/", True, 1)
+
+    sent = here.send_without_answer("/account/email", email="lee@example.com", password=PASSWORD)
+    assert sent.leads_to == "/account/"
+    assert len(mails(shop, MailKind.EMAIL_CHANGE_REQUEST)) == 1
+    here.open(link_path(shop, MailKind.EMAIL_CHANGE_REQUEST))
+    assert here.send_without_answer("/account/email/confirm").leads_to == "/account/"
+    assert "Email changed to lee@example.com" in here.open("/account/").text
+    assert (
+        here.send_without_answer("/account/sign-out", "/account/").leads_to == "/account/sign-in"
+    )
+    assert not here.is_signed_in()
+
+    here = browser(app)
+    here.send("/account/sign-in", email="bob@example.com", method="code")
+    answer_reset_requests(shop, WORKER)
+    code = mails(shop, MailKind.SIGN_IN_CODE)[-1].values["code"]
+    lost = here.send_without_answer("/account/sign-in/code", code=code)
+    assert lost.leads_to == "/account/sign-in/factor"
+    digits = one_time_code(shop, bob.secret)
+    lost = here.send_without_answer("/account/sign-in/factor", code=digits)
+    assert (lost.leads_to, here.is_signed_in()) == ("/account/", True)
+
+    here = browser(app)
+    new = {"name": "Cy", "email": "cy@example.com", "password": PASSWORD}
+    assert "Check your email" in here.send_without_answer("/account/register", **new).text
+    here.open(link_path(shop, MailKind.ACCOUNT_CONFIRMATION))
+    assert "confirmed" in here.send_without_answer("/account/confirm").text
+
+    # Controls: a refused form is another attempt, and after a minute so is any other.
+    here.send("/account/sign-in", email="cy@example.com", method="password")
+    for password, cookies in ((PASSWORD + "x", here.cookies()), (PASSWORD, {})):
+        clock.pass_(seconds=61)
+        filled = here.fill("/account/sign-in/password", password=password)
+        first = Page(here.client.post("/account/sign-in/password", data=filled))
+        clock.pass_(seconds=61)
+        for name, value in cookies.items():
+            here.client.set_cookie(name, value)
+        again = Page(here.client.post("/account/sign-in/password", data=filled))
+        assert (first.status, again.status) == ((422, 422) if cookies else (303, 400))
+
+
+def test_form_of_another_tab_says_who_is_signed_in(app: Flask, shop: Ports) -> None:
+    """Only the form that signed in is a second click; no other counts as sent."""
+    make_user(shop, ANN)
+    make_user(shop, "bob@example.com")
+    here = browser(app)
+    here.send("/account/forgotten", email="bob@example.com")
+    answer_reset_requests(shop, WORKER)
+    here.open(link_path(shop, MailKind.PASSWORD_RESET))
+    chosen = here.fill("/account/new-password", password=NEW_PASSWORD)
+    here.send("/account/sign-in", email=ANN, method="password")
+    path = "/account/sign-in/password"
+    right = here.fill(path, password=PASSWORD)
+    assert Page(here.client.post(path, data=right)).leads_to == "/account/"
+    for stale, fields in (
+        ("/account/new-password", chosen),
+        (path, {**right, "password": "another one"}),
+        (f"{path}?again=1", right),
+        ("/account/sign-in/code", right),
+    ):
+        answer = Page(here.client.post(stale, data=fields))
+        assert answer.status == 400, stale
+        assert f"You're signed in as {ANN}" in answer.text, stale
+        assert "nothing was changed" in answer.text, stale
+    assert browser(app).sign_in("bob@example.com").leads_to == "/account/"
+    # Control: the second click itself.
+    assert Page(here.client.post(path, data=right)).leads_to == "/account/"
 
 
 def test_account_page_changes_name_password_sessions_and_language(app: Flask, shop: Ports) -> None:

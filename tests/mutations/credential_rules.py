@@ -40,14 +40,14 @@ TOKENS = (
     ),
     Mutant(
         "The answer to a form is for the browser that sent it",
-        "app/console/frame/submissions.py",
+        "app/web/sessions.py",
         "sent = [session[_CSRF], request.full_path,",
         "sent = [request.full_path,",
         "console/test_repeated_forms.py",
     ),
     Mutant(
         "The answer to a form is for the same fields",
-        "app/console/frame/submissions.py",
+        "app/web/sessions.py",
         "*request.form.items(multi=True)]",
         "*sorted(request.form)]",
         "console/test_repeated_forms.py",

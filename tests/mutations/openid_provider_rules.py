@@ -12,6 +12,8 @@ _HOSTILE = "hostile/test_openid_provider.py"
 
 _DEVICES = "app/services/oauth/devices.py"
 _CONSENTS = "app/services/oauth/consents.py"
+_HOSTED = "app/web/hosted_pages.py"
+_HOSTED_TESTS = "hosted/test_pages.py"
 _DEVICE_TESTS = "services/oauth/test_devices.py"
 
 OPENID_PROVIDER = (
@@ -77,6 +79,20 @@ OPENID_PROVIDER = (
         "            stored.interval += POLL_INTERVAL\n",
         "            pass\n",
         _DEVICE_TESTS,
+    ),
+    Mutant(
+        "A form of the hosted pages whose answer was lost is answered again",
+        _HOSTED,
+        "    return answer_so_far() if is_form else None\n",
+        "    return None\n",
+        _HOSTED_TESTS,
+    ),
+    Mutant(
+        "Only the form that signed in is a second click",
+        _HOSTED,
+        'if answered is not None and answered["form"] == _form_key():',
+        "if answered is not None:",
+        _HOSTED_TESTS,
     ),
     Mutant(
         "A code that comes again ends what it began",

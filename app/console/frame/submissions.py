@@ -1,9 +1,7 @@
-"""Forms that are sent twice, forms that create something, and forms that lead to another page.
+"""Forms that create something, and forms that lead to another page.
 
-* A form that is sent twice at once, by a double click, is answered once, and both times alike.
-  The browser shows the answer to the second, and drops the first with its cookie. So the second
-  waits for the first's answer and gets it, the session that it opened included: what counts
-  (attempts, codes, links, proofs) counts once. Only the same browser with the same fields gets it.
+Those that are sent twice at once are answered once by ``app/web/sessions``.
+
 * A form that creates something creates it once, and a secret is shown once: use ``CreatingForm``
   and ``create_once`` for each of them.
 * What was entered in a form can be kept for minutes for the page that it leads to. That page is
@@ -12,21 +10,15 @@
   form, and is never left out silently.
 """
 
-import hashlib
 import json
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import wraps
 from http import HTTPStatus
 from itertools import islice
-from threading import BoundedSemaphore
 from typing import Any
 
-from flask import Response, flash, g, make_response, redirect, request, session, url_for
-from flask.json.tag import TaggedJSONSerializer
+from flask import Response, flash, redirect, request, url_for
 from markupsafe import Markup
 from typing_extensions import override
 from werkzeug.datastructures import MultiDict
@@ -37,24 +29,19 @@ from wtforms.validators import StopValidation
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import PageGroup
 from app.console.frame.page_layout import BEGUN, page, redirect_to
-from app.console.frame.session import actor, anonymous_actor, ports
-from app.domain.values.errors import TooManyRequests
-from app.domain.values.installation import DatabaseUnavailable
+from app.console.frame.session import actor, ports
 from app.domain.values.text import translatable
 from app.services.console.submissions import (
     KEY_LENGTH,
-    claim_answer,
     claim_submission,
-    find_answer,
     find_created_page,
     find_entered,
     finish_submission,
-    keep_answer,
     keep_entered,
-    release_answer,
     release_submission,
     take_created_secret,
 )
+from app.web.sessions import keep_form_answer
 from app.web.translation import text
 
 PROOF_ANSWERS = frozenset({"proof_password", "proof_code", "proof_credential"})
@@ -66,101 +53,12 @@ PROOFS = PROOF_ANSWERS | {"old_password", "password", "code"}
 _SAME_EVERY_TIME = frozenset({"console.passwords.forgotten"})
 """Forms with one answer however often they are sent; each that comes later is counted again."""
 
-_CSRF = "csrf_token"
-_NEVER_KEPT = PROOF_ANSWERS | {"proof_act", "proof_challenge", _CSRF}
-_HEADERS = ("Content-Type", "Location")
-_PATIENCE_SECONDS = 15.0
-_PAUSE_SECONDS = 0.05
-_waiting = BoundedSemaphore(4)
-"""Requests of a process that wait for others: they hold a thread each."""
-
-_json = TaggedJSONSerializer()
+_NEVER_KEPT = PROOF_ANSWERS | {"proof_act", "proof_challenge", "csrf_token"}
 
 
-def answered_once(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``view``, which answers a form of its page once."""
-
-    @wraps(view)
-    def once(**arguments: Any) -> Any:
-        repeated = answer_so_far() if request.method == "POST" else None
-        return view(**arguments) if repeated is None else repeated
-
-    return once
-
-
-def answer_so_far() -> Response | None:
-    """Return the answer to the same form, sent before; ``None`` if it is to be answered now."""
-    if getattr(g, "form_key", None) is not None or _CSRF not in session:
-        return None
-    key = _key()
-    until = time.monotonic() + _PATIENCE_SECONDS
-    while not claim_answer(ports(), anonymous_actor(), key):
-        kept = _wait_for_answer(key, until)
-        if kept:
-            return _repeat(kept)
-        if kept == "":
-            return None  # it takes too long; this one counts by itself
-    g.form_key = key
-    return None
-
-
-def keep_form_answer(answer: Response) -> Response:
-    """Keep the answer to the form of this request for the same form that comes meanwhile.
-
-    Refusals are for those alone: whoever sends a refused form again tries again.
-    """
-    key = g.pop("form_key", None)
-    if key is not None:
-        with suppress(DatabaseUnavailable, TooManyRequests):  # the form is answered in any case
-            _keep(key, answer)
-    return answer
-
-
-def _keep(key: str, answer: Response) -> None:
-    if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or answer.is_streamed:
-        release_answer(ports(), anonymous_actor(), key)
-        return
-    is_done = answer.status_code < HTTPStatus.BAD_REQUEST
-    kept = {
-        "status": answer.status_code,
-        "headers": [(name, answer.headers[name]) for name in _HEADERS if name in answer.headers],
-        "body": answer.get_data(as_text=True),
-        "session": dict(session),
-    }
-    keep_answer(
-        ports(),
-        anonymous_actor(),
-        key,
-        _json.dumps(kept),
-        is_repeated=is_done and request.endpoint not in _SAME_EVERY_TIME,
-    )
-
-
-def _key() -> str:
-    """Return a digest of the browser, the page and every field."""
-    sent = [session[_CSRF], request.full_path, *request.form.items(multi=True)]
-    return hashlib.sha256(json.dumps(sent).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _wait_for_answer(key: str, until: float) -> str | None:
-    """Return the answer; empty if it takes too long, ``None`` if there will be none."""
-    if not _waiting.acquire(blocking=False):
-        return ""
-    try:
-        while (
-            kept := find_answer(ports(), anonymous_actor(), key)
-        ) == "" and time.monotonic() < until:
-            time.sleep(_PAUSE_SECONDS)
-    finally:
-        _waiting.release()
-    return kept
-
-
-def _repeat(kept: str) -> Response:
-    stored = _json.loads(kept)
-    session.clear()
-    session.update(stored["session"])
-    return make_response(stored["body"], stored["status"], stored["headers"])
+def keep_console_answer(answer: Response) -> Response:
+    """Keep the answer to a form as ``keep_form_answer`` does, where it isn't counted each time."""
+    return keep_form_answer(answer, is_repeated=request.endpoint not in _SAME_EVERY_TIME)
 
 
 Entered = MultiDict[str, str]

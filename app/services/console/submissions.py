@@ -1,4 +1,4 @@
-"""Submitted forms of the console: what is created once, and what is answered once.
+"""Submitted forms: what the console creates once, and what is answered once.
 
 They are stored for minutes or seconds, so that every process knows them. A form that creates
 something belongs to a session and ends with it; a form that is sent twice at once (a double click)
@@ -26,7 +26,7 @@ If its process dies meanwhile, the form can be sent again after that.
 """
 
 ANSWER_LIFETIME = timedelta(seconds=10)
-"""For how long the same form, sent again, gets the answer of the first."""
+"""For how long the same form of the console, sent again, gets the answer of the first."""
 
 KEY_LENGTH = 32
 """Letters and digits of a form's key."""
@@ -156,13 +156,21 @@ def claim_answer(ports: Ports, actor: Actor, key: str) -> bool:
 
 
 @input_decides
-def keep_answer(ports: Ports, actor: Actor, key: str, answer: str, *, is_repeated: bool) -> None:
-    """Store the answer to the form with ``key``, encrypted, for ``ANSWER_LIFETIME``."""
+def keep_answer(
+    ports: Ports,
+    actor: Actor,
+    key: str,
+    answer: str,
+    lifetime: timedelta = ANSWER_LIFETIME,
+    *,
+    is_repeated: bool,
+) -> None:
+    """Store the answer to the form with ``key``, encrypted, for ``lifetime``."""
     record = FormAnswerRecord
     kept = {
         "encrypted_answer": ports.encryption.encrypt(FORM_ANSWER, answer),
         "is_repeated": is_repeated,
-        "expires_at": ports.shared_clock.now() + ANSWER_LIFETIME,
+        "expires_at": ports.shared_clock.now() + lifetime,
     }
     with ports.database.transaction(signs_in=True) as session:
         session.execute(update(record).where(record.key == key).values(kept))

@@ -16,7 +16,7 @@ from app.models import AuditRecord, OAuthDeviceCodeRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.oauth.clients import ClientChange, update_client
-from app.services.oauth.consents import disconnect_program, list_connected_programs
+from app.services.oauth.consents import allow_client, disconnect_program, list_connected_programs
 from app.services.oauth.devices import (
     USER_CODE_LETTERS,
     DeviceCodes,
@@ -105,6 +105,7 @@ def test_person_lets_in_the_device_that_shows_the_code(ports: Ports, kiosk: OAut
 def test_of_two_decisions_the_first_counts(ports: Ports, kiosk: OAuthClient) -> None:
     ann, bob = (actor_of(ports, make_user(ports, name)) for name in ("a@x.org", "b@x.org"))
     codes = begin(ports, kiosk)
+    allow_client(ports, ann, kiosk, SCOPES)
     deny_device(ports, ann, codes.user_code)
     assert "unknown" in why_refused(ports, bob, codes.user_code)
     found = find_device(ports, NOBODY, codes.device_code)
