@@ -12,6 +12,23 @@ pytestmark = pytest.mark.first
 ROOT = Path(__file__).parents[1]
 HEAVY = ("sqlalchemy", "alembic", "graphql", "graphene", "structlog", "psycopg", "cryptography")
 
+NEEDS = """
+import sys, threading, app
+from app.settings import load_settings
+from app.wiring import connect
+stop = threading.Event()
+stop.set()
+app.run_worker(stop, serves_operations=True)
+print(*(name in sys.modules for name in ("app.worker", "app.console", "wtforms", "alembic",
+        "app.graphql.schema", "graphene", "babel")))
+schema = connect(load_settings()).schema
+print(bool(schema.newest() and schema.current() is None), "alembic" in sys.modules)
+schema.upgrade()
+print("alembic" in sys.modules)
+import wsgi
+print(wsgi.app.test_client().get("/nothing").status_code, sorted(wsgi.app.cli.list_commands(None)))
+"""
+
 
 def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -22,17 +39,6 @@ def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
         text=True,
         timeout=60,
         check=False,
-    )
-
-
-def test_wsgi_module_has_a_ready_application() -> None:
-    answered = python(
-        "-c",
-        "import wsgi; print(wsgi.app.test_client().get('/nothing').status_code,"
-        " sorted(wsgi.app.cli.list_commands(None)))",
-    )
-    assert answered.stdout.startswith(
-        "404 ['app', 'audit', 'backup', 'channel', 'completion', 'db', "
     )
 
 
@@ -63,24 +69,11 @@ def test_most_commands_do_not_load_graphql_or_migrations(arguments: list[str]) -
     assert not [name for name in ("alembic", "graphql", "graphene") if name in loaded]
 
 
-def test_schema_check_does_not_load_migrations() -> None:
-    result = python(
-        "-c",
-        "import sys; from app.settings import load_settings; from app.wiring import connect;"
-        " schema = connect(load_settings()).schema;"
-        " assert schema.newest() and schema.current() is None;"
-        " assert 'alembic' not in sys.modules;"
-        " schema.upgrade(); assert 'alembic' in sys.modules; print('told')",
-    )
-    assert result.stdout == "told\n", result.stderr
-
-
-def test_worker_loads_neither_console_nor_schema() -> None:
-    result = python(
-        "-c",
-        "import sys, threading, app;"
-        " stop = threading.Event(); stop.set(); app.run_worker(stop, serves_operations=True);"
-        " print(*(name in sys.modules for name in"
-        " ('app.worker', 'app.console', 'wtforms', 'app.graphql.schema', 'graphene', 'babel')))",
-    )
-    assert result.stdout == "True False False False False False\n", result.stderr
+def test_worker_server_and_migrations_load_what_they_need() -> None:
+    """One after the other in one process, the one that needs least first."""
+    result = python("-c", NEEDS)
+    worker, check, migrations, server = result.stdout.splitlines() or [result.stderr] * 4
+    assert worker == "True False False False False False False", result.stderr
+    assert check == "True False", result.stderr
+    assert migrations == "True", result.stderr
+    assert server.startswith("404 ['app', 'audit', 'backup', 'channel', 'completion', 'db', ")

@@ -15,7 +15,8 @@ from tests.servers.http import Reply, http_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
-FOCUSED = "element => element === document.activeElement"
+FOCUSED = "element => element.isConnected ? element === document.activeElement : null"
+"""Null if a script has replaced the element meanwhile."""
 MAX_STOPS = 120
 
 
@@ -23,8 +24,14 @@ def tab_to(page: Page, place: Locator) -> None:
     """Press Tab until ``place`` has the focus, with the page's scripts in place."""
     place.wait_for()
     page.wait_for_load_state()
+    # Once: looking for a name among all elements takes longer than the key.
+    element = place.element_handle()
     for _ in range(MAX_STOPS):
-        if place.evaluate(FOCUSED):
+        focused = element.evaluate(FOCUSED)
+        if focused is None:
+            element = place.element_handle()
+            focused = element.evaluate(FOCUSED)
+        if focused:
             return
         page.keyboard.press("Tab")
     pytest.fail(f"no Tab leads to {place}")

@@ -29,7 +29,8 @@ def flask(*arguments, entered=""):
 def ask(query, headers=None, **variables):
     sent = {"query": query, "variables": variables}
     return app.test_client().post("/graphql/", json=sent, headers=headers).json["data"]
-owner, password, number, phone = sys.argv[1:]
+owner, password, number, phone, message, *revision = sys.argv[1:]
+prepared = [flask(*revision, message), flask("db", "upgrade")]
 commands = [
     flask("user", "create", owner, "--superuser", "--password-stdin", entered=password),
     flask("shop", "set", "support-phone", number),
@@ -48,14 +49,15 @@ console = ConsoleClient(app.test_client(), None)
 console.sign_in(owner, password)
 pages = [console.open(f"/console/{name}/").html for name in ("settings", "audit")]
 commands.append(flask("export", "-", "--only", "settings"))
-print(json.dumps({"commands": commands, "refused": refused, "read": read, "pages": pages}))
+found = {"refused": refused, "read": read, "pages": pages}
+print(json.dumps({"prepared": prepared, "commands": commands, **found}))
 """
 """What uses a setting, in one process: starting each command takes longer than all of this."""
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Installation:
-    """A copy of the project with the lines of the example, and a database of its own.
+def project(tmp_path: Path, _migrated_file: Path) -> Installation:
+    """A copy of the project with the lines of the example, and a migrated database of its own.
 
     With its bytecode, so that only the files with these lines are compiled.
     """
@@ -69,6 +71,7 @@ def project(tmp_path: Path) -> Installation:
         shutil.copy(ROOT / name, copy)
     for path, where, line in example_lines():
         add_line(copy / path, where, line)
+    shutil.copy(_migrated_file, tmp_path / "shop.db")
     environment = {
         "FLASK_APP": str(copy / "wsgi.py"),
         "PYTHONPATH": str(copy),
@@ -81,15 +84,13 @@ def project(tmp_path: Path) -> Installation:
 
 def test_setting_works_everywhere_with_the_lines_of_the_example(project: Installation) -> None:
     command, message = REVISION.findall((ROOT / "ARCHITECTURE.md").read_text())[0]
-    flask(project, "db", "upgrade")
-    flask(project, *command.split(), message)
-    flask(project, "db", "upgrade")
-
-    used = project.run_python("-c", USES, "owner@example.com", PASSWORD, NUMBER, "+49 30 1")
+    told = ("owner@example.com", PASSWORD, NUMBER, "+49 30 1", message, *command.split())
+    used = project.run_python("-c", USES, *told)
     assert used.returncode == 0, used.stderr
     found: dict[str, Any] = json.loads(used.stdout)
-    made, told, shown, refused, exported = found["commands"]
-    assert (made[0], told[0], shown[0], exported[0]) == (0, 0, 0, 0), found["commands"]
+    assert [code for code, *_ in found["prepared"]] == [0, 0], found["prepared"]
+    made, changed, shown, refused, exported = found["commands"]
+    assert (made[0], changed[0], shown[0], exported[0]) == (0, 0, 0, 0), found["commands"]
     assert json.loads(shown[1])["supportPhone"] == NUMBER
     assert (refused[0], "32 characters" in refused[2]) == (3, True)
 
@@ -119,12 +120,6 @@ def example_lines() -> list[tuple[str, str, str]]:
     lines = LINE.findall((ROOT / "ARCHITECTURE.md").read_text())
     assert len(lines) == 4
     return lines
-
-
-def flask(project: Installation, *arguments: str) -> None:
-    """Run ``flask ARGUMENTS`` in the copy."""
-    result = project.run_python("-m", "flask", *arguments)
-    assert result.returncode == 0, result.stderr
 
 
 def add_line(path: Path, where: str, line: str) -> None:
