@@ -26,8 +26,12 @@ _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 class _EventName(StrEnum):
     @property
     def label(self) -> str:
-        """The event in plain words: ``APP_STATUS_CHANGED`` is "App status changed"."""
-        return self.value.replace("_", " ").capitalize()
+        """The event in plain words: ``APP_STATUS_CHANGED`` is "App status changed".
+
+        Saleor spells ``ORDER_CANCELLED`` with another L than the order's status.
+        """
+        words = self.value.replace("_", " ").capitalize()
+        return words.replace("cancelled", "canceled")
 
 
 class EventType(_EventName):
@@ -462,7 +466,7 @@ class OrderUpdated(
 ): ...
 
 
-class OrderCancelled(Event, subject=ORDER, when="An order is cancelled."): ...
+class OrderCancelled(Event, subject=ORDER, when="An order is canceled."): ...
 
 
 class OrderFulfilled(Event, subject=ORDER, when="All items of an order have shipped."): ...

@@ -79,7 +79,7 @@ def test_entry_shows_every_difference() -> None:
         URL,
     )
     assert page.differences == (
-        Difference("Active", "on", "off"),
+        Difference("Active", "Yes", "No"),
         Difference("Note", "\N{EN DASH}", "\N{EN DASH}"),
     )
 
@@ -88,14 +88,14 @@ def test_entry_shows_every_difference() -> None:
     ("action", "name", "heading"),
     [
         ("app.update", "Labels", "Ines Duarte edited the app Labels"),
-        ("order.cancel", "1988", "Ines Duarte cancelled the order #1988"),
+        ("order.cancel", "1988", "Ines Duarte canceled the order #1988"),
         ("keys.rotate", "", "Ines Duarte rotated the signing key"),
         ("session.end", "tom@example.com", "Ines Duarte ended a session of tom@example.com"),
         ("session.end", "", "Ines Duarte ended a session"),
         ("webhook.replay", "", "Ines Duarte replayed deliveries"),
         ("delivery.retry", "", "Ines Duarte resent deliveries"),
         ("webhook.update", "", "Ines Duarte edited the webhook"),
-        ("order.cancel", "", "Ines Duarte cancelled the order"),
+        ("order.cancel", "", "Ines Duarte canceled the order"),
         ("thing.not_known", "", "Ines Duarte thing not known"),
     ],
 )

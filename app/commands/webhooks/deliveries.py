@@ -29,6 +29,7 @@ from app.commands.webhooks.fields import (
 from app.commands.webhooks.follow import DeliveryFollower, WebhookDelivery
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.domain.deliveries.deliveries import DeliveryStatus, ReplayResult, ReplayScope
+from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.installation import OnProgress
 from app.ports.instance import DeliveryQuery, Instance, InstanceDelivery, InstanceWebhook
@@ -225,6 +226,11 @@ def retry(delivery_ids: tuple[str, ...]) -> None:
     troubled = [retried for retried in done if retried.problem]
     for retried in troubled:
         out.say(f"Error: {retried.id}: {retried.problem}")
+    for webhook in _paused_webhooks(done):
+        out.say(
+            f"The webhook {webhook.name!r} is paused: its deliveries are sent, in order, once it "
+            f"is resumed: `flask webhook resume {webhook.id}`."
+        )
     if failure is not None:
         out.say(
             f"Not resent: {len(delivery_ids) - len(done)}. The failed request may still have "
@@ -248,6 +254,21 @@ def _retry_all(instance: Instance, ids: Sequence[str], done: list[Retried]) -> F
                 done.append(Retried(delivery_id, problem=failure.errors[0].message))
                 return failure
     return None
+
+
+def _paused_webhooks(done: Sequence[Retried]) -> list[InstanceWebhook]:
+    """Return the paused webhooks that can have resent deliveries, which wait then."""
+    events = {one.delivery.event for one in done if one.delivery is not None}
+    if not events:
+        return []
+    try:
+        webhooks = instance().webhooks()
+    except Exception as error:
+        if failure_of(error) is None:
+            raise
+        return []  # what was resent is resent
+    events.add(EventType.ANY_EVENTS.value)
+    return [one for one in webhooks if one.is_paused and not events.isdisjoint(one.events)]
 
 
 def _retry(instance: Instance, delivery_id: str) -> Retried:

@@ -197,7 +197,7 @@ def _differences(entry: AuditEntry) -> list[Difference]:
 
 def _is_initially_off(difference: Difference) -> bool:
     """Return whether a field says nothing: a new thing's empty or disabled setting."""
-    return not difference.before and difference.after in ("", text("off"))
+    return not difference.before and difference.after in ("", text("off"), text("No"))
 
 
 def _subject(text: str) -> tuple[str, str]:

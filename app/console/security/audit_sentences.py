@@ -95,7 +95,7 @@ ACTIONS = {
     "mail.test": translatable("sent a test email to"),
     "mail_template.reset": translatable("went back to the default of the email template"),
     "mail_template.save": translatable("saved the email template"),
-    "order.cancel": translatable("cancelled the order"),
+    "order.cancel": translatable("canceled the order"),
     "order.confirm": translatable("confirmed the order"),
     "order.fulfill": translatable("fulfilled the order"),
     "order.pay": translatable("recorded the payment of the order"),
@@ -306,6 +306,13 @@ def _switch(value: object) -> str:
     return setting_text(value == "true" if isinstance(value, str) else value)
 
 
+def _fact(value: object) -> str:
+    """Return whether something is so: what isn't a switch is neither on nor off."""
+    if not isinstance(value, bool):
+        return setting_text(value)
+    return text("Yes") if value else text("No")
+
+
 def _reason(value: object) -> str:
     """Return a sentence that was stored in English."""
     return reason_text(value) if isinstance(value, str) else setting_text(value)
@@ -448,7 +455,7 @@ _BY_KIND: Mapping[SettingKind | SettingType, _Format] = {
 FIELDS: Mapping[str, Field] = {
     **{one.name: Field(one.label, _BY_KIND.get(one.kind, _plain)) for one in SHOP_SETTINGS},
     **{one.name: Field(one.label, _BY_KIND.get(one.type, _plain)) for one in PROVIDER_SETTINGS},
-    "active": Field("Active"),
+    "active": Field("Active", _fact),
     "address": Field("Address"),
     "allows_devices": Field("Device codes"),
     "pairwise": Field("Pairwise subjects"),
@@ -497,22 +504,22 @@ FIELDS: Mapping[str, Field] = {
     "first_party": Field("First party"),
     "group": Field("Group"),
     "groups": Field("Groups"),
-    "has_note": Field("Has a note"),
-    "has_password": Field("Has password"),
-    "has_secret": Field("Has a secret"),
+    "has_note": Field("Has a note", _fact),
+    "has_password": Field("Has password", _fact),
+    "has_secret": Field("Has a secret", _fact),
     "id": Field("ID"),
     "identifier": Field("Identifier"),
     "identities_unlinked": Field("SSO identities unlinked"),
     "identity_provider": Field("Identity providers"),
     "installations": Field("App installations"),
-    "is_active": Field("Active"),
-    "is_confirmed": Field("Email confirmed"),
-    "is_paid": Field("Paid"),
-    "is_paused": Field("Paused"),
-    "is_public": Field("Without a secret"),
-    "is_published": Field("Published"),
-    "is_staff": Field("Staff member"),
-    "is_superuser": Field("Superuser"),
+    "is_active": Field("Active", _fact),
+    "is_confirmed": Field("Email confirmed", _fact),
+    "is_paid": Field("Paid", _fact),
+    "is_paused": Field("Paused", _fact),
+    "is_public": Field("Without a secret", _fact),
+    "is_published": Field("Published", _fact),
+    "is_staff": Field("Staff member", _fact),
+    "is_superuser": Field("Superuser", _fact),
     "kept": Field("Kept"),
     "key_set": Field("Public keys"),
     "kind": Field("Email", _word),

@@ -253,7 +253,7 @@ _CODES = {
 _DONE = {
     OrderStep.CONFIRM: "confirmed",
     OrderStep.FULFILL: "fulfilled",
-    OrderStep.CANCEL: "cancelled",
+    OrderStep.CANCEL: "canceled",
     OrderStep.PAY: "marked as paid",
 }
 

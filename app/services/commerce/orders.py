@@ -288,7 +288,7 @@ def confirm_order(ports: Ports, actor: Actor, order_id: str) -> Order:
 def mark_order_paid(ports: Ports, actor: Actor, order_id: str) -> Order:
     """Note that an order was paid elsewhere (`orderMarkAsPaid`).
 
-    Refuses NOT_FOUND, and PAYMENT_ERROR when it is cancelled, or paid already.
+    Refuses NOT_FOUND, and PAYMENT_ERROR when it is canceled, or paid already.
     """
     return _take(ports, actor, order_id, OrderStep.PAY, "id")
 
@@ -297,7 +297,7 @@ def mark_order_paid(ports: Ports, actor: Actor, order_id: str) -> Order:
 def cancel_order(ports: Ports, actor: Actor, order_id: str) -> Order:
     """Call an order off (`orderCancel`).
 
-    Refuses NOT_FOUND, and CANNOT_CANCEL_ORDER when it is fulfilled or cancelled.
+    Refuses NOT_FOUND, and CANNOT_CANCEL_ORDER when it is fulfilled or canceled.
     """
     return _take(ports, actor, order_id, OrderStep.CANCEL, "id")
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
+from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.models import DeliveryRecord
 from app.ports import Ports
@@ -69,7 +70,7 @@ def test_retrying_deliveries_are_listed_and_sent_now(ports: Ports, clock: FakeCl
 
 def test_nothing_of_a_paused_webhook_is_said_to_be_sent(ports: Ports, clock: FakeClock) -> None:
     app, _ = make_app(ports, "Feed")
-    webhook = make_webhook(ports, app)
+    webhook = make_webhook(ports, app, EventType.ANY_EVENTS)
     failed = make_delivery(ports, webhook)
     change_delivery(ports, failed, status="FAILED", attempts=10, next_attempt_at=None)
     since = (clock.now() - timedelta(hours=1)).isoformat()
@@ -81,5 +82,10 @@ def test_nothing_of_a_paused_webhook_is_said_to_be_sent(ports: Ports, clock: Fak
         answer = run(ports, *command)
         assert said in answer.stderr
         assert "now:" not in answer.stderr
+    retry = ("webhook", "retry", to_global_id("EventDelivery", failed))
+    answer = run(ports, *retry)
+    assert "The webhook 'hook' is paused" in answer.stderr
+    assert f"flask webhook resume {to_global_id('Webhook', webhook)}" in answer.stderr
     run(ports, "webhook", "resume", "hook")
     assert said not in run(ports, *replay).stderr
+    assert "paused" not in run(ports, *retry).stderr
