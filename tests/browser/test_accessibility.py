@@ -74,7 +74,7 @@ TOO_WIDE = """() => document.documentElement.scrollWidth > document.documentElem
     .slice(0, 3).map((one) => one.outerHTML.slice(0, 120)).join(' ')"""
 BROKEN_WORDS = """() => {
   const broken = [];
-  for (const cell of document.querySelectorAll('.lk-table:not(.is-dense) :is(th, td)')) {
+  for (const cell of document.querySelectorAll('.lk-table:not(.is-dense) :is(th, td), .lk-facts dd')) {
     const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const node = texts.currentNode;
@@ -90,7 +90,7 @@ BROKEN_WORDS = """() => {
   }
   return broken;
 }"""
-"""The words of plain tables that are on two lines; longer ones fit nowhere."""
+"""The words of plain tables and facts that are on two lines; longer ones fit nowhere."""
 
 
 class Examined:

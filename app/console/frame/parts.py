@@ -135,7 +135,7 @@ def moment(at: datetime | None, never: str = "") -> Markup:
     """Return how long ago a moment was, or ``never`` for none."""
     if at is not None:
         return time_element(at, now())
-    return muted(never or text("never"))
+    return muted(never or text("Never"))
 
 
 def muted(words: str) -> Markup:

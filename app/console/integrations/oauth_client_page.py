@@ -47,6 +47,7 @@ class ClientPage:
     client: OAuthClient
     status: Pill
     facts: tuple[Fact, ...]
+    scopes: tuple[str, ...]
     logo: str
     audit_filter: str
     use: ClientUse | None
@@ -87,6 +88,7 @@ def make_client_page(client: OAuthClient, use: ClientUse | None, asks: str | Non
         client=client,
         status=client_status(client),
         facts=tuple(_facts(client)),
+        scopes=tuple(scopes_text(client).split()),
         logo=client_logo_path(client.logo, LOGO_SIZES[0]) if client.logo else "",
         audit_filter=f"OAuthClient:{client.id}",
         use=use,
@@ -104,7 +106,6 @@ def _facts(client: OAuthClient) -> Iterator[Fact]:
         yield Fact(text("Belongs to"), client_party(client))
         discovery = f"{issuer}/.well-known/openid-configuration"
         yield Fact(text("Discovery URL"), discovery, is_copied=True)
-        yield Fact(text("Scopes"), scopes_text(client) or text("None"))
         for uri in client.redirect_uris:
             yield Fact(text("Redirect URI"), breakable(uri))
     else:
