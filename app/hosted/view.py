@@ -1,5 +1,7 @@
 """The blueprint of the hosted pages, and the checks before each of them."""
 
+from http import HTTPStatus
+
 from flask import Blueprint, Flask, Response
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import NotFound
@@ -7,10 +9,12 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.domain.values.errors import TrafficClosed
 from app.hosted import account, passwords, sign_in
+from app.web.errors import show_refusal
 from app.web.hosted_pages import (
     add_hosted_headers,
     guard_hosted,
     hosted_shop,
+    page,
     show_closed,
     show_stale_form,
 )
@@ -29,6 +33,7 @@ def make_hosted() -> Blueprint:
     hosted.after_request(add_hosted_headers)
     hosted.register_error_handler(CSRFError, show_stale_form)
     hosted.register_error_handler(TrafficClosed, lambda _: show_closed())
+    hosted.register_error_handler(NotFound, _show_missing)
     for pages in (sign_in.blueprint, passwords.blueprint, account.blueprint):
         hosted.register_blueprint(pages)
     # Last, so that an address without a page is refused like every other while closed.
@@ -38,6 +43,13 @@ def make_hosted() -> Blueprint:
 
 def _unknown_page(address: str) -> BaseResponse:
     raise NotFound
+
+
+def _show_missing(error: NotFound) -> BaseResponse:
+    """Say in the shop's look that there is no such page; without the pages, as anywhere."""
+    if not hosted_shop().is_on:
+        return show_refusal(error)
+    return page("not_found.html", HTTPStatus.NOT_FOUND)
 
 
 def _make_look() -> Blueprint:

@@ -363,12 +363,15 @@ def test_only_what_is_offered_is_shown_and_works(app: Flask, shop: Ports) -> Non
     assert "Email me a code" not in browser(app).open("/account/sign-in").text
     configure_shop(shop, hosted_password_login=False)
     assert "Enter password" not in browser(app).open("/account/sign-in").text
-    configure_shop(shop, hosted_password_login=False)
-    for path in ("/account/register", "/account/forgotten", "/account/new-password"):
-        assert browser(app).open(path).status == 404
+    for path in ("/account/register", "/account/forgotten", "/account/nowhere"):
+        missing = browser(app).open(path)
+        assert missing.status == 404
+        assert "Go to your account" in missing.text
     configure_shop(shop, hosted_pages=False)
     for path in ("/account/sign-in", "/account/", "/account/look.css", "/account/nowhere"):
-        assert browser(app).open(path).status == 404
+        missing = browser(app).open(path)
+        assert missing.status == 404
+        assert "Go to your account" not in missing.text
 
 
 def test_arabic_pages_run_from_right_to_left(app: Flask, shop: Ports) -> None:

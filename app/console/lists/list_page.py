@@ -147,7 +147,7 @@ class Column(Generic[Item]):
 
     @property
     def heading_style(self) -> str:
-        return " ".join(name for name in self.styles if name in ("is-num", "is-extra"))
+        return " ".join(name for name in self.styles if name in ("is-num", "is-extra", "is-wide"))
 
     def attributes(self, cell: str) -> dict[str, str | None]:
         """Return the attributes of a cell; what is cut off stands in its tooltip."""
