@@ -74,7 +74,8 @@ TOO_WIDE = """() => document.documentElement.scrollWidth > document.documentElem
     .slice(0, 3).map((one) => one.outerHTML.slice(0, 120)).join(' ')"""
 BROKEN_WORDS = """() => {
   const broken = [];
-  for (const cell of document.querySelectorAll('.lk-table:not(.is-dense) :is(th, td), .lk-facts dd')) {
+  const cells = '.lk-table:not(.is-dense) :is(th, td), .lk-facts dd';
+  for (const cell of document.querySelectorAll(cells)) {
     const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const node = texts.currentNode;
