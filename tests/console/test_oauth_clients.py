@@ -71,7 +71,9 @@ def test_client_is_created_once_and_its_secret_shown_once(
     later = console.open(answers[0].leads_to)
     assert secret not in later.html
     assert "This secret was shown before." in later.text
-    assert secret not in console.open(f"{LIST}{client.id}").html
+    page = console.open(f"{LIST}{client.id}")
+    assert secret not in page.html
+    assert "Pairwise: no other client knows them" in page.text
 
 
 def test_kinds_of_clients(staff_console: StaffConsole, shop: Ports) -> None:
@@ -260,12 +262,17 @@ def test_activity_shows_who_used_it_in_the_last_30_days(
 
 
 def test_staff_see_and_end_what_a_person_allowed(staff_console: StaffConsole, shop: Ports) -> None:
-    client, user = make_client(shop, "Glazebook"), make_user(shop, "ann@example.com")
+    client = make_client(shop, "Glazebook", is_pairwise=True)
+    plain, user = make_client(shop, "Plain"), make_user(shop, "ann@example.com")
     granted = grant(shop, client.client, user)
+    grant(shop, plain.client, user)
     here = f"/console/customers/{user}?view=account"
     console = staff_console(Permission.MANAGE_USERS)
     shown = console.open(here)
     assert "Glazebook" in shown.text
+    # Whom a program that has subjects of its own means.
+    assert f"<code>{client.client.subject_of(user)}</code>" in shown.html
+    assert shown.text.count("Subject") == 1
     end = f"/console/people/{user}/programs/{client.id}/disconnect"
     assert f'action="{end}"' in shown.html
     other = staff_console(Permission.MANAGE_APPS, email="apps@example.com")

@@ -9,9 +9,11 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.oauth import LOGOUT_EVENT, LOGOUT_TOKEN_TYPE
+from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from app.services.keys import ring
 from app.services.oauth.clients import ClientChange, update_client
+from app.services.oauth.consents import allow_client
 from tests.builders.oauth import Registered, make_client
 from tests.builders.people import make_user
 from tests.fakes.clock import FakeClock
@@ -105,6 +107,24 @@ def test_person_is_asked_unless_the_client_proves_itself(
     for hint in (own, boards):
         provider.pages.sign_in(user)
         assert ask(provider, id_token_hint=hint).text == "Sign out?", "that sign-in has ended"
+
+
+def test_client_with_subjects_of_its_own_signs_the_person_out(
+    ports: Ports, provider: Provider
+) -> None:
+    user, hints = make_user(ports), []
+    client = make_client(ports, is_pairwise=True)
+    for _ in range(2):
+        provider.pages.sign_in(user)
+        assert provider.pages.person is not None
+        allow_client(ports, provider.pages.person.actor, client.client, {"openid"})
+        hints.append(tokens_of(provider, client)["id_token"])
+        claims = jwt.decode(hints[-1], options={"verify_signature": False})
+        assert claims["sub"] == client.client.subject_of(user) != to_global_id("User", user)
+    earlier, own = hints
+    assert ask(provider, id_token_hint=earlier).text == "Sign out?"
+    assert ask(provider, id_token_hint=own).text == "signed out"
+    assert not is_signed_in(provider)
 
 
 def test_no_one_is_led_to_what_is_not_registered(

@@ -104,6 +104,12 @@ def _facts(client: OAuthClient) -> Iterator[Fact]:
     if client.app_id is None:
         yield Fact(text("Type"), client_kind(client))
         yield Fact(text("Belongs to"), client_party(client))
+        subjects = (
+            text("Pairwise: no other client knows them")
+            if client.is_pairwise
+            else text("The person's ID, as other clients know it")
+        )
+        yield Fact(text("Subjects"), subjects)
         discovery = f"{issuer}/.well-known/openid-configuration"
         yield Fact(text("Discovery URL"), discovery, is_copied=True)
         for uri in client.redirect_uris:

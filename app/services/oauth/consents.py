@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, delete, select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
@@ -32,7 +32,7 @@ from app.services.identity.users import (
     require_manage_permission,
     require_manageable,
 )
-from app.services.oauth.clients import has_client_id
+from app.services.oauth.clients import has_client_id, to_client
 from app.services.sign_in.reauthentication import own_id
 
 _NOT_FOUND = Problem("NOT_FOUND", "This program isn't connected.", "client")
@@ -40,12 +40,16 @@ _NOT_FOUND = Problem("NOT_FOUND", "This program isn't connected.", "client")
 
 @dataclass(frozen=True, slots=True)
 class ConnectedProgram:
-    """A third party that a person allowed something."""
+    """A third party that a person allowed something.
+
+    ``subject`` is what it knows the person by, if no other client does.
+    """
 
     client_id: str
     name: str
     scopes: frozenset[str]
     allowed_at: datetime
+    subject: str = ""
 
 
 @building_block
@@ -185,22 +189,26 @@ def _disconnect(
 
 
 def _programs(ports: Ports, user_id: int) -> tuple[ConnectedProgram, ...]:
-    query: Select[*tuple[object, ...]] = (
-        select(
-            OAuthClientRecord.client_id,
-            OAuthClientRecord.name,
-            OAuthConsentRecord.scope,
-            OAuthConsentRecord.created_at,
-        )
+    query = (
+        select(OAuthClientRecord, OAuthConsentRecord.scope, OAuthConsentRecord.created_at)
         .join(OAuthConsentRecord, OAuthConsentRecord.client_id == OAuthClientRecord.id)
         .where(OAuthConsentRecord.user_id == user_id)
         .order_by(OAuthClientRecord.name, OAuthClientRecord.id)
     )
     with ports.database.reading() as session:
         return tuple(
-            ConnectedProgram(row.client_id, row.name, frozenset(row.scope.split()), row.created_at)
-            for row in session.execute(query)
+            _program(to_client(stored), user_id, scope, allowed_at)
+            for stored, scope, allowed_at in session.execute(query)
         )
+
+
+def _program(
+    client: OAuthClient, user_id: int, scope: str, allowed_at: datetime
+) -> ConnectedProgram:
+    subject = client.subject_of(user_id) if client.is_pairwise else ""
+    return ConnectedProgram(
+        client.client_id, client.name, frozenset(scope.split()), allowed_at, subject
+    )
 
 
 @building_block

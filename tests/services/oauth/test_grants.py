@@ -166,7 +166,7 @@ def test_refreshing_does_not_prolong_a_grant(ports: Ports, clock: FakeClock) -> 
 def test_refresh_token_belongs_to_its_client_and_to_this_endpoint(ports: Ports) -> None:
     user, client = make_user(ports), make_client(ports).client
     granted = grant(ports, client, user, OFFLINE_SCOPES)
-    other = make_client(ports, "Board").client
+    other = make_client(ports, "Board", is_first_party=True).client
     assert refresh(ports, other, granted.refresh_token) is None
     with pytest.raises(Refused):
         refresh_token(ports, NOBODY, token=granted.refresh_token)
