@@ -1,6 +1,5 @@
 """Refused sign-in attempts, collected in memory and written by a thread of each process."""
 
-import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -38,7 +37,6 @@ _MAX_ENTERED_LENGTH = 255
 _MAX_USER_AGENT_LENGTH = 256
 _MAX_NAME_LENGTH = 256
 _MAX_DEVICE_LENGTH = 64
-_log = logging.getLogger(__name__)
 
 Key = TypeVar("Key", int, str)
 

@@ -65,7 +65,6 @@ CLOSED = StorefrontImpact(
     allow_storefront_traffic=False,
     is_current=False,
     would_refuse=1240,
-    refused_by_kind={},
     lets_through=1,
     lockout=UNDONE_BY_ONE,
 )

@@ -44,7 +44,6 @@ WEBHOOK = FailingWebhook(
     target_url="https://labels.example.com/",
     failing_since=NOW - timedelta(hours=2),
     disabled_reason="",
-    last_attempt_at=NOW,
     last_status=503,
 )
 

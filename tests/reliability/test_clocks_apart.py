@@ -13,7 +13,7 @@ from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.operations.background_work import read_backlog, record_heartbeat
-from app.services.sign_in.login_throttle import list_blocked
+from app.services.sign_in.login_throttle import list_block_details
 from app.services.sign_in.tokens import refresh_token
 from app.settings import Settings
 from app.wiring import connect
@@ -89,8 +89,8 @@ def test_block_of_a_login_is_known_on_the_other_host(
     assert code_of(here, EMAIL, WRONG) == "LOGIN_ATTEMPT_DELAYED"
 
     for host in (here, there):
-        (block,) = list_blocked(host, OPERATOR)
-        assert 0 < block.blocked_until - SystemClock().timestamp() <= BLOCK
+        (block,) = list_block_details(host, OPERATOR)
+        assert 0 < block.until.timestamp() - SystemClock().timestamp() <= BLOCK
 
 
 @pytest.mark.parametrize("is_ahead", [True, False])

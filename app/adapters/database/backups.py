@@ -35,7 +35,6 @@ _IDENTITY = "identity.age"
 _CONTENTS = "contents.age"
 _MANIFEST = "manifest.json"
 _FORMAT = 1
-_CHUNK = 1024 * 1024
 _NOT_A_BACKUP = "It isn't a backup of Latchkey, or it is damaged."
 _UNUSABLE = (
     *(tarfile.TarError, pyrage.IdentityError, EOFError),

@@ -21,8 +21,6 @@ Step = TypeVar("Step")
 LINE_SECONDS = 5.0
 """Seconds between two lines where there is no terminal."""
 
-_LINE = "{what}: {done:,} of {total:,}"
-_LINE_WITH_PACE = "{what}: {done:,} of {total:,} ({pace})"
 _MIN_SECONDS = 1.0
 """Below that, a rate is no more than a guess."""
 

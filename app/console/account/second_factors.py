@@ -127,7 +127,6 @@ class SecurityPage:
 
 
 def make_security_page(
-    user: User,
     factors: OwnSecondFactors,
     methods: SignInMethods,
     now: datetime,
@@ -378,7 +377,6 @@ def _values(form: SetupForm | None = None) -> dict[str, object]:
     can_show = factors.app.is_pending and not needs_proof(ports(), actor(), show_app_setup)
     return {
         "security": make_security_page(
-            user,
             factors,
             show_own_sign_in_methods(ports(), actor()),
             now(),

@@ -12,9 +12,6 @@ from app.web.translation import text
 _HEIGHT = 100.0
 _STACK_WIDTH, _STACK_GAP = 20.0, 2.0
 _DASH = 4.0
-_SPARK_WIDTH = 120.0
-_SPARK_HEIGHT = 32.0
-_SPARK_TOP, _SPARK_BOTTOM = 5.0, 29.0
 _STEPS = (1, 2, 3, 5, 6, 8, 10)
 
 
@@ -48,14 +45,6 @@ class Stacks:
     stacks: tuple[Stack, ...]
     width: int
     top: int
-
-
-@dataclass(frozen=True, slots=True)
-class Spark:
-    """A line and the ground below it, as paths."""
-
-    line: str
-    area: str
 
 
 def stacked_by_kind(
@@ -109,20 +98,6 @@ def _path(row: Sequence[float | None], top: int) -> str:
             steps.append(f"M{x:g} {y:.1f}")
         is_drawing = True
     return " ".join(steps)
-
-
-def spark(values: Sequence[float]) -> Spark:
-    """A line through ``values``, as high as it may be."""
-    least, most = min(values, default=0.0), max(values, default=0.0)
-    span = most - least or 1.0
-    step = _SPARK_WIDTH / max(len(values) - 1, 1)
-    scale = (_SPARK_BOTTOM - _SPARK_TOP) / span
-    points = [
-        f"{place * step:.1f} {_SPARK_BOTTOM - (value - least) * scale:.1f}"
-        for place, value in enumerate(values)
-    ]
-    line = "M" + " L".join(points)
-    return Spark(line, f"{line} L{_SPARK_WIDTH:g} {_SPARK_HEIGHT:g} L0 {_SPARK_HEIGHT:g} Z")
 
 
 def round_up(value: int) -> int:

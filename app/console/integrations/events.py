@@ -238,7 +238,7 @@ def _shown(
         recipients=recipients,
         not_sent=_not_sent(webhooks, recipients),
         sample=sample,
-        command=_command(name, recipients),
+        command=_command(recipients),
         payload=json.dumps(json.loads(payload), indent=2, ensure_ascii=False) if payload else "",
         problem=problem,
     )
@@ -264,7 +264,7 @@ def _not_sent(webhooks: Page[Subscriber] | None, recipients: Sequence[Subscribed
     )
 
 
-def _command(name: EventType, recipients: Sequence[SubscribedWebhook]) -> str:
+def _command(recipients: Sequence[SubscribedWebhook]) -> str:
     if not recipients:
         return ""
     webhook = to_global_id("Webhook", recipients[0].id)

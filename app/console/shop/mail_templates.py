@@ -157,7 +157,6 @@ class TemplatePage:
     values: tuple[DocumentedValue, ...]
     filters: Mapping[str, str]
     condition: str
-    has_lists: bool
     versions: tuple[VersionRow, ...]
     shown_version: int
     is_own: bool
@@ -235,7 +234,6 @@ def make_template_page(
         values=tuple(_documented(value) for value in VALUES[kind].values()),
         filters=texts(FILTERS),
         condition=CONDITION,
-        has_lists=any(value.type is ValueType.LIST for value in VALUES[kind].values()),
         versions=tuple(
             VersionRow(
                 one.version,

@@ -6,7 +6,7 @@ removed.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -304,9 +304,6 @@ def _problem(run: Run, section: Section) -> Problem | None:
         "left": left,
     }
     return Problem("MANY_REMOVED", message, values=values)
-
-
-MakeSections = Callable[[], Sequence[Section]]
 
 
 @building_block

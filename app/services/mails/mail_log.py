@@ -5,7 +5,7 @@ content of an email is deleted with its last attempt, so a link can only be made
 case that makes such links. It goes to the account's mailbox alone.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 
 from sqlalchemy import ColumnElement, Select, case, func, null, or_, select
@@ -23,7 +23,7 @@ from app.domain.mails.mail_log import (
     kind_label,
 )
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.pages import Page, PageRequest, empty_page, every_item
+from app.domain.values.pages import Page, PageRequest, empty_page
 from app.models import OutboxMailRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.accounts.password_resets import send_reset_link
@@ -69,7 +69,6 @@ _STATUSES: dict[MailStatus, tuple[ColumnElement[bool], ...]] = {
     MailStatus.DEFERRED: (_UNSENT, _PENDING, _OURS, _mail.last_error != ""),
     MailStatus.QUEUED: (_UNSENT, _PENDING, _OURS, _mail.last_error == ""),
 }
-_EXPORTED_AT_ONCE = 500
 _ALL = MailFilter()
 
 
@@ -119,15 +118,6 @@ def last_mails(ports: Ports, actor: Actor) -> Mapping[str, MailEntry]:
     with ports.database.reading() as session:
         mails = [to_entry(row) for row in session.execute(query)]
     return {mail.kind: mail for mail in mails}
-
-
-@requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
-def export_mails(ports: Ports, actor: Actor, filter_: MailFilter = _ALL) -> Iterator[MailEntry]:
-    """Return every matching email in the list's order, reading a few hundred at a time.
-
-    Refuses as ``list_mails`` does, when the first is requested.
-    """
-    return every_item(lambda page: list_mails(ports, actor, page, filter_), _EXPORTED_AT_ONCE)
 
 
 @building_block

@@ -315,7 +315,6 @@ class StorefrontImpact:
     allow_storefront_traffic: bool
     is_current: bool
     would_refuse: int
-    refused_by_kind: Mapping[TrafficKind, int]
     lets_through: int
     lockout: Lockout
 
@@ -426,16 +425,13 @@ def _storefront_impact(
     requests: Mapping[TrafficKind, int],
     managers: SettingsManagers,
 ) -> StorefrontImpact:
-    refused = {kind: 0 if allow else requests[kind] for kind in _REFUSED}
-    total = sum(requests.values())
-    would_refuse = sum(refused.values())
+    would_refuse = 0 if allow else sum(requests[kind] for kind in _REFUSED)
     change = AccessChange(allow_storefront_traffic=allow)
     return StorefrontImpact(
         allow_storefront_traffic=allow,
         is_current=allow is switches.allow_storefront_traffic,
         would_refuse=would_refuse,
-        refused_by_kind=refused,
-        lets_through=total - would_refuse,
+        lets_through=sum(requests.values()) - would_refuse,
         lockout=check_lockout(actor, managers, switches.password_login_mode, change),
     )
 

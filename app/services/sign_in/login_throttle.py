@@ -130,15 +130,6 @@ class BlockDetails:
 
 
 @requires(Permission.MANAGE_STAFF)
-def list_blocked(ports: Ports, actor: Actor, *, limit: int = _LISTED_MAX) -> Sequence[BlockedIp]:
-    """The addresses that have to wait now, at most ``limit``, the longest wait first.
-
-    Raises ``ThrottleUnavailable``.
-    """
-    return ports.throttle.blocked(ports.throttle.timestamp(ports.shared_clock), limit)
-
-
-@requires(Permission.MANAGE_STAFF)
 def list_block_details(
     ports: Ports, actor: Actor, *, limit: int = _LISTED_MAX, address: str = ""
 ) -> tuple[BlockDetails, ...]:

@@ -352,15 +352,6 @@ def _prove_code(
 
 
 @building_block
-def find_sign_in(
-    ports: Ports, actor: Actor, token: str, *, place: SignInPlace
-) -> SecondFactorChallengeRecord:
-    """Return the challenge of a sign-in, by password or by a passkey alone."""
-    purposes = (ChallengePurpose.SIGN_IN, ChallengePurpose.PASSKEY_SIGN_IN)
-    return find_challenge(ports, actor, token, *purposes, place=place)
-
-
-@building_block
 def first_method(found: SecondFactorChallengeRecord) -> AuthenticationMethod:
     """Return what was right before the second factor: a password, or a code by email."""
     by_code = found.method == SignInMethod.EMAIL_CODE.value

@@ -66,7 +66,7 @@ class FailingWebhook:
     """A webhook that fails since ``failing_since``, or was switched off (``disabled_reason``).
 
     ``last_status`` is the HTTP status of the last attempt at its newest delivery that was tried,
-    ``None`` when there was no answer or no attempt is kept; ``last_attempt_at`` is when.
+    ``None`` when there was no answer or no attempt is kept.
     """
 
     id: int
@@ -76,7 +76,6 @@ class FailingWebhook:
     target_url: str
     failing_since: datetime | None
     disabled_reason: str
-    last_attempt_at: datetime | None
     last_status: int | None
 
     @property
@@ -112,7 +111,6 @@ def list_failing_webhooks(
             WebhookRecord.target_url,
             WebhookRecord.failing_since,
             WebhookRecord.disabled_reason,
-            DeliveryAttemptRecord.created_at.label("last_attempt_at"),
             DeliveryAttemptRecord.response_status.label("last_status"),
         )
         .join(chosen, chosen.c.id == WebhookRecord.id)

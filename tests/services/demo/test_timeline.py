@@ -30,7 +30,7 @@ from app.services.demo.shop import GOODS, PUBLISHED
 from app.services.people.directory import list_users
 from app.services.people.groups import list_groups
 from app.services.shop.traffic import count_traffic
-from app.services.sign_in.login_throttle import list_blocked
+from app.services.sign_in.login_throttle import list_block_details
 from app.services.sign_in_log.events import export_sign_ins
 from tests.builders.demo import DEMO_ROWS, demo_rows, fill_demo
 
@@ -126,8 +126,8 @@ def test_every_target_uses_a_reserved_name(shop: Ports) -> None:
 def test_demo_shop_has_traffic_blocked_addresses_and_logins(shop: Ports) -> None:
     traffic = count_traffic(shop, OPERATOR, timedelta(days=1))
     assert all(traffic[kind] for kind in TrafficKind)
-    [blocked] = list_blocked(shop, OPERATOR)
-    assert blocked.blocked_until > shop.clock.timestamp() + 60
+    [blocked] = list_block_details(shop, OPERATOR)
+    assert blocked.until > shop.clock.now() + timedelta(seconds=60)
     seen = [user.last_login for user in list_users(shop, OPERATOR, EVERYTHING).items]
     assert sum(moment is not None for moment in seen) > len(seen) / 2
     successful, *failed = (

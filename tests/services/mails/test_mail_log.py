@@ -16,7 +16,7 @@ from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.pages import Counts, PageRequest, read_cursor
 from app.ports import Ports
 from app.services.mails import mail_log
-from app.services.mails.mail_log import export_mails, last_mails, list_mails, show_mail
+from app.services.mails.mail_log import last_mails, list_mails, show_mail
 from app.services.mails.sending import send_due_mail
 from app.services.outbox.publisher import add_mail
 from tests.builders.mails import make_mail, make_waiting_mail
@@ -138,7 +138,6 @@ def test_manage_users_sees_only_emails_about_customers(log: Ports) -> None:
     assert found(log, MailFilter(text="t"), support) == []
     assert found(log, MailFilter(text="example.com"), support) == [4, 2, 1]
     assert list_mails(log, support, PageRequest(1, is_counted=True)).counts == Counts(3, 3)
-    assert [one.id for one in export_mails(log, support)] == [4, 2, 1]
     assert show_mail(log, support, 2) is not None
     assert [show_mail(log, support, key) for key in (3, 5, 99)] == [None, None, None]
     change_user(log, 1, is_staff=True)
@@ -148,11 +147,6 @@ def test_manage_users_sees_only_emails_about_customers(log: Ports) -> None:
 def test_manage_staff_sees_every_email(log: Ports) -> None:
     boss = actor_of(log, make_staff(log, "boss@example.com", Permission.MANAGE_STAFF))
     assert found(log, MailFilter(), boss) == [5, 4, 3, 2, 1]
-
-
-def test_export_holds_every_email_once(log: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mail_log, "_EXPORTED_AT_ONCE", 2)
-    assert list(export_mails(log, OPERATOR)) == list(list_mails(log, OPERATOR, PAGE).items)
 
 
 def test_emails_of_one_moment_keep_their_order(ports: Ports) -> None:
@@ -172,8 +166,6 @@ def test_mail_log_requires_manage_staff_or_manage_users(log: Ports) -> None:
             list_mails(log, actor, PAGE)
         with pytest.raises(PermissionDenied):
             show_mail(log, actor, 1)
-        with pytest.raises(PermissionDenied):
-            export_mails(log, actor)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from app.domain.values.errors import PermissionDenied, Refused
 from app.models import AuditRecord
 from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
-from app.services.sign_in.login_throttle import list_block_details, list_blocked, unblock_ip
+from app.services.sign_in.login_throttle import list_block_details, unblock_ip
 from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements, selects
@@ -26,15 +26,17 @@ def test_blocked_addresses_are_shown_until_their_block_ends(
 ) -> None:
     _fail(ports, clock, ADDRESS)
     _fail(ports, clock, OTHER_ADDRESS, times=2)
-    blocked = list_blocked(ports, OPERATOR)
+    blocked = list_block_details(ports, OPERATOR)
     assert [(block.address, block.failures) for block in blocked] == [
         (OTHER_ADDRESS, 2),
         (ADDRESS, 1),
     ]
-    assert blocked[1].blocked_until == clock.timestamp() + 1
-    assert [block.address for block in list_blocked(ports, OPERATOR, limit=1)] == [OTHER_ADDRESS]
+    assert blocked[1].until == clock.now() + timedelta(seconds=1)
+    assert [block.address for block in list_block_details(ports, OPERATOR, limit=1)] == [
+        OTHER_ADDRESS
+    ]
     clock.pass_(seconds=2)
-    assert list_blocked(ports, OPERATOR) == ()
+    assert list_block_details(ports, OPERATOR) == ()
 
 
 @pytest.mark.both_databases
@@ -88,7 +90,7 @@ def test_unblocked_ip_address_can_try_immediately_while_others_wait(
     _fail(ports, clock, ADDRESS, times=3)
     _fail(ports, clock, OTHER_ADDRESS)
     unblock_ip(ports, OPERATOR, ADDRESS)
-    assert [block.address for block in list_blocked(ports, OPERATOR)] == [OTHER_ADDRESS]
+    assert [block.address for block in list_block_details(ports, OPERATOR)] == [OTHER_ADDRESS]
     assert ports.throttle.begin(ADDRESS, clock.timestamp()).lease
 
 
@@ -113,7 +115,7 @@ def test_ip_address_is_accepted_in_any_spelling(
 ) -> None:
     _fail(ports, clock, OTHER_ADDRESS)
     unblock_ip(ports, OPERATOR, spelling)
-    assert list_blocked(ports, OPERATOR) == ()
+    assert list_block_details(ports, OPERATOR) == ()
 
 
 @pytest.mark.parametrize(
@@ -158,20 +160,20 @@ def test_blocked_addresses_require_manage_staff(
 ) -> None:
     _fail(ports, clock, ADDRESS)
     for attempt in (
-        lambda: list_blocked(ports, actor),
+        lambda: list_block_details(ports, actor),
         lambda: list_block_details(ports, actor),
         lambda: unblock_ip(ports, actor, ADDRESS),
     ):
         with pytest.raises(PermissionDenied) as denied:
             attempt()
         assert denied.value.required == ("MANAGE_STAFF",)
-    assert list_blocked(ports, OPERATOR)
+    assert list_block_details(ports, OPERATOR)
 
 
 def test_unreachable_store_is_distinguished_from_an_empty_one(ports: Ports) -> None:
     without_store = replace(ports, throttle=connect_redis_throttle("unix:///nowhere/redis.sock"))
     for attempt in (
-        lambda: list_blocked(without_store, OPERATOR),
+        lambda: list_block_details(without_store, OPERATOR),
         lambda: unblock_ip(without_store, OPERATOR, ADDRESS),
     ):
         with pytest.raises(ThrottleUnavailable, match="REDIS_URL"):
