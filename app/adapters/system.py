@@ -153,16 +153,25 @@ class FileProfiles:
         self._write(self.list_profiles())
 
     def save(self, profile: Profile) -> None:
+        with self.locked():
+            self._put(profile)
+
+    def replace(self, before: Profile, after: Profile) -> None:
+        if self.find(before.url) == before:
+            self._put(after)
+
+    def _put(self, profile: Profile) -> None:
         others = (saved for saved in self.list_profiles() if saved.url != profile.url)
         self._write(sorted((*others, profile), key=lambda saved: saved.url))
 
     def forget(self, url: str) -> bool:
-        profiles = self.list_profiles()
-        left = [profile for profile in profiles if profile.url != url]
-        if len(left) == len(profiles):
-            return False
-        self._write(left)
-        return True
+        with self.locked():
+            profiles = self.list_profiles()
+            left = [profile for profile in profiles if profile.url != url]
+            if len(left) == len(profiles):
+                return False
+            self._write(left)
+            return True
 
     def _write(self, profiles: Iterable[Profile]) -> None:
         # Written to another file and moved, so that a reader never gets half of it; created with

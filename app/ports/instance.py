@@ -212,7 +212,7 @@ class Profiles(Protocol):
     """Raises ``Fault`` when what is kept cannot be read or written."""
 
     def locked(self) -> AbstractContextManager[None]:
-        """Keep other commands from renewing a login meanwhile."""
+        """Keep other commands from renewing, saving or forgetting a login meanwhile."""
 
     def list_profiles(self) -> tuple[Profile, ...]:
         """All of them, by their addresses."""
@@ -224,7 +224,13 @@ class Profiles(Protocol):
         """Find out beforehand whether one can be kept."""
 
     def save(self, profile: Profile) -> None:
-        """Save a login, readable by its owner only, replacing an earlier one."""
+        """Save a login, readable by its owner only, replacing an earlier one.
+
+        Like ``forget``, it waits for commands that are renewing one.
+        """
+
+    def replace(self, before: Profile, after: Profile) -> None:
+        """Save ``after`` if ``before`` is still kept; called inside ``locked``."""
 
     def forget(self, url: str) -> bool:
         """Remove the one for that address; whether there was one."""

@@ -56,7 +56,10 @@ class GivenToken:
 
 
 class SavedLogin:
-    """A login that `flask login` kept; what is renewed is kept in its place."""
+    """A login that `flask login` kept; what is renewed is kept in its place.
+
+    If it was forgotten meanwhile, or someone else signed in, only this command goes on with it.
+    """
 
     def __init__(self, profiles: Profiles, profile: Profile) -> None:
         self._profiles = profiles
@@ -82,8 +85,9 @@ class SavedLogin:
                 yield False
 
     def renewed(self, token: str, refresh_token: str) -> None:
-        self._profile = replace(self._profile, token=token, refresh_token=refresh_token)
-        self._profiles.save(self._profile)
+        before = self._profile
+        self._profile = replace(before, token=token, refresh_token=refresh_token)
+        self._profiles.replace(before, self._profile)
 
 
 Read = TypeVar("Read")

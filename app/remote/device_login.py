@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
+from math import inf
 from typing import Any
 
 from app.domain.oauth import COMMAND_LINE
@@ -24,13 +25,17 @@ from app.remote.api import (
 _DISCOVERY = "/.well-known/oauth-authorization-server"
 _GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 _SLOWER = 5
+_MAX_INTERVAL, _MAX_WAIT = 60, 30 * 60
+"""Seconds: what is longer is cut, so that no instance keeps the command waiting."""
+
 _CALLER = "query Caller { me { email } }"
 
 
 def begin_device_login(http: Http, url: str) -> DeviceLogin | None:
     """Return the codes of a new login at ``url``; ``None`` if the instance doesn't offer it.
 
-    Its endpoints must be below the instance's own URL: the tokens go nowhere else.
+    Its endpoints must be below the instance's own URL: the tokens go nowhere else. Raises
+    ``Fault`` for codes that can't be read.
     """
     base = url.removesuffix(API_PATH)
     try:
@@ -55,14 +60,22 @@ def begin_device_login(http: Http, url: str) -> DeviceLogin | None:
             device_code=read_text(codes, "device_code"),
             user_code=read_text(codes, "user_code"),
             verification_url=read_text(codes, "verification_uri"),
-            expires_in=float(codes["expires_in"]),
-            interval=float(codes.get("interval", _SLOWER)),
+            expires_in=min(_seconds(url, codes, "expires_in"), _MAX_WAIT),
+            interval=min(max(_seconds(url, codes, "interval", _SLOWER), 1), _MAX_INTERVAL),
         )
 
     login = read_as(url, read)
     # Codes of another shop, relayed, would be let in there by whoever follows its URL.
     is_own = login.verification_url.startswith(f"{base}/")
     return login if is_own and parse_web_url(login.verification_url) is not None else None
+
+
+def _seconds(url: str, codes: Mapping[str, Any], name: str, default: float | None = None) -> float:
+    """Return the seconds in the member ``name``; what another server says isn't believed."""
+    found = codes.get(name, default)
+    if isinstance(found, bool) or not isinstance(found, int | float) or not -inf < found < inf:
+        raise Fault(f"{url} sent a code whose {name} isn't a number of seconds.")
+    return found
 
 
 def finish_device_login(http: Http, login: DeviceLogin, pause: Callable[[float], None]) -> Profile:

@@ -95,6 +95,27 @@ OPENID_PROVIDER = (
         _HOSTED_TESTS,
     ),
     Mutant(
+        "Another instance doesn't say how long the command waits",
+        "app/remote/device_login.py",
+        "not -inf < found < inf",
+        "False",
+        "remote/test_device_logins.py",
+    ),
+    Mutant(
+        "A renewed login replaces the one that it was renewed from",
+        "app/adapters/system.py",
+        "        if self.find(before.url) == before:\n",
+        "        if True:\n",
+        "remote/test_logins.py",
+    ),
+    Mutant(
+        "A login is saved after another command has renewed one",
+        "app/adapters/system.py",
+        "        with self.locked():\n            self._put(profile)\n",
+        "        if True:\n            self._put(profile)\n",
+        "remote/test_logins.py",
+    ),
+    Mutant(
         "A code that comes again ends what it began",
         _GRANTS,
         "            _end_replayed(ports, actor, session, code_id)\n",

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from app.domain.values.errors import PermissionDenied
+from app.domain.values.installation import Fault
 from app.ports.instance import Profile
 from app.remote.device_login import begin_device_login, finish_device_login
 from tests.remote.fake_instance import URL, Instance, answering, raw
@@ -50,6 +51,34 @@ def test_code_that_expires_ends_the_wait() -> None:
     assert begun is not None
     with pytest.raises(PermissionDenied, match="expired"):
         finish_device_login(shop, begun, lambda _seconds: None)
+
+
+def test_instance_does_not_keep_the_command_waiting() -> None:
+    for sent, read in (
+        ({"expires_in": 1e300, "interval": 1e300}, (1800, 60)),
+        ({"expires_in": 10**400, "interval": 0}, (1800, 1)),
+        ({"expires_in": -5, "interval": -1}, (-5, 1)),
+        ({"expires_in": 600, "interval": 0.001}, (600, 1)),
+        ({"expires_in": 600}, (600, 5)),
+        ({"expires_in": float("nan")}, None),
+        ({"expires_in": float("inf")}, None),
+        ({"interval": float("nan")}, None),
+        ({"expires_in": "600"}, None),
+        ({"expires_in": True}, None),
+        ({"interval": None}, None),
+        ({"expires_in": None}, None),
+    ):
+        codes = {**CODES, **sent}
+        if len(sent) == 1 and "expires_in" in sent:
+            del codes["interval"]
+        shop = Instance(answering(OFFER), answering(codes))
+        if read is None:
+            with pytest.raises(Fault, match="isn't a number of seconds"):
+                begin_device_login(shop, URL)
+        else:
+            begun = begin_device_login(shop, URL)
+            assert begun is not None
+            assert (begun.expires_in, begun.interval) == read, sent
 
 
 @pytest.mark.parametrize(

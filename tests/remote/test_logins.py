@@ -1,12 +1,15 @@
 """Logins on another instance: opened, renewed when they have expired, ended."""
 
+from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from app.adapters.system import FileProfiles
 from app.domain.values.errors import PermissionDenied, TokenRejected
 from app.ports.instance import Profile
+from app.remote.api import SavedLogin
 from app.remote.instance import connect_by_profile, connect_by_token, sign_in_app, sign_in_person
 from tests.remote.fake_instance import URL, Instance, answering, failing
 
@@ -45,6 +48,38 @@ def test_new_refresh_token_replaces_the_old_one(profiles: FileProfiles) -> None:
     connect_by_profile(shop, profiles, profile).apps()
     assert "token refreshToken " in str(shop.sent(1)["query"])
     assert profiles.find(URL) == Profile(URL, "fresh", "next", "ann@example.com")
+
+
+def test_renewed_login_never_replaces_a_newer_one(profiles: FileProfiles) -> None:
+    """Nor does one come back that was forgotten; control: one that is still kept."""
+    [old] = profiles.list_profiles()
+    new = Profile(URL, "token", "refresh of Bob", "bob@example.com")
+    for act, kept in (
+        (lambda: profiles.save(new), new),
+        (lambda: profiles.forget(URL), None),
+        (lambda: None, replace(old, token="fresh")),
+    ):
+        profiles.save(old)
+        api = connect_by_profile(
+            Instance(EXPIRED, answering(refreshed(token="fresh")), NO_APPS), profiles, old
+        )
+        act()
+        assert api.apps() == ()
+        assert profiles.find(URL) == kept
+
+
+def test_login_that_is_being_renewed_is_saved_over_afterwards(profiles: FileProfiles) -> None:
+    [old] = profiles.list_profiles()
+    new = Profile(URL, "token", "refresh of Bob", "bob@example.com")
+    login = SavedLogin(profiles, old)
+    with login.renewal() as is_due:
+        assert is_due
+        thread = Thread(target=profiles.save, args=(new,))
+        thread.start()
+        login.renewed("fresh", "next")
+        assert profiles.find(URL) == replace(old, token="fresh", refresh_token="next")
+    thread.join(30)
+    assert profiles.find(URL) == new
 
 
 def test_ended_login_says_how_to_log_in_again(profiles: FileProfiles) -> None:
