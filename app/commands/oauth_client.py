@@ -210,7 +210,11 @@ def create(name: str, *, public: bool, pairwise: bool, app: str | None, **option
     ],
 )
 @_client
-@click.option("--name", help="Its name, as people see it.")
+@click.option(
+    "--name",
+    help="Its name, as people see it. They are asked for their consent again after a change, and "
+    "after a redirect URI at another site was added.",
+)
 @_redirect
 @_post_logout
 @_backchannel

@@ -102,7 +102,8 @@ class OAuthClient:
     ``app_id`` is the app as which it acts by client credentials; it signs no one in then.
     ``allows_devices``: people can sign in with it by a code that they enter elsewhere (RFC 8628).
     ``subject_salt``: it knows people by pairwise subjects, which are made with it; empty for
-    public ones. ``app_name`` is read for lists and pages alone.
+    public ones. ``consent_version`` counts its changes after which people are asked for their
+    consent again. ``app_name`` is read for lists and pages alone.
     """
 
     id: int
@@ -124,6 +125,7 @@ class OAuthClient:
     logo: str = ""
     app_name: str = ""
     subject_salt: str = field(default="", repr=False)
+    consent_version: int = 0
 
     @property
     def is_pairwise(self) -> bool:
@@ -221,6 +223,16 @@ def redirect_uri_problem(uri: str, name: str = "redirectUris") -> Problem | None
         "a native program: com.example.shop:/callback"
     )
     return Problem("INVALID", message, name)
+
+
+def asks_again(before: OAuthClient, after: OAuthClient) -> bool:
+    """Whether people are asked for their consent again after a change of a client.
+
+    They allowed a program by its name to get what it asks for at these sites.
+    """
+    known = {redirect_origin(uri) for uri in before.redirect_uris}
+    added = {redirect_origin(uri) for uri in after.redirect_uris} - known
+    return before.name != after.name or bool(added)
 
 
 def client_problems(client: OAuthClient) -> Iterator[Problem | None]:

@@ -20,6 +20,7 @@ class OAuthClientRecord(Record):
     can sign in with it by a code that they enter elsewhere (RFC 8628). ``subject_salt`` is what
     its pairwise subjects are made with; empty for public ones. It is told of ended sessions from
     ``logouts_after`` on, after as many calls in turn that reached nothing as ``logout_failures``.
+    ``consent_version`` is counted up when people are to be asked for their consent again.
     """
 
     __tablename__ = "oauth_clients"
@@ -43,6 +44,7 @@ class OAuthClientRecord(Record):
     )
     logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
     subject_salt: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    consent_version: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
     logouts_after: Mapped[datetime | None]
@@ -98,7 +100,10 @@ class OAuthUseRecord(Record):
 
 
 class OAuthConsentRecord(Record):
-    """What a person allowed a third party: scopes, separated by spaces."""
+    """What a person allowed a third party: scopes, separated by spaces.
+
+    ``client_version`` is the client's ``consent_version`` of then.
+    """
 
     __tablename__ = "oauth_consents"
 
@@ -112,6 +117,7 @@ class OAuthConsentRecord(Record):
         index=True,
     )
     scope: Mapped[str] = mapped_column(Text)
+    client_version: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
 

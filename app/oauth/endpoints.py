@@ -216,13 +216,13 @@ class _Endpoints:
         person = self._pages.person()
         if person is None:
             return redirect(self._pages.sign_in_url(_own_path()), HTTPStatus.SEE_OTHER)
-        proof = consent_proof(caller().ports, person.actor, _query())
-        if request.form.get("proof") != proof:
-            message = "This page is out of date. Go back to the program and try again."
-            return self._pages.error_page("invalid_request", message)
         try:
             asked.check_parameters()
             grant = self._server.get_consent_grant(asked, person)
+            proof = consent_proof(caller().ports, person.actor, grant.client.client, _query())
+            if request.form.get("proof") != proof:
+                message = "This page is out of date. Go back to the program and try again."
+                return self._pages.error_page("invalid_request", message)
             if request.form.get("decision") != "allow":
                 raise AccessDeniedError(redirect_uri=grant.redirect_uri)
             scopes = _scopes(grant)
@@ -261,7 +261,7 @@ class _Endpoints:
             scopes=missing or scopes,
             redirect_uri=grant.redirect_uri,
             action=f"/oauth/consent?{query}",
-            proof=consent_proof(caller().ports, fresh.actor, query),
+            proof=consent_proof(caller().ports, fresh.actor, client, query),
         )
         return self._pages.consent_page(consent)
 

@@ -242,6 +242,27 @@ OPENID_PROVIDER = (
         _GRANT_TESTS,
     ),
     Mutant(
+        "A redirect URI at another site makes consents ask again",
+        _RULES,
+        "    return before.name != after.name or bool(added)\n",
+        "    return before.name != after.name\n",
+        _GRANT_TESTS,
+    ),
+    Mutant(
+        "Another name makes consents ask again",
+        _RULES,
+        "    return before.name != after.name or bool(added)\n",
+        "    return bool(added)\n",
+        _GRANT_TESTS,
+    ),
+    Mutant(
+        "Consent is given to the client that its page showed",
+        "app/services/oauth/consents.py",
+        "    version = client.consent_version\n",
+        "    version = session.get_one(OAuthClientRecord, client.id).consent_version\n",
+        _GRANT_TESTS,
+    ),
+    Mutant(
         "The client of the command line can't be deleted",
         _CLIENTS,
         "        if client.is_built_in:\n",

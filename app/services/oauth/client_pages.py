@@ -101,6 +101,7 @@ _CLIENTS = select(
     OAuthClientRecord.logo,
     OAuthClientRecord.allows_devices,
     OAuthClientRecord.subject_salt,
+    OAuthClientRecord.consent_version,
     func.coalesce(AppRecord.name, "").label("app_name"),
 ).outerjoin(AppRecord, AppRecord.id == OAuthClientRecord.app_id)
 _MAX_USERS = 20

@@ -21,6 +21,7 @@ from app.domain.oauth import (
     ClientSecret,
     NewClient,
     OAuthClient,
+    asks_again,
     client_problems,
     digest_of_secret,
     privileged,
@@ -165,8 +166,9 @@ def create_client(
 def update_client(ports: Ports, actor: Actor, client_id: str, change: ClientChange) -> OAuthClient:
     """Change a client, or enable or disable it; effective at once in every process.
 
-    While it is disabled, none of its tokens works. Its secrets end when it gets keys. Refuses
-    NOT_FOUND on ``id``, else as ``create_client`` does.
+    While it is disabled, none of its tokens works. Its secrets end when it gets keys. After
+    another name, or a redirect URI at another site, people are asked for their consent again.
+    Refuses NOT_FOUND on ``id``, else as ``create_client`` does.
     """
     with ports.database.transaction() as session:
         stored, before = locked_client(ports, actor, session, client_id)
@@ -174,6 +176,8 @@ def update_client(ports: Ports, actor: Actor, client_id: str, change: ClientChan
         after = _changed(before, change)
         refuse_any(*client_problems(after))
         _require_manager(actor, session, after)
+        if asks_again(before, after):
+            after = replace(after, consent_version=before.consent_version + 1)
         _write(stored, after)
         if not after.is_active:
             _end_app_tokens(session, after)
@@ -294,6 +298,7 @@ def to_client(
         logo=stored.logo,
         app_name=app_name,
         subject_salt=stored.subject_salt,
+        consent_version=stored.consent_version,
     )
 
 
@@ -364,6 +369,7 @@ def _write(stored: OAuthClientRecord, client: OAuthClient) -> None:
     stored.key_set = tidy_key_set(client.key_set)
     stored.app_id = client.app_id
     stored.subject_salt = client.subject_salt
+    stored.consent_version = client.consent_version
 
 
 @building_block

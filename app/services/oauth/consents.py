@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import and_, delete, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
@@ -63,14 +63,31 @@ def missing_consent(
 
 @building_block
 def not_allowed(
-    session: Session | ReadSession, user_id: int, client: OAuthClient, scopes: Collection[str]
+    session: Session | ReadSession,
+    user_id: int,
+    client: OAuthClient,
+    scopes: Collection[str],
+    *,
+    goes_on: bool = False,
 ) -> frozenset[str]:
-    """Return the scopes that a person hasn't allowed ``client``; none for first parties."""
+    """Return the scopes that a person hasn't allowed ``client``; none for first parties.
+
+    What they allowed before the client got another name or site counts for a grant that
+    ``goes_on`` alone.
+    """
     if client.is_first_party:
         return frozenset()
     query = select(OAuthConsentRecord.scope).where(
         OAuthConsentRecord.user_id == user_id, OAuthConsentRecord.client_id == client.id
     )
+    if not goes_on:
+        query = query.join(
+            OAuthClientRecord,
+            and_(
+                OAuthClientRecord.id == OAuthConsentRecord.client_id,
+                OAuthClientRecord.consent_version == OAuthConsentRecord.client_version,
+            ),
+        )
     return frozenset(scopes) - frozenset((session.scalar(query) or "").split())
 
 
@@ -96,14 +113,16 @@ def store_consent(
     """Remember what ``allow_client`` does, in the transaction of ``session``."""
     user_id, now = own_id(actor), ports.clock.now()
     stored = session.get(OAuthConsentRecord, (user_id, client.id), with_for_update=True)
-    before = frozenset() if stored is None else frozenset(stored.scope.split())
+    version = client.consent_version
+    is_known = stored is not None and stored.client_version == version
+    before = frozenset(stored.scope.split()) if stored is not None and is_known else frozenset()
     scope = store_scopes(before | {*scopes})
     if stored is None:
         stored = OAuthConsentRecord(
             user_id=user_id, client_id=client.id, scope=scope, created_at=now, updated_at=now
         )
         session.add(stored)
-    stored.scope, stored.updated_at = scope, now
+    stored.scope, stored.client_version, stored.updated_at = scope, version, now
     after = {"client": client.name, "scope": sorted(scope.split())}
     entry = Change("oauth_consent.allow", "User", user_id, actor.name, after=after)
     record(ports, actor, session, entry)
@@ -212,6 +231,10 @@ def _program(
 
 
 @building_block
-def consent_proof(ports: Ports, actor: Actor, query: str) -> str:
-    """Return what the form of a consent page carries: for this session and request alone."""
-    return ports.encryption.fingerprint("oauth consent", f"{actor.session_id} {query}")
+def consent_proof(ports: Ports, actor: Actor, client: OAuthClient, query: str) -> str:
+    """Return what the form of a consent page carries: for this session and request alone.
+
+    Also for the client as the page shows it.
+    """
+    shown = f"{actor.session_id} {client.consent_version} {query}"
+    return ports.encryption.fingerprint("oauth consent", shown)

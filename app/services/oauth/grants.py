@@ -492,7 +492,8 @@ def use_refresh_token(
         judged = judge_grant(find_session(ports, kept.token, kept.user_id))
         if judged is None or kept.authenticated_at is None or not stays_connected(judged.found):
             return None
-        if not_allowed(session, kept.user_id, client, kept.oauth_scope.split()):
+        scope = kept.oauth_scope.split()
+        if not_allowed(session, kept.user_id, client, scope, goes_on=True):
             return None
         used.used_at = ports.clock.now()
         refresh = _add_refresh_token(ports, session, kept.id)

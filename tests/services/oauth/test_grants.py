@@ -1,5 +1,6 @@
 """Codes and refresh tokens are used once, and a grant counts as the sign-in behind it does."""
 
+from dataclasses import replace
 from threading import Barrier, Thread
 
 import jwt
@@ -313,6 +314,39 @@ def test_session_without_offline_access_ends_with_its_access_token(
     assert granted.expires_in == ports.configuration.jwt_ttl_access
     clock.pass_(seconds=granted.expires_in)
     assert not works(ports, granted.access_token)
+
+
+def test_consent_is_asked_again_for_another_name_or_site(ports: Ports) -> None:
+    """Whoever can edit a client could else get what people allowed to another program."""
+    user, stored = make_user(ports), make_client(ports)
+    person = at_pages(ports, user)
+    granted: Granted | None = grant(ports, stored.client, user, OFFLINE_SCOPES)
+    elsewhere = "https://evil.example/callback"
+    for change, is_asked in (
+        (ClientChange(redirect_uris=(CALLBACK, f"{CALLBACK}/second")), False),
+        (ClientChange(allows_devices=True), False),
+        (ClientChange(redirect_uris=(CALLBACK, elsewhere)), True),
+        (ClientChange(redirect_uris=(CALLBACK,)), False),
+        (ClientChange(name="Bank"), True),
+    ):
+        code = make_code(ports, stored.client, person, DEFAULT_SCOPES)
+        changed = update_client(ports, OPERATOR, stored.id, change)
+        missing = scopes_to_allow(ports, person, changed, DEFAULT_SCOPES)
+        assert missing == (DEFAULT_SCOPES if is_asked else frozenset()), change
+        assert (exchange(ports, changed, code) is None) is is_asked, change
+        # Who is connected stays so: tokens go nowhere else.
+        assert granted is not None
+        granted = refresh(ports, changed, granted.refresh_token)
+        assert granted is not None
+        allow_client(ports, person, changed, OFFLINE_SCOPES)
+        stored = replace(stored, client=changed)
+    # A page that showed the client as it was isn't consent to what it became.
+    renamed = update_client(ports, OPERATOR, stored.id, ClientChange(name="Forum"))
+    allow_client(ports, person, stored.client, DEFAULT_SCOPES)
+    assert scopes_to_allow(ports, person, renamed, DEFAULT_SCOPES) == DEFAULT_SCOPES
+    # What was allowed long ago isn't allowed again with something less.
+    allow_client(ports, person, renamed, frozenset({"openid"}))
+    assert scopes_to_allow(ports, person, renamed, {"openid", "email"}) == {"email"}
 
 
 def test_consent_counts_when_tokens_are_given(ports: Ports) -> None:
