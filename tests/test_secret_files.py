@@ -116,6 +116,7 @@ def public_folder() -> Iterator[Path]:
         yield folder
 
 
+@pytest.mark.first
 def test_readable_file_is_a_warning(sqlite_url: str, tmp_path: Path, public_folder: Path) -> None:
     secret = public_folder / "secret"
     secret.write_text(f"{SECRET}\n")
@@ -132,6 +133,7 @@ def test_readable_file_is_a_warning(sqlite_url: str, tmp_path: Path, public_fold
     assert "settings\twarning" not in installation.run("doctor", "--short").stdout
 
 
+@pytest.mark.first
 def test_secret_key_can_be_changed_by_commands(sqlite_url: str, tmp_path: Path) -> None:
     old = at_a_terminal(sqlite_url, tmp_path)
     assert old.run("keys", "rotate", "--force").returncode == 0
@@ -181,6 +183,7 @@ def test_generated_secret_is_private_again(instance: Path, mode: int) -> None:
     assert (instance / "secret-key").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.first
 def test_processes_that_start_at_once_agree_on_one_secret(tmp_path: Path) -> None:
     file = tmp_path / "instance" / "secret-key"
     count = 8

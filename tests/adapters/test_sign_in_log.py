@@ -243,6 +243,7 @@ worker.join()
 """
 
 
+@pytest.mark.first
 def test_server_process_flushes_before_it_ends(ports: Ports, database_url: str) -> None:
     subprocess.run([sys.executable, "-c", _FORKED, database_url], check=True, cwd=ROOT)
     assert [entry.attempts for entry in stored(ports)] == [1]

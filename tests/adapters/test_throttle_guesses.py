@@ -40,6 +40,7 @@ def test_released_guess_is_not_counted(throttle: Throttle) -> None:
     assert not throttle.guess(ANNA, NOW).number
 
 
+@pytest.mark.first
 def test_guesses_at_the_same_moment_are_all_counted(throttle: Throttle) -> None:
     start, numbers = Barrier(20, timeout=60), list[int]()
 

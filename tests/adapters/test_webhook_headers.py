@@ -1,5 +1,6 @@
 """The migration that encrypts custom headers of webhooks."""
 
+import pytest
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
@@ -7,6 +8,8 @@ from app.adapters.database import migrations
 from app.adapters.keys.encryption import AesEncryption
 from app.domain.keys import WEBHOOK_HEADER
 from tests.adapters.test_migrations import migrate
+
+pytestmark = pytest.mark.first
 
 BEFORE = "0055_email_spellings"
 HEADERS = '{"Authorization": "Bearer sesame", "X-Region": "eu"}'

@@ -43,6 +43,7 @@ def test_signal_reaches_every_worker_that_listens(processes: list[WorkSignal]) -
         assert not worker.wait(0.01), "the signal was received before"
 
 
+@pytest.mark.first
 def test_worker_wakes_itself(processes: list[WorkSignal]) -> None:
     worker = processes[0]
     assert not worker.wait(0.01)

@@ -50,6 +50,7 @@ def test_another_shell_is_a_usage_error(ports: Ports) -> None:
     assert "fish" in json.loads(failed.stdout)["errors"][0]["message"]
 
 
+@pytest.mark.first
 def test_zsh_and_fish_get_commands_with_descriptions() -> None:
     assert "plain\nkeys\nList, rotate and withdraw the signing keys." in "\n".join(
         completions("zsh", "flask ke")
@@ -58,6 +59,7 @@ def test_zsh_and_fish_get_commands_with_descriptions() -> None:
     assert only.startswith("plain,sign-out\tEnd all sessions of a person")
 
 
+@pytest.mark.first
 def test_options_choices_and_permissions_are_completed() -> None:
     assert completions("bash", "flask user list --inac") == ["plain,--inactive"]
     assert completions("bash", "flask oidc set audi") == ["plain,audience"]

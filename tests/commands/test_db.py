@@ -16,6 +16,7 @@ from app.ports.database import Report, UpgradeRows, ignore_progress
 from tests.commands.shell import run, run_json
 
 
+@pytest.mark.first
 def test_upgrading_makes_the_tables_and_may_be_repeated(
     ports: Ports, empty_database_url: str
 ) -> None:

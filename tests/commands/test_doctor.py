@@ -64,6 +64,7 @@ def test_production_without_trusted_proxies_is_a_warning(ports: Ports) -> None:
     assert "proxies\tfine" in named.stdout
 
 
+@pytest.mark.first
 @pytest.mark.parametrize(
     ("broken", "subject", "state", "remedy"),
     [
@@ -126,6 +127,7 @@ def test_shop_in_which_no_one_can_sign_in_fails(ports: Ports) -> None:
     assert "sign-in\tfine" in run(ports, "doctor", "--short").stdout
 
 
+@pytest.mark.first
 def test_migration_that_is_pending_is_named_with_its_remedy(
     ports: Ports, sqlite_url: str, tmp_path: Path
 ) -> None:

@@ -70,6 +70,7 @@ def test_progress_goes_on_where_a_replay_takes_several_rounds(
     assert lines[-1].endswith(": 120.")
 
 
+@pytest.mark.first
 def test_short_work_and_json_have_no_progress(
     ports: Ports, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +80,7 @@ def test_short_work_and_json_have_no_progress(
     assert "Adding demo data" not in run(ports, "demo", "--json").stderr
 
 
+@pytest.mark.first
 def test_terminal_shows_a_bar_that_is_gone_before_the_result(
     sqlite_url: str, tmp_path: Path
 ) -> None:

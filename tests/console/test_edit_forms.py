@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+import pytest
 from flask import Flask
 from typing_extensions import override
 
@@ -12,6 +13,8 @@ from app.ports import Ports
 from tests.console.populated_shop import ADMIN, open_console
 from tests.console.route_requests import all_routes, records
 from tests.console.staff_client import ConsoleClient
+
+pytestmark = pytest.mark.first
 
 EDITS_NOTHING = {
     "account.ask_for_email": "asks for another email, by a link",

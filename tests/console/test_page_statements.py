@@ -3,6 +3,7 @@
 import re
 from html import unescape
 
+import pytest
 from flask import Flask
 
 from app.console.security.provider_editing import PRESETS
@@ -20,6 +21,7 @@ OWN = "/console/account/security/"
 _TAB = re.compile(r'href="([^"]*\?view=[a-z-]+)"')
 
 
+@pytest.mark.first
 def test_every_list_and_page_of_a_thing_takes_few_statements(
     console_app: Flask, populated_shop: Ports
 ) -> None:

@@ -145,6 +145,7 @@ def test_every_route_has_its_row(console_app: Flask) -> None:
     assert {route.endpoint for route in routes_about_others(console_app)} == set(OPENED_BY)
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("held", EACH, ids=str)
 def test_each_permission_opens_its_own_routes_and_no_other(
     console_app: Flask, populated_shop: Ports, held: Permission

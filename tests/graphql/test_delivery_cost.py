@@ -124,6 +124,7 @@ def test_overview_fits_up_to_a_hundred_webhooks(
     assert error["extensions"]["limit"]["name"] == "cost"
 
 
+@pytest.mark.first
 def test_most_expensive_overview_returns_no_more_values_than_its_cost(
     ports: Ports, manager: str
 ) -> None:

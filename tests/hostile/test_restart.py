@@ -23,6 +23,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel has 
 SERVE = ("serve", "--workers", "1", "--no-worker", "--port")
 
 
+@pytest.mark.first
 def test_restart_after_a_killed_parent_waits_for_the_port(sqlite_url: str, tmp_path: Path) -> None:
     installed = Installation(tmp_path, {"DATABASE_URL": sqlite_url})
     port = free_port()

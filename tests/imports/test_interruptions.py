@@ -63,6 +63,7 @@ def _counts(target: Ports, *records: type[Record]) -> tuple[int, ...]:
         return tuple(session.execute(select(*counts)).one())
 
 
+@pytest.mark.first
 def test_killed_import_is_completed_by_the_next_run(
     target: Ports, platform: PlatformDatabase, installation: Installation
 ) -> None:

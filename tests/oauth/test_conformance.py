@@ -378,6 +378,7 @@ def suite(ports: Ports, clock: FakeClock) -> Iterator[Suite]:
         yield Suite(ports, clock, provider, client, user)
 
 
+@pytest.mark.first
 def test_provider_passes_the_foundations_tests(suite: Suite) -> None:
     for run in dict.fromkeys(CASES.values()):
         names = ", ".join(name for name, one in CASES.items() if one is run)

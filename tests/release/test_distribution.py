@@ -10,6 +10,8 @@ import pytest
 from release.distribution import rename
 from tests.house.sources import ROOT
 
+pytestmark = pytest.mark.first
+
 PATH = "/usr/bin:/bin"
 MAIN = """
 import pkgutil, importlib, sys, latchkey

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -273,6 +273,28 @@ class _Colors:
     dark_ground: str = _DARK_GROUND
 
 
+@cache
+def _templates() -> Environment:
+    """Return what compiles each template once for a process."""
+    templates = Environment(
+        loader=FileSystemLoader(_APP / "templates"),
+        extensions=["jinja2.ext.i18n"],
+        autoescape=select_autoescape(["html"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    install = templates.install_gettext_callables  # type: ignore[attr-defined]
+    install(_gettext, _ngettext, newstyle=True)
+    return templates
+
+
+@cache
+def _bodies() -> Environment:
+    """Return the same templates without their layout."""
+    return _templates().overlay(loader=_WITHOUT_LAYOUT)
+
+
 class JinjaEmailTemplates:
     """``mail/KIND.txt`` begins with the subject's line; ``mail/KIND.html`` is the other body.
 
@@ -282,16 +304,6 @@ class JinjaEmailTemplates:
 
     def __init__(self, catalogs: Path = _CATALOGS) -> None:
         self._catalogs = catalogs
-        self._templates = Environment(
-            loader=FileSystemLoader(_APP / "templates"),
-            extensions=["jinja2.ext.i18n"],
-            autoescape=select_autoescape(["html"]),
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        install = self._templates.install_gettext_callables  # type: ignore[attr-defined]
-        install(_gettext, _ngettext, newstyle=True)
         # Nothing is loaded: a stylesheet could be a file of this machine.
         self._inliner = CSSInliner(keep_at_rules=True, load_remote_stylesheets=False)
 
@@ -309,11 +321,11 @@ class JinjaEmailTemplates:
         values = {"shop": shop, "shop_name": shop.name, "recipient": mail.recipient, **shown}
         token = _language.set(language)
         try:
-            written = self._templates.get_template(f"mail/{mail.kind}.txt").render(values)
+            written = _templates().get_template(f"mail/{mail.kind}.txt").render(values)
             subject, _, text = written.partition("\n")
             subject = " ".join(subject.split())
             values |= _layout_values(subject, shop, logo, language)
-            html = self._templates.get_template(f"mail/{mail.kind}.html").render(values)
+            html = _templates().get_template(f"mail/{mail.kind}.html").render(values)
         finally:
             _language.reset(token)
         parts = OwnTemplate(subject, self._inliner.inline(html), _with_footer(text, shop))
@@ -321,14 +333,13 @@ class JinjaEmailTemplates:
 
     def starter(self, kind: MailKind, language_code: str) -> OwnTemplate:
         language = load_language(language_code, self._catalogs)
-        bodies = self._templates.overlay(loader=_WITHOUT_LAYOUT)
 
         def write(values: Mapping[str, str]) -> OwnTemplate:
             shown = {**values, "shop_name": values["shop.name"]}
             token = _language.set(language)
             try:
-                written = self._templates.get_template(f"mail/{kind}.txt").render(shown)
-                html = bodies.get_template(f"mail/{kind}.html").render(shown)
+                written = _templates().get_template(f"mail/{kind}.txt").render(shown)
+                html = _bodies().get_template(f"mail/{kind}.html").render(shown)
             finally:
                 _language.reset(token)
             subject, _, text = written.partition("\n")
@@ -352,7 +363,7 @@ class JinjaEmailTemplates:
                 "body": Markup(parts.html),  # noqa: S704 - checked, and its values escaped
                 **_layout_values(parts.subject, shop, logo, language),
             }
-            html = self._templates.get_template("mail/layout.html").render(values)
+            html = _templates().get_template("mail/layout.html").render(values)
             parts = OwnTemplate(parts.subject, html, _with_footer(parts.text, shop))
         parts = replace(parts, html=self._inliner.inline(parts.html))
         if len(parts.html.encode()) > MAX_OUTPUT:

@@ -208,6 +208,7 @@ def test_any_events_are_listened_to(here: Desk) -> None:
     assert json.loads(done.stdout)["event"] == "PRODUCT_UPDATED"
 
 
+@pytest.mark.first
 def test_secret_of_the_endpoint_signs_what_is_forwarded(here: Desk, receiver: HttpServer) -> None:
     words = ("--temporary", "--secret", "generate", "--count", "1", "--json")
     forward = ("--forward-to", f"{receiver.url}/local")

@@ -190,6 +190,7 @@ def test_look_is_one_statement(ports: Ports) -> None:
     assert not any("BEGIN" in line for line in statements)
 
 
+@pytest.mark.first
 @pytest.mark.both_databases
 @pytest.mark.parametrize("look", [find_waiting_work, lease_due_deliveries, read_backlog])
 def test_look_goes_through_no_finished_work_on_postgresql(

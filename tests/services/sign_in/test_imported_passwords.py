@@ -70,6 +70,7 @@ def assert_untouched(ports: Ports, user_id: int) -> None:
     assert imported.replaced_at is None
 
 
+@pytest.mark.first
 def test_every_format_signs_in_through_the_api_and_is_replaced(real: Ports) -> None:
     people = [
         make_imported_user(real, foreign.hash, f"person-{number}@example.com")

@@ -63,6 +63,7 @@ def sign_in(ports: Ports) -> str:
     return finish(ports, back["state"], back["code"]).user.email
 
 
+@pytest.mark.first
 def test_provider_key_rollover_is_followed(
     ports: Ports, ahead: Ahead, real_provider: IdentityProvider
 ) -> None:
