@@ -54,7 +54,7 @@ def test_support_sees_a_blocked_address_and_who_can_unblock_it(
     page = console.open(f"/console/customers/{key}")
     assert "No. The customer's IP address is blocked for 1 more min." in page.text
     assert "ask someone with Manage staff" in page.text
-    assert "Incorrect password, 2 times" in page.text
+    assert "Incorrect password, 2\N{MULTIPLICATION SIGN}" in page.text
     assert "Unblock IP" not in page.text
 
 

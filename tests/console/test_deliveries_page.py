@@ -65,7 +65,7 @@ def row_of(line: DeliveryLine) -> DeliveryRow:
         (replace(WAITING, attempts=2, response_status=503), "warn", "Retrying", "2 of 10"),
         (replace(WAITING, response_status=503), "info", "Resending", NONE),
         (replace(WAITING, last_response="Unreachable."), "info", "Resending", NONE),
-        (FAILED, "bad", "Failed", "6"),
+        (FAILED, "bad", "Failed", "6 of 10"),
         (replace(FAILED, status=DeliveryStatus.SUCCESS), "ok", "Delivered", "6"),
     ],
 )

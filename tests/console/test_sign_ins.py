@@ -42,9 +42,9 @@ def test_attempts_are_listed_with_person_result_and_reason(
         page = console.open("/console/sign-ins/")
     assert len(seen) <= 6
     for words in (
-        "Unknown email g…@e… Failed Unknown email, 48 times Password",
+        "Unknown email g…@e… Failed Unknown email, 48\N{MULTIPLICATION SIGN} Password",
         "Hanna Berg hanna@example.com Successful North ID",
-        "Failed Incorrect password, 6 times first: 3 min ago Password",
+        "Failed Incorrect password, 6\N{MULTIPLICATION SIGN} first: 3 min ago Password",
         "Retained for 90 days",
     ):
         assert words in page.text

@@ -86,8 +86,8 @@ def test_person_is_named_as_far_as_known(event: SignInEvent, person: str, detail
     [
         (CLARA, ""),
         (FAILED, "Incorrect password"),
-        (replace(FAILED, attempts=2), "Incorrect password, 2 times"),
-        (replace(FAILED, attempts=1284), "Incorrect password, 1,284 times"),
+        (replace(FAILED, attempts=2), "Incorrect password, 2\N{MULTIPLICATION SIGN}"),
+        (replace(FAILED, attempts=1284), "Incorrect password, 1,284\N{MULTIPLICATION SIGN}"),
     ],
 )
 def test_reason_counts_equal_attempts(event: SignInEvent, reason: str) -> None:

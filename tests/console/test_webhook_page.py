@@ -107,12 +107,12 @@ def test_traffic_leaves_out_zeros(health: Health, traffic: str, waiting: str, da
         ((EventType.ORDER_PAID,), ("Order paid",)),
         (
             (EventType.ORDER_PAID, EventType.ORDER_CREATED, EventType.ORDER_UPDATED),
-            ("Order paid", "Order created", "+1"),
+            ("Order paid", "+2"),
         ),
     ],
 )
 def test_row_names_the_first_events(events: tuple[EventType, ...], shown: tuple[str, ...]) -> None:
-    assert plain(events_cell(replace(HOOK, events=events, app_permissions=EVERY))) == ", ".join(
+    assert plain(events_cell(replace(HOOK, events=events, app_permissions=EVERY))) == " ".join(
         shown
     )
 
@@ -128,13 +128,13 @@ def test_row_names_the_first_events(events: tuple[EventType, ...], shown: tuple[
 def test_row_names_missing_permissions(held: tuple[Permission, ...], missing: str) -> None:
     events = (EventType.ORDER_PAID, EventType.PRODUCT_UPDATED)
     hook = replace(HOOK, events=events, app_permissions=frozenset(held))
-    assert plain(events_cell(hook)) == f"{missing} Order paid, Product updated".strip()
+    assert plain(events_cell(hook)) == f"{missing} Order paid +1".strip()
 
 
 @pytest.mark.usefixtures("translated_page")
 def test_unnamed_webhook_is_known_by_its_app() -> None:
     hook = replace(HOOK, name="")
-    assert plain(webhook_title(hook)) == "Unnamed webhook Labels · labels.example.com/hooks"
+    assert plain(webhook_title(hook)) == "Unnamed webhook Labels · labels.example.com"
     assert 'aria-label="Test webhook of Labels"' in webhook_buttons(hook)
     assert 'aria-label="Edit Stock"' in webhook_buttons(HOOK)
 

@@ -141,9 +141,9 @@ def delivery_columns(selection: Selection) -> tuple[Column[DeliveryRow], ...]:
             ("is-cut",),
             is_title=True,
         ),
-        Column("Result", _result_cell, ("is-cut", "is-most")),
+        Column("Result", _result_cell, ("is-cut",)),
         Column("Status", lambda row: pill(Pill(row.state, row.status)), ("is-state",)),
-        Column("Webhook", lambda row: lines(row.webhook, row.app), ("is-name", "is-wide")),
+        Column("Webhook", lambda row: row.webhook, ("is-name", "is-wide")),
         Column("Attempts", lambda row: row.attempts, ("is-num", "is-extra", "is-wide")),
         Column("Created", lambda row: moment(row.made_at), ("is-num", "is-when")),
     )
@@ -406,6 +406,6 @@ def _detail(line: DeliveryLine) -> str:
 
 
 def _attempts(line: DeliveryLine) -> str:
-    if line.status is DeliveryStatus.PENDING and line.attempts:
+    if line.status is not DeliveryStatus.SUCCESS and line.attempts:
         return text("{number} of {most}", number=line.attempts, most=len(SCHEDULE))
     return str(line.attempts) if line.attempts else _NO_NUMBER

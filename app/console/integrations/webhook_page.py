@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
 from flask import url_for
 from markupsafe import Markup
@@ -217,7 +218,7 @@ VIEWS = {
 }
 """The tabs of a webhook's page."""
 
-_SHOWN_EVENTS = 2
+_SHOWN_EVENTS = 1
 _UNNAMED = translatable("Unnamed webhook")
 _NO_NAMES: Mapping[str, ObjectName] = {}
 _DAY = timedelta(days=1)
@@ -334,10 +335,9 @@ def waiting_words(count: int) -> str:
 
 
 def webhook_title(hook: ListedWebhook) -> Markup:
-    """Return the title of a webhook's row: its name above its app and URL."""
-    receiver = text(
-        "{app} · {url}", app=hook.app_name, url=hook.target_url.removeprefix("https://")
-    )
+    """Return the title of a webhook's row: its name, its app and the endpoint's host."""
+    host = urlsplit(hook.target_url).netloc
+    receiver = text("{app} · {url}", app=hook.app_name, url=host)
     name = hook.name or text(_UNNAMED)
     return link(name, "console.webhooks.show", key=hook.id) + small(receiver)
 
@@ -362,10 +362,10 @@ def webhook_buttons(hook: ListedWebhook) -> Markup:
 
 
 def events_cell(hook: ListedWebhook) -> Markup:
-    """Return the first events of a webhook, and which permission its app lacks for them."""
+    """Return a webhook's first event, how many more, and the permission its app lacks for them."""
     missing = _missing(hook)
     warning = Markup('<small class="lk-warn">{}</small>').format(missing) if missing else ""
-    return Markup("<span>{} {}</span>").format(warning, ", ".join(_first_events(hook)))
+    return Markup("<span>{} {}</span>").format(warning, " ".join(_first_events(hook)))
 
 
 def traffic_cell(hook: ListedWebhook) -> Markup:

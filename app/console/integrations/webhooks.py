@@ -42,6 +42,7 @@ from app.console.lists.list_page import (
     ListPage,
     RowCount,
 )
+from app.domain.deliveries.deliveries import status_of
 from app.domain.deliveries.statistics import ChartPeriod
 from app.domain.events import EventType
 from app.domain.values.errors import Refused
@@ -135,14 +136,14 @@ WEBHOOKS = ListPage[ListedWebhook](
         Sort(WebhookSort.APP, "App", {"sort": WebhookSort.APP}),
     ),
     columns=(
-        Column("Webhook", webhook_title, ("is-cut", "is-most"), is_title=True),
+        Column("Webhook", webhook_title, ("is-cut",), is_title=True),
         Column("Events", events_cell, ("is-cut", "is-some")),
         Column("Last 24 hours", traffic_cell, ("is-extra", "is-wide"), short="24 hours"),
         Column(
             "Last failure",
             lambda hook: lines(
                 moment(hook.last_failure_at, text("None")),
-                shortened(reason_text(hook.last_failure)),
+                shortened(reason_text(status_of(hook.last_failure))),
             ),
             ("is-extra", "is-name", "is-wide"),
         ),

@@ -85,12 +85,7 @@ def reason_words(event: SignInEvent) -> str:
         reason = text(_INACTIVE_APP)
     if event.attempts == 1:
         return reason
-    return text(
-        "{reason}, {count:,} time",
-        "{reason}, {count:,} times",
-        reason=reason,
-        count=event.attempts,
-    )
+    return text("{reason}, {count:,}\N{MULTIPLICATION SIGN}", reason=reason, count=event.attempts)
 
 
 _SECOND_FACTORS = {

@@ -205,7 +205,7 @@ SIGN_INS = ListPage[SignInEvent](
     ),
     order=ListOrder.NEWEST_FIRST,
     columns=(
-        Column("Person or app", _person_cell, ("is-cut", "is-most"), is_title=True),
+        Column("Person or app", _person_cell, ("is-cut",), is_title=True),
         Column("Result and reason", _result_cell, ("is-cut",), short="Result"),
         Column(
             "Method",
