@@ -1,6 +1,7 @@
 """Threats to the OpenID provider that no single endpoint shows, each beside the legitimate use."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
@@ -13,15 +14,18 @@ from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.oauth import DEFAULT_SCOPES, OFFLINE
 from app.domain.shop.settings import PasswordLoginMode
 from app.factory import create_app
+from app.oauth.protocol import DEVICE
 from app.ports import Ports
 from app.services.oauth.clients import ClientChange, update_client
+from app.services.oauth.devices import allow_device, begin_device
 from app.settings import Settings, load_settings
 from tests.builders.apps import make_app
 from tests.builders.oauth import CALLBACK, VERIFIER, Registered, grant, make_client, make_code
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
-from tests.builders.people import actor_of, make_user, sign_in
+from tests.builders.people import NOBODY, actor_of, make_user, sign_in
 from tests.builders.providers import set_up
-from tests.builders.shop import configure_shop
+from tests.builders.shop import close_storefront, configure_shop
+from tests.console.staff_client import Page
 from tests.graphql.shop_client import ApiClient
 from tests.hosted.conftest import app, shop
 from tests.hosted.customer_browser import ANN, Browser, browser
@@ -32,6 +36,7 @@ __all__ = ["app", "shop"]
 
 SCOPES = DEFAULT_SCOPES | {OFFLINE}
 BASE = "http://localhost:8000"
+BYE = "https://forum.example.com/bye"
 LOCAL, OIDC = SessionOrigin.PASSWORD, SessionOrigin.OIDC
 
 
@@ -144,33 +149,117 @@ def test_refresh_tokens_work_where_they_come_from_alone(
     assert api.ask(renew, t=own.refresh)["data"]["tokenRefresh"]["token"]
 
 
-ENDPOINTS = {
-    "authorize",
-    "confirm_logout",
-    "consent",
-    "describe",
-    "device",
-    "device_authorization",
-    "end_session",
-    "introspect",
-    "metadata",
-    "revoke",
-    "token",
-    "userinfo",
+WORKS: dict[str, tuple[bool, bool]] = {
+    "authorize": (False, False),
+    "confirm_logout": (False, False),
+    "consent": (False, False),
+    "describe": (True, True),
+    "device": (False, False),
+    "device_authorization": (False, False),
+    "end_session": (False, False),
+    "introspect": (False, False),
+    "metadata": (True, True),
+    "revoke": (False, True),
+    "token: code": (False, False),
+    "token: device": (False, False),
+    "token: refresh": (False, False),
+    "userinfo": (False, False),
 }
-"""All of the provider's: a new one is added here by someone who adds it to the tests below."""
+"""What a customer's program gets whose flow was open: of a disabled client, in a closed shop."""
+
+
+def test_every_endpoint_is_in_the_table(app: Flask) -> None:
+    names = {
+        rule.endpoint.split(".")[1].removesuffix("_preflight")
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.startswith("oauth.")
+    }
+    assert {name.partition(":")[0] for name in WORKS} == names
+
+
+def open_flow(
+    app: Flask, shop: Ports, client: Registered, email: str
+) -> dict[str, Callable[[], bool]]:
+    """Begin all that a program can begin; return what would complete each, by endpoint."""
+    user = make_user(shop, email)
+    actor, here, there = actor_of(shop, user), browser(app), browser(app)
+    code = make_code(shop, client.client, actor, SCOPES)
+    granted = grant(shop, client.client, user, SCOPES)
+    revoked = grant(shop, client.client, user, SCOPES)
+    for one in (here, there):
+        one.sign_in(email)
+    path = f"/oauth/authorize?{urlencode(authorization(client))}"
+    asking = f"/oauth/authorize?{urlencode(authorization(client, prompt='consent'))}"
+    consent = here.open(asking).html
+    proof = consent.split('name="proof" value="')[1].split('"')[0]
+    target = consent.split('action="/oauth/consent')[1].split('"')[0].replace("&amp;", "&")
+    [own] = parse_qs(urlsplit(here.open(path).leads_to).query)["code"]
+    back = {"post_logout_redirect_uri": BYE, "client_id": client.id}
+    proven = {"id_token_hint": exchange(app, client, own).json["id_token"], **back}
+    logout = f"/oauth/logout?{urlencode(proven)}"
+    confirm = f"/oauth/logout/confirm?{urlencode(back)}"
+    forms = here.fill(asking), here.fill("/oauth/device"), there.fill("/oauth/logout")
+    waiting, let_in = (begin_device(shop, NOBODY, client.client, SCOPES) for _ in range(2))
+    allow_device(shop, actor, let_in.user_code, shop.clock.now())
+    device = {"grant_type": DEVICE, "device_code": let_in.device_code}
+
+    def post(one: Browser, url: str, form: dict[str, str], **more: str) -> Page:
+        return Page(one.client.post(url, data={**form, **more}))
+
+    def connects() -> bool:
+        entered = {"user_code": waiting.user_code, "decision": "allow"}
+        return "Device connected" in post(here, "/oauth/device", forms[1], **entered).text
+
+    def looks_up() -> bool:
+        found = send(app, "/oauth/introspect", client, token=granted.access_token)
+        return bool((found.json or {}).get("active"))
+
+    def reads(place: str) -> Callable[[], bool]:
+        return lambda: app.test_client().get(f"/.well-known/{place}").status_code == 200
+
+    def sent(path: str, **form: str) -> Callable[[], bool]:
+        return lambda: send(app, path, client, **form).status_code == 200
+
+    return {
+        "authorize": lambda: here.open(path).leads_to.startswith(f"{CALLBACK}?code="),
+        "consent": lambda: post(
+            here, f"/oauth/consent{target}", forms[0], proof=proof, decision="allow"
+        ).leads_to.startswith(f"{CALLBACK}?code="),
+        "describe": reads("openid-configuration"),
+        "metadata": reads("oauth-authorization-server"),
+        "device": connects,
+        "device_authorization": sent("/oauth/device_authorization", scope="openid"),
+        "introspect": looks_up,
+        "revoke": sent("/oauth/revoke", token=revoked.access_token),
+        "token: code": lambda: exchange(app, client, code).status_code == 200,
+        "token: device": sent("/oauth/token", **device),
+        "token: refresh": lambda: refresh(app, client, granted.refresh_token).status_code == 200,
+        "userinfo": lambda: ask(app, "/oauth/userinfo", granted.access_token).status_code == 200,
+        "end_session": lambda: here.open(logout, headers=HOST).leads_to == BYE,
+        "confirm_logout": lambda: post(there, confirm, forms[2]).leads_to == BYE,
+    }
+
+
+def test_open_flow_ends_with_its_client_and_with_the_shop(app: Flask, shop: Ports) -> None:
+    """At each endpoint, beside the same flow that goes on."""
+    results: dict[str, dict[str, bool]] = {}
+    for name in ("works", "disabled", "closed"):
+        client = make_client(shop, name, allows_devices=True, post_logout_redirect_uris=(BYE,))
+        flow = open_flow(app, shop, client, f"{name}@example.com")
+        if name == "disabled":
+            update_client(shop, OPERATOR, client.id, ClientChange(is_active=False))
+        if name == "closed":
+            close_storefront(shop)
+        results[name] = {endpoint: complete() for endpoint, complete in flow.items()}
+    assert results["works"] == dict.fromkeys(WORKS, True)
+    assert results["disabled"] == {name: works for name, (works, _) in WORKS.items()}
+    assert results["closed"] == {name: works for name, (_, works) in WORKS.items()}
 
 
 @pytest.mark.parametrize("mode", list(PasswordLoginMode))
 def test_closed_storefront_and_login_mode_rule_every_endpoint(
     app: Flask, shop: Ports, mode: PasswordLoginMode
 ) -> None:
-    names = {
-        rule.endpoint.split(".")[1]
-        for rule in app.url_map.iter_rules()
-        if "oauth." in rule.endpoint
-    }
-    assert {name.removesuffix("_preflight") for name in names} == ENDPOINTS
     client = make_client(shop, is_first_party=True, allows_devices=True, scopes=SCOPES | {"staff"})
     apps = make_client(shop, "Sync", app_id=make_app(shop, "Sync")[0])
     ann, sam = make_user(shop, ANN), make_user(shop, "sam@example.com", is_staff=True)
