@@ -18,7 +18,7 @@ from app.domain.accounts.languages import SIGNED_OUT_TAGS
 from app.domain.authorization.actor import STAFF_SCOPE, Actor, anonymous
 from app.domain.oauth import PERSONAL_SCOPES, OAuthClient, read_scopes
 from app.domain.shop.settings import admits
-from app.domain.values.errors import PermissionDenied, TokenFault, TrafficClosed
+from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected, TrafficClosed
 from app.oauth.devices import DEVICE_PATH, ENDPOINT, register_devices
 from app.oauth.logout import Logout, check_logout, is_proved, register_logout
 from app.oauth.protocol import (
@@ -358,6 +358,8 @@ class _Endpoints:
         except PermissionDenied:
             problem = "The token needs the scope openid."
             return _challenge("insufficient_scope", problem, HTTPStatus.FORBIDDEN)
+        except TokenRejected as rejected:  # it ended a moment ago
+            return _challenge("invalid_token", rejected.fault.message)
         return _uncached(_json(claims))
 
 

@@ -116,6 +116,13 @@ OPENID_PROVIDER = (
         "remote/test_logins.py",
     ),
     Mutant(
+        "Userinfo refuses a grant that has just ended",
+        "app/oauth/endpoints.py",
+        "        except TokenRejected as rejected:",
+        "        except ZeroDivisionError as rejected:",
+        "oauth/test_provider.py",
+    ),
+    Mutant(
         "A code that comes again ends what it began",
         _GRANTS,
         "            _end_replayed(ports, actor, session, code_id)\n",

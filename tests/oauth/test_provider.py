@@ -1,6 +1,7 @@
 """The OpenID provider over HTTP: discovery, the code flow, claims, and its options."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
 import jwt
@@ -9,18 +10,22 @@ import requests
 from authlib.integrations.requests_client import OAuth2Session
 from authlib.oauth2.rfc9207 import AuthorizationServerMetadata
 from authlib.oidc.discovery import OpenIDProviderMetadata
+from sqlalchemy import delete
+from typing_extensions import override
 
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import DEFAULT_SCOPES
+from app.models import SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.oauth.consents import scopes_to_allow
 from tests.builders.addresses import make_address
-from tests.builders.oauth import CALLBACK, VERIFIER, Registered, make_client
+from tests.builders.oauth import CALLBACK, VERIFIER, Registered, grant, make_client
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import make_group, make_user, visit
 from tests.builders.shop import close_storefront
+from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 from tests.oauth.pages import BASE, HOST, Provider, next_path, provider_of, sent_back
 
@@ -366,3 +371,31 @@ def test_closed_storefront_refuses_tokens_of_customers(
     ):
         assert (answer.status_code, answer.json()["error"]) == (403, "temporarily_unavailable")
     assert provider.userinfo(tokens["access_token"]).status_code == 401
+
+
+def test_userinfo_of_a_grant_that_ends_meanwhile_is_refused(ports: Ports) -> None:
+    """Between finding the caller and reading the claims; control: one that lasts."""
+    client = make_client(ports, "Storefront", is_first_party=True)
+    user = make_user(ports)
+
+    class Ending(FakeActivity):
+        record: type[SessionRecord | UserRecord] | None = None
+
+        @override
+        def record_session_use(self, session_id: int) -> None:
+            super().record_session_use(session_id)
+            if self.record is not None:
+                key = session_id if self.record is SessionRecord else user
+                with ports.database.transaction() as session:
+                    session.execute(delete(self.record).where(self.record.id == key))
+
+    ending = Ending()
+    with provider_of(replace(ports, activity=ending)) as provider:
+        for record, status in ((None, 200), (SessionRecord, 401), (UserRecord, 401)):
+            token = grant(ports, client.client, user).access_token
+            ending.record = record
+            answer = provider.userinfo(token)
+            assert answer.status_code == status, record
+            if status == 401:
+                assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
+                assert answer.json()["error"] == "invalid_token"

@@ -28,7 +28,8 @@ ISSUER_SUFFIX = "/graphql/"
 def show_claims(ports: Ports, actor: Actor) -> Mapping[str, object]:
     """Return the claims of the caller's person that the token's scopes name.
 
-    Raises ``PermissionDenied`` for a token that wasn't granted to a client with ``openid``.
+    Raises ``PermissionDenied`` for a token that wasn't granted to a client with ``openid``, and
+    ``TokenRejected`` if the grant or its client has ended since the caller was identified.
     """
     if actor.client is None or not actor.client.covers(OPENID):
         raise PermissionDenied(message="The token needs the scope openid.")
@@ -38,7 +39,10 @@ def show_claims(ports: Ports, actor: Actor) -> Mapping[str, object]:
     user = effective_user(found.found, found.shop_state.switches)
     query = select(OAuthClientRecord).where(OAuthClientRecord.id == actor.client.client_id)
     with ports.database.reading() as session:
-        subject = to_client(session.scalars(query).one()).subject_of(user.id)
+        client = session.scalar(query)
+    if client is None:
+        raise TokenRejected(TokenFault.INVALID)
+    subject = to_client(client).subject_of(user.id)
     return claims_of(ports, actor.issuer, user, subject, actor.client.words)
 
 
