@@ -13,7 +13,7 @@ from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.options import read_text
 from app.commands.terminal.output import Column, Displayable, output
-from app.commands.terminal.prompts import confirm_action, yes_option
+from app.commands.terminal.prompts import confirm_action, may_ask, yes_option
 from app.domain.apps.apps import DEFAULT_OVERLAP, MAX_OVERLAP
 from app.domain.authorization.actor import OPERATOR
 from app.domain.oauth import NewClient, OAuthClient, read_scopes, write_scopes
@@ -230,6 +230,10 @@ def edit(client_id: str, *, yes: bool, name: str | None, **options: object) -> N
     client = show_client(ports, OPERATOR, client_id)
     if isinstance(change.key_set, str) and change.key_set and client.secrets:
         confirm_action(f"End the secrets of {client.name}? Only its keys work then.", yes=yes)
+    if change.is_first_party is True and not client.is_first_party:
+        kept = ", ".join([*client.redirect_uris, *(f"secret {one}" for one in _secrets(client))])
+        question = f"Make {client.name} a first party? It keeps: {kept or 'nothing'}."
+        confirm_action(question, yes=yes or not may_ask())
     output().one(update_client(ports, OPERATOR, client_id, change), _COLUMNS)
 
 

@@ -18,7 +18,7 @@ from app.services.oauth.grants import find_client, is_client_secret
 from app.services.operations.cleanup import clean_up
 from tests.builders.apps import make_app
 from tests.builders.oauth import CALLBACK, grant, make_client
-from tests.builders.people import NOBODY, make_staff, make_user
+from tests.builders.people import NOBODY, PASSWORD, make_staff, make_user
 from tests.console.conftest import StaffConsole
 from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.clock import FakeClock
@@ -121,7 +121,7 @@ def test_sign_in_is_edited_and_conflicts_are_noticed(
 
 
 def test_clients_with_more_rights_are_read_only_but_for_superusers(
-    staff_console: StaffConsole, admin: ConsoleClient, shop: Ports
+    staff_console: StaffConsole, admin: ConsoleClient, shop: Ports, clock: FakeClock
 ) -> None:
     make_client(shop)
     here, tab = FIRST, f"{FIRST}?view=sign-in"
@@ -134,7 +134,16 @@ def test_clients_with_more_rights_are_read_only_but_for_superusers(
     assert "Forum was saved." in saved.text
     assert only_client(shop).scopes == {"openid", "staff", "MANAGE_ORDERS"}
     first = {"name": "Forum", "is_first_party": "y"}
-    admin.send(f"{here}/details", first, seen_at=f"{here}?view=settings")
+    settings = admin.open(f"{here}?view=settings").text
+    (secret,) = only_client(shop).secrets
+    assert f"Secret …{secret.last_four}" in settings
+    assert CALLBACK in settings
+    clock.pass_(minutes=6)
+    asked = admin.send(f"{here}/details", first, seen_at=f"{here}?view=settings")
+    assert "make an OAuth client a first party. Its secrets and redirect URIs stay" in asked.text
+    proven = {**first, "proof_password": PASSWORD}
+    admin.send(f"{here}/details", proven, seen_at=f"{here}?view=settings")
+    assert "Its secrets, redirect URIs" not in admin.open(f"{here}?view=settings").text
     assert only_client(shop).is_first_party
     console = staff_console(APPS)
     shown = console.open(f"{here}?view=settings")
@@ -207,6 +216,8 @@ def test_changes_ask_for_the_password_again(
         (f"{LIST}new", new),
         (f"{FIRST}/details", details),
         (f"{FIRST}/sign-in", {"redirect_uris": "https://evil.example/", "scopes": ["openid"]}),
+        (f"{FIRST}/logo", {"image": (BytesIO(picture()), "logo.png")}),
+        (f"{FIRST}/logo/remove", {}),
         (f"{FIRST}/rotate", {}),
         (f"{FIRST}/disable", {}),
         (f"{FIRST}/delete", {}),

@@ -68,6 +68,11 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
         "oauth-clients/2/sign-in",
         {"redirect_uris": "https://other.example.com/back", "scopes": "openid"},
     ),
+    "oauth_clients.save_logo": (
+        "oauth-clients/2/logo",
+        {"image": ("docs/pictures/home-dark.png", "logo.png")},
+    ),
+    "oauth_clients.remove_logo": ("oauth-clients/2/logo/remove", {}),
     "oauth_clients.rotate": ("oauth-clients/2/rotate", {}),
     "oauth_clients.disable": ("oauth-clients/2/disable", {}),
     "oauth_clients.enable": ("oauth-clients/2/enable", {}),

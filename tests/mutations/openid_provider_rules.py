@@ -270,6 +270,20 @@ OPENID_PROVIDER = (
         _GRANT_TESTS,
     ),
     Mutant(
+        "A client's logo is changed with a fresh proof alone",
+        "app/services/oauth/client_pages.py",
+        '@fresh_proof("You\'re about to change the logo of an OAuth client.")\n',
+        "",
+        "console/test_oauth_clients.py",
+    ),
+    Mutant(
+        "Who makes a client a first party is told what it keeps",
+        _CLIENTS,
+        'return "promotion" if change.is_first_party is True and',
+        'return "promotion" if False and',
+        "console/test_oauth_clients.py",
+    ),
+    Mutant(
         "The client of the command line can't be deleted",
         _CLIENTS,
         "        if client.is_built_in:\n",

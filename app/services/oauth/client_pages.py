@@ -28,7 +28,7 @@ from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.ports.images import InvalidImage
 from app.services.audit.log import Change, record
-from app.services.authorization.register import public, requires_person
+from app.services.authorization.register import fresh_proof, public, requires_person
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_page
 from app.services.oauth.clients import (
@@ -189,6 +189,7 @@ def _listed_client(row: NamedRow) -> OAuthClient:
     return to_client(row, (), row.app_name)
 
 
+@fresh_proof("You're about to change the logo of an OAuth client.")
 @requires_person(Permission.MANAGE_APPS)
 def update_client_logo(ports: Ports, actor: Actor, client_id: str, image: Upload) -> OAuthClient:
     """Show a logo where people allow a client to see their account.
@@ -204,6 +205,7 @@ def update_client_logo(ports: Ports, actor: Actor, client_id: str, image: Upload
     return _replace_logo(ports, actor, client_id, drawn)
 
 
+@fresh_proof("You're about to remove the logo of an OAuth client.")
 @requires_person(Permission.MANAGE_APPS)
 def delete_client_logo(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
     """Show a client without a logo; refuses as ``update_client`` does."""

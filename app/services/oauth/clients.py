@@ -161,7 +161,21 @@ def create_client(
         return NewClient(to_client(stored, secrets.get(stored.id, ())), secret)
 
 
-@fresh_proof("You're about to change an OAuth client.")
+def _act(ports: Ports, _actor: Actor, client_id: str, change: ClientChange) -> str:
+    query = select(OAuthClientRecord.is_first_party).where(has_client_id(client_id))
+    with ports.database.reading() as session:
+        is_first_party = session.scalar(query)
+    return "promotion" if change.is_first_party is True and not is_first_party else "change"
+
+
+@fresh_proof(
+    {
+        "change": "You're about to change an OAuth client.",
+        "promotion": "You're about to make an OAuth client a first party. Its secrets and "
+        "redirect URIs stay.",
+    },
+    when=_act,
+)
 @requires_person(Permission.MANAGE_APPS)
 def update_client(ports: Ports, actor: Actor, client_id: str, change: ClientChange) -> OAuthClient:
     """Change a client, or enable or disable it; effective at once in every process.
