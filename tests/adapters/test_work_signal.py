@@ -57,6 +57,7 @@ def test_signal_without_a_worker_is_lost(processes: list[WorkSignal]) -> None:
     assert not worker.wait(0.01)
 
 
+@pytest.mark.first
 def test_many_signals_are_received_however_long_the_worker_was_busy(
     processes: list[WorkSignal],
 ) -> None:

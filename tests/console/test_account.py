@@ -3,6 +3,8 @@
 import re
 from io import BytesIO
 
+import pytest
+
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.ports import Ports
@@ -141,6 +143,7 @@ def test_end_one_session_then_all_other_sessions(staff_console: StaffConsole, sh
     assert len(sessions_of(shop, OWN_KEY)) == 1
 
 
+@pytest.mark.first
 def test_newest_sessions_are_listed_and_all_are_counted(
     staff_console: StaffConsole, shop: Ports
 ) -> None:

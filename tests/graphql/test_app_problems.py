@@ -100,6 +100,7 @@ def test_period_of_zero_makes_each_report_a_problem(
     assert report(api, payments[1], aggregationPeriod=2**31 - 1)["count"] == 3
 
 
+@pytest.mark.first
 def test_only_the_newest_hundred_problems_of_an_app_are_kept(
     api: ApiClient, payments: tuple[str, str], ports: Ports, manager: str, clock: FakeClock
 ) -> None:

@@ -112,6 +112,7 @@ def test_overview_of_a_large_page_fits_where_few_webhooks_exist(
         assert cost_of(reply) < LIMIT / 10
 
 
+@pytest.mark.first
 def test_overview_fits_up_to_a_hundred_webhooks(
     ports: Ports, api: ApiClient, manager: str
 ) -> None:

@@ -78,6 +78,7 @@ def test_mutation_selecting_only_typename_is_executed(client: EndpointClient) ->
     assert client.run("mutation { __typename }").json == {"data": {"__typename": "Mutation"}}
 
 
+@pytest.mark.first
 def test_estimated_document_size_is_close_to_the_real_size() -> None:
     documents = Documents(LIBRARY, hide_suggestions=False)
     texts = [get_introspection_query() + f"# {number}" for number in range(20)]

@@ -191,6 +191,7 @@ def page_of(fields: str) -> str:
     return f"{{ orders(first: 20) {{ edges {{ node {{ {fields} }} }} }} }}"
 
 
+@pytest.mark.first
 @pytest.mark.parametrize(
     ("fields", "costs"),
     [

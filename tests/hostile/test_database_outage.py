@@ -139,6 +139,7 @@ def test_external_lock_does_not_block_reads(sqlite_url: str, tmp_path: Path) -> 
         assert not server.new_errors()
 
 
+@pytest.mark.first
 def test_lock_of_another_client_ends_a_wait_on_postgresql(postgresql_url: str) -> None:
     mark = "&" if "?" in postgresql_url else "?"
     database = connect_database(f"{postgresql_url}{mark}options=-c%20lock_timeout%3D100")

@@ -182,6 +182,7 @@ def test_odd_texts_find_nothing(ports: Ports, api: ApiClient) -> None:
     assert answer.json == {"data": {"_entities": [None] * len(odd)}}
 
 
+@pytest.mark.first
 def test_closed_storefront_refuses_the_router_like_every_visitor(
     ports: Ports, api: ApiClient
 ) -> None:

@@ -131,6 +131,7 @@ def test_console_cookie_opens_no_hosted_page(app: Flask, shop: Ports) -> None:
     assert not desk.is_signed_in()
 
 
+@pytest.mark.first
 def test_closed_storefront_refuses_every_page_whoever_it_is(app: Flask, shop: Ports) -> None:
     make_user(shop, ANN)
     make_user(shop, STAFF, is_superuser=True)

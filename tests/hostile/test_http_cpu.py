@@ -144,6 +144,7 @@ def app(sqlite_url: str, clock: FakeClock) -> Iterator[Flask]:
     ports.database.close()
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("cases", [HEADERS, UPLOADS, FORMS], ids=["headers", "uploads", "forms"])
 def test_request_of_any_form_is_answered_within_the_allowed_cpu(
     app: Flask, cases: dict[str, Callable[[], Request]]

@@ -55,6 +55,7 @@ def test_scrypt_of_many_lanes_is_refused(cost: int, block_size: int, lanes: int)
         parse_hash(f"scrypt${cost}$salt${block_size}${lanes}${SCRYPT_KEY}")
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("parameters", ["16384$salt$8$1", "16384$salt$8$5", "131072$salt$8$1"])
 def test_scrypt_as_it_is_recommended_is_checked_in_time(parameters: str) -> None:
     cost, salt, block_size, lanes = parameters.split("$")

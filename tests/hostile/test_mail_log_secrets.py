@@ -70,6 +70,7 @@ def links(ports: Ports) -> list[tuple[str, str, str]]:
     return [(mail.recipient, mail.values["link"], token_in(mail)) for mail in found]
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("step", ["refusal", "stranger"])
 @pytest.mark.parametrize("form", FORMS)
 def test_answer_of_the_mail_server_leaks_nothing(

@@ -256,6 +256,7 @@ def test_open_flow_ends_with_its_client_and_with_the_shop(app: Flask, shop: Port
     assert results["closed"] == {name: works for name, (_, works) in WORKS.items()}
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("mode", list(PasswordLoginMode))
 def test_closed_storefront_and_login_mode_rule_every_endpoint(
     app: Flask, shop: Ports, mode: PasswordLoginMode

@@ -134,6 +134,7 @@ def test_aliases_are_counted_one_by_one(visitors: Visitors) -> None:
     assert len(refused) == 30 - burst("requestPasswordReset")
 
 
+@pytest.mark.first
 def test_staff_are_not_counted(visitors: Visitors, ports: Ports) -> None:
     staff = make_staff(ports, "staff@example.com", Permission.MANAGE_ORDERS)
     token = sign_in(ports, staff).access

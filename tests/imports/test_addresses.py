@@ -124,6 +124,7 @@ def test_another_default_address_is_taken_over(target: Ports, people: PlatformDa
     assert report.findings == []
 
 
+@pytest.mark.first
 def test_default_address_without_link_is_imported_with_its_owner(
     target: Ports, people: PlatformDatabase
 ) -> None:

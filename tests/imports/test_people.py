@@ -4,6 +4,7 @@ import csv
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from sqlalchemy import func, select
 
 from app.models import (
@@ -111,6 +112,7 @@ def test_dry_run_reports_the_same_and_writes_nothing(
     ]
 
 
+@pytest.mark.first
 def test_second_run_changes_nothing_and_adds_what_is_new(
     target: Ports, platform: PlatformDatabase
 ) -> None:
@@ -319,6 +321,7 @@ def test_url_can_come_from_a_file(
     assert set(_users(target)) == {1}
 
 
+@pytest.mark.first
 def test_awkward_people_are_imported_as_far_as_they_fit(
     target: Ports, platform: PlatformDatabase
 ) -> None:

@@ -70,6 +70,7 @@ def test_mistyped_text_is_kept_with_its_error(
     assert "active = maybe" in text
 
 
+@pytest.mark.first
 def test_editor_shows_the_last_error_above_the_text(installed: Installation) -> None:
     seen = installed.folder / "seen"
     program = (
@@ -95,6 +96,7 @@ def test_editor_shows_the_last_error_above_the_text(installed: Installation) -> 
     assert left_over(installed.folder) == []
 
 
+@pytest.mark.first
 @pytest.mark.parametrize(
     "ending",
     [
@@ -118,6 +120,7 @@ def test_nothing_is_kept_without_a_change(installed: Installation) -> None:
     assert left_over(installed.folder) == []
 
 
+@pytest.mark.first
 def test_text_that_the_server_refuses_is_kept(shops: Shops, tmp_path: Path) -> None:
     here = at_a_terminal(NOWHERE, tmp_path, LATCHKEY_TOKEN=shops.remote_access.token)
     change = "text = text.replace('https://app.example.com/hook', 'http://10.0.0.1/hook')"
@@ -132,6 +135,7 @@ def test_text_that_the_server_refuses_is_kept(shops: Shops, tmp_path: Path) -> N
     assert 'target_url = "http://10.0.0.1/hook"' in kept_text(shown)
 
 
+@pytest.mark.first
 def test_text_is_kept_when_saving_is_interrupted(tmp_path: Path) -> None:
     here = at_a_terminal(NOWHERE, tmp_path, LATCHKEY_TOKEN="a token", TMPDIR=str(tmp_path))
     with other_shop() as shop:

@@ -108,6 +108,7 @@ def test_default_moves_to_another_address(ports: Ports) -> None:
     ] == [(first, True, False), (second, False, True)]
 
 
+@pytest.mark.first
 def test_oldest_address_that_is_no_default_makes_room(ports: Ports) -> None:
     key = make_user(ports)
     first = make_address(ports, key)

@@ -135,6 +135,7 @@ def _next_attempts(ports: Ports, webhook: int) -> list[datetime | None]:
         return list(session.scalars(query.order_by(DeliveryRecord.id)))
 
 
+@pytest.mark.first
 @pytest.mark.both_databases
 def test_backlog_of_an_endpoint_that_works_again_is_sent_at_a_bounded_rate(
     ports: Ports, clock: FakeClock

@@ -173,6 +173,7 @@ def test_versions_are_kept_and_can_be_shown(ports: Ports) -> None:
     assert save(ports) == 3
 
 
+@pytest.mark.first
 def test_oldest_versions_are_deleted(ports: Ports) -> None:
     for based_on in range(KEPT_VERSIONS + 3):
         save(ports, based_on=based_on)
@@ -449,6 +450,7 @@ def test_missing_folder_is_a_fault(ports: Ports, tmp_path: Path) -> None:
     assert "There is no such folder" in gone.faults()[0].problem.message
 
 
+@pytest.mark.first
 def test_stored_html_that_would_end_the_process_falls_back_to_ours(ports: Ports) -> None:
     ours = sent(ports)
     save(ports)

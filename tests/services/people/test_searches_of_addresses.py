@@ -95,6 +95,7 @@ def test_words_follow_every_change_of_addresses(ports: Ports) -> None:
     assert found(ports, "teczowa") == [key]
 
 
+@pytest.mark.first
 def test_address_that_makes_room_for_another_is_not_found(ports: Ports) -> None:
     key = make_user(ports)
     make_address(ports, key, is_default=False, city="Lublin")
