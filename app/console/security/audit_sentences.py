@@ -318,20 +318,23 @@ def _reason(value: object) -> str:
     return reason_text(value) if isinstance(value, str) else setting_text(value)
 
 
-def _reasons(value: object) -> str:
-    """Return several names that were stored in English."""
-    return _listed(map(reason_text, value)) if isinstance(value, list) else ""
+def _each(show: Callable[[str], str]) -> _Format:
+    """Return what shows several texts, each by ``show``."""
+    return lambda value: (
+        _listed(show(str(one)) for one in value)
+        if isinstance(value, list)
+        else setting_text(value)
+    )
+
+
+_listed: Callable[[Iterable[str]], str] = ", ".join
+_permissions, _texts = _each(permission_label), _each(str)
+_reasons = _each(reason_text)  # stored in English
 
 
 def _secret(value: object) -> str:
     is_another = isinstance(value, str) and bool(value.strip("*"))
     return text("another secret") if is_another else setting_text(value)
-
-
-def _permissions(value: object) -> str:
-    if not isinstance(value, list):
-        return setting_text(value)
-    return _listed(permission_label(str(one)) for one in value)
 
 
 def _language(value: object) -> str:
@@ -354,11 +357,6 @@ def _field_names(value: object) -> str:
     return _listed(field_label(str(one)) for one in value) if isinstance(value, list) else ""
 
 
-def _texts(value: object) -> str:
-    """Return several texts as they are: keys of metadata, names of headers."""
-    return _listed(map(str, value)) if isinstance(value, list) else setting_text(value)
-
-
 def _referred(kind: str, value: object, names: Names) -> str:
     """Return the names of records by their keys."""
     keys = value if isinstance(value, list) else [value]
@@ -371,9 +369,6 @@ def _named(kind: str, key: object, names: Names) -> str:
     if (kind, key) in names:
         return names[kind, key] or str(key)
     return text("{id} (deleted)", id=str(key))
-
-
-_listed: Callable[[Iterable[str]], str] = ", ".join
 
 
 @dataclass(frozen=True, slots=True)
