@@ -83,6 +83,18 @@ def test_app_is_deactivated_and_activated_again(staff_console: StaffConsole) -> 
     assert ask(console, token) == {"name": "Labels"}
 
 
+def test_permissions_are_lines_with_what_they_allow(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(*MAY)
+    store_app(shop, "Labels", *MAY)
+    lines = " ".join(f"{one.label} {one.allows}" for one in MAY)
+    page = console.open("/console/apps/1")
+    assert f"Permission Allows {lines}" in page.text
+    read = page.html.partition("Permissions of Labels")[2].partition("</table>")[0]
+    assert "<input" not in read
+
+
 def test_permissions_and_name_are_changed(staff_console: StaffConsole) -> None:
     console = staff_console(*MAY)
     make_app(console)

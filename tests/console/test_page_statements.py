@@ -1,4 +1,4 @@
-"""Pages about what grows without bound, and their tabs: few statements, however much there is."""
+"""Pages about what grows without bound, their tabs and questions: few statements, one Cancel."""
 
 import re
 from html import unescape
@@ -18,11 +18,12 @@ from tests.fixtures.statements import recorded_statements, selects
 MOST = 8
 ADDING = "/console/single-sign-on/new"
 OWN = "/console/account/security/"
-_TAB = re.compile(r'href="([^"]*\?view=[a-z-]+)"')
+_TAB = re.compile(r'href="([^"]*\?(?:view|ask)=[a-z-]+)"')
+_CANCEL = ">Cancel</a>"
 
 
 @pytest.mark.first
-def test_every_list_and_page_of_a_thing_takes_few_statements(
+def test_every_list_and_page_of_a_thing_takes_few_statements_and_has_one_cancel(
     console_app: Flask, populated_shop: Ports
 ) -> None:
     make_staff(populated_shop, "boss@example.com", *Permission)
@@ -37,13 +38,14 @@ def test_every_list_and_page_of_a_thing_takes_few_statements(
     }
     assert {"/console/", "/console/customers/", "/console/audit/", "/console/sign-ins/"} <= pages
     assert len(pages) > 25
-    tabs = {
-        unescape(address)
-        for page in pages
-        for address in _TAB.findall(console.open(page).html)
-        if unescape(address).partition("?")[0] in pages
-    }
+    linked = {unescape(found) for page in pages for found in _TAB.findall(console.open(page).html)}
+    views = {address for address in linked if address.partition("?")[0] in pages}
+    tabs = {address for address in views if "?view=" in address}
     assert "/console/apps/1?view=activity" in tabs
+    assert len(views - tabs) > 5  # pages with a question
+    cancels = {address: console.open(address).html.count(_CANCEL) for address in {*pages, *views}}
+    assert {address: count for address, count in cancels.items() if count > 1} == {}
+    assert max(cancels.values()) == 1
     found = {}
     presets = [f"{ADDING}?preset={name}" for name in PRESETS]
     for address in [*pages, *tabs, OWN, *presets, *(f"{address}?q=ann" for address in pages)]:

@@ -23,22 +23,22 @@ def slowest(work: Callable[[], object], bound: float = BOUND) -> float:
     Over ``bound`` it is measured again, each time beside the same work as on the reference
     machine: what others do at that moment makes both slower.
     """
-    taken = _cpu_seconds(work)
+    taken = cpu_seconds(work)
     for _ in range(_TRIES):
         if taken <= bound:
             break
         before = _slowness()
-        again = _cpu_seconds(work)
+        again = cpu_seconds(work)
         taken = min(taken, again / max(before, _slowness()))
     return taken
 
 
 def _slowness() -> float:
     """Return how many times as long this machine computes at present; at least 1."""
-    return max(1.0, _cpu_seconds(_work) / _REFERENCE)
+    return max(1.0, cpu_seconds(_work) / _REFERENCE)
 
 
-def _cpu_seconds(work: Callable[[], object]) -> float:
+def cpu_seconds(work: Callable[[], object]) -> float:
     """Return the seconds of CPU that ``work`` takes in this thread; other threads don't count.
 
     Without garbage collection, which would look through everything that other tests left.
