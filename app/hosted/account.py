@@ -15,7 +15,11 @@ from app.domain.second_factors import write_recovery_code
 from app.domain.values.errors import ProofRequired, Refused, TokenRejected
 from app.domain.values.ids import to_global_id
 from app.services.accounts.account_details import Details, update_account
-from app.services.accounts.email_changes import confirm_email_change, request_email_change
+from app.services.accounts.email_changes import (
+    confirm_email_change,
+    find_email_change,
+    request_email_change,
+)
 from app.services.accounts.passkeys import (
     add_passkey,
     begin_passkey,
@@ -180,14 +184,16 @@ def keep_email_link() -> BaseResponse:
 def confirm_email() -> BaseResponse:
     """Move the account, by a button; signing in again has forgotten the link."""
     token = str(session.get(_LINK, ""))
-    if request.method == "GET":
-        return page("email_confirm.html", has_link=bool(token))
     try:
+        if request.method == "GET":
+            new_email = find_email_change(ports(), _actor(), token=token) if token else ""
+            return page("email_confirm.html", new_email=new_email)
         user = confirm_email_change(ports(), _actor(), token=token)
     except Refused as refused:
-        return refused_page("email_confirm.html", has_link=False, error=_text(refused))
-    finally:
         session.pop(_LINK, None)
+        show = page if request.method == "GET" else refused_page
+        return show("email_confirm.html", new_email="", error=_text(refused))
+    session.pop(_LINK, None)
     return redirect_with(text("Email changed to {email}.", email=user.email), "account.index")
 
 

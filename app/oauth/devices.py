@@ -124,6 +124,16 @@ class _DeviceAuthorization(DeviceAuthorizationEndpoint):  # type: ignore[misc]
         g.oauth_device = _NewDevice(codes, scopes)
         return client
 
+    def create_endpoint_response(self, request: ProtocolRequest) -> Any:
+        """Return the codes, for rights over the shop without a link that fills in the short one.
+
+        Who lets in such a device has to read its code from it (RFC 8628, 5.4).
+        """
+        status, body, headers = super().create_endpoint_response(request)
+        if privileged(_new_device().scopes):
+            del body["verification_uri_complete"]
+        return status, body, headers
+
     def generate_device_code(self) -> str:
         return _new_device().codes.device_code
 

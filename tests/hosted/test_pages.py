@@ -336,9 +336,13 @@ def test_email_changes_by_a_link_to_the_new_one(app: Flask, shop: Ports) -> None
     make_user(shop, "bob@example.com")
     stranger.sign_in("bob@example.com")
     stranger.open(path)
+    assert new not in stranger.open("/account/email/confirm").text
+    stranger.open(path)
     assert stranger.send("/account/email/confirm").status == 422
     assert user_as_stored(shop, key).email == ANN
     assert here.open(path).leads_to == "/account/email/confirm"
+    shown = here.open("/account/email/confirm")
+    assert (shown.status, f"from {ANN} to {new}" in shown.text) == (200, True)
     assert here.send("/account/email/confirm").leads_to == "/account/"
     assert user_as_stored(shop, key).email == new
     here.open(path)

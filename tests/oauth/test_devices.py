@@ -124,6 +124,8 @@ def test_devices_that_ask_for_staff_rights_are_led_to_the_console(
     close_storefront(ports)
     codes = ask(provider, command_line).json()
     assert codes["verification_uri"] == f"{BASE}/console/device"
+    # No link fills in the code: its person reads it from the device.
+    assert "verification_uri_complete" not in codes
     assert error(poll(provider, command_line, codes)) == "authorization_pending"
     assert error(ask(provider, kiosk)) == "temporarily_unavailable"
     customer = actor_of(ports, make_user(ports))

@@ -44,11 +44,12 @@ class DeviceForm(ConsoleForm):
 
 @blueprint.route("", methods=["GET", "POST"], strict_slashes=False)
 def index() -> BaseResponse:
-    """Ask for a device's code, then show who asks, and take the decision."""
+    """Ask for a device's code, then show who asks, and take the decision.
+
+    No link fills in the code: staff read it from the device.
+    """
     if request.method == "GET":
-        form = DeviceForm(formdata=None)
-        form.user_code.data = request.args.get("user_code", "")[:MAX_ENTERED_CODE]
-        return page("account/device.html", form=form)
+        return page("account/device.html", form=DeviceForm(formdata=None))
     form = DeviceForm()
     if not form.validate():
         return refused_page("account/device.html", form=form)

@@ -25,6 +25,7 @@ from app.services.accounts.email_links import (
     WORTHLESS,
     OpenedLink,
     drop_links,
+    find_link,
     make_link,
     notify_account_owner,
     open_link,
@@ -117,6 +118,22 @@ def request_email_change(
     # no one has it, the same work is done for the caller, and undone.
     _notify(ports, account.id if owner is None else owner, keep=owner is not None)
     return caller
+
+
+@account_owner_only
+def find_email_change(ports: Ports, actor: Actor, *, token: str) -> str:
+    """Return the email that the caller's account would get by the token of a mailed link.
+
+    Refuses as ``confirm_email_change`` does; the link stays usable.
+    """
+    with ports.database.reading() as session:
+        try:
+            found = find_link(ports, session, _CHANGE, token)
+        except Refused:
+            raise Refused(_WORTHLESS) from None
+        if found.user.id != own_id(actor):
+            raise Refused(_WORTHLESS)
+        return found.new_email
 
 
 @account_owner_only
