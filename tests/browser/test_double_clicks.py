@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, Page, expect
 from typing_extensions import override
 
 from app.adapters.system import SystemClock
-from app.console.frame import submissions
 from app.ports import Ports
+from app.web import sessions
 from tests.browser.console import ADMIN, RunningShop, close_pages, running
 from tests.builders.people import PASSWORD, make_user, sessions_of
 from tests.fakes.passwords import HeldHasher
@@ -55,7 +55,7 @@ def test_double_click_on_sign_in_signs_in(
     hasher = HeldHasher(shop_ports.database)
     if script:
         hasher.go.set()  # the second click sends nothing
-    monkeypatch.setattr(submissions, "_waiting", NotedSemaphore(hasher))
+    monkeypatch.setattr(sessions, "_waiting", NotedSemaphore(hasher))
     with running(replace(shop_ports, passwords=hasher)) as shop:
         page = open_sign_in(browser, shop, script=script)
         sent: list[str] = []

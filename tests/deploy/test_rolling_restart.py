@@ -90,6 +90,7 @@ class Load:
                     self.answered.append(name)
 
 
+@pytest.mark.one_of("buffered")
 @pytest.mark.parametrize("buffered", ["true", "false"])
 def test_restarts_lose_no_mutation_and_run_none_twice(
     tmp_path: Path, sqlite_url: str, buffered: str

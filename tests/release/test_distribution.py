@@ -44,6 +44,7 @@ def test_wheel_has_one_package_that_imports_nothing_of_the_repository(installed:
     assert _python(installed, folder, "-c", MAIN) == "[]\n"
 
 
+@pytest.mark.thorough  # make release compares its files with those that it makes again
 def test_wheel_is_the_same_when_it_is_built_again(wheel: Path, tmp_path: Path) -> None:
     assert _build(tmp_path).read_bytes() == wheel.read_bytes()
 
