@@ -4,7 +4,8 @@ Once in light and English, once in dark and Arabic, on a phone; axe examines eac
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from io import BytesIO
 from pathlib import Path
@@ -66,16 +67,22 @@ def open_consent(page: Page, shop: RunningShop, url: str) -> str:
     return client.id
 
 
+@contextmanager
+def asked_for(page: Page, url: str | re.Pattern[str]) -> Iterator[None]:
+    """Wait until the browser has asked for a page of the program, which is on no machine."""
+    with page.expect_event("framenavigated"), page.expect_request(url):
+        yield
+
+
 def allow_and_sign_out(page: Page, url: str, client_id: str, look: Callable[[str], None]) -> None:
     """Allow the program, and let it sign the person out."""
-    page.route("https://forum.example.com/**", lambda route: route.fulfill(body="Forum"))
-    page.locator("button[value=allow]").click()
-    expect(page).to_have_url(re.compile(re.escape(CALLBACK) + r"\?code=.+"))
+    with asked_for(page, re.compile(re.escape(CALLBACK) + r"\?code=.+")):
+        page.locator("button[value=allow]").click()
     asked = {"client_id": client_id, "post_logout_redirect_uri": BYE}
     page.goto(f"{url}/oauth/logout?{urlencode(asked)}")
     look("logout")
-    page.locator("main form button").click()
-    expect(page).to_have_url(BYE)
+    with asked_for(page, BYE):
+        page.locator("main form button").click()
     assert page.request.get(f"{url}/account/", max_redirects=0).status == HTTPStatus.SEE_OTHER
 
 
