@@ -13,12 +13,19 @@ from tests.builders.people import make_user
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
 WINDOW = ViewportSize(width=1440, height=900)
+TABLET = ViewportSize(width=768, height=900)
 LISTS = (
     *("apps/", "webhooks/", "deliveries/", "customers/", "staff/", "staff/groups/", "mails/"),
     *("sign-ins/", "single-sign-on/", "throttle/", "audit/"),
 )
 ROWS = """() => [...document.querySelectorAll('main table.is-dense tbody tr')]
   .map((row) => row.getBoundingClientRect()).map(({ top, height }) => [top, Math.round(height)])"""
+COLUMNS = """() => {
+  const lefts = (cells) => [...cells].filter((cell) => cell.checkVisibility())
+    .map((cell) => Math.round(cell.getBoundingClientRect().left));
+  const table = document.querySelector('main table.is-dense');
+  return [lefts(table.querySelector('thead tr').cells), lefts(table.querySelector('tbody tr').cells)];
+}"""
 HEADER_TOP = """() => {
   scrollTo(0, document.body.scrollHeight);
   return document.querySelector('main thead th').getBoundingClientRect().top
@@ -42,6 +49,12 @@ def test_rows_have_one_line_and_begin_in_the_upper_third(
         rows = staff.evaluate(ROWS)
         assert {height for _, height in rows} <= {44, 45}, path
         assert rows[0][0] <= 300, path
+        staff.set_viewport_size(TABLET)
+        assert {height for _, height in staff.evaluate(ROWS)} <= {44, 45}, path
+        heads, cells = staff.evaluate(COLUMNS)
+        assert len(heads) > 2, path
+        assert heads == cells, path
+        staff.set_viewport_size(WINDOW)
     staff.goto(f"{demo_shop.url}/console/audit/")
     assert abs(staff.evaluate(HEADER_TOP)) < 2
     expect(staff.get_by_role("link", name="Older")).to_be_visible()

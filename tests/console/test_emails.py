@@ -138,7 +138,7 @@ def test_look_is_previewed_and_tested_before_it_is_saved(
     assert framed.response.headers["Content-Security-Policy"].startswith("sandbox; ")
     assert show_settings(shop, OPERATOR) == before
     saved = console.send(PAGE, entered, seen_at=PAGE)
-    assert "Mail design saved." in console.follow(saved).text
+    assert "Design saved." in console.follow(saved).text
     assert show_settings(shop, OPERATOR).mail_footer == "Open <b>"
 
 

@@ -78,12 +78,12 @@ def test_page_shows_every_setting_that_is_no_switch_of_the_access_page(
                 "mail_reply_to": "help@example.com",
                 "default_language": "DE",
             },
-            "Mail settings saved. New emails come from Maya.",
+            "Sender saved. New emails come from Maya.",
         ),
         (
             "mail-design",
             {"accent_color": "#aa3300", "mail_footer": "Hi", "mail_legal_line": "Shop Ltd"},
-            "Mail design saved.",
+            "Design saved.",
         ),
         (
             "mail-senders",

@@ -443,7 +443,7 @@ def test_webhook_without_an_app_leads_to_making_one(
 ) -> None:
     new = "/console/webhooks/new"
     page = admin.open(new)
-    assert "Create the app first." in page.text
+    assert "Create an app first" in page.text
     assert 'href="/console/apps/connect"' in page.html
     assert 'href="/console/apps/install/"' in page.html
     assert "Endpoint URL" not in page.text

@@ -139,7 +139,7 @@ def _deactivation(app: App, parts: AppParts) -> Question:
         consequences=(
             *_stopped(parts),
             Consequence(
-                "ok", text("Nothing is deleted. You can activate the app again at any time.")
+                "ok", text("No data is deleted. You can activate the app again at any time.")
             ),
         ),
     )

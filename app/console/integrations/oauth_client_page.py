@@ -159,7 +159,7 @@ def _rotation(client: OAuthClient) -> Question:
 
 
 def _disabling(client: OAuthClient, use: ClientUse) -> Question:
-    back = text("Nothing is deleted. You can enable it again at any time.")
+    back = text("No data is deleted. You can enable it again at any time.")
     return Question(
         title=text("Disable {client}?", client=client.name),
         action=text("Disable client"),

@@ -509,7 +509,7 @@ def _test(hook: ListedWebhook) -> Question:
             else text("Send a sample event?")
         ),
         detail=text(
-            "Sends a signed request with data of your shop to {url}. Nothing in the shop changes.",
+            "Sends a signed request with data of your shop to {url}. No data in the shop changes.",
             url=hook.target_url,
         ),
         action=text("Send sample event"),

@@ -260,8 +260,8 @@ def make_withdrawal_question(preview: Withdrawal) -> Question:
         consequences=consequences,
         hidden=(("kid", kid),),
         detail=text(
-            "For a key that has leaked. It leaves the key set at once, in every process, and "
-            "can't be used again. The next key becomes active."
+            "For a key that has leaked. It's removed from the key set immediately and can't be "
+            "used again. The next key becomes active."
         ),
     )
 

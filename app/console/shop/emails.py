@@ -70,20 +70,20 @@ _MEBIBYTE = 1024 * 1024
 _DARK, _LIGHT = "dark", "light"
 
 _LOOK = GroupHeading(
-    translatable("Mail design"),
+    translatable("Design"),
     translatable("How your shop's emails look."),
-    translatable("Save mail design"),
-    translatable("Mail design saved. It applies to emails that are sent from now on."),
+    translatable("Save design"),
+    translatable("Design saved. It applies to emails that are sent from now on."),
 )
 SENDING = {
     SettingGroup.MAIL: GroupHeading(
-        translatable("Mail"),
+        translatable("Sender"),
         translatable("Who your shop's emails come from."),
-        translatable("Save mail"),
-        translatable("Mail settings saved. New emails come from {sender}."),
+        translatable("Save sender"),
+        translatable("Sender saved. New emails come from {sender}."),
     ),
     SettingGroup.LINKS: GroupHeading(
-        translatable("Links in mail"),
+        translatable("Links in emails"),
         translatable("Pages of your storefront that customers open from an email."),
         translatable("Save links"),
         translatable("Links saved. Emails that were sent before keep their links."),
@@ -94,7 +94,7 @@ SENDING = {
             "An app can send these emails instead of this shop. This shop sends its own email if "
             "no active app can get the link, if the app fails, and 30 minutes after the request "
             "at the latest. Staff with more permissions than the app, and people who request a "
-            "link again within a day, get this shop's email at once."
+            "link again within a day, get this shop's email immediately."
         ),
         translatable("Save senders"),
         translatable("Senders saved. Waiting emails are sent now if this shop sends them again."),
