@@ -24,7 +24,7 @@ COLUMNS = """() => {
   const lefts = (cells) => [...cells].filter((cell) => cell.checkVisibility())
     .map((cell) => Math.round(cell.getBoundingClientRect().left));
   const table = document.querySelector('main table.is-dense');
-  return [lefts(table.querySelector('thead tr').cells), lefts(table.querySelector('tbody tr').cells)];
+  return ['thead tr', 'tbody tr'].map((row) => lefts(table.querySelector(row).cells));
 }"""
 HEADER_TOP = """() => {
   scrollTo(0, document.body.scrollHeight);

@@ -260,7 +260,7 @@ def test_checklist_says_which_steps_are_done() -> None:
     assert checklist is not None
     assert (checklist.number_done, checklist.summary) == (2, "2 of 5 steps done")
     assert [step.is_done for step in checklist.steps] == [True, True, False, False, False]
-    assert checklist.steps[0].detail == "Emails are sent by your mail server."
+    assert checklist.steps[0].detail == "Mail is sent by your mail server."
     (mail, *_) = make_home_page(replace(CALM, setup=NEW)).checklist.steps  # type: ignore[union-attr]
     assert mail.detail.startswith("Mail is written to a file and not sent")
     # No page of the console sets it up.

@@ -134,7 +134,7 @@ class Checklist:
 
 
 _MAIL = {
-    True: translatable("Emails are sent by your mail server."),
+    True: translatable("Mail is sent by your mail server."),
     False: translatable(
         "Mail is written to a file and not sent. A server administrator connects a mail server by "
         "this setting, and restarts Latchkey:"
