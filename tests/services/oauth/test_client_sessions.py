@@ -264,6 +264,8 @@ def test_client_that_cannot_be_reached_delays_no_other(ports: Ports, clock: Fake
     waiting = read_backlog(ports, WORKER).logouts
     assert (waiting.number, waiting.seconds > 30) == (4, True)
     # It waits longer each time, an hour at most, and gets all when it answers.
+    clock.pass_(minutes=1)
+    assert report_ended_sessions(sent, WORKER) == 0
     for _ in range(9):
         clock.pass_(hours=2)
         while report_ended_sessions(sent, WORKER):
@@ -319,6 +321,19 @@ def test_each_client_gets_its_turn(ports: Ports, clock: FakeClock) -> None:
     while report_ended_sessions(sent, WORKER):
         pass
     assert [one.url for one in http.requests] == [slow_at, slow_at, TOLD_AT, slow_at, slow_at]
+
+
+def test_clock_that_is_set_back_delays_no_report(ports: Ports, clock: FakeClock) -> None:
+    client = client_of(ports)
+    first, second = joined(ports, client), joined(ports, client)
+    sent, http = with_answers(ports)
+    sign_out_of_hosted_pages(ports, first)
+    assert report_ended_sessions(sent, WORKER) == 1
+    sign_out_of_hosted_pages(ports, second)
+    clock.pass_(hours=-2)
+    assert "logouts" in find_waiting_work(ports, WORKER)
+    assert report_ended_sessions(sent, WORKER) == 1
+    assert len(http.requests) == 2
 
 
 def test_one_report_that_fails_holds_up_no_other_of_its_client(ports: Ports) -> None:
