@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Error, Page
 
-from tests.browser.chromium import DISABLED_FEATURES
+from tests.browser.chromium import ADVICE, DISABLED_FEATURES, SHELL, chromium_path
 
 pytestmark = pytest.mark.browser
 
@@ -41,3 +41,25 @@ def test_features_that_playwright_disables_stay_disabled() -> None:
     features = set(re.findall(r'"(\w+)"', found[1]))
     assert "PaintHolding" in features
     assert features <= set(DISABLED_FEATURES)
+
+
+def test_chromium_of_the_machine_is_used_where_no_shell_can_be_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", str(programs))
+
+    def program(name: str, code: str = "exit 100") -> str:
+        (programs / name).write_text(f"#!/bin/sh\n{code}\n")
+        (programs / name).chmod(0o755)
+        return str(programs / name)
+
+    program("apt-get")
+    program("env", "echo not found; exit 100")  # runs apt-get
+    with pytest.raises(FileNotFoundError, match=re.escape(ADVICE)):
+        chromium_path(tmp_path)
+    chromium = program("chromium")
+    assert chromium_path(tmp_path) == chromium
+    shell = program(SHELL)
+    assert chromium_path(tmp_path) == shell
