@@ -30,15 +30,13 @@ class _EventName(StrEnum):
 
         Saleor spells ``ORDER_CANCELLED`` with another L than the order's status.
         """
-        words = self.value.replace("_", " ").capitalize()
-        return words.replace("cancelled", "canceled")
+        return self.value.replace("_", " ").capitalize().replace("cancelled", "canceled")
 
 
 class EventType(_EventName):
     """The asynchronous events in the catalogue's order: the one list of them, by name.
 
-    Webhooks subscribe to each or to ``ANY_EVENTS``, which is no event itself and so not in
-    ``EVENTS``.
+    Webhooks subscribe to each or to ``ANY_EVENTS``, which is no event and so not in ``EVENTS``.
     """
 
     ANY_EVENTS = "ANY_EVENTS"
