@@ -4,6 +4,13 @@ from tests.mutations.mutant import Mutant
 
 WEBHOOKS = (
     Mutant(
+        "Deliveries name no orders of channels that a person doesn't reach",
+        "app/services/deliveries/details.py",
+        ").where(is_listed, is_seen)",
+        ").where(is_listed)",
+        "services/deliveries/test_object_names.py",
+    ),
+    Mutant(
         "Failures that began soon after an alert are told of once the pause is over",
         "app/services/webhooks/failing_webhooks.py",
         "if has_failed and not _is_told(webhook):",

@@ -13,6 +13,7 @@ from sqlalchemy import (
     cast,
     literal,
     select,
+    true,
     union_all,
 )
 from sqlalchemy.orm import Session
@@ -39,8 +40,9 @@ from app.services.deliveries.lists import (
     to_line,
 )
 from app.services.keys import published_keys
+from app.services.lists.filters import is_reached
 from app.services.outbox.publisher import holds_secret, redacted_payload
-from app.services.webhooks.event_subjects import SUBJECTS
+from app.services.webhooks.event_subjects import CHANNEL_OF, SUBJECTS
 from app.services.webhooks.subscribers import sent_links
 
 SHOWN_ATTEMPTS = 50
@@ -200,20 +202,26 @@ def name_objects(
     """Return the names of the deliveries' objects by global ID; one statement.
 
     Names are those of now, or the last ones of deleted objects. Left out are objects of events
-    whose permission the caller lacks, and carts without an email.
+    whose permission the caller lacks, orders and carts of channels that they don't reach, and
+    carts without an email.
     """
     ids: dict[str, dict[str, str]] = {}
     for line in lines:
         subject, key = _parsed(line.object_id)
         if key and actor.holds(EVENTS[line.event].permission):
             ids.setdefault(subject, {})[key] = line.object_id
-    unnamed = [subject for subject in ids if SUBJECTS[subject].name is None]
+    named_by_key = [
+        subject
+        for subject in ids
+        if SUBJECTS[subject].name is None
+        and (actor.reaches_all_channels or subject not in CHANNEL_OF)
+    ]
     names = {
         object_id: ObjectName(key)
-        for subject in unnamed
+        for subject in named_by_key
         for key, object_id in ids.pop(subject).items()
     }
-    parts = [part for subject, keys in ids.items() for part in _parts(subject, list(keys))]
+    parts = [part for subject, keys in ids.items() for part in _parts(actor, subject, list(keys))]
     if not parts:
         return names
     with ports.database.reading() as session:
@@ -235,21 +243,21 @@ def _parsed(object_id: str) -> tuple[str, str]:
     return subject, "" if parse_key(key) is None else str(parse_key(key))
 
 
-def _parts(subject: str, keys: list[str]) -> Iterator[Select[str, str, str, bool]]:
+def _parts(actor: Actor, subject: str, keys: list[str]) -> Iterator[Select[str, str, str, bool]]:
     stored = SUBJECTS[subject]
-    if stored.name is None:
-        return
     id_: SQLColumnExpression[str]
     if stored.token is None:
         id_, is_listed = cast(stored.key, String), stored.key.in_([int(key) for key in keys])
     else:
         id_, is_listed = stored.token, stored.token.in_(keys)
+    channel = CHANNEL_OF.get(subject)
+    is_seen = true() if channel is None else is_reached(actor, channel)
     yield select(
         literal(subject).label("subject"),
         id_.label("id"),
-        stored.name.label("name"),
+        (id_ if stored.name is None else stored.name).label("name"),
         literal(value=False, type_=Boolean).label("is_deleted"),
-    ).where(is_listed)
+    ).where(is_listed, is_seen)
     if stored.deletion is not None:
         yield select(
             literal(subject),

@@ -233,8 +233,8 @@ def sample_event(
 def _newest(actor: Actor, kind: type[Event]) -> Select[int]:
     stored = SUBJECTS[kind.subject.type]
     query = select(stored.key).where(*stored.sampled).order_by(stored.key.desc())
-    if kind.subject.type in _CHANNELS:
-        return query.where(is_reached(actor, _CHANNELS[kind.subject.type]))
+    if kind.subject.type in CHANNEL_OF:
+        return query.where(is_reached(actor, CHANNEL_OF[kind.subject.type]))
     # People who manage customers alone must not look at the staff in this way.
     sees_all = actor.holds(Permission.MANAGE_STAFF)
     if kind.subject.type == "Address" and not sees_all:
@@ -330,7 +330,7 @@ def _product_snapshot(session: Session, key: int) -> Mapping[str, object]:
     return product_snapshot(to_product(row))
 
 
-_CHANNELS: Mapping[str, SQLColumnExpression[int]] = MappingProxyType(
+CHANNEL_OF: Mapping[str, SQLColumnExpression[int]] = MappingProxyType(
     {"Order": ORDER_CHANNEL, "Checkout": CHECKOUT_CHANNEL}
 )
 """The channel of each type of object that has one."""

@@ -6,15 +6,17 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
+from app.domain.commerce.channels import NewChannel
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
+from app.services.commerce.channels import all_channels, create_channel
 from app.services.commerce.products import delete_product
 from app.services.deliveries.details import ObjectName, name_objects
 from app.services.deliveries.lists import DeliveryLine
 from app.services.people.customers import delete_customer
 from tests.builders.apps import make_app
-from tests.builders.orders import EMAIL, make_cart
+from tests.builders.orders import EMAIL, make_cart, make_order
 from tests.builders.people import actor_of, make_group, make_user
 from tests.builders.products import make_product
 from tests.console.test_deliveries_page import WAITING
@@ -50,6 +52,27 @@ def test_names_need_the_permission_of_the_event(ports: Ports) -> None:
     held = frozenset({Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS})
     person = Actor(ActorKind.USER, user_id=1, is_staff=True, permissions=held)
     assert name_objects(ports, person, (product, user)) == {product.object_id: ObjectName("Bowl")}
+
+
+@pytest.mark.both_databases
+def test_orders_and_carts_of_other_channels_have_no_names(ports: Ports) -> None:
+    [default] = all_channels(ports)
+    poland = create_channel(ports, OPERATOR, NewChannel("Poland", "poland", "PLN", "PL"))
+    order, cart = make_order(ports), make_cart(ports)
+    lines = (
+        about(EventType.ORDER_PAID, "Order", order.id),
+        about(EventType.CHECKOUT_UPDATED, "Checkout", cart.token),
+    )
+    held = frozenset(
+        {Permission.MANAGE_APPS, Permission.MANAGE_ORDERS, Permission.MANAGE_CHECKOUTS}
+    )
+    person = Actor(ActorKind.USER, user_id=1, is_staff=True, permissions=held)
+    here = replace(person, channel_ids=frozenset({default.id}))
+    there = replace(person, channel_ids=frozenset({poland.id}))
+    shown = name_objects(ports, person, lines)
+    assert [shown[line.object_id].name for line in lines] == [str(order.number), EMAIL]
+    assert name_objects(ports, here, lines) == shown
+    assert name_objects(ports, there, lines) == {}
 
 
 @pytest.mark.both_databases
