@@ -231,8 +231,9 @@ def edit(client_id: str, *, yes: bool, name: str | None, **options: object) -> N
     if isinstance(change.key_set, str) and change.key_set and client.secrets:
         confirm_action(f"End the secrets of {client.name}? Only its keys work then.", yes=yes)
     if change.is_first_party is True and not client.is_first_party:
-        kept = ", ".join([*client.redirect_uris, *(f"secret {one}" for one in _secrets(client))])
-        question = f"Make {client.name} a first party? It keeps: {kept or 'nothing'}."
+        secrets = (f"secret {one}" for one in _secrets(client))
+        kept = ", ".join(["its sessions", *client.redirect_uris, *secrets])
+        question = f"Make {client.name} a first party? It keeps {kept}."
         confirm_action(question, yes=yes or not may_ask())
     output().one(update_client(ports, OPERATOR, client_id, change), _COLUMNS)
 

@@ -227,6 +227,8 @@ READERS = {
         client_pages._listed_client,
         client_pages._CLIENTS.selected_columns,
         empty=frozenset({"secrets"}),
+        # Only a client without pairwise subjects is a first party.
+        values={"subject_salt": ("", "salt")},
     ),
     "console.sign_in_methods._to_methods": Reader(
         sign_in_methods._to_methods,
