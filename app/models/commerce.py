@@ -95,9 +95,9 @@ class CheckoutRecord(Record):
 
 
 class CheckoutLineRecord(Record):
-    """So many of one product, at the price that it had when it was put in.
+    """A quantity of a product in a cart, at the price that it had when it was added.
 
-    The line outlives the product, so that nothing vanishes from a cart unsaid.
+    The line outlives the product, so that the cart can say what was removed.
     """
 
     __tablename__ = "checkout_lines"

@@ -161,7 +161,7 @@ class TokenMutations(graphene.ObjectType):
 
 
 def _selects_user(info: Info) -> bool:
-    """Whether the user is selected, or may be by a fragment: what few ask for need not be read."""
+    """Return whether the user is selected, or may be by a fragment; otherwise it isn't read."""
     return any(
         not isinstance(chosen, FieldNode) or chosen.name.value == "user"
         for node in info.field_nodes

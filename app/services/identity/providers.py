@@ -1,4 +1,4 @@
-"""The identity providers, read once a version of their settings, and who can sign in with one."""
+"""The identity providers, read again when their settings change, and who can sign in with one."""
 
 from dataclasses import dataclass, fields
 
