@@ -20,11 +20,12 @@ from app.domain.mails.mail import MailKind
 from app.domain.values.inputs import Upload
 from app.services.accounts.password_resets import answer_reset_requests
 from app.services.oauth.client_pages import update_client_logo
+from app.services.oauth.devices import begin_device
 from tests.browser.authenticator import VirtualAuthenticator
 from tests.browser.console import RunningShop
 from tests.builders.oauth import CALLBACK, make_client
 from tests.builders.outbox import mails
-from tests.builders.people import PASSWORD
+from tests.builders.people import NOBODY, PASSWORD
 from tests.builders.shop import configure_shop
 from tests.house.sources import ROOT
 from tests.oauth.pages import authorization
@@ -86,6 +87,50 @@ def allow_and_sign_out(page: Page, url: str, client_id: str, look: Callable[[str
     assert page.request.get(f"{url}/account/", max_redirects=0).status == HTTPStatus.SEE_OTHER
 
 
+def let_in_device(page: Page, shop: RunningShop, url: str, look: Callable[[str], None]) -> None:
+    """Let in one device, and refuse another."""
+    kiosk = make_client(shop.ports, "Kiosk", allows_devices=True).client
+    for decision in ("allow", "deny"):
+        codes = begin_device(shop.ports, NOBODY, kiosk, kiosk.scopes)
+        page.goto(f"{url}/oauth/device?user_code=BBBBBBBB")
+        page.locator("main form button").click()
+        expect(page.locator("#code-error")).to_be_visible()
+        look("device-refused")
+        page.locator("#code").fill(codes.user_code)
+        page.locator("main form button").click()
+        look("device-asks")
+        page.locator(f"button[value={decision}]").click()
+        expect(page.locator("button[value=allow]")).to_have_count(0)
+        look(f"device-{decision}")
+
+
+def change_password_and_email(
+    page: Page, shop: RunningShop, url: str, look: Callable[[str], None]
+) -> None:
+    """Change the email by a mailed link, which works once; see a form that is too old."""
+    page.goto(f"{url}/account/password")
+    look("password-change")
+    page.goto(f"{url}/account/email")
+    page.locator("#email").fill("ann")
+    page.locator("#password").fill(PASSWORD)
+    page.locator("main form button").click()
+    look("email-refused")
+    page.locator("#email").fill(f"{'ann.' * 12}lee@example.com")
+    page.locator("#password").fill(PASSWORD)
+    page.locator("main form button").click()
+    link = mails(shop.ports, MailKind.EMAIL_CHANGE_REQUEST)[-1].values["link"]
+    page.goto(link)
+    look("email-confirm")
+    page.locator("main form button").click()
+    expect(page).to_have_url(f"{url}/account/")
+    page.goto(link)
+    look("email-link-used")
+    page.goto(f"{url}/account/name")
+    page.locator("main input[name=csrf_token]").evaluate("(field) => { field.value = 'old'; }")
+    page.locator("main form button").click()
+    look("stale")
+
+
 @pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "ar")])
 def test_customer_signs_up_with_code_and_passkey(
     page: Page, small_shop: RunningShop, theme: str, language: str
@@ -141,8 +186,8 @@ def test_customer_signs_up_with_code_and_passkey(
     page.locator("header form button").click()
     page.goto(f"{url}/account/sign-in")  # the browser offers the passkey by itself
     expect(page).to_have_url(f"{url}/account/")
-    page.goto(f"{url}/account/password")
-    look("password-change")
+    let_in_device(page, small_shop, url, look)
+    change_password_and_email(page, small_shop, url, look)
     client_id = open_consent(page, small_shop, url)
     look("consent")
     allow_and_sign_out(page, url, client_id, look)
