@@ -46,6 +46,9 @@ command = Group(
 )
 
 _NAMES = ("active", "name", *(setting.name for setting in SETTINGS))
+_ENDS_MAPPING = {"active": False, "use_oauth_scope_permissions": True}
+"""With which values of switches a claim no longer decides about groups."""
+
 _provider = click.option(
     "--provider",
     default=DEFAULT_SLUG,
@@ -122,7 +125,7 @@ def show(provider: str, *, everyone: bool) -> None:
         ("flask oidc set client_secret - < secret.txt", "keep it out of the shell's history"),
         ('flask oidc set staff_user_domains ""', "clear the value"),
         (
-            'flask oidc set group_mapping "{}" --take-out',
+            'flask oidc set group_mapping "{}" --remove-members',
             "groups by claim end, and so do its people's memberships",
         ),
         ('flask oidc set name "Our staff" --provider staff', "another provider, added if new"),
@@ -132,13 +135,14 @@ def show(provider: str, *, everyone: bool) -> None:
 @click.argument("value")
 @_provider
 @click.option(
-    "--take-out",
+    "--remove-members",
     is_flag=True,
-    help="With group_mapping or active: take the provider's people out of the groups that its "
-    "table no longer gives them. Without it they stay.",
+    help="With group_mapping, active false or use_oauth_scope_permissions true: remove people who "
+    "have signed in with the provider from groups that its table no longer gives. Without it they "
+    "stay.",
 )
 @yes_option
-def set_(setting: str, value: str, provider: str, *, take_out: bool, yes: bool) -> None:
+def set_(setting: str, value: str, provider: str, *, remove_members: bool, yes: bool) -> None:
     """Change a setting. It applies from the next request in every process.
 
     With VALUE -, the value is read from standard input, or prompted for without echo. A secret can
@@ -147,6 +151,12 @@ def set_(setting: str, value: str, provider: str, *, take_out: bool, yes: bool) 
     """
     parsed = _parse_value(setting, value)
     active = read_switch(parsed) if setting == "active" else None
+    if remove_members and not _can_end_mapping(setting, parsed):
+        message = (
+            "--remove-members works only with group_mapping, active false or "
+            "use_oauth_scope_permissions true."
+        )
+        raise click.UsageError(message)
 
     def save(*, asks_first: bool) -> None:
         changes = ProviderUpdate(
@@ -154,7 +164,7 @@ def set_(setting: str, value: str, provider: str, *, take_out: bool, yes: bool) 
             active=active,
             name=parsed if setting == "name" else None,
             asks_first=asks_first,
-            takes_out=take_out,
+            removes_members=remove_members,
         )
         save_provider(installation().ports, OPERATOR, provider, changes)
 
@@ -222,6 +232,13 @@ def test(provider: str) -> None:
     output().rows(checks, _CHECK_COLUMNS, empty="")
     if any(check.state is CheckState.FAILED for check in checks):
         click.get_current_context().exit(Exit.FAILED)
+
+
+def _can_end_mapping(setting: str, value: str) -> bool:
+    """Return whether a setting can end that a claim decides about groups."""
+    if setting in _ENDS_MAPPING:
+        return read_switch(value) is _ENDS_MAPPING[setting]
+    return setting == "group_mapping"
 
 
 def _parse_value(setting: str, value: str) -> str:

@@ -58,6 +58,22 @@ def test_what_is_refused_ends_with_3_and_what_is_no_setting_with_2(ports: Ports)
     assert run(ports, "oidc", "discover", "http://nowhere.invalid").exit_code == 3
 
 
+def test_members_are_removed_only_by_what_can_end_the_mapping_of_groups(ports: Ports) -> None:
+    for change in (
+        ("audience", "shop"),
+        ("active", "true"),
+        ("use_oauth_scope_permissions", "false"),
+    ):
+        refused = run(ports, "oidc", "set", *change, "--remove-members")
+        assert (refused.exit_code, "--remove-members works only" in refused.stderr) == (2, True)
+    for change in (
+        ("group_mapping", "{}"),
+        ("active", "false"),
+        ("use_oauth_scope_permissions", "true"),
+    ):
+        assert run(ports, "oidc", "set", *change, "--remove-members").exit_code == 0
+
+
 def test_provider_that_is_not_set_up_fails_its_test(ports: Ports) -> None:
     tested = run(ports, "oidc", "test")
     assert tested.exit_code == 1

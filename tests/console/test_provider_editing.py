@@ -333,7 +333,7 @@ def test_groups_of_claims_are_edited_as_a_table(
     assert "Enter a claim value and a group in each row." in refused.text
     assert 'value="new"' in refused.html
     assert save(console, shop, "", "Orders", "", "").status == 422
-    assert "Take people out of groups whose rows are removed" in again
+    assert "Remove people from groups whose rows are removed" in again
     assert save(console, shop, "", "", "", "").leads_to == PAGE
     assert stored(shop).group_mapping == ""
 

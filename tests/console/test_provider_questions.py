@@ -91,6 +91,16 @@ def test_disabling_an_unused_provider_counts_no_one() -> None:
     ]
 
 
+def test_disabling_says_how_members_are_removed_where_a_claim_decides() -> None:
+    table = plugin({"group_mapping": '{"ops": "Orders"}'}, active=True)
+    said = (
+        "warn: People stay in the groups of its table. <code>flask oidc set active false "
+        "--remove-members --provider acme</code> disables it and removes them."
+    )
+    assert said in lines(disabling(replace(table, maps_groups=True), NOBODY, NOW))
+    assert said not in lines(disabling(table, NOBODY, NOW))
+
+
 def test_disabling_counts_one() -> None:
     assert lines(disabling(plugin(active=True), ONE, NOW))[1:-1] == [
         "bad: <b>1 person</b> with a linked account can't sign in with it anymore.",

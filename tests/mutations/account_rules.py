@@ -295,14 +295,21 @@ SINGLE_SIGN_ON = (
         "services/single_sign_on/test_group_mapping.py",
     ),
     Mutant(
-        "People are taken out of the groups of removed rows alone",
+        "People are removed from the groups of removed rows alone",
         "app/services/single_sign_on/provider_settings.py",
         "names = before.mapped_groups - decided",
         "names = before.mapped_groups",
         "services/single_sign_on/test_group_mapping.py",
     ),
     Mutant(
-        "Who takes people out of groups manages staff",
+        "A membership can be made twice at once",
+        "app/services/identity/permission_holders.py",
+        "dialect.insert(GroupMemberRecord).on_conflict_do_nothing()",
+        "dialect.insert(GroupMemberRecord)",
+        "services/single_sign_on/test_group_mapping.py",
+    ),
+    Mutant(
+        "Only people who manage staff remove others from groups",
         "app/services/people/groups.py",
         "    if not actor.holds(Permission.MANAGE_STAFF):",
         "    if False:",

@@ -349,7 +349,7 @@ class SettingsForm(EditForm):
     name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
     drops_secret = BooleanField(lazy_text("Remove the secret (public client)"))
     creates_group = BooleanField(lazy_text("Create this group if it doesn't exist"))
-    takes_out = BooleanField(lazy_text("Take people out of groups whose rows are removed"))
+    removes_members = BooleanField(lazy_text("Remove people from groups whose rows are removed"))
 
 
 _FIELDS = {
@@ -460,7 +460,7 @@ def edit(slug: str) -> BaseResponse:
                 name=form.name.data,
                 asks_first=True,
                 needs_group=not form.creates_group.data,
-                takes_out=form.takes_out.data,
+                removes_members=form.removes_members.data,
                 seen=provider_facts_of(plugin),
             )
             save_provider(ports(), actor(), slug, changes)

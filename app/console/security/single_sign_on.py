@@ -42,7 +42,6 @@ from app.console.security.providers_page import (
     values_of,
 )
 from app.domain.shop.lockouts import AccessChange
-from app.domain.single_sign_on.group_mapping import read_group_mapping
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.single_sign_on.waiting_changes import changer_of
 from app.domain.values.errors import Problem, Refused
@@ -168,15 +167,15 @@ def _disabled(plugin: Plugin, impact: ProviderDisableImpact) -> Iterator[Consequ
                 sessions=tally(impact.sessions),
             ),
         )
-    if read_group_mapping(values_of(plugin)["group_mapping"]):
+    if plugin.maps_groups:
         yield Consequence(
             "warn",
             html_text(
                 Markup(
                     "People stay in the groups of its table. <code>{command}</code> disables it "
-                    "and takes them out."
+                    "and removes them."
                 ),
-                command=command_line("flask oidc set active false --take-out", plugin.slug),
+                command=command_line("flask oidc set active false --remove-members", plugin.slug),
             ),
         )
     yield Consequence(

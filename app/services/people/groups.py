@@ -483,11 +483,11 @@ def _change_members(
     with guard_channels(actor, session, joining, "addUsers"):
         join(session, users=joining, groups=[key])
     if leaving:
-        _take_out(actor, session, key, leaving, "removeUsers")
+        _remove(actor, session, key, leaving, "removeUsers")
     return (members | joining) - leaving
 
 
-def _take_out(
+def _remove(
     actor: Actor, session: Session, key: int, leaving: Collection[int], field: str
 ) -> None:
     with (
@@ -500,15 +500,15 @@ def _take_out(
 
 
 @building_block
-def take_out(
+def remove_members(
     ports: Ports, actor: Actor, session: Session, key: int, users: Collection[int], field: str
 ) -> None:
-    """Take people out of a group in the transaction of ``session``, which has locked grants.
+    """Remove people from a group in the transaction of ``session``, which has locked grants.
 
     Refuses on ``field`` unless the caller could do it with ``update_group``.
     """
     if not actor.holds(Permission.MANAGE_STAFF):
-        message = "Only people who manage staff can take others out of groups."
+        message = "Only people who manage staff can remove members from groups."
         raise Refused(Problem("OUT_OF_SCOPE_PERMISSION", message, field))
     group_id = to_global_id("Group", key)
     manageable_groups(actor, session, [group_id], field)
@@ -517,7 +517,7 @@ def take_out(
     leaving = manageable_staff(actor, session, ids, field, adding=False) & members
     if not leaving:
         return
-    _take_out(actor, session, key, leaving, field)
+    _remove(actor, session, key, leaving, field)
     add_event(ports, actor, session, PermissionGroupUpdated(key))
     was, now = {"users": sorted(members)}, {"users": sorted(members - leaving)}
     name = session.get_one(GroupRecord, key).name

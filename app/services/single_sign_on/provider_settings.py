@@ -44,7 +44,7 @@ from app.services.authorization.register import building_block, fresh_proof, req
 from app.services.identity.providers import known_providers, to_provider
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_rows
-from app.services.people.groups import take_out
+from app.services.people.groups import remove_members
 from app.services.single_sign_on.provider_changes import (
     lock_providers,
     next_settings,
@@ -83,7 +83,7 @@ class Plugin:
 
     ``waiting`` are the changes that aren't confirmed, of the settings at ``version``.
     ``serves_staff_of_any_client``: its access tokens have staff rights, of whatever client. The
-    audit log names it by ``key``.
+    audit log names it by ``key``. ``maps_groups``: a claim decides groups, as for ``Provider``.
     """
 
     id: str
@@ -95,6 +95,7 @@ class Plugin:
     version: int = 0
     serves_staff_of_any_client: bool = False
     key: int = 0
+    maps_groups: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +105,11 @@ class ProviderUpdate:
     Absent ``settings`` stay; null and an empty text clear. ``asks_first`` raises
     ``LockoutRefused`` for what no one could undo. ``needs_client``: it can't be active without a
     client ID, as for Saleor's clients. ``is_new``: the provider must not exist yet.
-    ``needs_group``: another default group must exist. ``takes_out``: people who sign in with the
-    provider leave the groups that no claim gives them anymore, because rows of the table were
-    removed or the provider was disabled; otherwise they stay. What isn't as ``seen`` anymore
-    makes ``Stale``, by the names of ``provider_facts``.
+    ``needs_group``: another default group must exist. ``removes_members``: people who have signed
+    in with the provider leave the groups about which no claim decides anymore, as rows of the
+    table were removed, the provider was disabled or it grants the permissions
+    (``use_oauth_scope_permissions``); otherwise they stay, and other changes remove no one. What
+    isn't as ``seen`` anymore makes ``Stale``, by the names of ``provider_facts``.
     """
 
     settings: Mapping[str, str | None]
@@ -117,7 +119,7 @@ class ProviderUpdate:
     needs_client: bool = False
     is_new: bool = False
     needs_group: bool = False
-    takes_out: bool = False
+    removes_members: bool = False
     seen: Seen = field(default_factory=dict, compare=False)
 
 
@@ -167,7 +169,8 @@ def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderU
     Refuses NOT_FOUND on ``id``, INVALID on the name of a setting, and PLUGIN_MISCONFIGURED on the
     name of each setting without which the provider can't be active. With ``asks_first``, raises
     ``LockoutRefused`` (INVALID on ``active``, ``issuer`` or ``client_id``) for a change that no
-    one could undo. With ``takes_out``, refuses on ``group_mapping`` as ``update_group`` does.
+    one could undo. With ``removes_members``, refuses on ``group_mapping`` as ``update_group``
+    does.
     """
     slug = slug_in(plugin_id)
     provider = None if slug is None else choose(known_providers(ports), slug)
@@ -239,15 +242,15 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
         with guarded if changes.asks_first else nullcontext():
             store_settings(session, stored, after)
         _note(ports, actor, session, before, after)
-        if changes.takes_out:
-            _take_out(ports, actor, session, before, after)
+        if changes.removes_members:
+            _remove_members(ports, actor, session, before, after)
     return after
 
 
-def _take_out(
+def _remove_members(
     ports: Ports, actor: Actor, session: Session, before: Provider, after: Provider
 ) -> None:
-    """Take the people of a provider out of the groups that it no longer decides about.
+    """Remove the people of a provider from the groups that it no longer decides about.
 
     ``lock_providers`` locks grants as well.
     """
@@ -264,7 +267,7 @@ def _take_out(
     for group_id, user_id in session.execute(members):
         people.setdefault(group_id, []).append(user_id)
     for group_id, users in people.items():
-        take_out(ports, actor, session, group_id, users, "group_mapping")
+        remove_members(ports, actor, session, group_id, users, "group_mapping")
 
 
 def _group_problem(session: Session, before: Provider, after: Provider) -> Problem | None:
@@ -315,6 +318,7 @@ def _plugin(provider: Provider, plugin_id: str) -> Plugin:
         provider.trust_version,
         serves_any_client(provider),
         provider.id,
+        provider.maps_groups,
     )
 
 

@@ -1,9 +1,7 @@
 """Groups that staff join and leave by a claim of their provider."""
 
-from threading import Event, Thread
-
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import Connection, Engine, delete, event, insert, select
 
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
@@ -13,7 +11,6 @@ from app.domain.values.installation import CheckState
 from app.models import AuditRecord, GroupMemberRecord, GroupRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.linked_accounts import KEPT
-from app.services.identity.permission_holders import join
 from app.services.single_sign_on.provider_checks import check_provider, preview_mapping
 from app.services.single_sign_on.provider_settings import ProviderUpdate, change_provider
 from tests.builders.audit import trail
@@ -176,7 +173,7 @@ def test_sign_in_leaves_permissions_manageable(
 
 
 @pytest.mark.both_databases
-def test_people_stay_or_are_taken_out_when_a_claim_no_longer_decides(
+def test_people_stay_or_are_removed_when_a_claim_no_longer_decides(
     ports: Ports, provider: OwnProvider, groups: dict[str, int]
 ) -> None:
     by_hand = [groups["Orders"], groups["By hand"]]
@@ -184,8 +181,11 @@ def test_people_stay_or_are_taken_out_when_a_claim_no_longer_decides(
     make_user(ports, "boss@example.com", is_superuser=True)
     fewer = '{"shop-products": ["Products", "Both"]}'
 
-    def change(table: str = TABLE, actor: Actor = OPERATOR, *, active: bool | None = None) -> None:
-        changes = ProviderUpdate({"group_mapping": table}, active=active, takes_out=True)
+    def change(
+        table: str = TABLE, actor: Actor = OPERATOR, *, active: bool | None = None, **more: str
+    ) -> None:
+        settings = {"group_mapping": table, **more}
+        changes = ProviderUpdate(settings, active=active, removes_members=True)
         change_provider(ports, actor, "default", changes)
 
     def here(email: str = EMAIL) -> set[str]:
@@ -199,7 +199,7 @@ def test_people_stay_or_are_taken_out_when_a_claim_no_longer_decides(
     set_up(ports, provider, group_mapping=fewer)
     assert here() == everything
     map_groups(ports, provider)
-    # Taking people out is managing staff.
+    # Removing people from groups is managing staff.
     plugins = make_staff(ports, "plugins@example.com", Permission.MANAGE_PLUGINS)
     clerk = make_staff(
         ports, "clerk@example.com", Permission.MANAGE_PLUGINS, Permission.MANAGE_STAFF
@@ -219,33 +219,32 @@ def test_people_stay_or_are_taken_out_when_a_claim_no_longer_decides(
     assert arrive(ports, provider, "shop-products", "again") == {"Products", "Both"}
     change("")
     assert here() == set()
+    map_groups(ports, provider)
+    assert arrive(ports, provider, "shop-products", "once more") == {"Products", "Both"}
+    change(use_oauth_scope_permissions="true")
+    assert here() == set()
     assert here("other@example.com") == {"Orders", "By hand"}
     assert trail(ports, "group.update")[0].before["users"]
 
 
 @pytest.mark.both_databases
-def test_person_is_added_to_a_group_twice_at_once(
+def test_membership_that_another_makes_after_a_sign_in_read_them_stays(
     ports: Ports, provider: OwnProvider, groups: dict[str, int]
 ) -> None:
     user = make_user(ports, EMAIL, is_staff=True)
     map_groups(ports, provider)
-    first = provider.access_token(groups=["shop-products"])
-    assert groups_of(ports, first) == {"Products", "Both"}
-    began, done = Event(), list[set[str]]()
-    token = provider.sign(provider.claims("alice", jti="second"))
-    provider.known(token, "alice", groups=["shop-orders"])
+    rows = [{"user_id": user, "group_id": groups["Orders"]}]
 
-    def sign_in() -> None:
-        began.set()
-        done.append(groups_of(ports, token))
+    def add(connection: Connection, _cursor: object, statement: str, *_rest: object) -> None:
+        if rows and statement.startswith(f"INSERT INTO {GroupMemberRecord.__tablename__}"):
+            connection.execute(insert(GroupMemberRecord), rows.pop())
 
-    thread = Thread(target=sign_in, daemon=True)
-    with ports.database.transaction() as session:
-        join(session, users=[user], groups=[groups["Orders"]])
-        thread.start()
-        assert began.wait(30)
-    thread.join(60)
-    assert done == [{"Orders"}]
+    event.listen(Engine, "before_cursor_execute", add)
+    try:
+        assert arrive(ports, provider, "shop-orders") == {"Orders"}
+    finally:
+        event.remove(Engine, "before_cursor_execute", add)
+    assert rows == []
 
 
 def test_table_names_groups_that_exist(
