@@ -61,7 +61,7 @@ def test_person_registers_without_a_password(app: Flask, shop: Ports) -> None:
     with shop.database.reading() as session:
         assert session.scalars(select(OutboxMailRecord.language_code)).all() == ["DE"]
     page = here.open("/account/sign-in/code").text
-    assert f"We sent a six-digit code to {ANN}" in page
+    assert f"If {ANN} can be used here, a six-digit code is on its way." in page
     assert here.send("/account/sign-in/code", code=sent.values["code"]).leads_to == "/account/"
     [(user, has_password)] = registered(shop, ANN)
     assert (user.first_name, user.last_name, user.language_code) == ("Ann", "Marie Lee", "DE")
@@ -73,6 +73,15 @@ def test_person_registers_without_a_password(app: Flask, shop: Ports) -> None:
     code = mails(shop, MailKind.SIGN_IN_CODE)[-1].values["code"]
     assert again.send("/account/sign-in/code", code=code).leads_to == "/account/"
     assert [user.first_name for user, _ in registered(shop, ANN)] == ["Ann"]
+
+
+def test_registration_says_that_an_email_confirms_only_where_one_is_sent(
+    app: Flask, shop: Ports
+) -> None:
+    sentence = "We'll send you an email to confirm that it's yours."
+    assert sentence in browser(app).open("/account/register").text
+    configure_shop(shop, enable_account_confirmation_by_email=False)
+    assert "We'll send you" not in browser(app).open("/account/register").text
 
 
 def test_code_that_registers_is_sent_again(app: Flask, shop: Ports, clock: FakeClock) -> None:
