@@ -13,7 +13,7 @@ from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.options import read_text
 from app.commands.terminal.output import Column, Displayable, output
-from app.commands.terminal.prompts import confirm_action, may_ask, yes_option
+from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.apps.apps import DEFAULT_OVERLAP, MAX_OVERLAP
 from app.domain.authorization.actor import OPERATOR
 from app.domain.oauth import NewClient, OAuthClient, read_scopes, write_scopes
@@ -224,7 +224,11 @@ def create(name: str, *, public: bool, pairwise: bool, app: str | None, **option
 @_keys
 @yes_option
 def edit(client_id: str, *, yes: bool, name: str | None, **options: object) -> None:
-    """Change a client. Omitted settings stay as they are."""
+    """Change a client. Omitted settings stay as they are.
+
+    Asks to confirm what ends the client's secrets, and what makes it a first party: with its
+    secrets, redirect URIs and sessions, it could then change accounts without consent.
+    """
     ports = installation().ports
     change = _read_change(ABSENT if name is None else name, options)
     client = show_client(ports, OPERATOR, client_id)
@@ -234,7 +238,7 @@ def edit(client_id: str, *, yes: bool, name: str | None, **options: object) -> N
         secrets = (f"secret {one}" for one in _secrets(client))
         kept = ", ".join(["its sessions", *client.redirect_uris, *secrets])
         question = f"Make {client.name} a first party? It keeps {kept}."
-        confirm_action(question, yes=yes or not may_ask())
+        confirm_action(question, yes=yes)
     output().one(update_client(ports, OPERATOR, client_id, change), _COLUMNS)
 
 

@@ -138,12 +138,17 @@ def test_clients_with_more_rights_are_read_only_but_for_superusers(
     (secret,) = only_client(shop).secrets
     assert f"Secret …{secret.last_four}" in settings
     assert CALLBACK in settings
+    assert "they are asked again" in settings
+    assert "people are asked again" in admin.open(tab).text
     clock.pass_(minutes=6)
     asked = admin.send(f"{here}/details", first, seen_at=f"{here}?view=settings")
-    assert "make an OAuth client a first party. Its secrets and redirect URIs stay" in asked.text
+    kept = "Its secrets, redirect URIs and sessions stay."
+    assert f"make an OAuth client a first party. {kept}" in asked.text
     proven = {**first, "proof_password": PASSWORD}
     admin.send(f"{here}/details", proven, seen_at=f"{here}?view=settings")
-    assert "Its secrets, redirect URIs" not in admin.open(f"{here}?view=settings").text
+    settings = admin.open(f"{here}?view=settings").text
+    assert "Its secrets, redirect URIs" not in settings
+    assert "asked again" not in settings + admin.open(tab).text
     assert only_client(shop).is_first_party
     console = staff_console(APPS)
     shown = console.open(f"{here}?view=settings")

@@ -171,8 +171,8 @@ def _act(ports: Ports, _actor: Actor, client_id: str, change: ClientChange) -> s
 @fresh_proof(
     {
         "change": "You're about to change an OAuth client.",
-        "promotion": "You're about to make an OAuth client a first party. Its secrets and "
-        "redirect URIs stay.",
+        "promotion": "You're about to make an OAuth client a first party. Its secrets, "
+        "redirect URIs and sessions stay.",
     },
     when=_act,
 )
