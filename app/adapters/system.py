@@ -150,7 +150,8 @@ class FileProfiles:
         return next((profile for profile in self.list_profiles() if profile.url == url), None)
 
     def check(self) -> None:
-        self._write(self.list_profiles())
+        with self.locked():
+            self._write(self.list_profiles())
 
     def save(self, profile: Profile) -> None:
         with self.locked():

@@ -116,6 +116,13 @@ OPENID_PROVIDER = (
         "remote/test_logins.py",
     ),
     Mutant(
+        "A renewal locks the logins of other commands",
+        "app/adapters/system.py",
+        "            fcntl.flock(held, fcntl.LOCK_EX)\n",
+        "",
+        "remote/test_logins.py",
+    ),
+    Mutant(
         "Userinfo refuses a grant that has just ended",
         "app/oauth/endpoints.py",
         "        except TokenRejected as rejected:",

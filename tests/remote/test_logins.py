@@ -1,10 +1,12 @@
 """Logins on another instance: opened, renewed when they have expired, ended."""
 
+from collections.abc import Iterable
 from dataclasses import replace
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
-from threading import Thread
 
 import pytest
+from typing_extensions import override
 
 from app.adapters.system import FileProfiles
 from app.domain.values.errors import PermissionDenied, TokenRejected
@@ -68,18 +70,36 @@ def test_renewed_login_never_replaces_a_newer_one(profiles: FileProfiles) -> Non
         assert profiles.find(URL) == kept
 
 
-def test_login_that_is_being_renewed_is_saved_over_afterwards(profiles: FileProfiles) -> None:
-    [old] = profiles.list_profiles()
-    new = Profile(URL, "token", "refresh of Bob", "bob@example.com")
+def test_logins_are_written_by_one_process_at_a_time(tmp_path: Path) -> None:
+    """Otherwise what one writes would be lost to another that had read the file before."""
+
+    def is_locked() -> bool:
+        with (tmp_path / "profiles.lock").open("w") as lock:
+            try:
+                flock(lock, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                return True
+            return False
+
+    class Observed(FileProfiles):
+        @override
+        def _write(self, profiles: Iterable[Profile]) -> None:
+            locked_writes.append(is_locked())
+            super()._write(profiles)
+
+    locked_writes: list[bool] = []
+    profiles = Observed(tmp_path)
+    old = Profile(URL, "old", "refresh", "ann@example.com")
+    profiles.save(old)
     login = SavedLogin(profiles, old)
     with login.renewal() as is_due:
-        assert is_due
-        thread = Thread(target=profiles.save, args=(new,))
-        thread.start()
+        assert (is_due, is_locked()) == (True, True)
         login.renewed("fresh", "next")
-        assert profiles.find(URL) == replace(old, token="fresh", refresh_token="next")
-    thread.join(30)
-    assert profiles.find(URL) == new
+    assert profiles.find(URL) == replace(old, token="fresh", refresh_token="next")
+    profiles.check()
+    assert profiles.forget(URL)
+    assert locked_writes == [True] * 4
+    assert not is_locked()
 
 
 def test_ended_login_says_how_to_log_in_again(profiles: FileProfiles) -> None:
