@@ -13,8 +13,11 @@ from tests.servers.run import once
 SHELL = "chromium-headless-shell"
 NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PACKAGES = (SHELL, "fonts-liberation")
+SECONDS = 300
+"""How long a command of apt may take."""
+
 APT = (
-    *("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "-o", "DPkg::Lock::Timeout=300"),
+    *("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "-o", "DPkg::Lock::Timeout=200"),
     *("-o", "Acquire::http::Timeout=20", "-o", "Acquire::Retries=0"),
 )
 ADVICE = (
@@ -84,8 +87,18 @@ def _install_shell() -> str:
     # The list of packages may be missing or old.
     for commands in ([install], [("update",), install]):
         for command in commands:
-            done = subprocess.run([*APT, *command], capture_output=True, text=True, check=False)
-            told = f"{done.stdout}{done.stderr}" if done.returncode else ""
+            told = _run_apt(command)
         if not told:
             break
     return told
+
+
+def _run_apt(command: tuple[str, ...]) -> str:
+    """Return what a command of apt said if it failed."""
+    try:
+        done = subprocess.run(
+            [*APT, *command], capture_output=True, text=True, check=False, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return f"apt-get {command[0]} took more than {SECONDS} seconds."
+    return f"{done.stdout}{done.stderr}" if done.returncode else ""

@@ -59,6 +59,10 @@ def test_chromium_of_the_machine_is_used_where_no_shell_can_be_installed(
     program("env", "echo not found; exit 100")  # runs apt-get
     with pytest.raises(FileNotFoundError, match=re.escape(ADVICE)):
         chromium_path(tmp_path)
+    program("env", "exec /bin/sleep 60")
+    monkeypatch.setattr("tests.browser.chromium.SECONDS", 0.1)
+    with pytest.raises(FileNotFoundError, match="apt-get install took more than"):
+        chromium_path(tmp_path)
     chromium = program("chromium")
     assert chromium_path(tmp_path) == chromium
     shell = program(SHELL)
