@@ -1,7 +1,7 @@
 """People (customers and staff in one table) with pictures and addresses, and their groups.
 
-A person holds permissions directly and by groups. Of staff, there are also the forms that they
-sent in the console, and their saved filters of lists.
+A person holds permissions directly and by groups. There are also the forms that staff sent in
+the console and customers on the hosted pages, and the saved filters of staff's lists.
 """
 
 from datetime import datetime
@@ -218,7 +218,7 @@ class FormSubmissionRecord(Record):
 
 
 class FormAnswerRecord(Record):
-    """The answer to a form, for the same form sent again at once; encrypted, for seconds.
+    """The answer to a form, for the same form sent again at once; encrypted, for up to a minute.
 
     ``key`` is a digest of what was sent and by which browser. ``encrypted_answer`` is empty while
     the form is being answered. ``is_repeated``: what comes later gets it, too.

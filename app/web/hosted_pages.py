@@ -176,7 +176,7 @@ def _lead_on(location: str) -> BaseResponse:
 
 
 def _form_key() -> str:
-    """Return a keyed digest of a page's form with its fields: nobody guesses a password by it."""
+    """Return a digest of a page's form and fields, keyed: passwords can't be tried on it."""
     sent = json.dumps([request.full_path, *request.form.items(multi=True)])
     return ports().encryption.fingerprint("hosted form", sent)
 

@@ -103,7 +103,7 @@ def test_delivery_page_says_what_follows() -> None:
 
 def test_events_are_found_in_the_language() -> None:
     use_language("de")
-    events = make_events_page(EventType.ORDER_PAID, "bestellung bestätigt", None)
+    events = make_events_page(EventType.ORDER_PAID, "bestellung storniert", None)
     assert events.summary == f"1 von {len(EVENTS)} Ereignissen"
     assert events.groups[0].noun == "Bestellungen"
     assert events.shown.label == "Bestellung bezahlt"

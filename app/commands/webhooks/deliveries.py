@@ -29,7 +29,6 @@ from app.commands.webhooks.fields import (
 from app.commands.webhooks.follow import DeliveryFollower, WebhookDelivery
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.domain.deliveries.deliveries import DeliveryStatus, ReplayResult, ReplayScope
-from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.installation import OnProgress
 from app.ports.instance import DeliveryQuery, Instance, InstanceDelivery, InstanceWebhook
@@ -257,18 +256,29 @@ def _retry_all(instance: Instance, ids: Sequence[str], done: list[Retried]) -> F
 
 
 def _paused_webhooks(done: Sequence[Retried]) -> list[InstanceWebhook]:
-    """Return the paused webhooks that can have resent deliveries, which wait then."""
-    events = {one.delivery.event for one in done if one.delivery is not None}
-    if not events:
+    """Return the paused webhooks that have resent deliveries, which wait then."""
+    resent = [one.delivery for one in done if one.delivery is not None]
+    if not resent:
         return []
     try:
-        webhooks = instance().webhooks()
+        chosen = instance()
+        paused = [one for one in chosen.webhooks() if one.is_paused]
+        return [one for one in paused if _has_any(chosen, one, resent)]
     except Exception as error:
         if failure_of(error) is None:
             raise
         return []  # what was resent is resent
-    events.add(EventType.ANY_EVENTS.value)
-    return [one for one in webhooks if one.is_paused and not events.isdisjoint(one.events)]
+
+
+def _has_any(
+    instance: Instance, webhook: InstanceWebhook, resent: Sequence[InstanceDelivery]
+) -> bool:
+    """Return whether one of ``resent`` is among the waiting deliveries of ``webhook``."""
+    keys = {one.id for one in resent}
+    waiting = DeliveryQuery(DeliveryStatus.PENDING.value, size=_PAGE)
+    oldest = min(one.created_at for one in resent)
+    every = islice(_all(instance, webhook, waiting, oldest), _MAX_DELIVERIES)
+    return any(sent.delivery.id in keys for sent in every)
 
 
 def _retry(instance: Instance, delivery_id: str) -> Retried:

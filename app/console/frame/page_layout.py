@@ -41,6 +41,7 @@ from app.console.frame.navigation import (
     list_of,
     place_groups,
 )
+from app.console.frame.parts import Pill
 from app.console.frame.saved_filters import FilterChips, make_filter_chips
 from app.console.frame.session import (
     IDLE,
@@ -55,10 +56,11 @@ from app.console.frame.session import (
 )
 from app.domain.accounts.languages import SHIPPED_LANGUAGES, shipped_tag
 from app.domain.inspector import MAX_PASTED
+from app.domain.mails.mail_log import STATUS_LABELS, MailEntry, MailStatus
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.urls.web_urls import parse_web_url, resolved_path
 from app.domain.values.errors import Refused
-from app.domain.values.text import Sentence
+from app.domain.values.text import Sentence, translatable
 from app.services.authorization.register import may
 from app.services.console.saved_filters import Badges, show_badges
 from app.services.shop.settings import Closing, update_shop
@@ -115,6 +117,25 @@ def redirect_with_error(refused: Refused, endpoint: str, /, **values: Any) -> Ba
 def mail_message(sent: Sentence, written: Sentence, /, **values: object) -> str:
     """Say what became of an email: ``sent``, or ``written`` to a file without a mail server."""
     return text(sent if ports().configuration.sends_mail else written, **values)
+
+
+_MAIL_STATES = {
+    MailStatus.QUEUED: "info",
+    MailStatus.WAITING: "info",
+    MailStatus.SENT: "ok",
+    MailStatus.SENT_BY_APP: "ok",
+    MailStatus.DEFERRED: "warn",
+    MailStatus.FAILED: "bad",
+}
+WRITTEN = translatable("Written to a file")
+
+
+def mail_pill(mail: MailEntry) -> Pill:
+    """Return how far an email is."""
+    label = STATUS_LABELS[mail.status]
+    if mail.status is MailStatus.SENT:
+        return Pill("ok", mail_message(label, WRITTEN))
+    return Pill(_MAIL_STATES[mail.status], text(label))
 
 
 def redirect_to(endpoint: str, /, **values: Any) -> BaseResponse:

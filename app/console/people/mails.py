@@ -1,6 +1,5 @@
 """The mail log: each email with its result; filtered, exported, and sent again."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame.formatting import breakable
 from app.console.frame.navigation import EMAILS, Entry, Heading, PageGroup
 from app.console.frame.page_layout import (
+    WRITTEN,
     mail_message,
+    mail_pill,
     page,
     redirect_with_error,
     redirect_with_success,
@@ -35,6 +36,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import KIND_LABELS, MailKind
 from app.domain.mails.mail_log import (
     MAX_TEXT_LENGTH,
+    STATUS_LABELS,
     MailEntry,
     MailFilter,
     MailStatus,
@@ -47,23 +49,6 @@ from app.domain.values.text import translatable
 from app.services.mails.mail_log import list_mails, resend_mail, resend_problem, show_mail
 from app.web.translation import problem_text, text
 
-STATUSES: Mapping[str, str] = {
-    MailStatus.QUEUED: translatable("Queued"),
-    MailStatus.WAITING: translatable("Waiting for app"),
-    MailStatus.SENT: translatable("Sent"),
-    MailStatus.SENT_BY_APP: translatable("Sent by app"),
-    MailStatus.DEFERRED: translatable("Deferred"),
-    MailStatus.FAILED: translatable("Failed"),
-}
-
-_STATES = {
-    MailStatus.QUEUED: "info",
-    MailStatus.WAITING: "info",
-    MailStatus.SENT: "ok",
-    MailStatus.SENT_BY_APP: "ok",
-    MailStatus.DEFERRED: "warn",
-    MailStatus.FAILED: "bad",
-}
 _PAGES = {
     True: ("console.staff.show", Permission.MANAGE_STAFF),
     False: ("console.customers.show", Permission.MANAGE_USERS),
@@ -71,7 +56,6 @@ _PAGES = {
 _WAITS, _NEXT = translatable("Waits until"), translatable("Next attempt")
 _APP_ACCEPTED = translatable("Accepted by the app")
 _ACCEPTED = translatable("Accepted by the mail server")
-_WRITTEN = translatable("Written to a file")
 _WAITING = translatable(
     "It's tried again automatically. If the cause is gone, you can retry it now."
 )
@@ -118,11 +102,11 @@ def make_mail_page(mail: MailEntry, permissions: frozenset[Permission]) -> MailP
         title=text("{kind} to {recipient}", kind=kind, recipient=mail.recipient),
         name=_name(mail),
         account_url=_account_url(mail, permissions),
-        result=_result(mail),
+        result=mail_pill(mail),
         app=_app(mail),
         error=_error(mail),
         next_label=text(_WAITS if mail.status is MailStatus.WAITING else _NEXT),
-        sent_label=text(_APP_ACCEPTED) if mail.sent_by else mail_message(_ACCEPTED, _WRITTEN),
+        sent_label=text(_APP_ACCEPTED) if mail.sent_by else mail_message(_ACCEPTED, WRITTEN),
         resend_note=note,
         action=action,
     )
@@ -133,12 +117,6 @@ def resent_message(sent: MailEntry, key: int) -> str:
     if sent.id == key:
         return text("Retrying the email to {recipient} now.", recipient=sent.recipient)
     return text("A new email was queued for {recipient}.", recipient=sent.recipient)
-
-
-def _result(mail: MailEntry) -> Pill:
-    if mail.status is MailStatus.SENT:
-        return Pill("ok", mail_message(STATUSES[MailStatus.SENT], _WRITTEN))
-    return Pill(_STATES[mail.status], text(STATUSES[mail.status]))
 
 
 def _app(mail: MailEntry) -> str:
@@ -190,7 +168,7 @@ _KIND = Column[MailEntry](
 _RECIPIENT = "Recipient"
 _OUTCOME = Column[MailEntry](
     "Result",
-    lambda mail: lines(pill(_result(mail)), _error(mail) or _app(mail)),
+    lambda mail: lines(pill(mail_pill(mail)), _error(mail) or _app(mail)),
     ("is-cut", "is-state"),
 )
 _TIME = Column[MailEntry]("Time", lambda mail: moment(mail.created_at), ("is-num", "is-when"))
@@ -215,7 +193,7 @@ MAILS = ListPage[MailEntry](
             longest=MAX_TEXT_LENGTH,
             argument="text",
         ),
-        choice("result", "Result", STATUSES, MailStatus, argument="status"),
+        choice("result", "Result", STATUS_LABELS, MailStatus, argument="status"),
         choice("kind", "Email", KIND_LABELS, MailKind),
         *day_filters(),
     ),

@@ -1,7 +1,7 @@
 """Previews of emails: the frame of the HTML, the envelope, and the customer as whom one is shown.
 
-The frame can do nothing. A preview as a customer has their email, name and language; who can't see
-customers gets none.
+The frame can do nothing. A preview as a customer has their email and name, and the dates of their
+country if the template is in their language. People who can't see customers get no such preview.
 """
 
 import re
@@ -13,7 +13,7 @@ from flask import make_response
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.page_layout import HEADERS
+from app.console.frame.page_layout import HEADERS, mail_pill
 from app.console.frame.parts import Pill
 from app.console.frame.session import actor, ports
 from app.domain.accounts.languages import ENGLISH, SHIPPED_LANGUAGES, shipped_tag
@@ -21,7 +21,7 @@ from app.domain.accounts.search import UserFilter
 from app.domain.accounts.users import User
 from app.domain.mails.design import CONTENT_ID, Logo
 from app.domain.mails.mail import MailKind, RenderedMail
-from app.domain.mails.mail_log import MailEntry, MailStatus
+from app.domain.mails.mail_log import MailEntry
 from app.domain.mails.own_templates import VALUES
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import PageRequest
@@ -226,12 +226,10 @@ def bad_lines(problems: Iterable[Problem]) -> dict[str, set[int]]:
 
 
 def unsent_pill(mail: MailEntry | None) -> Pill | None:
-    """Return what is to be said of an email that wasn't sent."""
+    """Return the result of an email that wasn't sent, as in the mail log."""
     if mail is None or mail.sent_at is not None:
         return None
-    if mail.status is MailStatus.FAILED:
-        return Pill("bad", text("Not delivered"))
-    return Pill("warn", text("Not sent yet"))
+    return mail_pill(mail)
 
 
 def sent_test_message(email: str, *, is_sent: bool) -> str:

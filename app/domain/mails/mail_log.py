@@ -4,6 +4,7 @@ Errors are stored in English and shown in the reader's language.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -38,6 +39,16 @@ class MailStatus(StrEnum):
     SENT_BY_APP = "SENT_BY_APP"
     DEFERRED = "DEFERRED"
     FAILED = "FAILED"
+
+
+STATUS_LABELS: Mapping[str, str] = {
+    MailStatus.QUEUED: translatable("Queued"),
+    MailStatus.WAITING: translatable("Waiting for app"),
+    MailStatus.SENT: translatable("Sent"),
+    MailStatus.SENT_BY_APP: translatable("Sent by app"),
+    MailStatus.DEFERRED: translatable("Deferred"),
+    MailStatus.FAILED: translatable("Failed"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Confirm an account's email by a mailed link, and move the account to another one."""
 
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from sqlalchemy import select
@@ -124,16 +125,11 @@ def request_email_change(
 def find_email_change(ports: Ports, actor: Actor, *, token: str) -> str:
     """Return the email that the caller's account would get by the token of a mailed link.
 
-    Refuses as ``confirm_email_change`` does; the link stays usable.
+    Refuses JWT_INVALID_TOKEN on ``token`` for a bad, used, expired or foreign one, not an email
+    that another account has. The link stays usable.
     """
     with ports.database.reading() as session:
-        try:
-            found = find_link(ports, session, _CHANGE, token)
-        except Refused:
-            raise Refused(_WORTHLESS) from None
-        if found.user.id != own_id(actor):
-            raise Refused(_WORTHLESS)
-        return found.new_email
+        return _open(ports, actor, session, token, find_link).new_email
 
 
 @account_owner_only
@@ -146,7 +142,7 @@ def confirm_email_change(ports: Ports, actor: Actor, *, token: str) -> User:
     """
     try:
         with ports.database.transaction() as session:
-            opened = _open(ports, actor, session, token)
+            opened = _open(ports, actor, session, token, open_link)
             if _other_owner(session, opened.new_email, opened.user.id) is not None:
                 raise Refused(_TAKEN)
             _move(ports, actor, session, opened.user, opened.new_email)
@@ -155,9 +151,15 @@ def confirm_email_change(ports: Ports, actor: Actor, *, token: str) -> User:
         raise Refused(_TAKEN) from None
 
 
-def _open(ports: Ports, actor: Actor, session: Session, token: str) -> OpenedLink:
+def _open(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    token: str,
+    open_: Callable[[Ports, Session, Collection[LinkPurpose], str], OpenedLink],
+) -> OpenedLink:
     try:
-        opened = open_link(ports, session, _CHANGE, token)
+        opened = open_(ports, session, _CHANGE, token)
     except Refused:
         raise Refused(_WORTHLESS) from None
     if opened.user.id != own_id(actor):

@@ -179,7 +179,7 @@ class _Ended:
 
 @internal
 def report_ended_sessions(ports: Ports, actor: Actor) -> int:
-    """Tell one client which of its sessions have ended; return how many were looked at.
+    """Tell one client which of its sessions have ended; return how many reports were due.
 
     That is the client that has waited longest, so that a slow one delays no other. It gets some
     reports in turn, for a few seconds, and none elsewhere meanwhile. One that can't be reached

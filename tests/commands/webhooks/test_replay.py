@@ -77,6 +77,10 @@ def test_nothing_of_a_paused_webhook_is_said_to_be_sent(ports: Ports, clock: Fak
     replay = ("webhook", "replay", "hook", "--since", since, "--failed")
     said = "The webhook is paused: its deliveries are sent, in order, once it is resumed: "
     assert said not in run(ports, "webhook", "send-waiting", "hook").stderr
+    other = make_webhook(ports, app, EventType.ANY_EVENTS)
+    change_webhook(ports, other, name="other")
+    run(ports, "webhook", "pause", to_global_id("Webhook", other))
+    make_delivery(ports, other)
     run(ports, "webhook", "pause", "hook")
     for command in (("webhook", "send-waiting", "hook"), replay):
         answer = run(ports, *command)
@@ -85,6 +89,7 @@ def test_nothing_of_a_paused_webhook_is_said_to_be_sent(ports: Ports, clock: Fak
     retry = ("webhook", "retry", to_global_id("EventDelivery", failed))
     answer = run(ports, *retry)
     assert "The webhook 'hook' is paused" in answer.stderr
+    assert "'other'" not in answer.stderr
     assert f"flask webhook resume {to_global_id('Webhook', webhook)}" in answer.stderr
     run(ports, "webhook", "resume", "hook")
     assert said not in run(ports, *replay).stderr

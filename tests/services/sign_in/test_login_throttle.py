@@ -161,7 +161,6 @@ def test_blocked_addresses_require_manage_staff(
     _fail(ports, clock, ADDRESS)
     for attempt in (
         lambda: list_block_details(ports, actor),
-        lambda: list_block_details(ports, actor),
         lambda: unblock_ip(ports, actor, ADDRESS),
     ):
         with pytest.raises(PermissionDenied) as denied:
