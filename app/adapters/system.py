@@ -166,6 +166,8 @@ class FileProfiles:
         self._write(sorted((*others, profile), key=lambda saved: saved.url))
 
     def forget(self, url: str) -> bool:
+        if self.find(url) is None:
+            return False  # and no folder is made for a lock
         with self.locked():
             profiles = self.list_profiles()
             left = [profile for profile in profiles if profile.url != url]

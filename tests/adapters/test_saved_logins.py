@@ -41,8 +41,8 @@ def test_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     folder = tmp_path / "config" / "latchkey"
     FileProfiles(folder).save(ANN)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    [file] = folder.iterdir()
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file = folder / "profiles.json"
+    assert {stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir()} == {0o600}
     file.chmod(0o644)
     FileProfiles(folder).save(ANN)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -57,7 +57,7 @@ def test_damaged_file_error_says_what_to_do(tmp_path: Path, text: str) -> None:
 
 def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "config").write_text("a file")
-    with pytest.raises(Fault, match="Can't read"):
+    with pytest.raises(Fault, match="Can't write"):
         FileProfiles(tmp_path / "config" / "latchkey").save(ANN)
     (tmp_path / "profiles.json").mkdir()
     with pytest.raises(Fault, match="Can't read"):
@@ -67,3 +67,11 @@ def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
 def test_repr_shows_no_token(tmp_path: Path) -> None:
     assert "access" not in repr(ANN)
     assert "refresh" not in repr(ANN)
+
+
+def test_check_keeps_every_login_and_takes_its_turn(tmp_path: Path) -> None:
+    FileProfiles(tmp_path).check()
+    assert (tmp_path / "profiles.lock").exists(), "it waits for others who write"
+    FileProfiles(tmp_path).save(ANN)
+    FileProfiles(tmp_path).check()
+    assert FileProfiles(tmp_path).list_profiles() == (ANN,)

@@ -82,7 +82,7 @@ def test_changed_fields_are_translated() -> None:
     use_language("de")
     fields = make_entry_page(ENTRY, "").differences
     assert [(one.field, one.before, one.after) for one in fields] == [
-        ("Aktiv", "ein", "aus"),
+        ("Aktiv", "Ja", "Nein"),
         ("Berechtigungen", "\N{EN DASH}", "Bestellungen verwalten"),
     ]
 
