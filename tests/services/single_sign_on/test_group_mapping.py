@@ -11,6 +11,7 @@ from app.domain.values.installation import CheckState
 from app.models import AuditRecord, GroupMemberRecord, GroupRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.linked_accounts import KEPT
+from app.services.identity.permission_holders import join
 from app.services.single_sign_on.provider_checks import check_provider, preview_mapping
 from app.services.single_sign_on.provider_settings import ProviderUpdate, change_provider
 from tests.builders.audit import trail
@@ -228,7 +229,7 @@ def test_people_stay_or_are_removed_when_a_claim_no_longer_decides(
 
 
 @pytest.mark.both_databases
-def test_membership_that_another_makes_after_a_sign_in_read_them_stays(
+def test_membership_that_another_makes_at_the_same_time_stays(
     ports: Ports, provider: OwnProvider, groups: dict[str, int]
 ) -> None:
     user = make_user(ports, EMAIL, is_staff=True)
@@ -242,9 +243,15 @@ def test_membership_that_another_makes_after_a_sign_in_read_them_stays(
     event.listen(Engine, "before_cursor_execute", add)
     try:
         assert arrive(ports, provider, "shop-orders") == {"Orders"}
+        assert rows == []
+        # A sign-in is repeated after a conflict, other changes aren't.
+        rows.append({"user_id": user, "group_id": groups["By hand"]})
+        with ports.database.transaction() as session:
+            join(session, users=[user], groups=[groups["By hand"]])
     finally:
         event.remove(Engine, "before_cursor_execute", add)
     assert rows == []
+    assert arrive(ports, provider, "shop-orders", "again") == {"Orders", "By hand"}
 
 
 def test_table_names_groups_that_exist(
