@@ -18,12 +18,19 @@ from app.web.hosted_pages import (
     show_closed,
     show_stale_form,
 )
+from app.web.sessions import answered_once
+
+_FETCHED = ("hosted.sign_in.passkey_options", "hosted.sign_in.factor_options")
+"""What script asks for: a new challenge each time."""
 
 
 def mount_hosted(app: Flask) -> None:
     """Mount the pages below ``/account/``; without the shop's setting each of them is a 404."""
     app.register_blueprint(_make_look())
     app.register_blueprint(make_hosted())
+    for endpoint, view in app.view_functions.items():
+        if endpoint.startswith("hosted.") and endpoint not in _FETCHED:
+            app.view_functions[endpoint] = answered_once(view)
 
 
 def make_hosted() -> Blueprint:

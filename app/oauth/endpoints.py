@@ -46,6 +46,7 @@ from app.web.caller import visitor_from
 from app.web.headers import cors_headers, preflight_headers
 from app.web.installation import installation
 from app.web.request_hooks import note_actor
+from app.web.sessions import answered_once
 
 AUTHORIZE = "/oauth/authorize"
 LOGOUT = "/oauth/logout"
@@ -57,9 +58,13 @@ _JSON = "application/json"
 _UNSUPPORTED = ("request", "request_uri", "registration")
 _MAX_FORM = 64 * 1024
 _MAX_DIGITS = 16
-_PAGES = ("authorize", "consent", "device", "end_session", "confirm_logout")
-_LED_ON = ("oauth.authorize", "oauth.end_session")
+_LED_ON = ("authorize", "end_session")
 """Pages to which a form of another site is led on, as our cookie doesn't come with it."""
+
+_ANSWERED_ONCE = ("consent", "device", "confirm_logout")
+"""Pages with a form of their own."""
+
+_PAGES = _LED_ON + _ANSWERED_ONCE
 _PATHS = ("token", "userinfo", "revoke", "introspect", ENDPOINT)
 
 
@@ -138,7 +143,13 @@ def make_oauth(pages: HostedPages) -> Blueprint:
         (DEVICE_PATH, endpoints.device, ["GET", "POST"]),
     ):
         name = view.__name__ if "oauth-auth" not in rule else "metadata"
-        blueprint.add_url_rule(rule, name, view, methods=methods, provide_automatic_options=False)
+        blueprint.add_url_rule(
+            rule,
+            name,
+            answered_once(view) if name in _ANSWERED_ONCE else view,
+            methods=methods,
+            provide_automatic_options=False,
+        )
         if name not in _PAGES:
             blueprint.add_url_rule(
                 rule,
@@ -162,8 +173,12 @@ def _preflight() -> Response:
     return response
 
 
+def _name() -> str:
+    return (request.endpoint or "").removeprefix("oauth.")
+
+
 def _is_page() -> bool:
-    return (request.endpoint or "").removeprefix("oauth.") in _PAGES
+    return _name() in _PAGES
 
 
 class _Endpoints:
@@ -183,7 +198,7 @@ class _Endpoints:
         if not self._pages.is_on():
             abort(HTTPStatus.NOT_FOUND)
         # A request that comes as a form is led on to the page.
-        is_led_on = request.endpoint in _LED_ON and request.method == "POST"
+        is_led_on = _name() in _LED_ON and request.method == "POST"
         return self._pages.guard() if _is_page() and not is_led_on else None
 
     def finish(self, response: Response) -> Response:

@@ -49,7 +49,7 @@ from app.services.oauth.grants import form_target
 from app.web.caller import base_url, visitor_from
 from app.web.installation import installation
 from app.web.request_hooks import note_actor
-from app.web.sessions import answer_so_far, keep_form_answer
+from app.web.sessions import keep_form_answer
 from app.web.translation import (
     browser_language,
     page_direction,
@@ -62,12 +62,12 @@ HOME = "/account/"
 SIGN_IN = "/account/sign-in"
 _PROVIDER = ("/oauth/authorize", "/oauth/device")
 _NO_TARGETS = ("/account/sign-", "/account/confirm", "/account/new-password", "/account/look.css")
-_FETCHED = ("hosted.sign_in.passkey_options", "hosted.sign_in.factor_options")
-"""What script asks for: a new challenge each time."""
-
 _ANSWERED = "answered"
 _REPEATED_FOR = timedelta(minutes=1)
 """For how long the same form, sent again, leads where it led: as long as browsers wait."""
+
+_NEW_EACH_TIME = frozenset({"oauth.consent"})
+"""Forms whose answer works once: a code that came again would end the grant of the first."""
 
 _LANGUAGE = "ui_locales"
 _MAX_FORM_SIZE = 64 * 1024
@@ -244,8 +244,7 @@ def guard_hosted() -> BaseResponse | None:
     _csrf.protect()
     if next_path().startswith(_PROVIDER):
         let_forms_lead_to(form_target(ports(), anonymous_actor(), next_path()))
-    is_form = request.method == "POST" and request.endpoint not in _FETCHED
-    return answer_so_far() if is_form else None
+    return None
 
 
 def _language(shop: HostedShop) -> str:
@@ -321,7 +320,8 @@ def add_hosted_headers(answer: Response) -> Response:
 
     The answer to a form is kept for the same form that is sent again.
     """
-    keep_form_answer(answer, lifetime=_REPEATED_FOR)
+    is_repeated = request.endpoint not in _NEW_EACH_TIME
+    keep_form_answer(answer, is_repeated=is_repeated, lifetime=_REPEATED_FOR)
     targets = " ".join(filter(None, ("'self'", g.get("form_origin", ""))))
     policy = (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "

@@ -19,7 +19,7 @@ from app.web.caller import visitor_from
 from app.web.errors import page_of
 from app.web.installation import CountStore, installation
 
-_FORMS = {CONSOLE_FORM: "console.", HOSTED_FORM: "hosted."}
+_FORMS = {CONSOLE_FORM: ("console.",), HOSTED_FORM: ("hosted.", "oauth.confirm_logout")}
 _STATIC = "static"
 _UNLIMITED = "1000000000/second"
 

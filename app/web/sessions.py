@@ -102,7 +102,10 @@ _json = TaggedJSONSerializer()
 
 
 def answered_once(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``view``, which answers a form of its page once."""
+    """Return ``view``, which answers a form of its page once.
+
+    Wrap a view before its rate limit does: a form that is refused by it then stores nothing.
+    """
 
     @wraps(view)
     def once(**arguments: Any) -> Any:
@@ -144,7 +147,9 @@ def keep_form_answer(
 
 
 def _keep(key: str, answer: Response, lifetime: timedelta, *, is_repeated: bool) -> None:
-    if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or answer.is_streamed:
+    is_answered = answer.status_code < HTTPStatus.INTERNAL_SERVER_ERROR
+    is_busy = answer.status_code == HTTPStatus.TOO_MANY_REQUESTS
+    if not is_answered or is_busy or answer.is_streamed:
         release_answer(_ports(), _sender(), key)
         return
     kept = {

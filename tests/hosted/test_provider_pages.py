@@ -98,11 +98,24 @@ def test_second_click_on_consent_leads_back_with_a_code(app: Flask, shop: Ports)
     path = path_of(client)
     shown = here.open(path).html
     [action], [proof] = _ACTION.findall(shown), _PROOF.findall(shown)
-    clicks = here.send_twice(html.unescape(action), path, proof=proof, decision="allow")
-    first, second = (click.response.headers["Location"] for click in clicks)
+    filled = here.fill(path, proof=proof, decision="allow")
+
+    def click() -> str:
+        return str(here.client.post(html.unescape(action), data=filled).headers["Location"])
+
+    first = click()
     assert first.startswith(f"{CALLBACK}?code=")
-    # The browser follows the second.
-    assert exchange(app, client, second).status_code == 200
+    granted = exchange(app, client, first)
+    # A code that is used twice would end the first grant, so the second is another.
+    second = exchange(app, client, click())
+    bearers = [f"Bearer {tokens.json['access_token']}" for tokens in (granted, second)]
+    for bearer in bearers:
+        told = app.test_client().get("/oauth/userinfo", headers={"Authorization": bearer})
+        assert told.status_code == 200
+    # The control: that is what the first code does when it comes again.
+    assert exchange(app, client, first).status_code == 400
+    told = app.test_client().get("/oauth/userinfo", headers={"Authorization": bearers[0]})
+    assert told.status_code == 401
 
 
 def test_new_sign_in_is_asked_of_someone_who_is_signed_in(

@@ -1,16 +1,24 @@
-"""Attacks on the hosted pages: cookies elsewhere, fixation, CSRF, open redirects, closed shops."""
+"""Attacks on the hosted pages: cookies, fixation, CSRF, floods, open redirects, closed shops."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import func, select
 
 from app.domain.shop.settings import PasswordLoginMode
+from app.domain.sign_in.rate_limits import HOSTED_FORM, RateLimitPolicy, parse_rates
+from app.domain.values.errors import TooManyRequests
+from app.factory import create_app
+from app.models import FormAnswerRecord
 from app.ports import Ports
+from app.settings import Settings
 from app.web.hosted_pages import own_target
 from tests.builders.people import PASSWORD, make_user
 from tests.builders.shop import close_storefront, set_mode
 from tests.console.staff_client import Page
+from tests.fakes.passwords import InterruptedHasher
 from tests.hosted.conftest import app, shop
 from tests.hosted.customer_browser import ANN, Browser, browser
 
@@ -84,6 +92,51 @@ def test_form_without_its_token_signs_no_one_in_or_out(app: Flask, shop: Ports) 
     victim.open("/account/sign-in")
     sent = post(victim, "/account/sign-in", csrf_token=token, email=ANN, method="password")
     assert sent.status == 400
+
+
+def kept_answers(ports: Ports) -> int:
+    with ports.database.reading() as session:
+        return session.scalar(select(func.count()).select_from(FormAnswerRecord)) or 0
+
+
+def test_form_that_is_refused_by_its_rate_limit_stores_nothing(shop: Ports) -> None:
+    make_user(shop, ANN)
+    limited = ("hosted.sign_in.index", "oauth.device", "oauth.consent", HOSTED_FORM)
+    policy = RateLimitPolicy({name: parse_rates("3/minute") for name in limited})
+    configuration = replace(shop.configuration, rate_limits=policy)
+    here = browser(create_app(replace(shop, configuration=configuration), Settings()))
+    here.sign_in()
+    for path, answered in (
+        ("/account/sign-in?again=1", 2),  # the third was the sign-in
+        ("/oauth/device", 3),
+        ("/oauth/consent", 3),
+        ("/oauth/logout/confirm?post_logout_redirect_uri=https://evil.example/", 3),
+        ("/account/name", 0),  # the limit of the form before
+    ):
+        before = kept_answers(shop)
+        refused = [here.send(path, "/account/").status == 429 for _ in range(5)]
+        assert refused == [False] * answered + [True] * (5 - answered), path
+        # The control: answers to forms within the limit are kept.
+        assert kept_answers(shop) - before == answered, path
+
+
+def test_form_that_found_the_shop_busy_can_be_sent_again(shop: Ports) -> None:
+    make_user(shop, ANN)
+
+    def refuse() -> None:
+        raise TooManyRequests(1)
+
+    path, busy = "/account/sign-in/password", InterruptedHasher(shop.database, refuse)
+    here = browser(create_app(replace(shop, passwords=busy), Settings()))
+    here.send("/account/sign-in", email=ANN, method="password")
+    before, filled = kept_answers(shop), here.fill(path, password=PASSWORD)
+    assert post(here, path, **filled).status == 429
+    assert kept_answers(shop) == before
+    calm = browser(create_app(shop, Settings()))
+    for name, value in here.cookies().items():
+        calm.client.set_cookie(name, value)
+    assert post(calm, path, **filled).leads_to == "/account/"
+    assert kept_answers(shop) == before + 1
 
 
 def test_cookie_of_before_is_worthless_after_signing_in(app: Flask, shop: Ports) -> None:
