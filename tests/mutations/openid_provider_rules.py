@@ -214,6 +214,20 @@ OPENID_PROVIDER = (
         _GRANT_TESTS,
     ),
     Mutant(
+        "A grant goes on after its person allowed a renamed client less",
+        _CONSENTS,
+        "    was_asked = stored.created_at <= granted.created_at\n",
+        "    was_asked = False\n",
+        _GRANT_TESTS,
+    ),
+    Mutant(
+        "A grant from before a client was a third party needs consent to all of it",
+        _CONSENTS,
+        "    was_asked = stored.created_at <= granted.created_at\n",
+        "    was_asked = True\n",
+        _GRANT_TESTS,
+    ),
+    Mutant(
         "A verified token shows a third party what its scopes name",
         "app/graphql/context.py",
         "        if token.is_of_third_party:\n",

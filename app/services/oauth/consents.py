@@ -67,28 +67,42 @@ def not_allowed(
     user_id: int,
     client: OAuthClient,
     scopes: Collection[str],
-    *,
-    goes_on: bool = False,
 ) -> frozenset[str]:
     """Return the scopes that a person hasn't allowed ``client``; none for first parties.
 
-    What they allowed before the client got another name or site counts for a grant that
-    ``goes_on`` alone.
+    What they allowed before the client got another name or site doesn't count.
     """
     if client.is_first_party:
         return frozenset()
-    query = select(OAuthConsentRecord.scope).where(
-        OAuthConsentRecord.user_id == user_id, OAuthConsentRecord.client_id == client.id
-    )
-    if not goes_on:
-        query = query.join(
+    query = (
+        select(OAuthConsentRecord.scope)
+        .join(
             OAuthClientRecord,
             and_(
                 OAuthClientRecord.id == OAuthConsentRecord.client_id,
                 OAuthClientRecord.consent_version == OAuthConsentRecord.client_version,
             ),
         )
+        .where(OAuthConsentRecord.user_id == user_id, OAuthConsentRecord.client_id == client.id)
+    )
     return frozenset(scopes) - frozenset((session.scalar(query) or "").split())
+
+
+@building_block
+def may_go_on(session: Session, granted: SessionRecord, client: OAuthClient) -> bool:
+    """Whether a grant that began earlier has its person's consent still.
+
+    A third party's has it until they disconnect the client, even if they have allowed less since
+    the client got another name or site. One that began while the client was a first party, so
+    that nobody was asked, has it once they allow all of its scopes.
+    """
+    if client.is_first_party:
+        return True
+    stored = session.get(OAuthConsentRecord, (granted.user_id, client.id))
+    if stored is None:
+        return False
+    was_asked = stored.created_at <= granted.created_at
+    return was_asked or frozenset(granted.oauth_scope.split()) <= frozenset(stored.scope.split())
 
 
 @account_owner_only

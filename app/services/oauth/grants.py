@@ -60,7 +60,7 @@ from app.services.authorization.session_rights import (
 from app.services.authorization.shop_state import Lookup
 from app.services.oauth.client_sessions import ClientPerson, join_sessions, sid_of_grant
 from app.services.oauth.clients import has_client_id, note_use, to_client
-from app.services.oauth.consents import missing_consent, not_allowed
+from app.services.oauth.consents import may_go_on, missing_consent, not_allowed
 from app.services.oauth.userinfo import issuer_of
 from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.reauthentication import own_id
@@ -492,8 +492,7 @@ def use_refresh_token(
         judged = judge_grant(find_session(ports, kept.token, kept.user_id))
         if judged is None or kept.authenticated_at is None or not stays_connected(judged.found):
             return None
-        scope = kept.oauth_scope.split()
-        if not_allowed(session, kept.user_id, client, scope, goes_on=True):
+        if not may_go_on(session, kept, client):
             return None
         used.used_at = ports.clock.now()
         refresh = _add_refresh_token(ports, session, kept.id)

@@ -349,7 +349,23 @@ def test_consent_is_asked_again_for_another_name_or_site(ports: Ports) -> None:
     assert scopes_to_allow(ports, person, renamed, {"openid", "email"}) == {"email"}
 
 
-def test_consent_counts_when_tokens_are_given(ports: Ports) -> None:
+def test_who_is_connected_stays_so_after_allowing_a_renamed_client_less(ports: Ports) -> None:
+    user, client = make_user(ports), make_client(ports).client
+    person = at_pages(ports, user)
+    granted = grant(ports, client, user, OFFLINE_SCOPES)
+    renamed = update_client(ports, OPERATOR, client.client_id, ClientChange(name="Bank"))
+    allow_client(ports, person, renamed, frozenset({"openid"}))
+    again = refresh(ports, renamed, granted.refresh_token)
+    assert again is not None
+    assert again.scopes == granted.scopes
+    # Controls: a new grant has to be allowed, and disconnecting ends this one.
+    assert scopes_to_allow(ports, person, renamed, {"email"}) == {"email"}
+    disconnect_program(ports, person, renamed.client_id)
+    allow_client(ports, person, renamed, OFFLINE_SCOPES)
+    assert refresh(ports, renamed, again.refresh_token) is None
+
+
+def test_consent_counts_when_tokens_are_given(ports: Ports, clock: FakeClock) -> None:
     """One that was taken back on the way, or that a first party never needed, is none."""
     user, client = make_user(ports), make_client(ports, is_first_party=True).client
     person = at_pages(ports, user)
@@ -359,6 +375,9 @@ def test_consent_counts_when_tokens_are_given(ports: Ports) -> None:
     third = update_client(ports, OPERATOR, client.client_id, ClientChange(is_first_party=False))
     assert exchange(ports, third, code) is None
     assert refresh(ports, third, granted.refresh_token) is None
+    clock.pass_(seconds=1)
+    allow_client(ports, person, third, frozenset({"openid"}))
+    assert refresh(ports, third, granted.refresh_token) is None, "nobody was asked for the rest"
     # Control: the same grant once its person has allowed it.
     allow_client(ports, person, third, OFFLINE_SCOPES)
     assert refresh(ports, third, granted.refresh_token) is not None
