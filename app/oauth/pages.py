@@ -21,6 +21,8 @@ from app.oauth.endpoints import (
 )
 from app.oauth.logout import Logout
 from app.services.oauth.devices import (
+    DeviceChanged,
+    WaitingDevice,
     allow_device,
     deny_device,
     find_waiting_device,
@@ -121,17 +123,19 @@ def _device_page(person: Person) -> BaseResponse:
 
 
 def _answer_device(person: Person, code: str) -> Response:
-    decision = request.form.get("decision")
+    decision, proof = request.form.get("decision"), request.form.get("proof", "")
     if decision == "allow":
-        allowed = allow_device(ports(), person.actor, code, person.authenticated_at)
+        try:
+            allowed = allow_device(ports(), person.actor, code, proof, person.authenticated_at)
+        except DeviceChanged as changed:
+            return _who_asks(changed.device)
         return page("device_done.html", device=allowed, is_allowed=True)
     if decision == "deny":
         denied = deny_device(ports(), person.actor, code)
         return page("device_done.html", device=denied, is_allowed=False)
-    waiting = find_waiting_device(ports(), person.actor, code)
-    return page(
-        "device_asks.html",
-        device=waiting,
-        grants=_grants(waiting.scopes),
-        action=DEVICE_PATH,
-    )
+    return _who_asks(find_waiting_device(ports(), person.actor, code))
+
+
+def _who_asks(device: WaitingDevice) -> Response:
+    grants = _grants(device.scopes)
+    return page("device_asks.html", device=device, grants=grants, action=DEVICE_PATH)

@@ -11,7 +11,7 @@ from app.domain.oauth import DEFAULT_SCOPES, OFFLINE, OAuthClient
 from app.ports import Ports
 from app.services.oauth.clients import ClientChange, ClientKind, create_client
 from app.services.oauth.consents import allow_client
-from app.services.oauth.devices import WaitingDevice, allow_device
+from app.services.oauth.devices import WaitingDevice, allow_device, find_waiting_device
 from app.services.oauth.grants import CodeRequest, Granted, find_code, issue_code, use_code
 from tests.builders.people import NOBODY, actor_of
 
@@ -107,4 +107,5 @@ def code_request(
 
 def let_in(ports: Ports, person: Actor, user_code: str) -> WaitingDevice:
     """Let in the device that shows ``user_code``, by someone who has just signed in."""
-    return allow_device(ports, person, user_code, ports.clock.now())
+    shown = find_waiting_device(ports, person, user_code)
+    return allow_device(ports, person, user_code, shown.proof, ports.clock.now())

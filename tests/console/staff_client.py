@@ -20,6 +20,7 @@ _FORM = re.compile(r"<form\b.*?</form>", re.DOTALL)
 _OWN_ACTION = re.compile(r"<form\b[^>]*\baction=")
 _ACTION = re.compile(r'\b(?:form)?action="([^"]*)"')
 _LOADED = re.compile(r'name="loaded"[^>]* value="([^"]*)"')
+_SHOWN = re.compile(r'name="proof" value="([^"]*)"')
 _PEER = {"REMOTE_ADDR": "127.0.0.1"}
 _DARK = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
 
@@ -48,6 +49,12 @@ class Page:
     def title(self) -> str:
         found = re.search(r"<title>(.*?)</title>", self.html, re.DOTALL)
         return " ".join(html.unescape(found[1]).split()) if found else ""
+
+    @property
+    def proof(self) -> str:
+        """What the form carries of what its page shows; empty without such a form."""
+        found = _SHOWN.search(self.html)
+        return html.unescape(found[1]) if found else ""
 
     @property
     def leads_to(self) -> str:

@@ -40,7 +40,7 @@ def test_staff_let_in_a_device_that_is_in_front_of_them(
     ):
         assert words in shown.text, words
     clock.pass_(seconds=PROOF_LASTS.total_seconds() + 1)
-    allow = {"user_code": codes.user_code, "decision": "allow"}
+    allow = {"user_code": codes.user_code, "decision": "allow", "proof": shown.proof}
     question = console.send(URL, allow)
     assert "You're about to let a device act with your rights." in question.text
     assert decision() is None
@@ -82,7 +82,9 @@ def test_device_is_told_when_its_person_proved_who_they_are(
         (command_line, {"proof_password": PASSWORD}, clock.now()),
     ):
         codes = begin_device(shop, NOBODY, client, client.scopes)
-        allow = {"user_code": codes.user_code, "decision": "allow", **proof}
+        code = {"user_code": codes.user_code}
+        shown = console.send(URL, code).proof
+        allow = {**code, "decision": "allow", "proof": shown, **proof}
         assert console.send(URL, allow).leads_to == "/console/account/"
         found = find_device(shop, NOBODY, codes.device_code)
         assert found is not None

@@ -3,8 +3,10 @@
 import pytest
 from flask import Flask
 
+from app.domain.authorization.actor import OPERATOR
 from app.domain.oauth import COMMAND_LINE, OAuthClient
 from app.ports import Ports
+from app.services.oauth.clients import ClientChange, update_client
 from app.services.oauth.devices import DeviceCodes, begin_device, find_device
 from app.services.oauth.grants import find_client
 from tests.builders.oauth import make_client
@@ -60,7 +62,14 @@ def test_person_sees_who_asks_before_they_decide(
         assert words in shown.text, words
     assert f"{codes.user_code[:4]}-{codes.user_code[4:]}" in shown.text
     assert decision(shop, codes) is None
-    done = here.send(PAGE, user_code=codes.user_code, decision="allow")
+    # What was shown is allowed alone: the page comes again after a change.
+    allow = {"user_code": codes.user_code, "decision": "allow"}
+    update_client(shop, OPERATOR, kiosk.client_id, ClientChange(name="Bank"))
+    for proof in ({}, {"proof": shown.proof}):
+        shown = here.send(PAGE, **allow, **proof)
+        assert "Let Bank sign in as you?" in shown.text
+    assert decision(shop, codes) is None
+    done = here.send(PAGE, **allow, proof=shown.proof)
     assert "Device connected" in done.text
     assert decision(shop, codes) is True
     other = begin(shop, kiosk)

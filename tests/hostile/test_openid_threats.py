@@ -17,10 +17,18 @@ from app.factory import create_app
 from app.oauth.protocol import DEVICE
 from app.ports import Ports
 from app.services.oauth.clients import ClientChange, update_client
-from app.services.oauth.devices import allow_device, begin_device
+from app.services.oauth.devices import begin_device
 from app.settings import Settings, load_settings
 from tests.builders.apps import make_app
-from tests.builders.oauth import CALLBACK, VERIFIER, Registered, grant, make_client, make_code
+from tests.builders.oauth import (
+    CALLBACK,
+    VERIFIER,
+    Registered,
+    grant,
+    let_in,
+    make_client,
+    make_code,
+)
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import NOBODY, actor_of, make_user, sign_in
 from tests.builders.providers import set_up
@@ -199,15 +207,16 @@ def open_flow(
     logout = f"/oauth/logout?{urlencode(proven)}"
     confirm = f"/oauth/logout/confirm?{urlencode(back)}"
     forms = here.fill(asking), here.fill("/oauth/device"), there.fill("/oauth/logout")
-    waiting, let_in = (begin_device(shop, NOBODY, client.client, SCOPES) for _ in range(2))
-    allow_device(shop, actor, let_in.user_code, shop.clock.now())
-    device = {"grant_type": DEVICE, "device_code": let_in.device_code}
+    waiting, connected = (begin_device(shop, NOBODY, client.client, SCOPES) for _ in range(2))
+    let_in(shop, actor, connected.user_code)
+    shown = here.send("/oauth/device", user_code=waiting.user_code).proof
+    device = {"grant_type": DEVICE, "device_code": connected.device_code}
 
     def post(one: Browser, url: str, form: dict[str, str], **more: str) -> Page:
         return Page(one.client.post(url, data={**form, **more}))
 
     def connects() -> bool:
-        entered = {"user_code": waiting.user_code, "decision": "allow"}
+        entered = {"user_code": waiting.user_code, "decision": "allow", "proof": shown}
         return "Device connected" in post(here, "/oauth/device", forms[1], **entered).text
 
     def looks_up() -> bool:

@@ -48,9 +48,23 @@ OPENID_PROVIDER = (
     Mutant(
         "A device that staff let in is told when they proved who they are",
         "app/console/account/device.py",
-        "allow_device(ports(), actor(), code, proved_at())",
-        "allow_device(ports(), actor(), code, ports().clock.now())",
+        "allow_device(ports(), actor(), code, proof, proved_at())",
+        "allow_device(ports(), actor(), code, proof, ports().clock.now())",
         "console/test_device.py",
+    ),
+    Mutant(
+        "A device is let in as its person was shown it",
+        _DEVICES,
+        "    if proof != device.proof:\n",
+        "    if False:\n",
+        _DEVICE_TESTS,
+    ),
+    Mutant(
+        "A device gets no scope that came back after it was let in",
+        _DEVICES,
+        '        "scope": store_scopes(device.scopes),\n',
+        "",
+        _DEVICE_TESTS,
     ),
     Mutant(
         "A code is counted before a proof is asked for",

@@ -21,7 +21,13 @@ from app.console.frame.session import actor, ports, proved_at
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.oauth import MAX_ENTERED_CODE
 from app.domain.values.errors import Problem, Refused
-from app.services.oauth.devices import allow_device, deny_device, find_waiting_device
+from app.services.oauth.devices import (
+    DeviceChanged,
+    WaitingDevice,
+    allow_device,
+    deny_device,
+    find_waiting_device,
+)
 from app.services.sign_in.sessions import SecondFactorSkipped
 from app.web.translation import lazy_text, scope_texts, text
 
@@ -68,7 +74,10 @@ def _answer(code: str, decision: str) -> BaseResponse:
         device = deny_device(ports(), actor(), code)
         message = text("{program} was refused.", program=device.client.name)
         return redirect_with_success(message, "console.account.index")
-    device = find_waiting_device(ports(), actor(), code)
+    return _who_asks(find_waiting_device(ports(), actor(), code))
+
+
+def _who_asks(device: WaitingDevice) -> BaseResponse:
     return page(
         "account/device_asks.html",
         device=device,
@@ -79,7 +88,10 @@ def _answer(code: str, decision: str) -> BaseResponse:
 
 def _allow(code: str) -> BaseResponse:
     try:
-        device = allow_device(ports(), actor(), code, proved_at())
+        proof = request.form.get("proof", "")
+        device = allow_device(ports(), actor(), code, proof, proved_at())
+    except DeviceChanged as changed:
+        return _who_asks(changed.device)
     except SecondFactorSkipped:
         return redirect_with_error(Refused(_SIGN_IN_AGAIN), "console.account.index")
     message = text(

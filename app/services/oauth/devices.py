@@ -72,7 +72,10 @@ class DeviceCodes:
 
 @dataclass(frozen=True, slots=True)
 class WaitingDevice:
-    """A device that waits for its person, and who asked: ``address`` and ``device``, and when."""
+    """A device that waits for its person, and who asked: ``address`` and ``device``, and when.
+
+    The form of a page that shows it carries ``proof`` of what it shows.
+    """
 
     user_code: str
     client: OAuthClient
@@ -81,6 +84,15 @@ class WaitingDevice:
     device: str
     created_at: datetime
     expires_at: datetime
+    proof: str = field(repr=False)
+
+
+class DeviceChanged(Exception):
+    """What a person decided about isn't what they saw: ``device`` as it is now."""
+
+    def __init__(self, device: WaitingDevice) -> None:
+        super().__init__("The program or its scopes changed since the page was shown.")
+        self.device = device
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +194,26 @@ def find_waiting_device(ports: Ports, actor: Actor, user_code: str) -> WaitingDe
         here = select(SessionRecord.in_console).where(SessionRecord.id == actor.session_id)
         if privileged(scopes) and not session.scalar(here):
             raise Refused(_ONLY_IN_CONSOLE)
+        asking = to_client(client)
         return WaitingDevice(
             user_code=write_user_code(read_user_code(user_code)),
-            client=to_client(client),
+            client=asking,
             scopes=scopes,
             address=stored.address,
             device=device_of(stored.user_agent),
             created_at=stored.created_at,
             expires_at=stored.expires_at,
+            proof=_proof(ports, actor, stored.id, asking, scopes),
         )
+
+
+def _proof(
+    ports: Ports, actor: Actor, device_id: int, client: OAuthClient, scopes: frozenset[str]
+) -> str:
+    party = "first" if client.is_first_party else "third"
+    program = f"{client.consent_version} {party}"
+    shown = f"{actor.session_id} {device_id} {program} {store_scopes(scopes)}"
+    return ports.encryption.fingerprint("oauth device", shown)
 
 
 def _count_code(ports: Ports, actor: Actor) -> None:
@@ -219,15 +242,18 @@ def _asks_for_rights(ports: Ports, actor: Actor, user_code: str, *_more: object)
 )
 @account_owner_only
 def allow_device(
-    ports: Ports, actor: Actor, user_code: str, authenticated_at: datetime
+    ports: Ports, actor: Actor, user_code: str, proof: str, authenticated_at: datetime
 ) -> WaitingDevice:
-    """Let the device that shows ``user_code`` act for the caller, within its scopes.
+    """Let the device that shows ``user_code`` act for the caller, within the scopes they saw.
 
-    ``authenticated_at`` is when the caller proved who they are. Refuses as
-    ``find_waiting_device`` does; of several decisions the first counts. Raises
-    ``SecondFactorSkipped`` as ``issue_code`` does.
+    ``proof`` is that of the ``WaitingDevice`` that they saw, ``authenticated_at`` when they proved
+    who they are. Refuses as ``find_waiting_device`` does; of several decisions the first counts.
+    Raises ``DeviceChanged`` if the device isn't as they saw it, and ``SecondFactorSkipped`` as
+    ``issue_code`` does.
     """
     device = find_waiting_device(ports, actor, user_code)
+    if proof != device.proof:
+        raise DeviceChanged(device)
     with ports.database.transaction(account(own_id(actor))) as session:
         require_second_factor(session, actor)
         if not device.client.is_first_party:
@@ -258,6 +284,7 @@ def _decide(
         "session_id": actor.session_id,
         "authenticated_at": since,
         "is_denied": is_denied,
+        "scope": store_scopes(device.scopes),
     }
     claim = (
         update(OAuthDeviceCodeRecord)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from threading import Barrier, Thread
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,10 @@ from app.services.oauth.clients import ClientChange, update_client
 from app.services.oauth.consents import allow_client, disconnect_program, list_connected_programs
 from app.services.oauth.devices import (
     USER_CODE_LETTERS,
+    DeviceChanged,
     DeviceCodes,
+    WaitingDevice,
+    allow_device,
     begin_device,
     deny_device,
     find_device,
@@ -100,6 +104,50 @@ def test_person_lets_in_the_device_that_shows_the_code(ports: Ports, kiosk: OAut
         actions = [entry.action for entry in session.query(AuditRecord)]
         assert session.query(OAuthDeviceCodeRecord).count() == 0
     assert "oauth_consent.allow_device" in actions
+
+
+def test_people_allow_what_they_were_shown(
+    ports: Ports, kiosk: OAuthClient, clock: FakeClock
+) -> None:
+    person = actor_of(ports, make_user(ports))
+    codes = begin(ports, kiosk)
+
+    def allow(proof: str) -> WaitingDevice:
+        return allow_device(ports, person, codes.user_code, proof, ports.clock.now())
+
+    def change(**what: Any) -> None:
+        update_client(ports, OPERATOR, kiosk.client_id, ClientChange(**what))
+
+    change(scopes=SCOPES - {"email"})
+    device = find_waiting_device(ports, person, codes.user_code)
+    assert device.proof not in repr(device)
+    for what in (
+        {"scopes": SCOPES},
+        {"name": "Bank"},
+        {"is_first_party": True},
+        {"is_first_party": False},
+        {"scopes": SCOPES - {"profile"}},
+    ):
+        change(**what)
+        with pytest.raises(DeviceChanged) as caught:
+            allow(device.proof)
+        device = caught.value.device
+    assert (device.client.name, device.scopes) == ("Bank", SCOPES - {"profile"})
+    for other in (
+        find_waiting_device(ports, person, begin(ports, kiosk).user_code),
+        find_waiting_device(ports, at_console(ports, person.user_id or 0), codes.user_code),
+    ):
+        with pytest.raises(DeviceChanged):
+            allow(other.proof)
+    assert list_connected_programs(ports, person) == ()
+    clock.pass_(minutes=1)  # few codes count at a time
+    # Control: what was shown is allowed, and no scope that comes back afterwards.
+    allow(device.proof)
+    change(scopes=SCOPES)
+    allow_client(ports, person, replace(kiosk, consent_version=1), SCOPES)
+    granted = poll(ports, kiosk, codes)
+    assert granted is not None
+    assert granted.scopes == SCOPES - {"profile"}
 
 
 def test_of_two_decisions_the_first_counts(ports: Ports, kiosk: OAuthClient) -> None:
@@ -232,7 +280,11 @@ def test_codes_are_counted_by_decisions_too(
     ports: Ports, kiosk: OAuthClient, command_line: OAuthClient, clock: FakeClock
 ) -> None:
     """Also by one that would first ask for a proof, which would tell that there is such a code."""
-    for number, decide in enumerate((let_in, deny_device)):
+
+    def allow(ports: Ports, actor: Actor, code: str) -> object:
+        return allow_device(ports, actor, code, "", clock.now())
+
+    for number, decide in enumerate((allow, deny_device)):
         person = at_console(ports, make_user(ports, f"person{number}@x.org"))
         for _ in range(10):
             with pytest.raises(Refused):
@@ -246,7 +298,8 @@ def test_codes_are_counted_by_decisions_too(
                 decide(ports, actor, device.user_code)
             assert "Too many" in caught.value.problems[0].message
         clock.pass_(minutes=1)
-        decide(ports, person, codes.user_code)
+        right = let_in if decide is allow else deny_device
+        right(ports, person, codes.user_code)
 
 
 def test_disconnecting_a_program_denies_its_devices(ports: Ports, kiosk: OAuthClient) -> None:
@@ -268,10 +321,11 @@ def test_disconnecting_a_program_denies_its_devices(ports: Ports, kiosk: OAuthCl
 
 
 def test_device_that_polls_while_its_program_is_disconnected_stays_out(
-    ports: Ports, second_process: Ports, kiosk: OAuthClient
+    ports: Ports, second_process: Ports, kiosk: OAuthClient, clock: FakeClock
 ) -> None:
     person = actor_of(ports, make_user(ports))
     for _ in range(8):
+        clock.pass_(minutes=1)  # few codes count at a time
         codes = begin(ports, kiosk)
         let_in(ports, person, codes.user_code)
         start = Barrier(2, timeout=30)
