@@ -37,7 +37,6 @@ from app.console.frame.permissions import by_area, dashed_note
 from app.console.frame.reauthentication import answer_proof
 from app.console.frame.session import (
     actor,
-    anonymous_actor,
     caller,
     is_by_passkey,
     is_signed_in,
@@ -86,7 +85,7 @@ from app.services.console.console_sessions import (
     show_sign_in_options,
 )
 from app.services.console.sign_in_methods import show_own_sign_in_methods
-from app.web.sessions import answer_so_far, answered_once
+from app.web.sessions import anonymous_actor, answer_so_far, answered_once
 from app.web.translation import browser_language, person_language, use_language
 
 OPEN = frozenset(

@@ -15,7 +15,6 @@ from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.email_codes import AccountByCode
 from app.web.hosted_pages import (
     HOME,
-    anonymous_actor,
     begin_hosted,
     full_url,
     hosted_shop,
@@ -23,6 +22,7 @@ from app.web.hosted_pages import (
     ports,
     refused_page,
 )
+from app.web.sessions import anonymous_actor
 from app.web.translation import page_language, problem_text, text
 
 _LINK, _EMAIL = "link", "email"

@@ -33,7 +33,6 @@ from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.passkey_checks import party_of
 from app.services.sign_in.email_codes import AccountByCode
 from app.web.hosted_pages import (
-    anonymous_actor,
     begin_hosted,
     full_url,
     hosted_person,
@@ -46,6 +45,7 @@ from app.web.hosted_pages import (
     step,
     to_step,
 )
+from app.web.sessions import anonymous_actor
 from app.web.translation import sign_in_refusal, text
 
 _EMAIL, _CODE, _FACTOR, _BEGUN, _REASON = "email", "email_code", "factor", "provider", "reason"

@@ -6,7 +6,6 @@ hosted pages alone; ``flask.session`` holds it and what one step of a sign-in le
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from math import ceil
@@ -32,7 +31,6 @@ from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.domain.accounts.languages import ENGLISH, SHIPPED_LANGUAGES, shipped_tag
-from app.domain.authorization.actor import Actor, anonymous
 from app.domain.urls.web_urls import resolved_path
 from app.ports import Ports
 from app.services.hosted.sessions import (
@@ -44,12 +42,11 @@ from app.services.hosted.sessions import (
     show_hosted_shop,
     sign_out_of_hosted_pages,
 )
-from app.services.identity.identify import Visitor
 from app.services.oauth.grants import form_target
-from app.web.caller import base_url, visitor_from
+from app.web.caller import base_url
 from app.web.installation import installation
 from app.web.request_hooks import note_actor
-from app.web.sessions import keep_form_answer
+from app.web.sessions import anonymous_actor, keep_form_answer, page_visitor
 from app.web.translation import (
     browser_language,
     page_direction,
@@ -103,23 +100,12 @@ def ports() -> Ports:
     return installation().ports
 
 
-def visitor_here() -> Visitor:
-    """Return the visit; the cookie speaks, so a credential in a header is not looked at."""
-    return replace(visitor_from(request.environ, installation()), credential=None)
-
-
-def anonymous_actor() -> Actor:
-    """Return the actor of a page that is shown before signing in."""
-    visitor = visitor_here()
-    return anonymous(address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer)
-
-
 def hosted_person() -> HostedPerson | None:
     """Return who is signed in by this request's cookie; one statement a request."""
     if "hosted_person" not in g:
         token, user_id = session.get("token", ""), session.get("user", 0)
         g.hosted_person = (
-            find_hosted_person(ports(), visitor_here(), str(token), int(user_id))
+            find_hosted_person(ports(), page_visitor(), str(token), int(user_id))
             if token
             else None
         )

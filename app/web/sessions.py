@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from functools import wraps
 from http import HTTPStatus
@@ -27,7 +28,8 @@ from app.domain.authorization.actor import Actor, anonymous
 from app.domain.values.errors import TooManyRequests
 from app.domain.values.installation import DatabaseUnavailable
 from app.ports import Ports
-from app.services.console.submissions import (
+from app.services.identity.identify import Visitor
+from app.services.submissions import (
     ANSWER_LIFETIME,
     claim_answer,
     find_answer,
@@ -121,7 +123,7 @@ def answer_so_far() -> Response | None:
         return None
     key = _key()
     until = time.monotonic() + _PATIENCE_SECONDS
-    while not claim_answer(_ports(), _sender(), key):
+    while not claim_answer(_ports(), anonymous_actor(), key):
         kept = _wait_for_answer(key, until)
         if kept:
             return _repeat(kept)
@@ -150,7 +152,7 @@ def _keep(key: str, answer: Response, lifetime: timedelta, *, is_repeated: bool)
     is_answered = answer.status_code < HTTPStatus.INTERNAL_SERVER_ERROR
     is_busy = answer.status_code == HTTPStatus.TOO_MANY_REQUESTS
     if not is_answered or is_busy or answer.is_streamed:
-        release_answer(_ports(), _sender(), key)
+        release_answer(_ports(), anonymous_actor(), key)
         return
     kept = {
         "status": answer.status_code,
@@ -160,7 +162,7 @@ def _keep(key: str, answer: Response, lifetime: timedelta, *, is_repeated: bool)
     }
     keep_answer(
         _ports(),
-        _sender(),
+        anonymous_actor(),
         key,
         _json.dumps(kept),
         lifetime,
@@ -179,7 +181,9 @@ def _wait_for_answer(key: str, until: float) -> str | None:
     if not _waiting.acquire(blocking=False):
         return ""
     try:
-        while (kept := find_answer(_ports(), _sender(), key)) == "" and time.monotonic() < until:
+        while (
+            kept := find_answer(_ports(), anonymous_actor(), key)
+        ) == "" and time.monotonic() < until:
             time.sleep(_PAUSE_SECONDS)
     finally:
         _waiting.release()
@@ -197,6 +201,12 @@ def _ports() -> Ports:
     return installation().ports
 
 
-def _sender() -> Actor:
-    visitor = visitor_from(request.environ, installation())
+def page_visitor() -> Visitor:
+    """Return the visit of a page; its cookie counts, so a credential in a header is ignored."""
+    return replace(visitor_from(request.environ, installation()), credential=None)
+
+
+def anonymous_actor() -> Actor:
+    """Return the actor of a page that is shown before signing in."""
+    visitor = page_visitor()
     return anonymous(address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer)

@@ -9,9 +9,10 @@ from typing import Any
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from app.console.frame.session import anonymous_actor, open_console_session
+from app.console.frame.session import open_console_session
 from app.ports import Ports
 from app.services.console.console_sessions import show_sign_in_options, sign_in_to_console
+from app.web.sessions import anonymous_actor
 from tests.builders.people import NOBODY, PASSWORD
 
 _TAG = re.compile(r"<[^>]+>")

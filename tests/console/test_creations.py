@@ -11,7 +11,7 @@ from app.domain.values.pages import PageRequest
 from app.models import FormSubmissionRecord, SessionRecord
 from app.ports import Ports
 from app.services.apps.app_lists import list_apps
-from app.services.console.submissions import LIFETIME
+from app.services.submissions import LIFETIME
 from tests.builders.people import actor_of, make_staff
 from tests.console.conftest import StaffConsole
 from tests.console.staff_client import ConsoleClient, Page

@@ -61,7 +61,7 @@ TOKENS = (
     ),
     Mutant(
         "A refused form that is sent again is another attempt",
-        "app/services/console/submissions.py",
+        "app/services/submissions.py",
         "is_over = (record.expires_at <= now) | ((record.key == key) & is_refused)",
         "is_over = record.expires_at <= now",
         "console/test_repeated_forms.py",

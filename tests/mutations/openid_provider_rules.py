@@ -172,13 +172,6 @@ OPENID_PROVIDER = (
         "oauth/test_devices.py",
     ),
     Mutant(
-        "A link shows its new email to its person alone",
-        "app/services/accounts/email_changes.py",
-        "        if found.user.id != own_id(actor):\n",
-        "        if False:\n",
-        _HOSTED_TESTS,
-    ),
-    Mutant(
         "A code that comes again ends what it began",
         _GRANTS,
         "            _end_replayed(ports, actor, session, code_id)\n",

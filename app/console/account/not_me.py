@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.account.passwords import keep_link
 from app.console.frame.formatting import device_words, exact
 from app.console.frame.page_layout import page, redirect_to
-from app.console.frame.session import anonymous_actor, ports
+from app.console.frame.session import ports
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Refused
 from app.domain.values.text import translatable
@@ -25,6 +25,7 @@ from app.services.accounts.account_securing import (
     show_reported_notice,
 )
 from app.services.console.console_sessions import show_sign_in_options
+from app.web.sessions import anonymous_actor
 from app.web.translation import text
 
 _LINK = "not_me_link"

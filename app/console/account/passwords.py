@@ -14,11 +14,12 @@ from app.console.frame.page_layout import (
     refused_page,
     set_password_url,
 )
-from app.console.frame.session import anonymous_actor, open_console_session, ports
+from app.console.frame.session import open_console_session, ports
 from app.domain.values.errors import Refused
 from app.services.accounts.password_resets import request_password_reset
 from app.services.console.console_sessions import set_password_at_console, show_sign_in_options
 from app.services.second_factors.challenges import SecondFactorRequired
+from app.web.sessions import anonymous_actor
 from app.web.translation import lazy_text, text
 
 _LINK = "password_link"

@@ -32,7 +32,6 @@ from app.console.frame.page_layout import (
 from app.console.frame.reauthentication import ask
 from app.console.frame.session import (
     actor,
-    anonymous_actor,
     close_console_session,
     is_proved,
     is_signed_in,
@@ -57,6 +56,7 @@ from app.services.console.console_sessions import (
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.passkey_checks import party_of
 from app.services.single_sign_on.own_identities import StartedLink, finish_own_link
+from app.web.sessions import anonymous_actor
 from app.web.translation import lazy_text, sign_in_refusal, text
 
 _BEGUN = "sign_in"

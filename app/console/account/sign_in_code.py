@@ -13,7 +13,6 @@ from app.console.frame.formatting import html_text
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.page_layout import own_path, page, redirect_to, refused_page
 from app.console.frame.session import (
-    anonymous_actor,
     is_signed_in,
     open_console_session,
     ports,
@@ -32,6 +31,7 @@ from app.services.console.console_sessions import (
     verify_code_at_console,
 )
 from app.services.second_factors.challenges import SecondFactorRequired
+from app.web.sessions import anonymous_actor
 from app.web.translation import lazy_text, sign_in_refusal, text
 
 WAYS = {

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 
 from app.console.frame.formatting import html_text
 from app.domain.accounts.languages import CONSOLE_TAGS
-from app.domain.authorization.actor import PROOF_LASTS, Actor, SessionOrigin, anonymous
+from app.domain.authorization.actor import PROOF_LASTS, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.second_factors import began_with_passkey
 from app.domain.values.errors import PermissionDenied
@@ -24,10 +24,9 @@ from app.services.console.console_sessions import (
     find_console_caller,
     sign_out_of_console,
 )
-from app.services.identity.identify import Visitor
-from app.web.caller import visitor_from
 from app.web.installation import installation
 from app.web.request_hooks import note_actor
+from app.web.sessions import page_visitor
 from app.web.translation import language_name, page_language, person_language, text, use_language
 
 _READS = ("GET", "HEAD")
@@ -256,18 +255,6 @@ def is_by_passkey() -> bool:
     return is_local and began_with_passkey(actor().amr)
 
 
-def anonymous_actor() -> Actor:
-    """Return the actor of a page that is shown before signing in."""
-    visitor = visitor_here()
-    return anonymous(address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer)
-
-
-def visitor_here() -> Visitor:
-    """The visit; the cookie speaks, so a credential in a header is not looked at."""
-    seen = visitor_from(request.environ, installation())
-    return Visitor(None, seen.address, seen.user_agent, seen.issuer)
-
-
 def ports() -> Ports:
     """The ports of this installation; lists may come from the replica, see ``own_changes``."""
     return with_own_changes(installation().ports)
@@ -290,7 +277,7 @@ def _load(token: str) -> ConsoleUser | None:
     idle = present - float(session.get("seen", 0))
     if idle > IDLE.total_seconds() or present >= by.until:
         return None
-    found = find_console_caller(ports(), visitor_here(), token, int(session.get("user", 0)))
+    found = find_console_caller(ports(), page_visitor(), token, int(session.get("user", 0)))
     if found is None:
         return None
     note_actor(found.actor)

@@ -31,7 +31,7 @@ from app.console.frame.navigation import PageGroup
 from app.console.frame.page_layout import BEGUN, page, redirect_to
 from app.console.frame.session import actor, ports
 from app.domain.values.text import translatable
-from app.services.console.submissions import (
+from app.services.submissions import (
     KEY_LENGTH,
     claim_submission,
     find_created_page,

@@ -14,7 +14,7 @@ from app.console.frame.formatting import breakable_ip, exact, html_text, time_el
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import own_path, redirect_to
 from app.console.frame.parts import Consequence, Question, lines, moment
-from app.console.frame.session import actor, now, ports, visitor_here
+from app.console.frame.session import actor, now, ports
 from app.console.lists.filters import (
     Sort,
     choice,
@@ -39,6 +39,7 @@ from app.services.sign_in.login_throttle import (
     unblock_ip,
 )
 from app.web.installation import installation
+from app.web.sessions import page_visitor
 from app.web.translation import problem_text, text
 
 REASONS = {
@@ -332,7 +333,7 @@ def index() -> BaseResponse:
         question=question,
         forwarding=make_forwarding(list_untrusted_forwarding(ports(), actor()), now()),
         back=url_with(ask=None, address=None),
-        own_ip=visitor_here().address,
+        own_ip=page_visitor().address,
         trusted_proxies=[str(one) for one in installation().trusted_proxies],
     )
 

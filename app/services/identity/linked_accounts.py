@@ -222,15 +222,7 @@ def find_or_create_account(
     if identity is None or user is None:
         user = _account(ports, actor, session, provider_person)
     else:
-        problem: Problem | None = None
-        if provider.waits:
-            linked = load_user(session, user.id)
-            problem = waiting_problem(ports, provider, linked, identity.waiting_mark)
-        problem = problem or linked_identity_problem(
-            provider_person, user, is_verified=identity.is_verified
-        )
-        if problem is not None:
-            raise Refused(problem)
+        _require_usable(ports, session, provider_person, identity, user)
     if not user.is_active:
         raise Refused(INACTIVE)
     if identity is None:
@@ -244,6 +236,25 @@ def find_or_create_account(
     user.last_login = ports.clock.now()
     session.flush()
     return identity, user
+
+
+def _require_usable(
+    ports: Ports,
+    session: Session,
+    provider_person: ProviderPerson,
+    identity: ExternalIdentityRecord,
+    user: UserRecord,
+) -> None:
+    """Refuse a linked identity whose account can't be used by it (now)."""
+    problem: Problem | None = None
+    if provider_person.provider.waits:
+        linked = load_user(session, user.id)
+        problem = waiting_problem(ports, provider_person.provider, linked, identity.waiting_mark)
+    problem = problem or linked_identity_problem(
+        provider_person, user, is_verified=identity.is_verified
+    )
+    if problem is not None:
+        raise Refused(problem)
 
 
 @building_block
@@ -492,14 +503,8 @@ def _change_groups(
         return
     user.updated_at = ports.clock.now()
     add_event(ports, actor, session, StaffUpdated(user.id))
-    change = Change(
-        "user.sync",
-        "User",
-        user.id,
-        user.email,
-        {"groups": sorted(before)},
-        {"groups": sorted(after)},
-    )
+    old, new = {"groups": sorted(before)}, {"groups": sorted(after)}
+    change = Change("user.sync", "User", user.id, user.email, old, new)
     _record(ports, actor, session, user, provider_person.provider, change)
 
 

@@ -497,17 +497,22 @@ def use_refresh_token(
         used.used_at = ports.clock.now()
         refresh = _add_refresh_token(ports, session, kept.id)
         note_use(ports, session, client, kept.user_id)
-        opened = OpenedSession(
-            token=kept.token,
-            origin=judged.found.origin,
-            issued=ports.clock.timestamp(),
-            expires=kept.expires_at.timestamp(),
-            csrf_token="",
-            amr=judged.found.amr,
-        )
+        opened = _opened_again(ports, kept, judged.found)
         sid = sid_of_grant(session, kept)
         if scopes is not None and judged.found.client is not None:
             limited = replace(judged.found, client=judged.found.client.within(scopes))
             judged = Lookup(judged.shop_state, limited)
         begun = BegunGrant(kept.id, judged, opened, kept.authenticated_at, sid, refresh)
     return sign_grant(ports, actor, client, begun, is_limited=scopes is not None)
+
+
+def _opened_again(ports: Ports, kept: SessionRecord, live: LiveSession) -> OpenedSession:
+    """Return the session of a grant as if it had begun now, to the same end."""
+    return OpenedSession(
+        token=kept.token,
+        origin=live.origin,
+        issued=ports.clock.timestamp(),
+        expires=kept.expires_at.timestamp(),
+        csrf_token="",
+        amr=live.amr,
+    )

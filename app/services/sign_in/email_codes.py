@@ -147,15 +147,19 @@ def ask_for_code(
         session.add(code)
         session.flush()
         if is_within:
-            request = ResetRequestRecord(
-                email=code.email,
-                redirect_url="",
-                caller=store_requester(actor),
-                code_id=code.id,
-                created_at=now,
-            )
-            session.add(request)
+            session.add(_request_for(code, actor))
     return EmailCodeChallenge(token, now + LIFETIME)
+
+
+def _request_for(code: EmailCodeRecord, actor: Actor) -> ResetRequestRecord:
+    """Return the request that the worker answers with a mail of ``code``."""
+    return ResetRequestRecord(
+        email=code.email,
+        redirect_url="",
+        caller=store_requester(actor),
+        code_id=code.id,
+        created_at=code.created_at,
+    )
 
 
 @building_block

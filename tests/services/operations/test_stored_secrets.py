@@ -36,7 +36,7 @@ ROWS = 3
 ENCRYPTING = {
     "app/adapters/keys/signing_keys.py": {"private_key"},
     "app/services/accounts/authenticator_apps.py": {"secret", "pending_secret"},
-    "app/services/console/submissions.py": {"encrypted_answer", "encrypted_secret"},
+    "app/services/submissions.py": {"encrypted_answer", "encrypted_secret"},
     "app/services/imports/export_writing.py": {"client_secret", "secret"},
     "app/services/imports/providers.py": {"client_secret"},
     "app/services/outbox/publisher.py": {"payload", "sealed"},

@@ -1,4 +1,4 @@
-"""Submitted forms: what the console creates once, and what is answered once.
+"""Submitted forms of pages: what the console creates once, and what is answered once.
 
 They are stored for minutes or seconds, so that every process knows them. A form that creates
 something belongs to a session and ends with it; a form that is sent twice at once (a double click)

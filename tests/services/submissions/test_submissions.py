@@ -9,7 +9,8 @@ from sqlalchemy import delete, func, select
 from app.domain.authorization.actor import WORKER, Actor
 from app.models import FormSubmissionRecord, SessionRecord
 from app.ports import Ports
-from app.services.console.submissions import (
+from app.services.operations.cleanup import clean_up
+from app.services.submissions import (
     KEY_LENGTH,
     LIFETIME,
     claim_submission,
@@ -20,7 +21,6 @@ from app.services.console.submissions import (
     release_submission,
     take_created_secret,
 )
-from app.services.operations.cleanup import clean_up
 from tests.builders.people import actor_of, make_staff
 from tests.fakes.clock import FakeClock
 
