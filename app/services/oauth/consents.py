@@ -1,5 +1,6 @@
 """What people let third parties do: asked once, listed, and revoked."""
 
+from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,7 +43,8 @@ _NOT_FOUND = Problem("NOT_FOUND", "This program isn't connected.", "client")
 class ConnectedProgram:
     """A third party that a person allowed something.
 
-    ``subject`` is what it knows the person by, if no other client does.
+    ``scopes`` are those of the last consent and of its grants. ``subject`` is what it knows the
+    person by, if no other client does.
     """
 
     client_id: str
@@ -228,9 +230,17 @@ def _programs(ports: Ports, user_id: int) -> tuple[ConnectedProgram, ...]:
         .where(OAuthConsentRecord.user_id == user_id)
         .order_by(OAuthClientRecord.name, OAuthClientRecord.id)
     )
+    grants = select(SessionRecord.oauth_client_id, SessionRecord.oauth_scope).where(
+        SessionRecord.user_id == user_id,
+        SessionRecord.oauth_client_id.is_not(None),
+        SessionRecord.expires_at > ports.clock.now(),
+    )
     with ports.database.reading() as session:
+        held: defaultdict[int | None, str] = defaultdict(str)
+        for client_id, scope in session.execute(grants):
+            held[client_id] += f" {scope}"
         return tuple(
-            _program(to_client(stored), user_id, scope, allowed_at)
+            _program(to_client(stored), user_id, f"{scope}{held[stored.id]}", allowed_at)
             for stored, scope, allowed_at in session.execute(query)
         )
 

@@ -358,6 +358,8 @@ def test_who_is_connected_stays_so_after_allowing_a_renamed_client_less(ports: P
     again = refresh(ports, renamed, granted.refresh_token)
     assert again is not None
     assert again.scopes == granted.scopes
+    [program] = list_connected_programs(ports, person)
+    assert program.scopes == OFFLINE_SCOPES, "people see what it still has"
     # Controls: a new grant has to be allowed, and disconnecting ends this one.
     assert scopes_to_allow(ports, person, renamed, {"email"}) == {"email"}
     disconnect_program(ports, person, renamed.client_id)
