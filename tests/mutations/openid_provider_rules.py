@@ -153,8 +153,8 @@ OPENID_PROVIDER = (
     Mutant(
         "A renewal locks the logins of other commands",
         "app/adapters/system.py",
-        "            fcntl.flock(held, fcntl.LOCK_EX)\n",
-        "",
+        "fcntl.flock(held, fcntl.LOCK_EX)",
+        "pass",
         "remote/test_logins.py",
     ),
     Mutant(
