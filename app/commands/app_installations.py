@@ -51,6 +51,9 @@ ALL_COLUMNS = (
     Column[App]("version", "Version", lambda app: app.version or None),
     Column[App]("author", "Author", lambda app: app.author or None),
     Column[App]("contactEmail", "Contact email", lambda app: app.contact_email or None),
+    Column[App](
+        "clientCredentialsOnly", "Client credentials only", lambda app: app.client_credentials_only
+    ),
     Column[App]("appUrl", "Address", lambda app: app.app_url or None),
     Column[App]("manifestUrl", "Manifest", lambda app: app.manifest_url or None),
 )
