@@ -271,6 +271,8 @@ def test_source_is_checked_while_it_is_edited(console: ConsoleClient) -> None:
         "message": "Line 3: Remove <script>: emails can't contain it.",
     }
     assert send(console, "check/text").response.get_json() == {"marks": [], "message": ""}
+    empty = send(console, "check/text", text=" ").response.get_json()
+    assert empty["message"] == "This is required."
 
 
 def test_two_editors_dont_overwrite_each_other(console: ConsoleClient, shop: Ports) -> None:

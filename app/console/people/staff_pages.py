@@ -146,7 +146,7 @@ def staff_columns(
         Column(
             "Last active",
             lambda user: moment(_last_active(user, methods.get(user.id)), text("Never")),
-            ("is-num", "is-extra", "is-when"),
+            ("is-num", "is-when"),
         ),
         Column(
             "Sessions",

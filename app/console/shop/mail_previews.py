@@ -211,8 +211,8 @@ _READERS_OF_ALL = {
 
 
 def with_lines(problem: Problem) -> Problem:
-    """Return ``problem`` with its line in front, for a source of many lines."""
-    if not problem.lines or problem.field == "subject":
+    """Return ``problem`` with its line in front, for a source of many lines that isn't empty."""
+    if not problem.lines or problem.field == "subject" or problem.code == "REQUIRED":
         return problem
     return replace(problem, place=text("Line {line}", line=problem.lines[0]))
 

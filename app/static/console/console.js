@@ -381,7 +381,10 @@ for (const editor of document.querySelectorAll(".lk-editor")) {
       if (!answer.ok || turn !== latest) return;
       const found = await answer.json();
       number(editor, found.marks);
-      if (result) result.textContent = found.message;
+      if (result) {
+        result.textContent = found.message;
+        result.className = found.marks.length ? "invalid-feedback" : "form-text";
+      }
       const difference = area.form.querySelector("[data-difference]");
       if (difference) difference.textContent = found.difference;
     }, 300);
