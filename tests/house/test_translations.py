@@ -79,6 +79,7 @@ FAULTS = {
     "The account is deactivated or unlinked, or its owner has signed out everywhere since then.",
     "The user-info endpoint returned an encrypted or malformed JWT.",  # see domain/values/failures
     "A refresh token was used twice.",
+    "The program or its scopes changed since the page was shown.",  # the page is shown anew
     "An authorization code was used twice.",
     "The client revoked its token.",
     "The person hasn't allowed this client so much.",
