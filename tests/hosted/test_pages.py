@@ -54,7 +54,7 @@ def test_person_registers_without_a_password(app: Flask, shop: Ports) -> None:
     assert sent.recipient == ANN
     with shop.database.reading() as session:
         assert session.scalars(select(OutboxMailRecord.language_code)).all() == ["DE"]
-    page = here.open("/account/sign-in/code").text
+    page = here.open("/account/sign-in/code?ui_locales=en").text
     assert f"If {ANN} can be used here, a six-digit code is on its way." in page
     assert here.send("/account/sign-in/code", code=sent.values["code"]).leads_to == "/account/"
     [(user, has_password)] = registered(shop, ANN)
