@@ -1,8 +1,7 @@
 """What people let third parties do: asked once, listed, and revoked."""
 
-from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import and_, delete, select, update
@@ -224,25 +223,34 @@ def _disconnect(
 
 
 def _programs(ports: Ports, user_id: int) -> tuple[ConnectedProgram, ...]:
+    is_grant = and_(
+        SessionRecord.oauth_client_id == OAuthClientRecord.id,
+        SessionRecord.user_id == user_id,
+        SessionRecord.expires_at > ports.clock.now(),
+    )
     query = (
-        select(OAuthClientRecord, OAuthConsentRecord.scope, OAuthConsentRecord.created_at)
+        select(
+            OAuthClientRecord,
+            OAuthConsentRecord.scope,
+            OAuthConsentRecord.created_at,
+            SessionRecord.oauth_scope,
+        )
         .join(OAuthConsentRecord, OAuthConsentRecord.client_id == OAuthClientRecord.id)
+        .outerjoin(SessionRecord, is_grant)
         .where(OAuthConsentRecord.user_id == user_id)
         .order_by(OAuthClientRecord.name, OAuthClientRecord.id)
     )
-    grants = select(SessionRecord.oauth_client_id, SessionRecord.oauth_scope).where(
-        SessionRecord.user_id == user_id,
-        SessionRecord.oauth_client_id.is_not(None),
-        SessionRecord.expires_at > ports.clock.now(),
-    )
     with ports.database.reading() as session:
-        held: defaultdict[int | None, str] = defaultdict(str)
-        for client_id, scope in session.execute(grants):
-            held[client_id] += f" {scope}"
-        return tuple(
-            _program(to_client(stored), user_id, f"{scope}{held[stored.id]}", allowed_at)
-            for stored, scope, allowed_at in session.execute(query)
-        )
+        rows = session.execute(query).all()
+    programs = {
+        stored.id: _program(to_client(stored), user_id, scope, allowed_at)
+        for stored, scope, allowed_at, _ in rows
+    }
+    for stored, _, _, granted in rows:
+        program = programs[stored.id]
+        scopes = program.scopes | frozenset((granted or "").split())
+        programs[stored.id] = replace(program, scopes=scopes)
+    return tuple(programs.values())
 
 
 def _program(
