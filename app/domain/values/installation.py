@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-VERSION = "1.0.0"
+VERSION = "1.1.0"
 SCHEMA_VERSION = "3.23"
 """``Shop.schemaVersion`` (contract, "Credentials, precisely", 9)."""
 
