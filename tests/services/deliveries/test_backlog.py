@@ -184,7 +184,9 @@ def test_waiting_deliveries_are_sent_now_on_demand(ports: Ports, clock: FakeCloc
     assert send_waiting_deliveries(ports, OPERATOR, webhook) == 0
     with ports.database.reading() as session:
         entries = session.scalars(
-            select(AuditRecord.after).where(AuditRecord.action == "webhook.send_waiting")
+            select(AuditRecord.after)
+            .where(AuditRecord.action == "webhook.send_waiting")
+            .order_by(AuditRecord.id)
         ).all()
     assert entries == [{"deliveries": 1}, {"deliveries": 0}]
     change_webhook(ports, webhook, is_active=False)
