@@ -22,7 +22,6 @@ from app.services.hosted.sign_in import (
     begin_hosted_sign_in,
     finish_hosted_sign_in,
     list_hosted_providers,
-    register_hosted_with_code,
     show_waiting_hosted_sign_in,
     sign_in_hosted_with_passkey,
     sign_in_hosted_with_password,
@@ -149,12 +148,7 @@ def send_code(email: str, account: AccountByCode | None = None) -> BaseResponse:
     """
     is_needed = account is not None and "new" not in _sent_to(email)
     if is_needed or not _wait(email):
-        if account is None:
-            asked = ask_for_hosted_code(ports(), anonymous_actor(), email=email)
-        else:
-            asked = register_hosted_with_code(
-                ports(), anonymous_actor(), email=email, account=account
-            )
+        asked = ask_for_hosted_code(ports(), anonymous_actor(), email=email, account=account)
         session[_CODE], session[_EMAIL] = asked.challenge, email
         session[_SENT] = {"email": email, "at": ports().clock.now().timestamp()}
         if account is not None:

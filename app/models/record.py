@@ -19,7 +19,8 @@ from sqlalchemy import (
     Table,
     text,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 from sqlalchemy.types import JSON, TypeDecorator
 from typing_extensions import override
 
@@ -98,6 +99,12 @@ class Record(DeclarativeBase):
         }
     )
     type_annotation_map: ClassVar = {datetime: UtcDateTime, dict[str, object]: JSON}
+
+
+def insert_into(session: Session, record: type[Record]) -> sqlite.Insert | postgresql.Insert:
+    """Return an insert of this session's database, which can say what to do on a conflict."""
+    is_postgresql = session.get_bind().dialect.name == "postgresql"
+    return postgresql.insert(record) if is_postgresql else sqlite.insert(record)
 
 
 @cache

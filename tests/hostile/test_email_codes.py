@@ -23,7 +23,6 @@ from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
 from app.services.hosted.sign_in import (
     ask_for_hosted_code,
-    register_hosted_with_code,
     verify_hosted_code,
 )
 from app.services.second_factors.challenges import SecondFactorRequired
@@ -127,7 +126,7 @@ def test_unknown_email_gets_the_same_answers(ports: Ports) -> None:
 
 
 def register(ports: Ports, email: str = ANN, actor: Actor = NOBODY) -> str:
-    asked = register_hosted_with_code(ports, actor, email=email, account=AccountByCode("Ann"))
+    asked = ask_for_hosted_code(ports, actor, email=email, account=AccountByCode("Ann"))
     answer_reset_requests(ports, WORKER)
     return asked.challenge
 

@@ -65,7 +65,6 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
         "submissions.release_answer",
         "hosted.sign_in.sign_in_hosted_with_password",
         "hosted.sign_in.ask_for_hosted_code",
-        "hosted.sign_in.register_hosted_with_code",
         "hosted.sign_in.verify_hosted_code",
         "sign_in.email_codes.request_email_code",
         "sign_in.email_codes.verify_email_code",

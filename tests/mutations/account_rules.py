@@ -304,8 +304,8 @@ SINGLE_SIGN_ON = (
     Mutant(
         "A membership can be made twice at once",
         "app/services/identity/permission_holders.py",
-        "dialect.insert(GroupMemberRecord).on_conflict_do_nothing()",
-        "dialect.insert(GroupMemberRecord)",
+        "insert_into(session, GroupMemberRecord).on_conflict_do_nothing()",
+        "insert_into(session, GroupMemberRecord)",
         "services/single_sign_on/test_group_mapping.py",
     ),
     Mutant(

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -36,7 +35,7 @@ from app.services.accounts.email_links import (
 )
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, building_block, input_decides
-from app.services.identity.users import confirm_email, has_email, load_caller, load_user
+from app.services.identity.users import confirm_email, find_owner, load_caller, load_user
 from app.services.outbox.publisher import add_event, add_link_mail
 from app.services.outbox.security_notices import notify_email_change
 from app.services.sign_in.reauthentication import own_account, own_id, prove_password
@@ -109,7 +108,7 @@ def request_email_change(
         user = session.get(UserRecord, account.id, with_for_update=True)
         if user is None:
             raise PermissionDenied(Caller.USER)
-        owner = _other_owner(session, email, account.id)
+        owner = find_owner(session, email, but=account.id)
         with roll_back_unless(session, keep=owner is None):
             _promise(ports, actor, session, user, email, redirect_url)
         change = Change("account.email_change_request", "User", user.id, user.email)
@@ -143,7 +142,7 @@ def confirm_email_change(ports: Ports, actor: Actor, *, token: str) -> User:
     try:
         with ports.database.transaction() as session:
             opened = _open(ports, actor, session, token, open_link)
-            if _other_owner(session, opened.new_email, opened.user.id) is not None:
+            if find_owner(session, opened.new_email, but=opened.user.id) is not None:
                 raise Refused(_TAKEN)
             _move(ports, actor, session, opened.user, opened.new_email)
             return load_caller(ports, session, actor, opened.user.id)
@@ -165,12 +164,6 @@ def _open(
     if opened.user.id != own_id(actor):
         raise Refused(_WORTHLESS)
     return opened
-
-
-def _other_owner(session: Session, email: str, user_id: int) -> int | None:
-    """Return the key of another account that has the email, in any spelling."""
-    others = select(UserRecord.id).where(has_email(email), UserRecord.id != user_id)
-    return session.scalar(others.limit(1))
 
 
 def _promise(

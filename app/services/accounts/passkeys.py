@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import func, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -20,6 +19,7 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_
 from app.domain.values.inputs import Seen, require_unchanged
 from app.domain.values.text_rules import line_problem
 from app.models import PasskeyRecord, ShopRecord, UserRecord
+from app.models.record import insert_into
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.second_factors import NewPasskey, PasskeyOwner, PasskeyRefused
@@ -258,8 +258,7 @@ def _store(
         "device": device_of(actor.user_agent)[:_MAX_DEVICE_LENGTH],
         "created_at": now,
     }
-    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
-    new = dialect.insert(PasskeyRecord).values(row).on_conflict_do_nothing()
+    new = insert_into(session, PasskeyRecord).values(row).on_conflict_do_nothing()
     if session.scalar(new.returning(PasskeyRecord.id)) is None:
         raise Refused(_TAKEN)
 

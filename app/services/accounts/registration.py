@@ -166,7 +166,6 @@ def _register(ports: Ports, actor: Actor, new: NewAccount, work: _Work) -> None:
 def _create(
     ports: Ports, actor: Actor, session: Session, shop: ShopRecord, new: NewAccount, work: _Work
 ) -> UserRecord:
-    now = ports.clock.now()
     user = UserRecord(
         email=new.email,
         password_hash=work.password_hash,
@@ -174,10 +173,6 @@ def _create(
         last_name=new.last_name,
         public_metadata=dict(new.metadata),
         language_code=present(new.language_code, shop.default_language),
-        is_confirmed=False,
-        is_active=True,
-        date_joined=now,
-        updated_at=now,
     )
     add_registered(ports, actor, session, user)
     if shop.enable_account_confirmation_by_email:

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, bindparam, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -15,7 +14,7 @@ from app.domain.events import EVENTS, Event, EventType, LinkRequested, Occurrenc
 from app.domain.keys import OUTBOX_EVENT
 from app.domain.values.times import FAULT_DELAYS, delay_before
 from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
-from app.models.record import UtcDateTime
+from app.models.record import UtcDateTime, insert_into
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.services.authorization.register import building_block, internal
@@ -95,8 +94,7 @@ def insert_deliveries(
     rows = [_row(ports, delivery, now) for delivery in deliveries if delivery.webhook_id in alive]
     if not rows:
         return
-    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
-    insert = dialect.insert(DeliveryRecord)
+    insert = insert_into(session, DeliveryRecord)
     statement = insert.on_conflict_do_update(
         index_elements=[DeliveryRecord.note_id, DeliveryRecord.webhook_id],
         set_={name: insert.excluded[name] for name in _MADE},

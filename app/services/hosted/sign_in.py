@@ -103,17 +103,10 @@ def sign_in_hosted_with_password(
 
 
 @input_decides
-def ask_for_hosted_code(ports: Ports, actor: Actor, *, email: str) -> EmailCodeChallenge:
-    """Ask for a code by email; the same for every email, as ``request_email_code``."""
-    require_offered(ports, "email_code_login")
-    return ask_for_code(ports, actor, email, PendingSession(place=_HERE))
-
-
-@input_decides
-def register_hosted_with_code(
-    ports: Ports, actor: Actor, *, email: str, account: AccountByCode
+def ask_for_hosted_code(
+    ports: Ports, actor: Actor, *, email: str, account: AccountByCode | None = None
 ) -> EmailCodeChallenge:
-    """Ask for a code by email that makes ``account`` if none has the email, else signs in.
+    """Ask for a code by email, which makes ``account`` if none has the email.
 
     The same for every email. Refuses as ``request_email_code``, and INVALID on ``firstName`` and
     ``lastName``.

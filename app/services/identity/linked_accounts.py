@@ -49,7 +49,7 @@ from app.services.identity.provider_assertions import (
     lock_settings,
     waiting_problem,
 )
-from app.services.identity.users import confirm_email, has_email, load_user, make_staff
+from app.services.identity.users import confirm_email, find_owner, has_email, load_user, make_staff
 from app.services.outbox.publisher import add_event
 from app.services.outbox.security_notices import notify_email_change
 
@@ -104,7 +104,7 @@ def update_from_provider(
         "last_name": person.last_name or user.last_name,
     }
     if person.is_verified:
-        if person.email != user.email and not _is_taken(session, person.email, user.id):
+        if person.email != user.email and find_owner(session, person.email, but=user.id) is None:
             details["email"] = person.email
         if details.get("email", user.email) == person.email:
             identity.is_verified = True
@@ -167,11 +167,6 @@ def _record(
     """Record what signing in with ``provider`` changed of an account, with its name."""
     named = replace(change, after={**change.after, "provider": provider.name})
     record(ports, _author(actor, user), session, named)
-
-
-def _is_taken(session: Session, email: str, user_id: int) -> bool:
-    others = select(UserRecord.id).where(has_email(email), UserRecord.id != user_id)
-    return session.scalar(others.limit(1)) is not None
 
 
 _NAMELESS = Problem("INVALID", "The identity provider didn't return an email.")

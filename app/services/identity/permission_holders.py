@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Select, delete, func, or_, select, union
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.staff import unmanageable_problem
@@ -30,6 +29,7 @@ from app.models import (
     UserRecord,
 )
 from app.models.json_arrays import json_array_text
+from app.models.record import insert_into
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import building_block, staff_only
@@ -120,9 +120,8 @@ def join(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> No
     rows = [{"user_id": user, "group_id": key} for user in sorted(set(users)) for key in groups]
     if not rows:
         return
-    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
     session.flush()
-    session.execute(dialect.insert(GroupMemberRecord).on_conflict_do_nothing(), rows)
+    session.execute(insert_into(session, GroupMemberRecord).on_conflict_do_nothing(), rows)
 
 
 @building_block

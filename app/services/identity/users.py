@@ -81,6 +81,15 @@ def has_email(email: str) -> ColumnElement[bool]:
 
 
 @building_block
+def find_owner(session: Session, email: str, *, but: int | None = None) -> int | None:
+    """Return the key of a user, other than ``but``, who has that email in any spelling."""
+    owners = select(UserRecord.id).where(has_email(email))
+    if but is not None:
+        owners = owners.where(UserRecord.id != but)
+    return session.scalar(owners.limit(1))
+
+
+@building_block
 def find_user_by_key(session: Session, user_id: int) -> User:
     """The person with that key; refuses NOT_FOUND on ``id``."""
     row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one_or_none()
@@ -163,7 +172,12 @@ def require_reached_channels(actor: Actor, user: User, field: str = "id") -> Non
 
 @building_block
 def add_registered(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
-    """Store ``user``, a customer who registered, and note it as an event and in the audit log."""
+    """Store ``user``, a customer who registered now, with an event and an audit entry.
+
+    Their email isn't confirmed yet.
+    """
+    user.is_confirmed, user.is_active = False, True
+    user.date_joined = user.updated_at = ports.clock.now()
     session.add(user)
     session.flush()
     add_event(ports, actor, session, CustomerCreated(user.id))

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, delete, false, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.apps.apps import DEFAULT_OVERLAP, overlap_problem
@@ -38,6 +37,7 @@ from app.models import (
     OAuthUseRecord,
     SessionRecord,
 )
+from app.models.record import insert_into
 from app.ports import NamedRow, Ports, ReadSession
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, requires_person
@@ -330,8 +330,7 @@ def note_use(
     )
     if user_id is None:
         return
-    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
-    insert = dialect.insert(OAuthUseRecord)
+    insert = insert_into(session, OAuthUseRecord)
     session.execute(
         insert.values(client_id=client.id, user_id=user_id, used_at=now).on_conflict_do_update(
             index_elements=[OAuthUseRecord.client_id, OAuthUseRecord.user_id],

@@ -47,8 +47,8 @@ from app.services.identity.permission_holders import join, lock_grants
 from app.services.identity.stored_metadata import Pairs, save_sent_metadata
 from app.services.identity.users import (
     confirm_email,
+    find_owner,
     find_user_by_key,
-    has_email,
     load_user,
     require_manage_permission,
     require_manageable,
@@ -159,7 +159,7 @@ def store_user(
     ``hashed`` is the password's hash, ``None`` without a password. The email must be normalized;
     refuses UNIQUE on ``email`` and ``externalReference``, and as ``save_sent_metadata`` does.
     """
-    if is_taken(session, new.email):
+    if find_owner(session, new.email) is not None:
         raise Refused(UNIQUE)
     if new.external_reference:
         require_free_reference(session, new.external_reference)
@@ -208,12 +208,6 @@ def store_user(
 
 
 @building_block
-def is_taken(session: Session, email: str) -> bool:
-    """Whether a user has that email, in any spelling."""
-    return session.scalar(select(UserRecord.id).where(has_email(email)).limit(1)) is not None
-
-
-@building_block
 def require_free_reference(session: Session, external_reference: str) -> None:
     """Refuse UNIQUE on ``externalReference`` if a user has it."""
     taken = select(UserRecord.id).where(UserRecord.external_reference == external_reference)
@@ -229,7 +223,7 @@ def emails_unique(ports: Ports, email: str, external_reference: str = "") -> Ite
         yield
     except IntegrityError:
         with ports.database.reading() as session:
-            if is_taken(session, email):
+            if find_owner(session, email) is not None:
                 raise Refused(UNIQUE) from None
             if external_reference:
                 require_free_reference(session, external_reference)
@@ -386,8 +380,7 @@ def _new_email(user: UserRecord, details: Details) -> str | Absent:
 
 
 def _require_free(session: Session, email: str, user_id: int) -> None:
-    others = select(UserRecord.id).where(has_email(email), UserRecord.id != user_id)
-    if session.scalar(others.limit(1)) is not None:
+    if find_owner(session, email, but=user_id) is not None:
         raise Refused(UNIQUE)
 
 

@@ -40,7 +40,7 @@ from app.services.authorization.rate_limits import within_rate
 from app.services.authorization.register import building_block, input_decides
 from app.services.authorization.session_rights import switches_of
 from app.services.authorization.shop_state import load_shop_state
-from app.services.identity.users import add_registered, has_email, prove_email, stored_email
+from app.services.identity.users import add_registered, find_owner, prove_email, stored_email
 from app.services.outbox.publisher import add_mail
 from app.services.second_factors.challenges import PendingSession
 from app.services.sign_in.login_throttle import attempt
@@ -261,21 +261,14 @@ def _make_account(
 
     Refuses INVALID on ``challenge`` if another account got the email since: another code signs in.
     """
-    if (
-        not found.new_account
-        or session.scalar(select(UserRecord.id).where(has_email(found.email))) is not None
-    ):
+    if not found.new_account or find_owner(session, found.email) is not None:
         raise Refused(_ENDED)
-    new, now = _new_account(found), ports.clock.now()
+    new = _new_account(found)
     user = UserRecord(
         email=found.email,
         first_name=new.first_name,
         last_name=new.last_name,
         language_code=new.language_code or shop.default_language,
-        is_confirmed=False,
-        is_active=True,
-        date_joined=now,
-        updated_at=now,
     )
     try:
         add_registered(ports, actor, session, user)

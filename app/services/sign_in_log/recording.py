@@ -10,7 +10,6 @@ from datetime import timedelta
 from functools import partial
 
 from sqlalchemy import case, delete, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.audit import SecurityEvent
@@ -28,6 +27,7 @@ from app.domain.sign_in.sign_in_log import (
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.installation import Unreachable
 from app.models import KnownDeviceRecord, SignInEventRecord, UserRecord
+from app.models.record import insert_into
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.monitoring import SIGN_INS
@@ -65,9 +65,8 @@ def _add(ports: Ports, actor: Actor, session: Session, user_id: int) -> bool:
     now = ports.clock.now()
     device = device_of(actor.user_agent[:_MAX_USER_AGENT_LENGTH])
     key = _key(user_id, device, actor.address or "")
-    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
     added = session.scalar(
-        dialect.insert(KnownDeviceRecord)
+        insert_into(session, KnownDeviceRecord)
         .values(**key, first_used_at=now, last_used_at=now)
         .on_conflict_do_nothing()
         .returning(KnownDeviceRecord.user_id)
