@@ -2,11 +2,9 @@
 
 The layers, top to bottom; each may use those below it and none above it or next to it:
 
-- ``factory``   builds the Flask application out of ports and settings; ``operations`` runs the
-  worker and the listener for health and metrics
-- ``wiring``    the one place that chooses which adapter stands behind each port
-- ``settings``  the only reader of the environment; ``setting_values`` says what its texts mean
-- edges         ``graphql``, ``console``, ``endpoints``, ``forward_auth``, ``remote``,
+- ``composition``  what a process is made of: the Flask application, the adapters behind the
+  ports, the settings
+- edges         ``graphql``, ``console``, ``hosted``, ``endpoints``, ``oauth``, ``remote``,
   ``worker``, ``commands``: read the input, call one use case, show
   the result; and ``adapters``: the outside world
 - ``web``       what the HTTP edges share: who calls, from where, and the headers of an answer
@@ -21,20 +19,20 @@ from importlib import import_module
 from typing import Any
 
 _MODULES = {
-    "create_app": "app.factory",
-    "create_server": "app.factory",
-    "run_worker": "app.operations",
-    "run_operations": "app.operations",
-    "connect_installation": "app.wiring",
-    "connect_remote_access": "app.wiring",
-    "choose_installation": "app.settings",
-    "prepare_trial": "app.settings",
-    "leave_settings_to_files": "app.settings",
-    "load_application_from": "app.settings",
-    "load_settings": "app.settings",
+    "create_app": "app.composition.factory",
+    "create_server": "app.composition.factory",
+    "run_worker": "app.composition.operations",
+    "run_operations": "app.composition.operations",
+    "connect_installation": "app.composition.wiring",
+    "connect_remote_access": "app.composition.wiring",
+    "choose_installation": "app.composition.settings",
+    "prepare_trial": "app.composition.settings",
+    "leave_settings_to_files": "app.composition.settings",
+    "load_application_from": "app.composition.settings",
+    "load_settings": "app.composition.settings",
     "log_wrong_settings": "app.web.logs",
-    "service_manager": "app.settings",
-    "unexpected_settings_files": "app.settings",
+    "service_manager": "app.composition.settings",
+    "unexpected_settings_files": "app.composition.settings",
 }
 
 

@@ -18,14 +18,14 @@ from threading import Event, Thread
 
 from sqlalchemy import func, select, update
 
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import ProductUpdated
 from app.models import DeliveryRecord, OutboxEventRecord, ProductRecord
 from app.ports import Ports
 from app.services.outbox.publisher import add_event
-from app.settings import Settings
-from app.wiring import connect
 from benchmarks import load_client, paths, servers
 from benchmarks.neighbours import BusyMachine, undisturbed
 from benchmarks.receiver import receiver

@@ -16,10 +16,12 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from app.adapters.database.migrations import upgrade
+from app.composition.factory import create_app
+from app.composition.settings import DEFAULT_DATABASE_URL, Settings, load_settings
+from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.sign_in.sign_in_log import AccountType, SignInMethod, SignInReason
-from app.factory import create_app
 from app.models import (
     AppRecord,
     AppTokenRecord,
@@ -33,8 +35,6 @@ from app.models import (
 from app.models.record import Record
 from app.ports import Ports
 from app.services.demo.shop import fill_shop
-from app.settings import DEFAULT_DATABASE_URL, Settings, load_settings
-from app.wiring import connect
 from benchmarks.large_dataset import CUSTOMERS, ISSUER, Make, add_large_dataset, add_rows
 from tests.browser.pages import page_addresses
 from tests.builders.people import PASSWORD, make_user

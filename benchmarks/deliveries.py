@@ -18,15 +18,15 @@ from threading import Event, Thread
 from sqlalchemy import func, insert, select
 
 from app.adapters.database.migrations import upgrade
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.keys import ring
 from app.services.webhooks.stored_webhooks import encrypted_secret
-from app.settings import Settings
 from app.web.logs import set_up_logs
-from app.wiring import connect
-from app.worker import run
+from app.worker.threads import run_tasks
 from benchmarks import servers
 from benchmarks.receiver import receiver
 from benchmarks.report import Report, Row
@@ -106,7 +106,7 @@ def _work(url: str, target: str, signed: Signed, results: "Connection[Delivered,
     _fill(ports, target, signed)
     signatures = _signatures(ports)
     stop, started_at, used = Event(), time.perf_counter(), _processor()
-    worker = Thread(target=run, args=(ports, stop))
+    worker = Thread(target=run_tasks, args=(ports, stop))
     worker.start()
     while _count(ports, DeliveryStatus.PENDING):
         time.sleep(0.2)

@@ -18,6 +18,8 @@ import psycopg
 from sqlalchemy import delete, func, select, text
 
 from app.adapters.database.migrations import upgrade
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.models import DeliveryRecord, OutboxEventRecord
@@ -26,8 +28,6 @@ from app.services.commerce.products import ProductInput, update_product
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.sending import send_deliveries
-from app.settings import Settings
-from app.wiring import connect
 from benchmarks import servers
 from benchmarks.cpu_time import processor_seconds
 from benchmarks.delivery_history import multiply

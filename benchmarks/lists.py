@@ -11,13 +11,13 @@ import psycopg
 from sqlalchemy import make_url
 
 from app.adapters.database.migrations import upgrade
+from app.composition.settings import DEFAULT_DATABASE_URL, Settings, load_settings
+from app.composition.wiring import connect
 from app.domain.accounts.search import UserFilter, UserSort, words_of
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.pages import PageRequest
 from app.ports import Ports
 from app.services.people.directory import list_customers
-from app.settings import DEFAULT_DATABASE_URL, Settings, load_settings
-from app.wiring import connect
 
 PEOPLE = 1_000_000
 GOAL = 20.0

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from app.adapters.database.migrations import upgrade
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
@@ -12,8 +14,6 @@ from app.domain.shop.settings import ShopUpdate
 from app.ports import Ports
 from app.services.oauth.grants import Granted
 from app.services.shop.settings import update_shop
-from app.settings import Settings
-from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.oauth import Registered, grant, make_client
 from tests.builders.orders import make_order

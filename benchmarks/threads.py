@@ -17,7 +17,7 @@ from statistics import median
 from werkzeug.test import EnvironBuilder
 
 from app import create_app
-from app.settings import Settings
+from app.composition.settings import Settings
 from benchmarks import paths, servers
 from benchmarks.imports import empty_database
 from benchmarks.shop import BenchShop

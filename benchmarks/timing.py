@@ -24,14 +24,14 @@ import psycopg
 from sqlalchemy.orm import Session
 
 from app.adapters.database.migrations import upgrade
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR
 from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.shop.settings import ShopUpdate
 from app.models import ImportedPasswordRecord, ImportRecord, UserRecord
 from app.ports import Ports
 from app.services.shop.settings import update_shop
-from app.settings import Settings
-from app.wiring import connect
 from benchmarks import load_client, servers
 from tests.builders.people import PASSWORD, sign_in
 from tests.servers.run import server_url, shared_directory

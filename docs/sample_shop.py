@@ -8,6 +8,8 @@ from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.accounts.addresses import AddressChange, DefaultAddresses
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
@@ -20,8 +22,6 @@ from app.services.commerce.products import ProductInput, create_product
 from app.services.people.customers import NewCustomer, create_customer
 from app.services.people.groups import NewGroup, create_group
 from app.services.people.staff import NewStaff, create_staff
-from app.settings import Settings
-from app.wiring import connect
 
 SHOP = "https://shop.example.com"
 API_URL = f"{SHOP}/graphql/"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.settings import load_settings
+from app.composition.settings import load_settings
 from docs.parts import table
 
 SOURCE = Path(__file__).parents[1] / ".env.example"

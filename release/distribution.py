@@ -3,7 +3,7 @@
 Its wheel has one top-level package, ``latchkey``, so that nothing of it can stand in the way of a
 module ``app`` or ``cli`` of another program. One rule makes it: ``app``, ``migrations``,
 ``cli.py`` and ``wsgi.py`` move into ``latchkey``, and each import of them, and each string that is
-the dotted name of one of their modules (``"app.factory"``, ``"app.commands.serve:command"``),
+the dotted name of one of their modules (``"app.models"``, ``"app.commands.serve:command"``),
 begins with ``latchkey.``. Everything else is copied byte for byte; translations are compiled.
 """
 

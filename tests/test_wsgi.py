@@ -14,12 +14,12 @@ HEAVY = ("sqlalchemy", "alembic", "graphql", "graphene", "structlog", "psycopg",
 
 NEEDS = """
 import sys, threading, app
-from app.settings import load_settings
-from app.wiring import connect
+from app.composition.settings import load_settings
+from app.composition.wiring import connect
 stop = threading.Event()
 stop.set()
 app.run_worker(stop, serves_operations=True)
-print(*(name in sys.modules for name in ("app.worker", "app.console", "wtforms", "alembic",
+print(*(name in sys.modules for name in ("app.worker.threads", "app.console", "wtforms", "alembic",
         "app.graphql.schema", "graphene", "babel")))
 schema = connect(load_settings()).schema
 print(bool(schema.newest() and schema.current() is None), "alembic" in sys.modules)

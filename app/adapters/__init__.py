@@ -1,1 +1,1 @@
-"""The outside world: what stands behind each port. ``app.wiring`` alone chooses among them."""
+"""The outside world: what stands behind each port; ``app.composition.wiring`` chooses."""

@@ -9,12 +9,12 @@ from pathlib import Path
 import psycopg
 
 from app.adapters.database.migrations import upgrade
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.authorization.actor import anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.ports import Ports
-from app.settings import Settings
-from app.wiring import connect
 from benchmarks.cluster.hosts import PORTS, Host
 from benchmarks.cluster.network import Network, open_network
 from benchmarks.cluster.receiver import Receiver, running_receiver

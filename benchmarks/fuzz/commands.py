@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 import cli
 from app.adapters.database.migrations import upgrade
+from app.composition.settings import Settings
+from app.composition.wiring import connect, make_installation
 from app.domain.authorization.actor import OPERATOR
 from app.services.demo.shop import fill_shop
-from app.settings import Settings
 from app.web.installation import install
-from app.wiring import connect, make_installation
 from benchmarks.fuzz.findings import Attempt, Findings
 from benchmarks.fuzz.shop import SECRET
 from benchmarks.fuzz.values import encodable, numbers, texts

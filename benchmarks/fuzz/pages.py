@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from app.factory import create_app
+from app.composition.factory import create_app
 from benchmarks.fuzz.client import Answer, Client, Request
 from benchmarks.fuzz.shop import EMAIL
 from benchmarks.fuzz.values import moments, numbers, texts

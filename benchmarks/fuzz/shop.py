@@ -14,13 +14,13 @@ from pathlib import Path
 from sqlalchemy import select, update
 
 from app.adapters.database.migrations import upgrade
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.models import ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.demo.shop import fill_shop
-from app.settings import Settings
-from app.wiring import connect
 from benchmarks.servers import ROOT, Server, free_port
 from tests.builders.apps import make_app
 from tests.builders.people import PASSWORD, make_user, sign_in

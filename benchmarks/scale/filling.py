@@ -15,11 +15,11 @@ import psycopg
 from psycopg import sql
 
 from app.adapters.database.migrations import upgrade
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.accounts.search import fold, words_of
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
-from app.settings import Settings
-from app.wiring import connect
 from benchmarks.scale.row_statements import GROUPS
 from benchmarks.shop import subscribe
 from tests.builders.apps import make_app

@@ -9,9 +9,9 @@ from random import Random
 
 from sqlalchemy import insert
 
+from app.composition.settings import Settings
 from app.domain.authorization.actor import Actor, anonymous
 from app.models import UserRecord
-from app.settings import Settings
 from benchmarks.shop import BenchShop, subscribe
 from tests.builders.people import make_user, sign_in
 

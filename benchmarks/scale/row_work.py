@@ -11,10 +11,12 @@ from sqlalchemy import select, update
 from typing_extensions import override
 
 from app.adapters.keys.passwords import Argon2Hasher
+from app.composition.factory import create_app
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.accounts.search import UserFilter, UserSort
 from app.domain.authorization.actor import OPERATOR, WORKER, SessionOrigin
 from app.domain.values.pages import Page, PageRequest
-from app.factory import create_app
 from app.models import SessionRecord, UserRecord, WebhookRecord
 from app.ports import NamedRow
 from app.ports.passwords import Match
@@ -37,8 +39,6 @@ from app.services.sign_in.password_login import create_token, sign_in_with_passw
 from app.services.sign_in.sessions import OpenedSession
 from app.services.sign_in.tokens import sign_access
 from app.services.sign_in_log.events import list_sign_ins
-from app.settings import Settings
-from app.wiring import connect
 from benchmarks.paths import ME
 from benchmarks.scale.filling import ADMIN, PRODUCTS, WEBHOOKS
 from tests.builders.people import NOBODY, PASSWORD, actor_of

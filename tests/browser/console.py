@@ -10,13 +10,13 @@ import requests
 from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import WORKER, SessionOrigin
-from app.factory import create_app
 from app.models import SessionRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.sending import send_deliveries
-from app.settings import Settings
 from tests.console.staff_client import ConsoleClient
 from tests.fixtures.flask_app import served
 

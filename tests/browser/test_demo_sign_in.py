@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from app.adapters.system import SystemClock
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR
 from app.services.demo.identity_provider import set_up_demo_provider
 from app.services.outbox.base_url import save_base_url
-from app.settings import Settings
-from app.wiring import connect
 from tests.browser.console import RunningShop, close_pages, running
 from tests.browser.demo import demo_file
 from tests.fixtures.ports import fake_ports

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
-from app.factory import create_app
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.graphql.server import endpoint
-from app.settings import Settings
 from tests.browser.console import close_pages
 from tests.builders.people import make_user, sign_in
 from tests.fakes.clock import FakeClock

@@ -1,7 +1,7 @@
 """The limits of an installation without any settings."""
 
+from app.composition.settings import Settings
 from app.graphql.server.limits import Limits
-from app.settings import Settings
 
 
 def default_limits() -> Limits:

@@ -12,9 +12,9 @@ import pytest
 import requests
 from sqlalchemy import select
 
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.models import UserRecord
-from app.settings import Settings
-from app.wiring import connect
 from tests.builders.people import make_user
 from tests.servers.forked_commands import running_command
 from tests.servers.provider import node

@@ -11,9 +11,9 @@ from authlib.integrations.flask_client import OAuth
 from flask import Flask, redirect, session, url_for
 from werkzeug import Response
 
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.oauth import DEFAULT_SCOPES, OFFLINE
-from app.settings import Settings
-from app.wiring import connect
 from tests.builders.oauth import Registered, make_client
 from tests.builders.shop import configure_shop
 from tests.clients.conftest import CUSTOMER, PASSWORD, Shop, talk_to_client

@@ -1,7 +1,7 @@
 """A program finishes sign-ins with a second factor, as the guide shows it."""
 
-from app.settings import Settings
-from app.wiring import connect
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import make_user
 from tests.builders.second_factors import make_authenticator_app, make_recovery_codes

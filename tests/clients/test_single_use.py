@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.models import SessionRecord
 from app.services.sign_in.tokens import GRACE
-from app.settings import Settings
-from app.wiring import connect
 from tests.clients.api_session import ApiSession
 from tests.clients.conftest import (
     CUSTOMER,

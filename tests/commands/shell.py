@@ -7,10 +7,10 @@ from click.testing import Result
 from flask import Flask
 
 import cli
+from app.composition.settings import Settings
+from app.composition.wiring import make_installation
 from app.ports import Ports
-from app.settings import Settings
 from app.web.installation import REMOTE_EXTENSION, RemoteAccess, install
-from app.wiring import make_installation
 
 
 def run(

@@ -11,6 +11,8 @@ import cli
 from app.commands.terminal.command import Command, Group
 from app.commands.terminal.exit_codes import Exit, failure_of
 from app.commands.terminal.options import FilePath
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
 from app.domain.values.installation import (
     VERSION,
@@ -21,8 +23,6 @@ from app.domain.values.installation import (
 )
 from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
-from app.settings import Settings
-from app.wiring import connect
 from docs.commands import entries
 from tests.commands.shell import run, run_json
 from tests.house.phrases import matches, read_phrases

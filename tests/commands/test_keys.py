@@ -10,12 +10,12 @@ from flask import Flask
 
 from app.adapters.keys.signing_keys import RsaKeyStore
 from app.commands.keys import command
+from app.composition.settings import Settings
+from app.composition.wiring import make_installation
 from app.domain.authorization.actor import OPERATOR
 from app.ports import Ports
 from app.services.keys import list_keys, ring
-from app.settings import Settings
 from app.web.installation import install
-from app.wiring import make_installation
 from tests.builders.people import make_user, sign_in
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET

@@ -10,14 +10,14 @@ import pytest
 
 from app import settings as settings_module
 from app.commands.terminal.output import as_called
-from app.domain.values.installation import VERSION
-from app.settings import (
+from app.composition.settings import (
     SettingsError,
     choose_installation,
     load_settings,
     prepare_trial,
     settings_files,
 )
+from app.domain.values.installation import VERSION
 from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS, Installation
 from tests.commands.terminal import run_in_terminal
 from tests.fakes.keys import SECRET

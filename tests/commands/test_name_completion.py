@@ -12,12 +12,12 @@ from flask.cli import FlaskGroup, ScriptInfo
 
 import cli
 from app.commands.name_completion import MAX_ITEMS
+from app.composition.settings import Settings
+from app.composition.wiring import connect, make_installation
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.settings import Settings
 from app.web.installation import install
-from app.wiring import connect, make_installation
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_staff, make_user
 from tests.builders.webhooks import make_webhook

@@ -10,10 +10,10 @@ from flask import Flask
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
-from app.factory import create_app
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.people import make_staff, make_user
 from tests.console.populated_shop import populate
 from tests.console.staff_client import ConsoleClient

@@ -8,14 +8,14 @@ from html import unescape
 import pytest
 
 from app.adapters.activity import SqlActivity
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate, TrafficKind, bucket_of
-from app.factory import create_app
 from app.models import SessionRecord, TrafficRecord
 from app.ports import Ports
 from app.services.shop.settings import show_settings, update_shop
-from app.settings import Settings
 from tests.builders.people import change_user, make_staff, make_user, sign_in
 from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.shop import set_mode

@@ -7,10 +7,10 @@ from urllib.parse import urljoin
 
 import pytest
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.console.frame import assets
-from app.factory import create_app
 from app.ports import Ports
-from app.settings import Settings
 
 FILES = ("inter-latin-wght-normal.woff2", "inter-latin-ext-wght-normal.woff2")
 

@@ -14,16 +14,16 @@ from sqlalchemy import Select, update
 from typing_extensions import override
 
 from app.adapters.system import SystemClock
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.console.frame.formatting import milliseconds, percent
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.installation import DatabaseUnavailable
-from app.factory import create_app
 from app.models import ForwardingRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.deliveries.attempt_results import FAILING_REASON
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
-from app.settings import Settings
 from app.web.installation import install, installation_of
 from tests.browser.demo import demo_file
 from tests.builders.apps import make_app

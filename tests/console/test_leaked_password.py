@@ -6,9 +6,9 @@ import pytest
 from typing_extensions import override
 
 from app.adapters.keys.passwords import ZxcvbnStrength
-from app.factory import create_app
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.people import PASSWORD, change_user, make_staff, make_user
 from tests.builders.second_factors import one_time_code
 from tests.console.conftest import Statements

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from app.console import view
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.console.frame import navigation, parts, session
 from app.console.lists import filters, list_page
+from app.console.overview import pages
 from app.domain.accounts.search import UserFilter
 from app.domain.accounts.users import User
 from app.domain.values.pages import Page, PageRequest
-from app.factory import create_app
 from app.ports import Ports
 from app.services.people.directory import list_customers
-from app.settings import Settings
 from tests.builders.people import make_user
 from tests.console.list_cells import active_filters
 from tests.console.staff_client import ConsoleClient
@@ -45,7 +45,7 @@ def console(shop: Ports, monkeypatch: pytest.MonkeyPatch) -> ConsoleClient:
     assert found is not None
     names = {**NAMES, "__name__": "newcomers"}
     exec(found[1], names)  # noqa: S102 - the example that we wrote
-    monkeypatch.setattr(view, "PAGES", (*view.PAGES, names["blueprint"]))
+    monkeypatch.setattr(pages, "PAGES", (*pages.PAGES, names["blueprint"]))
     make_user(shop, "admin@example.com", is_superuser=True)
     client = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
     client.enter("admin@example.com")

@@ -7,13 +7,13 @@ from datetime import timedelta
 
 import pytest
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
-from app.factory import create_app
 from app.ports import Ports
 from app.services.deliveries.fanout import fan_out_events
 from app.services.mails.sending import send_due_mail
-from app.settings import Settings
 from tests.builders.app_mail import CLARA, make_mailing_shop
 from tests.builders.deliveries import work_off
 from tests.builders.mails import make_mail, make_waiting_mail, stored_mails

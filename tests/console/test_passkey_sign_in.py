@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.shop.settings import PasswordLoginMode
-from app.factory import create_app
 from app.ports import Ports
 from app.services.sign_in.passkey_sign_in import challenge_passkey
-from app.settings import Settings
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import NOBODY, make_staff, make_user, sessions_of
 from tests.builders.shop import set_mode

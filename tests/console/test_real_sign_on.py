@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 
 import pytest
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
-from app.factory import create_app
 from app.ports import Ports
 from app.services.shop.settings import show_settings
-from app.settings import Settings
 from tests.builders.people import make_staff, make_user
 from tests.builders.providers import user_called
 from tests.builders.second_factor_rule import require_second_factor

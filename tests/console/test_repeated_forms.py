@@ -14,12 +14,12 @@ from sqlalchemy import func, select
 from typing_extensions import override
 from werkzeug.test import TestResponse
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import WORKER
-from app.factory import create_app
 from app.models import FormAnswerRecord, SessionRecord
 from app.ports import Ports
 from app.services.operations.cleanup import clean_up
-from app.settings import Settings
 from app.web import sessions as page_sessions
 from tests.builders.people import PASSWORD, make_staff, make_user
 from tests.builders.second_factors import (

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, update
 
-from app.console.view import OPEN, WORTHLESS_TOO
+from app.console.overview.pages import OPEN, WORTHLESS_TOO
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode
 from app.models import (

@@ -6,14 +6,14 @@ from typing import cast
 import pytest
 from sqlalchemy import delete
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
-from app.factory import create_app
 from app.models import SessionRecord
 from app.ports import Ports
 from app.services.shop.settings import update_shop
-from app.settings import Settings
 from tests.builders.people import PASSWORD, change_user, make_staff, make_user, sessions_of
 from tests.builders.shop import configure_shop
 from tests.console.conftest import StaffConsole, Statements

@@ -7,11 +7,11 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
-from app.factory import create_app
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.people import PASSWORD, make_staff, sessions_of
 from tests.builders.providers import set_up
 from tests.builders.shop import configure_shop, set_mode

@@ -5,12 +5,12 @@ import re
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.values.ids import to_global_id
-from app.factory import create_app
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.outbox import mails
 from tests.builders.people import (
     PASSWORD,

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from app.adapters.queue.throttle_redis import connect_redis_throttle
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.console.security import throttle
 from app.domain.authorization.permissions import Permission
-from app.factory import create_app
 from app.models import ForwardingRecord
 from app.ports import Ports
-from app.settings import Settings
 from app.web.installation import install, installation_of
 from tests.builders.people import make_staff, make_user
 from tests.console.conftest import StaffConsole, Statements

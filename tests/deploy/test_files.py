@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from app.settings import Settings
+from app.composition.settings import Settings
 from tests.servers.certificates import certificate_for
 from tests.servers.run import ROOT
 

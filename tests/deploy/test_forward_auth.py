@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings, load_settings
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
-from app.factory import create_app
 from app.ports import Ports
 from app.services.sign_in.sessions import deactivate_all_tokens
-from app.settings import Settings, load_settings
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, make_user, sign_in
 from tests.fixtures.flask_app import served

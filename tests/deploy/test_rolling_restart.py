@@ -13,10 +13,10 @@ import pytest
 import requests
 from sqlalchemy import select
 
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.authorization.permissions import Permission
 from app.models import AppRecord
-from app.settings import Settings
-from app.wiring import connect
 from benchmarks.deployment.stack import start_nginx
 from tests.builders.people import make_staff, sign_in
 from tests.commands.real_installation import Installation, answers, end, wait_until

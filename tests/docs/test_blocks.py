@@ -11,8 +11,8 @@ import yaml
 from dotenv import dotenv_values
 from graphql import parse, validate
 
+from app.composition.settings import Settings
 from app.graphql.schema import schema
-from app.settings import Settings
 from docs.parts import with_files
 from tests.docs.blocks import Block, all_blocks, blocks_of, count_fences, pages, read_blocks
 from tests.docs.reader import json_texts

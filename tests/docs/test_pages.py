@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.settings import Settings
+from app.composition.settings import Settings
 from tests.docs.blocks import SHELL, blocks_of, pages
 from tests.docs.reader import Reader, shell
 from tests.imports.platform import platform_database

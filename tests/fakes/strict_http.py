@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 
+from app.adapters.deferred import deferred
 from app.adapters.http.guarded_http import GuardedHttp
-from app.deferred import deferred
 from app.ports import Database, Http
 from app.ports.http import HttpRequest, HttpResponse
 

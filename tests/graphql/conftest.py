@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.settings import Settings
+from app.composition.settings import Settings
+from app.composition.wiring import connect, make_installation
 from app.web.installation import Installation
-from app.wiring import connect, make_installation
 from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET

@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 from werkzeug.test import Client
 
+from app.composition.settings import Settings
+from app.composition.wiring import make_installation
 from app.graphql.schema import create_endpoint
 from app.ports import Ports
-from app.settings import Settings
-from app.wiring import make_installation
 from tests.builders.people import ADDRESS
 from tests.graphql.endpoint_client import Reply
 

@@ -14,6 +14,7 @@ from graphql import (
     is_required_argument,
 )
 
+from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.sales import OrderStatus
 from app.domain.values.ids import to_global_id
@@ -21,7 +22,6 @@ from app.graphql import unavailable
 from app.graphql.compatibility import FIELDS, INPUTS, Constant
 from app.graphql.schema import schema
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.orders import make_order
 from tests.builders.people import NOBODY, make_staff, sign_in
 from tests.builders.products import make_product, product_id

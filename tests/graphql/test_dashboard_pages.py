@@ -5,11 +5,11 @@ The wording is ours; the names are those that Saleor's dashboard selects on thes
 
 import pytest
 
+from app.composition.settings import Settings
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.apps import make_extension_app
 from tests.builders.orders import make_cart, make_order, order_id
 from tests.builders.people import make_group, make_staff, make_user, sign_in

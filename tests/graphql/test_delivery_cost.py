@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.apps import make_app
 from tests.builders.deliveries import store_attempt, store_deliveries
 from tests.builders.people import make_staff, make_user, sign_in

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from graphql import ObjectTypeDefinitionNode, build_schema, parse, print_ast
 
+from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.ids import to_global_id
@@ -14,7 +15,6 @@ from app.graphql.federation import ENTITIES, SHAREABLE, SPECIFICATION, subgraph_
 from app.graphql.schema import schema
 from app.graphql.unavailable import TYPES
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.addresses import make_address
 from tests.builders.apps import make_app
 from tests.builders.orders import make_order

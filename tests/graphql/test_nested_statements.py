@@ -17,6 +17,7 @@ from graphql import (
 )
 from sqlalchemy import update
 
+from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
@@ -24,7 +25,6 @@ from app.graphql import loaders
 from app.graphql.schema import schema
 from app.models import AppExtensionRecord, DeliveryRecord
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.addresses import make_address
 from tests.builders.apps import make_app, make_extension_app
 from tests.builders.deliveries import store_attempt

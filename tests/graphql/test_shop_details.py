@@ -2,9 +2,9 @@
 
 import pytest
 
+from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.orders import checkout_id, make_cart
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user, sign_in
 from tests.builders.products import make_product

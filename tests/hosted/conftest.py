@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask
 
-from app.factory import create_app
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.shop import configure_shop
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports

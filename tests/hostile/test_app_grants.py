@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.events import AccountSetPasswordRequested, CustomerUpdated, EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.webhooks import Saver
-from app.factory import create_app
 from app.models import WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
@@ -24,7 +25,6 @@ from app.services.outbox.publisher import add_event
 from app.services.webhooks.app_reach import WebhooksNotConfirmed
 from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
 from app.services.webhooks.stored_webhooks import read_saver
-from app.settings import Settings
 from tests.builders.apps import app_as_stored, make_app
 from tests.builders.audit import trail
 from tests.builders.deliveries import work_off

@@ -8,15 +8,15 @@ import pytest
 from sqlalchemy import update
 
 from app.adapters.mail.email_templates import JinjaEmailTemplates
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.console.frame.formatting import clock_element, day, exact, time_element, use_time_zone
 from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.mail import Mail, MailKind
-from app.factory import create_app
 from app.models import UserRecord
 from app.models.record import UtcDateTime, complete_metadata
 from app.ports import Ports
 from app.services.shop.settings import show_settings
-from app.settings import Settings
 from tests.builders.people import make_user, sign_in
 from tests.builders.shop import configure_shop, shop_settings
 from tests.commands.shell import run

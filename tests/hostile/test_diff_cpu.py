@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.line_diff import diff_lines
-from app.factory import create_app
 from app.models import DeliveryRecord
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff
 from tests.builders.products import make_product

@@ -16,11 +16,11 @@ from sqlalchemy import text
 from app.adapters.mail.mailer import FileMailer
 from app.adapters.queue.delivery_queue import SqliteQueue
 from app.adapters.system import FileProfiles
+from app.composition.settings import SettingsError, load_settings
+from app.composition.wiring import connect
 from app.domain.deliveries.deliveries import Batch
 from app.domain.mails.mail import RenderedMail
 from app.ports.instance import Profile
-from app.settings import SettingsError, load_settings
-from app.wiring import connect
 from tests.commands.real_installation import answers, at_a_terminal, end, wait_until
 from tests.fakes.keys import SECRET
 from tests.servers.free_ports import free_port

@@ -6,9 +6,9 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import Client
 
-from app.factory import create_app
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.ports import Ports
-from app.settings import Settings
 from app.web.headers import IDENTITY_HEADERS
 from tests.builders.people import change_user, make_staff, make_user, sign_in
 

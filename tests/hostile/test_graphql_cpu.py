@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import insert, select
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
+from app.composition.settings import Settings
+from app.composition.wiring import make_installation
 from app.graphql.schema import create_endpoint
 from app.models import ProductRecord
 from app.ports import Ports
-from app.settings import Settings
-from app.wiring import make_installation
 from tests.builders.people import ADDRESS
 from tests.builders.products import make_product
 from tests.fakes.clock import FakeClock

@@ -7,13 +7,13 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.rate_limits import HOSTED_FORM, RateLimitPolicy, parse_rates
 from app.domain.values.errors import TooManyRequests
-from app.factory import create_app
 from app.models import FormAnswerRecord
 from app.ports import Ports
-from app.settings import Settings
 from app.web.hosted_pages import own_target
 from tests.builders.people import PASSWORD, make_user
 from tests.builders.shop import close_storefront, set_mode

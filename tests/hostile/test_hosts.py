@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.composition.settings import SettingsError, load_settings
 from app.domain.authorization.actor import WORKER
 from app.domain.single_sign_on.providers import Provider
 from app.domain.urls.web_urls import is_same_origin, target_problem
@@ -11,7 +12,6 @@ from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
 from app.services.single_sign_on.sign_in import begin_sign_in
-from app.settings import SettingsError, load_settings
 from tests.builders.outbox import events, mails
 from tests.builders.people import NOBODY, make_user
 from tests.servers.own_provider import OwnProvider

@@ -9,9 +9,9 @@ import pytest
 from flask import Flask
 from werkzeug.test import run_wsgi_app
 
-from app.factory import create_app
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.people import ADDRESS
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports

@@ -17,9 +17,9 @@ from typing_extensions import override
 from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.routing import Rule
 
-from app.factory import create_app
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.ports import Ports
-from app.settings import Settings
 from tests.browser.pages import SAMPLES
 from tests.builders.people import PASSWORD
 from tests.console.populated_shop import ADMIN, open_console, populate

@@ -6,17 +6,17 @@ from dataclasses import replace
 import pytest
 
 from app.adapters.mail.mailer import SmtpMailer
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
-from app.factory import create_app
 from app.ports import Ports
 from app.services.accounts.password_resets import send_reset_link
 from app.services.accounts.registration import NewAccount, register_account
 from app.services.imports.exports import export_person
 from app.services.mails.sending import send_due_mail
 from app.services.people.staff import NewStaff, create_staff
-from app.settings import Settings
 from tests.builders.mails import stored_mails
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import make_staff, make_user

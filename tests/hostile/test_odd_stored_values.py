@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Column, String, Text
 
-from app.factory import create_app
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.models.record import Record
 from app.ports import Ports
-from app.settings import Settings
 from tests.console.populated_shop import ADMIN, open_console, populate
 from tests.fakes.clock import FakeClock
 from tests.fixtures.one_of_each import InTurn

@@ -10,15 +10,15 @@ import jwt
 import pytest
 from flask import Flask
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings, load_settings
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.oauth import DEFAULT_SCOPES, OFFLINE
 from app.domain.shop.settings import PasswordLoginMode
-from app.factory import create_app
 from app.oauth.protocol import DEVICE
 from app.ports import Ports
 from app.services.oauth.clients import ClientChange, update_client
 from app.services.oauth.devices import begin_device
-from app.settings import Settings, load_settings
 from tests.builders.apps import make_app
 from tests.builders.oauth import (
     CALLBACK,

@@ -7,10 +7,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.sign_in.rate_limits import PAGE_LIMITS, RateLimitPolicy, Rates, parse_rates
-from app.factory import create_app
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.people import make_staff
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
+from app.composition.settings import Settings
+from app.composition.wiring import make_installation
 from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.rate_limits import (
     API_LIMITS,
@@ -15,8 +17,6 @@ from app.domain.sign_in.rate_limits import (
 )
 from app.graphql.schema import create_endpoint, schema
 from app.ports import Ports
-from app.settings import Settings
-from app.wiring import make_installation
 from tests.builders.apps import make_app
 from tests.builders.images import png
 from tests.builders.people import ADDRESS, make_staff, make_user, sign_in

@@ -16,8 +16,8 @@ import pytest
 from typing_extensions import override
 
 from app.adapters.keys.passwords import Argon2Hasher
-from app.settings import Settings
-from app.wiring import connect
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from benchmarks.neighbours import family_seconds
 from tests.builders.apps import import_token, make_app
 from tests.builders.people import PASSWORD, make_user

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import func, insert, select
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import WORKER
 from app.domain.values.errors import TooManyRequests
-from app.factory import create_app
 from app.models import ResetRequestRecord
 from app.ports import Ports
 from app.services.accounts import password_resets as resets
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
-from app.settings import Settings
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user
 from tests.console.staff_client import ConsoleClient

@@ -2,10 +2,10 @@
 
 import pytest
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.console.frame.page_layout import own_path
-from app.factory import create_app
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.people import PASSWORD, make_staff
 from tests.console.staff_client import ConsoleClient
 

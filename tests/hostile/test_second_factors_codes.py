@@ -14,10 +14,11 @@ from graphql import GraphQLInputObjectType, GraphQLObjectType
 from sqlalchemy import delete, select, update
 from typing_extensions import override
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import Actor
 from app.domain.second_factors import RECOVERY_CODES, SecondFactorType
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
-from app.factory import create_app
 from app.graphql.schema import schema
 from app.models import AuthenticatorAppRecord, PasskeyRecord
 from app.ports import Ports
@@ -33,7 +34,6 @@ from app.services.accounts.authenticator_apps import (
 from app.services.accounts.passkeys import delete_passkey
 from app.services.second_factors.code_checks import check_code, replace_codes
 from app.services.second_factors.stored_factors import read_factors
-from app.settings import Settings
 from app.web.logs import set_up_logs
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user

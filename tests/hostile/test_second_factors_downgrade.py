@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from app.factory import create_app
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.ports import Ports
 from app.services.second_factors.stored_factors import read_factors
-from app.settings import Settings
 from tests.builders.people import PASSWORD, make_staff, sessions_of
 from tests.builders.second_factors import (
     make_authenticator_app,

@@ -7,11 +7,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Refused
-from app.factory import create_app
 from app.models import AuthenticatorAppRecord
 from app.ports import Ports
 from app.services.accounts.account_securing import SecuredAccount, secure_account
@@ -21,7 +22,6 @@ from app.services.identity.identify import identify
 from app.services.outbox.security_notices import notify
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.tokens import refresh_token
-from app.settings import Settings
 from tests.builders.links import link_for
 from tests.builders.outbox import mails
 from tests.builders.people import (

@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.apps.apps import JobStatus
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.factory import create_app
 from app.models import AppInstallationRecord, IdentityProviderRecord, SessionRecord
 from app.ports import Ports
 from app.services.apps.installation_requests import InstallationRequest, install_app
 from app.services.authorization.declarations import name_of
 from app.services.authorization.register import REGISTER
-from app.settings import Settings
 from tests.builders.oauth import make_client
 from tests.builders.people import PASSWORD
 from tests.builders.webhooks import make_delivery, make_webhook

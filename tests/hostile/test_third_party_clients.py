@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from app.composition.factory import create_app
+from app.composition.settings import load_settings
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import DEFAULT_SCOPES
 from app.domain.values.ids import to_global_id
-from app.factory import create_app
 from app.models import CheckoutRecord
 from app.ports import Ports
 from app.services.apps.app_changes import deactivate_app
@@ -16,7 +17,6 @@ from app.services.authorization.register import REGISTER, may
 from app.services.commerce.checkouts import LineInput, create_checkout
 from app.services.identity.identify import identify
 from app.services.oauth.userinfo import show_claims
-from app.settings import load_settings
 from tests.builders.addresses import make_address
 from tests.builders.oauth import grant, make_client
 from tests.builders.orders import make_cart, make_order

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.people import make_staff, sign_in
 from tests.builders.products import make_product
 from tests.fixtures.statements import recorded_statements, selects

@@ -4,12 +4,13 @@ The style check says the same, but can be told to look away on a line; this cann
 """
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 
 import pytest
 
-from tests.house.sources import application
+from tests.house.sources import ROOT, application
 
 pytestmark = pytest.mark.xdist_group("sources")
 
@@ -32,11 +33,25 @@ def test_only_the_clock_reads_the_time() -> None:
 
 
 def test_randomness_comes_from_an_adapter() -> None:
-    assert _uses(ROLLS_DICE, outside=("app/adapters/", "app/settings.py")) == []
+    assert _uses(ROLLS_DICE, outside=("app/adapters/", "app/composition/settings.py")) == []
 
 
 def test_only_the_settings_read_the_environment() -> None:
-    assert _uses(READS_THE_ENVIRONMENT, outside=("app/settings.py",)) == []
+    assert _uses(READS_THE_ENVIRONMENT, outside=("app/composition/settings.py",)) == []
+
+
+def test_import_contracts_name_rooms() -> None:
+    """A new file needs no line in pyproject.toml, unless it is a subject of one module."""
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    rooms = {
+        f"{container}.{room}"
+        for contract in tools["importlinter"]["contracts"]
+        for container in contract.get("containers", ())
+        for layer in contract["layers"]
+        for room in layer.split(" | ")
+    }
+    files = [room for room in rooms if not (ROOT / room.replace(".", "/")).is_dir()]
+    assert {room.rpartition(".")[0] for room in files} == {"app.services", "app.domain"}
 
 
 def test_imports_are_at_the_top_of_modules() -> None:

@@ -9,5 +9,7 @@ from tests.flakes.timed import timed_tests
 def test_tests_with_threads_clocks_and_processes_are_chosen() -> None:
     chosen = timed_tests()
     assert 100 < len(chosen) < 600
-    assert "tests/test_deferred.py::test_threads_that_come_at_once_get_one_adapter" in chosen
+    assert (
+        "tests/adapters/test_deferred.py::test_threads_that_come_at_once_get_one_adapter" in chosen
+    )
     assert not [test for test in chosen if test.startswith("tests/house/test_flakes.py")]

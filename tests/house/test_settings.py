@@ -5,7 +5,7 @@ from dataclasses import fields
 
 from dotenv import dotenv_values
 
-from app.settings import Settings, load_settings
+from app.composition.settings import Settings, load_settings
 from tests.house.sources import ROOT
 
 EXAMPLE = ROOT / ".env.example"

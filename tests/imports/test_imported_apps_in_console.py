@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.factory import create_app
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.people import make_user
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock

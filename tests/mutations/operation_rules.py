@@ -19,17 +19,17 @@ OPERATIONS = (
     ),
     Mutant(
         "No command works on a development database by accident",
-        "app/settings.py",
+        "app/composition/settings.py",
         "    _require_choice(files, environment)\n    return settings",
         "    return settings",
-        "test_settings.py",
+        "composition/test_settings.py",
     ),
     Mutant(
         "The process's environment wins over settings files",
-        "app/settings.py",
+        "app/composition/settings.py",
         "return {**installed, **written, **os.environ}",
         "return {**installed, **os.environ, **written}",
-        "test_settings.py",
+        "composition/test_settings.py",
     ),
     Mutant(
         "Doctor fails when no one can sign in",

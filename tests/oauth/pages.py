@@ -11,13 +11,13 @@ import requests
 from flask import Flask, Response, redirect
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.factory import create_app
 from app.oauth.endpoints import Consent, HostedPages, make_oauth
 from app.oauth.logout import Logout
 from app.ports import Ports
 from app.services.hosted.sessions import sign_out_of_hosted_pages
-from app.settings import Settings
 from tests.builders.oauth import CALLBACK, CHALLENGE, VERIFIER, Registered
 from tests.builders.people import actor_of
 from tests.fixtures.flask_app import served

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import requests
 
-from app.settings import Settings
-from app.wiring import connect
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from tests.builders.people import PASSWORD, make_user, sign_in
 from tests.commands.real_installation import Installation
 from tests.operations.test_metrics import Host, host, of, scrape, served_by, until

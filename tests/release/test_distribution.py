@@ -82,7 +82,7 @@ def test_installed_package_fills_a_shop_and_answers(installed: Path, tmp_path: P
         ("from app.models import User\n", "from latchkey.app.models import User\n"),
         ("import app as latchkey\n", "from latchkey import app as latchkey\n"),
         ("    \nimport cli\n", "    \nfrom latchkey import cli\n"),
-        ('x = "app.factory"\n', 'x = "latchkey.app.factory"\n'),
+        ('x = "app.composition.factory"\n', 'x = "latchkey.app.composition.factory"\n'),
         ('x = f"app.services.{name}"\n', 'x = f"latchkey.app.services.{name}"\n'),
         (
             'é = "ü"; x = "app.commands.db:command"\n',
@@ -101,7 +101,7 @@ def test_names_of_own_modules_alone_are_renamed(source: str, renamed: str) -> No
 
 
 @pytest.mark.parametrize(
-    "source", ["import app.models\n", "import cli, os\n", "x = 'app.factory'\n"]
+    "source", ["import app.models\n", "import cli, os\n", "x = 'app.composition.factory'\n"]
 )
 def test_what_cannot_be_renamed_stops_the_build(source: str) -> None:
     with pytest.raises(ValueError, match="line 1"):

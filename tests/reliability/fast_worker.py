@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Event
 
-from app.settings import load_settings
-from app.wiring import connect
-from app.worker import run
+from app.composition.settings import load_settings
+from app.composition.wiring import connect
+from app.worker.threads import run_tasks
 
 FAST_WORKER = "tests.reliability.fast_worker"
 """This module; its argument is the anchor of the clock."""
@@ -31,4 +31,4 @@ class FastClock:
 
 if __name__ == "__main__":
     clock = FastClock(float(sys.argv[1]))
-    run(replace(connect(load_settings()), clock=clock, database_clock=None), Event())
+    run_tasks(replace(connect(load_settings()), clock=clock, database_clock=None), Event())

@@ -11,13 +11,13 @@ from pathlib import Path
 import requests
 from sqlalchemy import func, select
 
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.models import DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
-from app.settings import Settings
-from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_webhook

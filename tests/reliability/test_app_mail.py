@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.authorization.permissions import Permission
 from app.models import OutboxMailRecord, ResetRequestRecord
 from app.ports import Ports
 from app.services.accounts.password_resets import request_password_reset
-from app.settings import Settings
-from app.wiring import connect
 from tests.builders.app_mail import LINK_EVENTS, PAGE
 from tests.builders.apps import make_app
 from tests.builders.people import NOBODY, make_user

@@ -8,6 +8,8 @@ from datetime import timedelta
 import pytest
 
 from app.adapters.system import SystemClock
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.models import DeliveryRecord
 from app.ports import Ports
@@ -15,8 +17,6 @@ from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.operations.background_work import read_backlog, record_heartbeat
 from app.services.sign_in.login_throttle import list_block_details
 from app.services.sign_in.tokens import refresh_token
-from app.settings import Settings
-from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, NOBODY, make_user, sign_in
 from tests.builders.tokens import claims_in

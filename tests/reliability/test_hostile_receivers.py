@@ -19,7 +19,8 @@ from app.domain.deliveries.deliveries import MAX_RESPONSE_SIZE
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import BATCH_SIZE, MAX_LEASES
-from app.worker import TASKS, run
+from app.worker.tasks import TASKS
+from app.worker.threads import run_tasks
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_webhook
 from tests.fakes.strict_http import LOOPBACK
@@ -121,7 +122,7 @@ def delivering(ports: Ports, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def _working(ports: Ports, released: Event) -> Iterator[None]:
     stop = Event()
     tasks = tuple(task for task in TASKS if task.name in ("dispatch", "deliveries"))
-    worker = Thread(target=run, args=(ports, stop, tasks))
+    worker = Thread(target=run_tasks, args=(ports, stop, tasks))
     worker.start()
     try:
         yield

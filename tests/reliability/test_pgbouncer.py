@@ -14,8 +14,8 @@ import pytest
 import requests
 from sqlalchemy import make_url
 
-from app.settings import Settings
-from app.wiring import connect
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from tests.builders.people import PASSWORD, make_user
 from tests.servers.free_ports import free_port
 from tests.servers.run import ROOT

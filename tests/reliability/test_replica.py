@@ -9,15 +9,15 @@ from sqlalchemy import TextClause, delete, text, update
 
 from app.adapters.database import replica as replica_adapter
 from app.adapters.database.replica import SqlReplica
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.installation import CheckResult, CheckState, DatabaseUnavailable
-from app.factory import create_app
 from app.models import ProductRecord, UserPermissionRecord
 from app.ports import Ports, ReadSession
 from app.services.operations.environment_checks import check_readiness
 from app.services.operations.health_checks import run_checks
-from app.settings import Settings
 from app.web.operations_server import is_ready
 from tests.builders.apps import change_app, make_app
 from tests.builders.mails import make_mail

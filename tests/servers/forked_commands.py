@@ -221,7 +221,7 @@ def _run(request: bytes, standard: list[int]) -> None:
 
 if __name__ == "__main__":
     gc.disable()
-    for name in ("app.factory", "app.wiring", *cli.COMMANDS.values()):
+    for name in ("app.composition.factory", "app.composition.wiring", *cli.COMMANDS.values()):
         import_module(name.partition(":")[0])
     passwords._lower_priority = keep_priority  # noqa: SLF001
     gc.freeze()  # or each command would look through what it shares with this process

@@ -10,6 +10,8 @@ from typing_extensions import override
 
 from app.adapters.keys.passwords import Argon2Hasher
 from app.adapters.keys.signing_keys import RsaKeyStore
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import WORKER, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
@@ -32,8 +34,6 @@ from app.services.keys import ring
 from app.services.mails.sending import send_due_mail
 from app.services.sign_in.sessions import SessionStart, open_session
 from app.services.sign_in.tokens import TokenPair
-from app.settings import Settings
-from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, PASSWORD, make_group, make_user, sign_in
 from tests.fakes.activity import FakeActivity

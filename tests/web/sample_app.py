@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from app.settings import environment_names
+from app.composition.settings import environment_names
 from app.web.bodies import Deadlines
 from app.web.dispatch import StartResponse
 from app.web.server import BodyLimits, BufferedServer, Server

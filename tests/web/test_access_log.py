@@ -7,10 +7,10 @@ import orjson
 import pytest
 from flask import Flask
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import Actor, ActorKind, describe_actor
-from app.factory import create_app
 from app.ports import Ports
-from app.settings import Settings
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.settings import Settings
+from app.composition.settings import Settings
+from app.composition.wiring import connect, make_installation
 from app.web.caller import credential_in, visitor_from
 from app.web.installation import Installation
-from app.wiring import connect, make_installation
 from tests.fakes.activity import FakeActivity
 
 

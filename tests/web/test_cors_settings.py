@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.settings import SettingsError, load_settings
+from app.composition.settings import SettingsError, load_settings
 from app.web.headers import cors_headers
 
 

@@ -4,10 +4,10 @@ import pytest
 from flask import Flask
 from flask_limiter.commands import cli
 
-from app.settings import Settings
+from app.composition.settings import Settings
+from app.composition.wiring import connect, page_counts
 from app.web.installation import CountStore
 from app.web.limits import set_up_limits
-from app.wiring import connect, page_counts
 
 
 def counts(settings: Settings) -> CountStore:

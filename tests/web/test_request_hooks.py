@@ -14,13 +14,13 @@ import structlog
 from flask import Flask
 from werkzeug.test import Client
 
-from app.factory import create_app
+from app.composition.factory import create_app
+from app.composition.settings import Settings
+from app.composition.wiring import make_installation
 from app.ports import Ports
-from app.settings import Settings
 from app.web.dispatch import Application, StartResponse
 from app.web.logs import set_up_logs
 from app.web.request_hooks import HttpRequest, RequestHooks, add_request_hook, request_hooks
-from app.wiring import make_installation
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 

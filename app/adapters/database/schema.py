@@ -2,7 +2,7 @@
 
 from app.adapters.database.engines import SchemaRevisions
 from app.adapters.database.outages import translate_errors
-from app.deferred import imported_when_used
+from app.adapters.deferred import imported_when_used
 from app.ports.database import Report, ignore_progress
 from app.ports.keys import Encryption
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from click.testing import Result
 
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.keys import published_keys
-from app.settings import Settings
 from app.web.installation import RemoteAccess
-from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import make_user, sign_in
 from tests.builders.products import make_product

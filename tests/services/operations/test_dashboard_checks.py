@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from app.composition.settings import SettingsError, load_settings
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import CheckState
 from app.ports import Ports
 from app.services.operations.environment_checks import check_dashboard
-from app.settings import SettingsError, load_settings
 
 DASHBOARD = "https://dashboard.example.com"
 

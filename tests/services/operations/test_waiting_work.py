@@ -24,7 +24,7 @@ from app.ports import Ports
 from app.services.deliveries.dispatch import LEASE, lease_due_deliveries
 from app.services.operations.background_work import find_waiting_work, read_backlog
 from app.services.outbox.publisher import add_event, add_mail
-from app.worker import TASKS
+from app.worker.tasks import TASKS
 from tests.builders.apps import make_app
 from tests.builders.oauth import make_client
 from tests.builders.webhooks import change_delivery, make_delivery, make_webhook

@@ -16,7 +16,8 @@ from app.services.authorization.shop_state import load_shop_state
 from app.services.console.saved_filters import show_badges
 from app.services.shop.impact import show_impact
 from app.services.shop.settings import Closing, open_storefront_on_time, show_settings, update_shop
-from app.worker import TASKS, run
+from app.worker.tasks import TASKS
+from app.worker.threads import run_tasks
 from tests.builders.audit import trail
 from tests.fakes.clock import FakeClock
 from tests.servers.sandbox import PATIENCE
@@ -114,7 +115,7 @@ def test_worker_opens_it(ports: Ports, clock: FakeClock) -> None:
     clock.pass_(hours=1)
     [task] = [task for task in TASKS if task.name == "storefront"]
     stop = Event()
-    worker = Thread(target=run, args=(ports, stop, (task,)))
+    worker = Thread(target=run_tasks, args=(ports, stop, (task,)))
     worker.start()
     try:
         deadline = time.monotonic() + PATIENCE

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import SettingsError, load_client_settings
+from app.composition.settings import SettingsError, load_client_settings
 from tests.servers.certificates import certificate_for
 
 

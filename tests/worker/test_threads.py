@@ -20,7 +20,8 @@ from app.domain.values.installation import DatabaseUnavailable
 from app.ports import Ports
 from app.ports.queue import QueueUnavailable
 from app.services.outbox.publisher import add_mail
-from app.worker import TASKS, Task, run
+from app.worker.tasks import TASKS, Task
+from app.worker.threads import run_tasks
 from tests.fixtures.statements import recorded_statements
 
 _PATIENCE = 60.0
@@ -35,7 +36,7 @@ def database_url(sqlite_url: str) -> str:
 @contextmanager
 def _running(ports: Ports, *tasks: Task, stop: Event | None = None) -> Iterator[None]:
     stop = stop or Event()
-    worker = Thread(target=run, args=(ports, stop, tasks), name="worker")
+    worker = Thread(target=run_tasks, args=(ports, stop, tasks), name="worker")
     worker.start()
     try:
         yield
@@ -130,7 +131,7 @@ class _Turns(Event):
         self._minutes = count()
         self._now = 0.0
         clock = SimpleNamespace(monotonic=lambda: self._now)
-        monkeypatch.setattr("app.worker.time", clock)
+        monkeypatch.setattr("app.worker.threads.time", clock)
 
     @override
     def wait(self, timeout: float | None = None) -> bool:
@@ -210,7 +211,7 @@ def test_committed_work_wakes_an_idle_worker(
     ports: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the signal the worker would look again in an hour."""
-    monkeypatch.setattr("app.worker._LOOK_SECONDS", 3600.0)
+    monkeypatch.setattr("app.worker.threads._LOOK_SECONDS", 3600.0)
     looked, again = Event(), Event()
 
     def look(ports: Ports, actor: Actor) -> int:
@@ -326,7 +327,7 @@ def test_worker_backs_off_while_the_database_is_away(
     def fail(_ports: Ports, _actor: Actor) -> int:
         raise DatabaseUnavailable("it is down")
 
-    run(ports, Waits(), (Task("away", fail, 0.2),))
+    run_tasks(ports, Waits(), (Task("away", fail, 0.2),))
 
     assert Waits.pauses == [1.0, 2.0, 4.0, 8.0, 15.0, 15.0]
     assert "worker.round_failed" not in caplog.text

@@ -9,15 +9,15 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
+from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import CheckState
-from app.factory import create_app
 from app.ports import Ports
 from app.ports.monitoring import MIGRATION_PENDING
 from app.services.operations.environment_checks import check_readiness
-from app.settings import Settings
 from app.web.operations_server import OperationsApp, Readiness, is_ready
-from app.wiring import connect
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 

@@ -11,20 +11,20 @@ from threading import Barrier
 
 import pytest
 
-from app.factory import create_app
+from app.composition.factory import create_app
+from app.composition.settings import PUBLISHED_SECRET, Settings, SettingsError, load_settings
+from app.composition.wiring import connect
 from app.ports.keys import DecryptionError
-from app.settings import PUBLISHED_SECRET, Settings, SettingsError, load_settings
-from app.wiring import connect
 from tests.commands.real_installation import at_a_terminal
+from tests.composition.test_settings import PRODUCTION
 from tests.fakes.keys import SECRET
-from tests.test_settings import PRODUCTION
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 _PRINT_SECRET = """
 import sys
 from pathlib import Path
 from secrets import token_urlsafe
-from app.setting_values import own_secret
+from app.composition.setting_values import own_secret
 print(own_secret(Path(sys.argv[1]), lambda: token_urlsafe(48)))
 """
 
@@ -156,7 +156,7 @@ def test_secret_key_can_be_changed_by_commands(sqlite_url: str, tmp_path: Path) 
 def instance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder ``instance`` that doesn't exist yet."""
     folder = tmp_path / "instance"
-    monkeypatch.setattr("app.settings._INSTANCE", folder)
+    monkeypatch.setattr("app.composition.settings._INSTANCE", folder)
     return folder
 
 

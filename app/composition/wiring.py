@@ -17,12 +17,22 @@ from app.adapters.activity import SqlActivity
 from app.adapters.database.replica import SqlReplica, connect_replica
 from app.adapters.database.schema import AlembicSchema
 from app.adapters.database.sql_database import DatabaseClock, SqlDatabase, connect_database
+from app.adapters.deferred import deferred, imported_when_used
 from app.adapters.http.tls import TrustedAuthorities
 from app.adapters.mail.mailer import FileMailer, SmtpMailer
 from app.adapters.queue.throttle_sql import SqlThrottle
 from app.adapters.sign_in_log import SqlSignInLog
 from app.adapters.system import DiskFiles, FileProfiles, SystemClock, SystemRandomness
-from app.deferred import deferred, imported_when_used
+from app.composition.settings import (
+    Settings,
+    SettingsError,
+    describe_location,
+    load_client_settings,
+    load_settings,
+    secret_files,
+    settings_files,
+    traces_wanted,
+)
 from app.domain.values.ip_addresses import Network
 from app.ports import (
     Database,
@@ -43,16 +53,6 @@ from app.ports.keys import DemoProviderKey
 from app.ports.monitoring import NO_METRICS, NO_SECURITY_LOG, NO_TRACES
 from app.ports.queue import NO_SIGNAL, WorkSignal
 from app.remote import device_login, instance
-from app.settings import (
-    Settings,
-    SettingsError,
-    describe_location,
-    load_client_settings,
-    load_settings,
-    secret_files,
-    settings_files,
-    traces_wanted,
-)
 from app.web.installation import ConnectionLimits, CountStore, Installation, RemoteAccess
 
 with imported_when_used():

@@ -10,9 +10,9 @@ from flask.testing import FlaskClient
 import app as package
 from app.adapters.activity import SqlActivity
 from app.adapters.system import SystemClock
-from app.factory import create_app
+from app.composition.factory import create_app
+from app.composition.settings import Settings, SettingsError
 from app.ports import Ports
-from app.settings import Settings, SettingsError
 from app.web.installation import installation
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from threading import Event
 
-from app import worker
-from app.settings import load_settings
+from app.composition.settings import load_settings
+from app.composition.wiring import connect, make_metrics, make_traces
 from app.web.logs import set_up_logs
 from app.web.operations_server import offering_operations, serve_operations
-from app.wiring import connect, make_metrics, make_traces
+from app.worker.threads import run_tasks
 
 
 def run_worker(
@@ -27,10 +27,10 @@ def run_worker(
     set_up_logs(level=settings.log_level, development=settings.development)
     ports = connect(settings, metrics=make_metrics(settings), traces=make_traces())
     if not settings.operations_port or not serves_operations:
-        worker.run(ports, stop, each_tick=each_tick)
+        run_tasks(ports, stop, each_tick=each_tick)
         return
     with offering_operations(ports, settings.operations_host, settings.operations_port):
-        worker.run(ports, stop, each_tick=each_tick)
+        run_tasks(ports, stop, each_tick=each_tick)
 
 
 def run_operations(

@@ -9,11 +9,11 @@ from app.adapters.mail.mailer import FileMailer, SmtpMailer
 from app.adapters.queue.delivery_queue import connect_queue
 from app.adapters.queue.throttle_redis import RedisThrottle
 from app.adapters.queue.throttle_sql import SqlThrottle
+from app.composition.settings import Settings, SettingsError
+from app.composition.wiring import connect, connect_remote_access
 from app.domain.deliveries.deliveries import Batch
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest
-from app.settings import Settings, SettingsError
-from app.wiring import connect, connect_remote_access
 from tests.fakes.dns_resolver import resolve
 from tests.fakes.strict_http import LOOPBACK
 from tests.servers.certificates import certificate_for

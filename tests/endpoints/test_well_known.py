@@ -7,11 +7,11 @@ import jwt
 import pytest
 from flask.testing import FlaskClient
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR
-from app.factory import create_app
 from app.ports import Ports
 from app.services.keys import ring, rotate_keys
-from app.settings import Settings
 from tests.fakes.clock import FakeClock
 from tests.fakes.known_keys import KnownKeyStore
 from tests.fixtures.flask_app import LiveServer

@@ -1,38 +1,19 @@
-"""EDGE: background work, in a process next to the server or on other machines."""
+"""Runs the worker's tasks in threads, which it wakes, and replaces while they are held up."""
 
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from threading import Event, Lock, Thread, current_thread
 
 import structlog
 
 from app.domain.authorization.actor import WORKER, Actor
-from app.domain.deliveries.deliveries import Batch
 from app.domain.values.installation import DatabaseUnavailable
 from app.ports import Ports
 from app.ports.queue import QueueUnavailable
-from app.services.apps.installation_worker import install_next_app
-from app.services.deliveries.dispatch import (
-    MAX_ENDPOINTS,
-    lease_due_deliveries,
-    release_batch,
-    seconds_to_next_slot,
-)
-from app.services.deliveries.fanout import fan_out_events
-from app.services.deliveries.sending import send_deliveries
-from app.services.mails.sending import send_due_mail
-from app.services.oauth.client_sessions import report_ended_sessions
-from app.services.operations.background_work import find_waiting_work, record_heartbeat
-from app.services.operations.cleanup import clean_up
-from app.services.operations.holds import check_installation
-from app.services.shop.settings import open_storefront_on_time
-from app.services.webhooks.failing_webhooks import end_quiet_incidents
-
-_POLL_SECONDS = 0.5
-"""Seconds that a thread waits for a batch before it looks whether the worker is to end."""
+from app.services.operations.background_work import find_waiting_work
+from app.worker.tasks import POLL_SECONDS, TASKS, Task, check_hold
 
 _LOOK = "look"
 _LOOK_SECONDS = 2.0
@@ -40,9 +21,6 @@ _LOOK_SECONDS = 2.0
 
 _LOOK_PAUSE = 0.05
 """Seconds from one look to the next at least: many signals make one."""
-
-_MAX_QUEUED = 100
-"""Batches that wait at most: what waits here holds a lease, which ends."""
 
 _AFTER_FAULT = 1.0
 _MAX_PAUSE = 15.0
@@ -60,99 +38,7 @@ _WAITING = math.inf
 _log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Repeated work: a use case that returns how much it did, and seconds between rounds.
-
-    A round that did something is repeated immediately, and the next round of the task ``wakes``
-    begins. With ``on_demand`` the next round begins when ``find_waiting_work`` names the task, and
-    ``interval`` is only the pause after a fault. ``pause`` is how many seconds it waits at least
-    before it is woken again, so that several reasons make one round.
-
-    ``next_at`` returns in how many seconds a round begins without being woken, or ``None``.
-
-    ``threads`` run at the same time; for held-up ones others start, up to ``max_threads``. With
-    ``take``, ``work`` also gets the batch that this returns. One thread at a time waits in it and
-    the others for their turn, so that an idle worker wakes up for one of them.
-    """
-
-    name: str
-    work: Callable[..., int]
-    interval: float
-    threads: int = 1
-    max_threads: int = 0
-    on_demand: bool = False
-    pause: float = 0.0
-    wakes: str = ""
-    take: Callable[[Ports], Batch | None] | None = None
-    next_at: Callable[[Ports, Actor], float | None] | None = None
-
-
-def _housekeeping(ports: Ports, actor: Actor) -> int:
-    end_quiet_incidents(ports, actor)
-    cleaned = clean_up(ports, actor)
-    _log.debug(
-        "worker.tidied",
-        sessions=cleaned.sessions,
-        links=cleaned.links,
-        traffic_counts=cleaned.traffic_counts,
-        throttle_counters=cleaned.throttle_counters,
-        keys=cleaned.keys,
-    )
-    return 0
-
-
-def _dispatch(ports: Ports, actor: Actor) -> int:
-    """Put due deliveries into the queue, for this or another machine."""
-    if ports.queue.size() >= _MAX_QUEUED:
-        return 0
-    batches = lease_due_deliveries(ports, actor)
-    for place, batch in enumerate(batches):
-        try:
-            ports.queue.put(batch)
-        except Exception:
-            for lost in batches[place:]:
-                release_batch(ports, actor, lost)
-            raise
-    # What is left belongs to endpoints that have their share, unless there were too many of them.
-    return len(batches) if len(batches) >= MAX_ENDPOINTS else 0
-
-
-def _take_batch(ports: Ports) -> Batch | None:
-    return ports.queue.take(_POLL_SECONDS)
-
-
-def _check_hold(ports: Ports, actor: Actor) -> int:
-    before = ports.cache.hold
-    hold = check_installation(ports, actor)
-    if hold is not None and hold != before:
-        _log.warning("worker.held", since=hold.since.isoformat(), reasons=" ".join(hold.reasons))
-    return 0
-
-
-TASKS = (
-    Task("hold", _check_hold, 5.0),
-    Task("heartbeat", record_heartbeat, 15.0),
-    Task("events", fan_out_events, 0.2, on_demand=True, wakes="dispatch"),
-    Task("dispatch", _dispatch, 0.2, on_demand=True, pause=0.02, next_at=seconds_to_next_slot),
-    Task(
-        "deliveries",
-        send_deliveries,
-        0.0,
-        threads=56,
-        max_threads=128,
-        wakes="dispatch",
-        take=_take_batch,
-    ),
-    Task("mail", send_due_mail, 1.0, on_demand=True),
-    Task("logouts", report_ended_sessions, 1.0, max_threads=3, on_demand=True),
-    Task("installations", install_next_app, 1.0, max_threads=3, on_demand=True),
-    Task("storefront", open_storefront_on_time, 1.0, on_demand=True),
-    Task("housekeeping", _housekeeping, 300.0),
-)
-
-
-def run(
+def run_tasks(
     ports: Ports,
     stop: Event,
     tasks: tuple[Task, ...] = TASKS,
@@ -164,7 +50,7 @@ def run(
     Returns when the running rounds have ended. ``each_tick`` is called twice a second, unless the
     thread that looks for work hangs.
     """
-    if any(task.work is _check_hold for task in tasks):
+    if any(task.work is check_hold for task in tasks):
         _wait_for_first_check(ports, stop)
     wakes = {task.name: Event() for task in tasks}
     if any(task.on_demand for task in tasks):
@@ -192,7 +78,7 @@ def _wait_for_first_check(ports: Ports, stop: Event) -> None:
     """Find out whether anything is held before anything is sent, once the database answers."""
     while not stop.is_set():
         try:
-            _check_hold(ports, WORKER)
+            check_hold(ports, WORKER)
         except DatabaseUnavailable:
             stop.wait(_AFTER_FAULT)
         else:
@@ -212,16 +98,16 @@ def _wake_tasks(wakes: Mapping[str, Event], ports: Ports, actor: Actor) -> int:
 
 
 class _TaskThreads:
-    """The threads of a duty.
+    """The threads of a task.
 
     Endpoints that answer nothing hold a round up until it has waited long enough: one thread each,
-    while the other deliveries still find ``duty.threads`` of them.
+    while the other deliveries still find ``task.threads`` of them.
     """
 
     def __init__(self, ports: Ports, stop: Event, task: Task, wakes: Mapping[str, Event]) -> None:
         self._ports = ports
         self._stop = stop
-        self._duty = task
+        self._task = task
         self._wake = wakes[task.name]
         self._next = wakes.get(task.wakes)
         self._lock = Lock()
@@ -230,7 +116,7 @@ class _TaskThreads:
 
     def start_threads(self) -> None:
         """Let as many threads begin as are missing."""
-        task = self._duty
+        task = self._task
         with self._lock:
             room = max(task.threads, task.max_threads) - len(self._rounds)
             for _ in range(min(room, task.threads - self._busy())):
@@ -243,13 +129,13 @@ class _TaskThreads:
             while thread.is_alive():
                 # Again and again: it can be just about to wait.
                 self._wake.set()
-                thread.join(_POLL_SECONDS)
+                thread.join(POLL_SECONDS)
 
     @property
     def hangs(self) -> bool:
         """Whether this looks for work and doesn't come back from it."""
         began = min(self._rounds.copy().values(), default=_WAITING)
-        return self._duty.name == _LOOK and time.monotonic() - began > _HANGING_SECONDS
+        return self._task.name == _LOOK and time.monotonic() - began > _HANGING_SECONDS
 
     def _busy(self) -> int:
         """How many threads are not held up."""
@@ -262,7 +148,7 @@ class _TaskThreads:
         While the database is away, which it logs once, each round waits longer for the next. So
         does the queue log that it is away; it is asked every second.
         """
-        task = self._duty
+        task = self._task
         pause = max(task.interval, _AFTER_FAULT)
         while self._continues():
             try:
@@ -286,11 +172,11 @@ class _TaskThreads:
                 self._wait_for_next(seconds)
 
     def _seconds_to_next(self) -> float | None:
-        task = self._duty
+        task = self._task
         return None if task.next_at is None else task.next_at(self._ports, WORKER)
 
     def _wait_for_next(self, seconds: float | None) -> None:
-        task = self._duty
+        task = self._task
         self._rounds[current_thread()] = _WAITING
         if task.pause:
             self._stop.wait(task.pause)
@@ -299,7 +185,7 @@ class _TaskThreads:
             self._wake.clear()
 
     def _round(self) -> int:
-        task = self._duty
+        task = self._task
         if task.take is None:
             return task.work(self._ports, WORKER)
         with self._turn:
@@ -315,8 +201,8 @@ class _TaskThreads:
         with self._lock:
             if self._stop.is_set():
                 return False
-            self._rounds[thread] = _WAITING if self._duty.take else time.monotonic()
-            if self._busy() <= self._duty.threads:
+            self._rounds[thread] = _WAITING if self._task.take else time.monotonic()
+            if self._busy() <= self._task.threads:
                 return True
             del self._rounds[thread]
             return False

@@ -15,23 +15,23 @@ from urllib.parse import quote, unquote, urlsplit
 from dotenv import dotenv_values, find_dotenv
 from flask.helpers import get_load_dotenv
 
-from app import setting_values as values
+from app.composition import setting_values as values
+from app.composition.setting_values import OWNER_READS_AND_WRITES, own_secret, read_secret
+from app.composition.setting_values import secret_files as find_secret_files
 from app.domain.sign_in.rate_limits import RateLimitPolicy, Rates
 from app.domain.urls.web_urls import is_host_within
 from app.domain.values.installation import Misconfigured
 from app.domain.values.ip_addresses import Network
 from app.ports.configuration import MIN_CONNECTIONS, Configuration
-from app.setting_values import OWNER_READS_AND_WRITES, own_secret, read_secret
-from app.setting_values import secret_files as find_secret_files
 from app.web.headers import IDENTITY_HEADERS, IdentityFact
 from app.web.parent_process import ServiceManager
 
 Value = TypeVar("Value")
 
-_PROJECT = Path(__file__).parent.parent
+_PROJECT = Path(__file__).parents[2]
 """The folder of ``wsgi.py``."""
 
-_IS_CHECKOUT = __name__ == "app.settings"
+_IS_CHECKOUT = __name__ == "app.composition.settings"
 """Whether this is the repository, not the package ``latchkey`` (``release/distribution.py``)."""
 
 _INSTANCE = (_PROJECT if _IS_CHECKOUT else Path.home() / ".local/state/latchkey") / "instance"

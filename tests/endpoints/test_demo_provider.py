@@ -13,15 +13,15 @@ import jwt
 import pytest
 from flask.testing import FlaskClient
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR
-from app.factory import create_app
 from app.models import ShopRecord
 from app.ports import Ports
 from app.services.demo.identity_provider import set_up_demo_provider, show_demo_provider
 from app.services.demo.people import STAFF
 from app.services.outbox.base_url import save_base_url
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
-from app.settings import Settings
 from tests.browser.demo import demo_file
 from tests.builders.people import NOBODY
 from tests.builders.providers import identities

@@ -10,16 +10,16 @@ from flask.testing import FlaskClient
 from sqlalchemy import Select
 from typing_extensions import override
 
+from app.composition.factory import create_app
+from app.composition.settings import Settings, SettingsError, load_settings
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.rate_limits import IMPORTED_TOKEN, RateLimitPolicy, parse_rates
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation import DatabaseUnavailable
-from app.factory import create_app
 from app.ports import NamedRow, Ports
 from app.services.apps.app_tokens import TokenOptions, create_app_token
-from app.settings import Settings, SettingsError, load_settings
 from app.web.headers import IDENTITY_HEADERS, IdentityFact
 from tests.builders.apps import import_token, make_app
 from tests.builders.people import change_user, make_group, make_staff, make_user, sign_in

@@ -8,7 +8,7 @@ from threading import Barrier
 
 import pytest
 
-from app.deferred import deferred, imported_when_used
+from app.adapters.deferred import deferred, imported_when_used
 
 
 class Counter:

@@ -6,16 +6,25 @@ from functools import partial
 from flask import Flask, Response, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.view import mount_console
-from app.demo_provider import make_demo_provider
-from app.endpoints import backchannel, make_health, media, well_known
-from app.forward_auth import make_forward_auth
+import app as latchkey
+from app.composition.settings import Settings, environment_names, load_settings
+from app.composition.wiring import (
+    connect,
+    make_demo_provider_key,
+    make_installation,
+    make_metrics,
+    make_traces,
+    page_counts,
+)
+from app.console.overview.pages import mount_console
+from app.endpoints.demo_provider import make_demo_provider
+from app.endpoints.forward_auth import make_forward_auth
+from app.endpoints.public import backchannel, make_health, media, well_known
 from app.graphql.schema import create_endpoint
 from app.graphql.server.endpoint import GraphqlEndpoint
 from app.hosted.view import mount_hosted
 from app.oauth.pages import mount_oauth
 from app.ports import Ports
-from app.settings import Settings, environment_names, load_settings
 from app.web.bodies import FormRequest, refuse_encoded_body
 from app.web.converters import register_converters
 from app.web.dispatch import Dispatch
@@ -43,14 +52,6 @@ from app.web.server import (
 )
 from app.web.sessions import PageSessions, cookie_settings
 from app.web.translation import set_up_translation
-from app.wiring import (
-    connect,
-    make_demo_provider_key,
-    make_installation,
-    make_metrics,
-    make_traces,
-    page_counts,
-)
 
 API_PATH = "/graphql/"
 _WITHOUT_SLASH = API_PATH.removesuffix("/")
@@ -70,7 +71,7 @@ def create_app(
     OpenID provider, on the hosted pages.
     """
     chosen = settings or load_settings()
-    app = Flask(__package__)
+    app = Flask(latchkey.__name__)
     app.request_class = FormRequest
     app.config.from_mapping(
         cookie_settings(secure=chosen.public_url.startswith("https://")),

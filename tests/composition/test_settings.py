@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.sign_in.rate_limits import Rate
-from app.domain.values.installation import HeaderNames, Misconfigured
-from app.settings import (
+from app.composition.settings import (
     PUBLISHED_SECRET,
     Settings,
     SettingsError,
     load_settings,
     settings_files,
 )
+from app.domain.sign_in.rate_limits import Rate
+from app.domain.values.installation import HeaderNames, Misconfigured
 
 PRODUCTION = {
     "APP_ENV": "production",
@@ -307,7 +307,7 @@ def test_file_of_the_current_folder_wins_over_the_one_beside_wsgi(
     inner.mkdir(parents=True)
     (project / ".env").write_text("VENDOR=beside\nLOG_LEVEL=ERROR\nUPLOAD_MAX=7\n")
     (inner.parent / ".env").write_text("VENDOR=nearest\nUPLOAD_MAX=\n")
-    monkeypatch.setattr("app.settings._PROJECT", project)
+    monkeypatch.setattr("app.composition.settings._PROJECT", project)
     monkeypatch.chdir(inner)
     settings = load_settings()
     assert (settings.vendor, settings.log_level) == ("nearest", "ERROR")
@@ -326,7 +326,7 @@ def test_file_without_a_setting_chooses_no_installation(
     monkeypatch.chdir(tmp_path)
     for name in ("DATABASE_URL", "APP_ENV"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("app.settings._PROJECT", tmp_path / "project")
+    monkeypatch.setattr("app.composition.settings._PROJECT", tmp_path / "project")
     (tmp_path / "project").mkdir()
     with pytest.raises(SettingsError, match="No settings found"):
         load_settings()
