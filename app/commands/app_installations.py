@@ -175,7 +175,7 @@ def retry(installation_id: int, *, served_at: str) -> None:
 def delete(installation_id: int) -> None:
     """Delete a failed installation."""
     deleted = delete_failed_installation(installation().ports, OPERATOR, installation_id)
-    output().one(deleted, _COLUMNS)
+    output().show_item(deleted, _COLUMNS)
 
 
 def _operator(ports: Ports, served_at: str) -> Actor:
@@ -219,7 +219,7 @@ def _finish(ports: Ports, actor: Actor, pending: Installation) -> None:
         )
         message = current.message or "The app rejected the installation without giving a reason."
         raise Refused(Problem("INSTALLATION_FAILED", message))
-    output().one(_installed(ports, actor, pending), ALL_COLUMNS)
+    output().show_item(_installed(ports, actor, pending), ALL_COLUMNS)
 
 
 def _current(ports: Ports, installation_id: int) -> Installation | None:

@@ -174,7 +174,7 @@ def rotate_token(token_id: int, *, overlap: int) -> None:
 def revoke_token(token_id: int) -> None:
     """Revoke a token permanently, effective immediately."""
     out = output()
-    out.one(revoke_app_token(installation().ports, OPERATOR, token_id), _COLUMNS)
+    out.show_item(revoke_app_token(installation().ports, OPERATOR, token_id), _COLUMNS)
     out.say(f"Token {token_id} has been revoked.")
 
 
@@ -184,14 +184,14 @@ def verify_token() -> None:
     """Check whether the token on standard input works. Exits with 1 if it doesn't."""
     token = ask_secret("Token")
     valid = verify_app_token(installation().ports, OPERATOR, token)
-    output().alone("valid", valid)
+    output().show_value("valid", valid)
     if not valid:
         click.get_current_context().exit(Exit.FAILED)
 
 
 def _print_new_token(new: NewAppToken) -> None:
     out = output()
-    out.alone("token", new.secret)
+    out.show_value("token", new.secret)
     out.say(f"Created token {new.token.id}. Store it now: it isn't shown again.")
 
 
@@ -229,7 +229,7 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     new = NewApp(name, frozenset(permissions))
     created = create_app(installation().ports, OPERATOR, new)
     out = output()
-    out.alone("token", created.token.secret)
+    out.show_value("token", created.token.secret)
     out.say(f"Created {created.app.name} (app {created.app.id}). Store its token now: it isn't")
     out.say("shown again. Send it as `Authorization: Bearer TOKEN`.")
 
@@ -266,7 +266,7 @@ def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> Non
 @fields_option(ALL_COLUMNS)
 def show(app: str) -> None:
     """Show an app with the details from its manifest."""
-    output().one(_find_app(installation().ports, app), ALL_COLUMNS)
+    output().show_item(_find_app(installation().ports, app), ALL_COLUMNS)
 
 
 @command.command(
@@ -323,7 +323,7 @@ def update(
         warnings = " ".join(webhook.problem.message for webhook in unconfirmed.webhooks)
         confirm_action(f"{warnings} Grant the permissions?", yes=yes)
         updated = update_app(ports, OPERATOR, key, change, confirmed=True)
-    output().one(updated, ALL_COLUMNS)
+    output().show_item(updated, ALL_COLUMNS)
 
 
 def _confirm_tokens(ports: Ports, app_id: int, change: AppChange, *, yes: bool) -> None:
@@ -435,7 +435,7 @@ def link_client(app: str, *, provider: str, client_id: str, subject: str) -> Non
     new = NewClientLink(provider, client_id, subject)
     link = link_app_client(ports, OPERATOR, app_key(ports, app), new)
     out = output()
-    out.one(link, _LINK_COLUMNS)
+    out.show_item(link, _LINK_COLUMNS)
     out.say(f"Linked client {link.client_id} to app {link.app_id}.")
 
 
@@ -448,7 +448,7 @@ def unlink_client(link_id: int) -> None:
     """Unlink a client from its app, effective immediately. ID is shown by flask app clients."""
     link = unlink_app_client(installation().ports, OPERATOR, link_id)
     out = output()
-    out.one(link, _LINK_COLUMNS)
+    out.show_item(link, _LINK_COLUMNS)
     out.say(f"Unlinked client {link.client_id} from app {link.app_id}.")
 
 
@@ -492,7 +492,7 @@ def activity(app: str, *, period: str) -> None:
     ports = installation().ports
     key = app_key(ports, app)
     found = read_app_activity(ports, OPERATOR, key, ActivityPeriod(period))
-    output().one(found, _ACTIVITY)
+    output().show_item(found, _ACTIVITY)
 
 
 def _find_app(ports: Ports, app: str) -> App:
@@ -504,5 +504,5 @@ def _find_app(ports: Ports, app: str) -> App:
 
 def _print_change(app: App, what: str) -> None:
     out = output()
-    out.one(app, COLUMNS)
+    out.show_item(app, COLUMNS)
     out.say(f"{app.name} {what}.")

@@ -134,6 +134,6 @@ def prune(*, before: str, file: Path | None, no_export: bool, yes: bool) -> None
         confirm_action(f"Delete {entries} of the audit log?", yes=yes)
     with progress("Deleting") as report:
         pruned = prune_entries(ports, OPERATOR, moment, file, report)
-    out.one(pruned, _PRUNED)
+    out.show_item(pruned, _PRUNED)
     if file is not None:
         out.say(f"Wrote {file} ({pruned.exported:,} bytes).")

@@ -68,7 +68,7 @@ def backup(file: Path, recipients: tuple[str, ...], passphrase_file: Path | None
     lock = BackupLock(passphrase, recipients)
     facts, size = create_backup(installation().ports, OPERATOR, file, lock)
     out = output()
-    out.one(facts, _FACTS)
+    out.show_item(facts, _FACTS)
     out.say(f"Wrote {file} ({size:,} bytes).")
 
 
@@ -119,7 +119,7 @@ def restore(
         ports, OPERATOR, file, key, replace=replace, beside_worker=beside_worker
     )
     out = output()
-    out.one(facts, _FACTS)
+    out.show_item(facts, _FACTS)
     out.say(f"Restored {file}.")
     out.say(
         "Deliveries, emails and app installations that wait are held. Run `flask resume` to say "

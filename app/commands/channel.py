@@ -62,7 +62,7 @@ _COLUMNS = (
 def create(slug: str, *, name: str, currency: str, country: str, inactive: bool) -> None:
     """Create a channel."""
     new = NewChannel(name, slug, currency.upper(), country.upper(), is_active=not inactive)
-    output().one(create_channel(installation().ports, OPERATOR, new), _COLUMNS)
+    output().show_item(create_channel(installation().ports, OPERATOR, new), _COLUMNS)
 
 
 @command.command("list", examples=[("flask channel list --json", "for a script")])
@@ -103,7 +103,7 @@ def update(
         country=ABSENT if country is None else country.upper(),
         is_active=ABSENT if active is None else active,
     )
-    output().one(update_channel(ports, OPERATOR, _id(ports, slug), changes), _COLUMNS)
+    output().show_item(update_channel(ports, OPERATOR, _id(ports, slug), changes), _COLUMNS)
 
 
 @command.command(
@@ -127,7 +127,7 @@ def delete(slug: str, *, target: str | None, yes: bool) -> None:
     used = show_channel_use(ports, OPERATOR, channel_id)
     confirm_action(f"Delete channel {slug}?{_consequences(used, target)}", yes=yes)
     out = output()
-    out.one(delete_channel(ports, OPERATOR, channel_id, target_id), _COLUMNS)
+    out.show_item(delete_channel(ports, OPERATOR, channel_id, target_id), _COLUMNS)
     out.say(f"Deleted channel {slug}.")
 
 

@@ -40,4 +40,4 @@ def command(shell: str) -> None:
     script = script.replace('string split "," ', 'string split --max 1 "," ')
     # Names can have spaces, which bash would take for the end of the word.
     script = script.replace("COMPREPLY+=($value)", """COMPREPLY+=("$(printf '%q' "$value")")""")
-    output().alone("script", script.strip())
+    output().show_value("script", script.strip())

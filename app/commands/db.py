@@ -50,7 +50,7 @@ def upgrade() -> None:
             out.say(_progress_text(progress))
 
     count = schema.upgrade(report)
-    out.one(schema, _COLUMNS)
+    out.show_item(schema, _COLUMNS)
     if not count:
         out.say("The database is already up to date.")
     else:
@@ -72,7 +72,7 @@ def current() -> None:
     """Show the database's revision and whether it is current. Exits with 1 if it isn't."""
     schema = installation().ports.schema
     out = output()
-    out.one(schema, _COLUMNS)
+    out.show_item(schema, _COLUMNS)
     try:
         schema.check()
     except (SchemaBehind, SchemaAhead) as error:
@@ -97,5 +97,5 @@ def revision(name: str, message: str) -> None:
     number = int((schema.newest() or "0").partition("_")[0]) + 1
     revision = f"{number:04}_{re.sub(r'[^a-z0-9]+', '_', name.lower())}"
     schema.revise(message.rstrip("."), revision)
-    output().alone("file", f"migrations/versions/{revision}.py")
+    output().show_value("file", f"migrations/versions/{revision}.py")
     output().say("Review the migration before you commit it.")

@@ -98,7 +98,7 @@ def command(file: str, *, sections: frozenset[Section], with_secrets: bool) -> N
             return
         size = installation().ports.private_files.write(Path(file), lines)
     out = output()
-    out.alone("file", file)
+    out.show_value("file", file)
     out.say(f"Wrote {file} ({size:,} bytes).")
 
 

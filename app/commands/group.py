@@ -62,7 +62,7 @@ _COLUMNS = (
 def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     """Create a group. Add people with `flask user create --group`."""
     new = NewGroup(name, frozenset(permissions))
-    output().one(create_group(installation().ports, OPERATOR, new), _COLUMNS)
+    output().show_item(create_group(installation().ports, OPERATOR, new), _COLUMNS)
 
 
 @command.command("list", examples=[("flask group list --json", "for a script")])
@@ -138,7 +138,7 @@ def update(
         remove_users=_user_ids(ports, leaving),
     )
     group_id = _id(ports, name)
-    output().one(update_group(ports, OPERATOR, group_id, changes), _COLUMNS)
+    output().show_item(update_group(ports, OPERATOR, group_id, changes), _COLUMNS)
 
 
 @command.command(
@@ -156,7 +156,7 @@ def delete(name: str, *, yes: bool) -> None:
     group_id = _id(ports, name)
     confirm_action(f"Delete group {name}?", yes=yes)
     out = output()
-    out.one(delete_group(ports, OPERATOR, group_id), _COLUMNS)
+    out.show_item(delete_group(ports, OPERATOR, group_id), _COLUMNS)
     out.say(f"Deleted group {name}.")
 
 

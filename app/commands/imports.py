@@ -26,7 +26,7 @@ from app.commands.export import sections_option
 from app.commands.terminal.command import Group, standalone
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.options import FilePath, is_read, read_file, read_text, warn_of_exposure
-from app.commands.terminal.output import Column, Form, json_text, legible, output, write
+from app.commands.terminal.output import Column, Form, json_text, output, visible_lines, write
 from app.commands.terminal.progress import progress
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.authorization.actor import OPERATOR
@@ -125,7 +125,7 @@ class Findings:
         if self.table is not None:
             self.table.writerow([safe_cell(str(value)) for value in values])
 
-    def every(self) -> Iterator[Any]:
+    def as_json(self) -> Iterator[Any]:
         """Yield every finding as a JSON object."""
         self.lines.seek(0)
         return map(json.loads, self.lines)
@@ -156,7 +156,7 @@ def print_report(report: RunReport, findings: Findings) -> None:
         write(f"\n{code} ({count:,}), {_OUTCOMES[first[0].outcome]}:", err=is_message)
         for (table, reason), alike in groupby(first, lambda each: (each.table, each.reason)):
             rows = ", ".join(map(_row_name, alike))
-            write(legible(f"  {table} {rows}: {reason}"), err=is_message)
+            write(visible_lines(f"  {table} {rows}: {reason}"), err=is_message)
         if count > len(first):
             more = f"  and {count - len(first):,} more; --csv FILE or --json has all of them."
             write(more, err=is_message)
@@ -188,7 +188,7 @@ def _print_json(report: RunReport, findings: Findings) -> None:
     start = json_text(head)[:-1]
     write(f'{start}, "findings": [')
     separator = ""
-    for finding in findings.every():
+    for finding in findings.as_json():
         sys.stdout.write(separator + json_text(finding))
         separator = ",\n"
     write("]}")
@@ -527,7 +527,7 @@ def finish(source: str | None, *, yes: bool) -> None:
     confirm_action("Finish the import? It can't be continued after that.", yes=yes)
     out = output()
     finished = finish_import(installation().ports, OPERATOR, source)
-    out.one(finished, _FINISHED)
+    out.show_item(finished, _FINISHED)
 
 
 def _read_url(database: str) -> str:

@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913 - one for each option
     if forget:
         was_signed_in = profiles.forget(url)
         out = output()
-        out.one((url, was_signed_in), _FORGOTTEN)
+        out.show_item((url, was_signed_in), _FORGOTTEN)
         out.say(
             f"Forgot the login for {url}." if was_signed_in else f"No login is stored for {url}."
         )
@@ -97,7 +97,7 @@ def command(  # noqa: PLR0913 - one for each option
         profile = remote_access().sign_in_person(url, name, secret, lambda: _code(may_ask=may_ask))
     profiles.save(profile)
     out = output()
-    out.one(profile, _COLUMNS)
+    out.show_item(profile, _COLUMNS)
     out.say(f"Signed in. Next: flask webhook list --instance {url}")
 
 

@@ -126,7 +126,7 @@ def show(*, kind: str, language: str | None, version_number: int | None) -> None
     details = show_template(installation().ports, OPERATOR, of, code, version_number or 0)
     if details is None:
         raise Refused(Problem("NOT_FOUND", "There is no such version.", "version"))
-    output().one(_Shown(of, code, details.version, details.template), _SOURCES)
+    output().show_item(_Shown(of, code, details.version, details.template), _SOURCES)
 
 
 @templates.command(
@@ -155,7 +155,7 @@ def save(*, kind: str, language: str | None, subject: str, html: str, text: str)
     except Refused as refused:
         raise Refused(*map(_with_line, refused.problems)) from None
     out = output()
-    out.one(_Shown(of, code, version, template), _SOURCES[:4])
+    out.show_item(_Shown(of, code, version, template), _SOURCES[:4])
     out.say("New emails use it.")
 
 
@@ -172,7 +172,7 @@ def reset(*, kind: str, language: str | None) -> None:
     name, out = template_name(of, code), output()
     details = show_template(ports, OPERATOR, of, code)
     if details is not None:
-        out.one(_Shown(of, code, details.version, details.template), _SOURCES[:4])
+        out.show_item(_Shown(of, code, details.version, details.template), _SOURCES[:4])
     out.say(f"{name}: the default is used again." if changed else f"{name} has no template.")
 
 
@@ -283,5 +283,5 @@ def resend(mail_id: int) -> None:
     ports = installation().ports
     sent = resend_mail(ports, OPERATOR, mail_id, set_password_page(ports, OPERATOR))
     out = output()
-    out.one(sent, _COLUMNS)
+    out.show_item(sent, _COLUMNS)
     out.say("The worker sends the email.")

@@ -155,7 +155,7 @@ def list_() -> None:
 @fields_option(_COLUMNS)
 def show(client_id: str) -> None:
     """Show a client. Secrets are never shown again."""
-    output().one(show_client(installation().ports, OPERATOR, client_id), _COLUMNS)
+    output().show_item(show_client(installation().ports, OPERATOR, client_id), _COLUMNS)
 
 
 @command.command(
@@ -197,7 +197,7 @@ def create(name: str, *, public: bool, pairwise: bool, app: str | None, **option
     app_id = None if app is None else app_key(ports, app)
     kind = ClientKind(is_public=public, app_id=app_id, is_pairwise=pairwise)
     new = create_client(ports, OPERATOR, _read_change(name, options), kind)
-    output().one(new, _NEW_COLUMNS)
+    output().show_item(new, _NEW_COLUMNS)
     if new.secret:
         output().say("Store the secret now: it isn't shown again.")
 
@@ -239,7 +239,7 @@ def edit(client_id: str, *, yes: bool, name: str | None, **options: object) -> N
         kept = ", ".join(["its sessions", *client.redirect_uris, *secrets])
         question = f"Make {client.name} a first party? It keeps {kept}."
         confirm_action(question, yes=yes)
-    output().one(update_client(ports, OPERATOR, client_id, change), _COLUMNS)
+    output().show_item(update_client(ports, OPERATOR, client_id, change), _COLUMNS)
 
 
 @command.command(
@@ -262,7 +262,7 @@ def rotate_secret(client_id: str, *, overlap: int) -> None:
     """Replace a client's secret. The new one is printed once."""
     span = timedelta(seconds=overlap)
     new = rotate_client_secret(installation().ports, OPERATOR, client_id, span)
-    output().one(new, _NEW_COLUMNS)
+    output().show_item(new, _NEW_COLUMNS)
     output().say("Store the secret now: it isn't shown again.")
 
 
@@ -288,12 +288,12 @@ def delete(client_id: str, *, yes: bool) -> None:
     ports = installation().ports
     client = show_client(ports, OPERATOR, client_id)
     confirm_action(f"Delete {client.name} and end its sessions?", yes=yes)
-    output().one(delete_client(ports, OPERATOR, client_id), _COLUMNS)
+    output().show_item(delete_client(ports, OPERATOR, client_id), _COLUMNS)
 
 
 def _switch(client_id: str, *, active: bool) -> None:
     change = ClientChange(is_active=active)
-    output().one(update_client(installation().ports, OPERATOR, client_id, change), _COLUMNS)
+    output().show_item(update_client(installation().ports, OPERATOR, client_id, change), _COLUMNS)
 
 
 def _read_change(name: str | Absent, options: dict[str, object]) -> ClientChange:

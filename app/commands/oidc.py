@@ -11,7 +11,7 @@ from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.options import Word, read_secret, read_switch
-from app.commands.terminal.output import Column, Displayable, legible, output
+from app.commands.terminal.output import Column, Displayable, output, visible_lines
 from app.commands.terminal.prompts import ask_secret, confirm_action, may_ask, yes_option
 from app.domain.authorization.actor import OPERATOR
 from app.domain.shop.lockouts import LockoutRefused
@@ -112,7 +112,7 @@ def show(provider: str, *, everyone: bool) -> None:
     if everyone:
         output().rows(plugins, _COLUMNS, empty="No identity providers.")
     else:
-        output().one(_named(plugins, provider), _COLUMNS)
+        output().show_item(_named(plugins, provider), _COLUMNS)
 
 
 @command.command(
@@ -169,7 +169,7 @@ def set_(setting: str, value: str, provider: str, *, remove_members: bool, yes: 
         save_provider(installation().ports, OPERATOR, provider, changes)
 
     _unless_locked_out(save, yes=yes)
-    output().one(_named(_plugins(), provider), _COLUMNS)
+    output().show_item(_named(_plugins(), provider), _COLUMNS)
 
 
 @command.command(
@@ -190,7 +190,7 @@ def discover(issuer: str, provider: str, *, yes: bool) -> None:
         discover_provider(ports, OPERATOR, provider, issuer, asks_first=asks_first)
 
     _unless_locked_out(fill, yes=yes)
-    output().one(_named(_plugins(), provider), _COLUMNS)
+    output().show_item(_named(_plugins(), provider), _COLUMNS)
 
 
 @command.command(
@@ -208,11 +208,11 @@ def confirm(provider: str, *, yes: bool) -> None:
     for change in plugin.waiting:
         now = _value_of(plugin, change.setting)
         line = f"{change.setting}: {change.was!r} -> {now!r}, by {change.changer.name}"
-        click.echo(legible(line), err=True)
+        click.echo(visible_lines(line), err=True)
     if plugin.waiting:
         confirm_action("Confirm these settings?", yes=yes)
     confirm_provider(installation().ports, OPERATOR, provider, plugin.version)
-    output().one(_named(_plugins(), provider), _COLUMNS)
+    output().show_item(_named(_plugins(), provider), _COLUMNS)
 
 
 def _value_of(plugin: Plugin, name: str) -> str:

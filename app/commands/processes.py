@@ -84,7 +84,7 @@ def writes_json() -> bool:
         return True  # in which environment it runs can't be told
 
 
-def service_say(out: Output) -> Say:
+def message_writer(out: Output) -> Say:
     """Return what takes the messages of a process that runs for long."""
     if not writes_json():
         return out.say
@@ -210,7 +210,9 @@ class Program:
 
     def _start(self, now: float) -> None:
         self._started = now
-        self._process = ForkProcess(target=_enter, args=(os.getpid(), self.name, self._run))
+        self._process = ForkProcess(
+            target=_begin_process, args=(os.getpid(), self.name, self._run)
+        )
         # A signal waits until the new process no longer has the handlers of this one.
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         try:
@@ -219,7 +221,7 @@ class Program:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
 
 
-def _enter(parent: int, name: str, run: Callable[[], object]) -> None:
+def _begin_process(parent: int, name: str, run: Callable[[], object]) -> None:
     """Begin as a process that is separate from ``parent``, without its handlers and context."""
     os.setsid()
     for number in _ENDING:
@@ -362,13 +364,13 @@ def operations() -> None:
     if not installation().operations_port:
         raise click.ClickException("OPERATIONS_PORT isn't set.")
     work = partial(current_app.extensions[OPERATIONS], port_is_required=True)
-    run_service(current_service(), service_say(output()), work)
+    run_service(current_service(), message_writer(output()), work)
     out = output()
     if out.form is Form.JSON:
-        out.alone("ended", True)  # noqa: FBT003 - the value that is shown
+        out.show_value("ended", True)  # noqa: FBT003 - the value that is shown
 
 
-def say_what_is_held(say: Say, hold: Hold | None) -> None:
+def show_holds(say: Say, hold: Hold | None) -> None:
     """Say why nothing that waits is sent, and how to send it."""
     if hold is not None:
         reasons = " ".join(hold.reasons)
@@ -391,9 +393,9 @@ def worker() -> None:
     """
     ports = installation().ports
     require_ready(ports, OPERATOR)
-    say_what_is_held(service_say(output()), check_installation(ports, OPERATOR))
+    show_holds(message_writer(output()), check_installation(ports, OPERATOR))
     work = partial(current_app.extensions[WORKER], serves_operations=True)
-    run_service(current_service(), service_say(output()), work)
+    run_service(current_service(), message_writer(output()), work)
     out = output()
     if out.form is Form.JSON:  # what it does meanwhile, its log tells
-        out.alone("ended", True)  # noqa: FBT003 - the value that is shown
+        out.show_value("ended", True)  # noqa: FBT003 - the value that is shown

@@ -35,10 +35,10 @@ from app.commands.processes import (
     Program,
     Say,
     current_service,
+    message_writer,
     run_programs,
     run_until_stopped,
-    say_what_is_held,
-    service_say,
+    show_holds,
     with_logged_failures,
     writes_json,
 )
@@ -138,8 +138,8 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool, drain
     ports = installation().ports
     require_ready(ports, OPERATOR)
     out = output()
-    say = service_say(out)
-    say_what_is_held(say, check_installation(ports, OPERATOR))
+    say = message_writer(out)
+    show_holds(say, check_installation(ports, OPERATOR))
     _wait_for_port(say, host, port)
     save_base_url(ports, OPERATOR, _address(host, port))
     set_up_demo_provider(ports, OPERATOR)
@@ -391,7 +391,7 @@ class _StartMessage:
             f"Latchkey {VERSION} is serving on {display_host}, port {port}. Press Ctrl-C to stop."
         )
         prints_playground = served.playground or self._out.form is Form.JSON
-        self._out.one(served, (*_COLUMNS, _PLAYGROUND) if prints_playground else _COLUMNS)
+        self._out.show_item(served, (*_COLUMNS, _PLAYGROUND) if prints_playground else _COLUMNS)
 
 
 class _Watch:

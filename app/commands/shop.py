@@ -217,7 +217,7 @@ _LIST = "\n".join(
 @fields_option(_COLUMNS)
 def show() -> None:
     """Show every setting."""
-    output().one(show_settings(installation().ports, OPERATOR), _COLUMNS)
+    output().show_item(show_settings(installation().ports, OPERATOR), _COLUMNS)
 
 
 @command.command(
@@ -258,7 +258,7 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
         click.confirm(f"{warning} Continue?", abort=True, err=True)
     elif warning and output().form is not Form.JSON:
         click.echo(warning, err=True)
-    output().one(update_shop(ports, OPERATOR, update), columns)
+    output().show_item(update_shop(ports, OPERATOR, update), columns)
 
 
 @command.command(
@@ -281,7 +281,7 @@ def logo(file: str | None, *, remove: bool) -> None:
     else:
         upload = Upload(Path(file).name, "", read_bytes(file))
         shop = update_logo(ports, OPERATOR, upload)
-    output().one(shop, (Column("logo", "Logo", lambda shop: bool(shop.logo), short=True),))
+    output().show_item(shop, (Column("logo", "Logo", lambda shop: bool(shop.logo), short=True),))
 
 
 _ADDRESS = (
@@ -328,7 +328,7 @@ def address(*, remove: bool, **details: str | None) -> None:
         shop = update_company_address(ports, OPERATOR, change)
     else:
         shop = show_settings(ports, OPERATOR)
-    output().one(shop.company_address, _ADDRESS_COLUMNS)
+    output().show_item(shop.company_address, _ADDRESS_COLUMNS)
 
 
 for _name, _help in reversed(_ADDRESS):

@@ -187,7 +187,7 @@ def update(  # noqa: PLR0913 - one for each option
         raise Refused(Problem("INVALID", _ONLY_STAFF, field, values={"email": email}))
     else:
         changed = update_customer(ports, OPERATOR, _id(user), new_details)
-    output().one(changed, ALL_COLUMNS)
+    output().show_item(changed, ALL_COLUMNS)
 
 
 @standalone(
@@ -211,7 +211,7 @@ def promote(email: str, *, joined: tuple[str, ...]) -> None:
     ports = installation().ports
     user = find_user(ports, OPERATOR, email)
     new = NewStaff(user.email, groups=_group_ids(ports, joined))
-    output().one(create_staff(ports, OPERATOR, new), ALL_COLUMNS)
+    output().show_item(create_staff(ports, OPERATOR, new), ALL_COLUMNS)
 
 
 @standalone(
@@ -230,7 +230,7 @@ def delete(email: str, *, yes: bool) -> None:
     confirm_action(f"Delete {user.email} and all their data?", yes=yes)
     remove = delete_staff if user.is_staff else delete_customer
     out = output()
-    out.one(remove(ports, OPERATOR, _id(user)), COLUMNS)
+    out.show_item(remove(ports, OPERATOR, _id(user)), COLUMNS)
     out.say(f"Deleted {user.email}.")
 
 
@@ -257,7 +257,7 @@ def export(email: str, file: str) -> None:
         return
     text = json.dumps(exported, ensure_ascii=False, indent=2)
     ports.private_files.write(Path(file), [text])
-    out.alone("file", file)
+    out.show_value("file", file)
     out.say(f"Wrote everything that is stored about {email} to {file}.")
 
 
@@ -281,7 +281,7 @@ def erase(email: str, *, yes: bool) -> None:
     question = f"Delete {user.email} and erase them from all logs? This can't be undone."
     confirm_action(question, yes=yes)
     out = output()
-    out.one(erase_person(ports, OPERATOR, user.email), _ERASURE)
+    out.show_item(erase_person(ports, OPERATOR, user.email), _ERASURE)
     out.say(f"Erased {user.email}. Backups and logs outside the database still have their data.")
 
 
@@ -310,7 +310,7 @@ def reset_password(email: str, *, page: str) -> None:
     target = page or usual or set_password_page(ports, OPERATOR)
     request_password_reset(ports, OPERATOR, email=user.email, redirect_url=target)
     out = output()
-    out.one(user, COLUMNS)
+    out.show_item(user, COLUMNS)
     out.say("The worker sends the link, unless one was sent recently.")
 
 
@@ -334,7 +334,7 @@ def reset_second_factor(email: str, *, yes: bool) -> None:
     question = f"Remove all second factors of {user.email} and end their sessions?"
     confirm_action(question, yes=yes)
     out = output()
-    out.one(reset_second_factors(ports, OPERATOR, _id(user)), COLUMNS)
+    out.show_item(reset_second_factors(ports, OPERATOR, _id(user)), COLUMNS)
     out.say(f"Removed the second factors of {user.email} and ended all sessions.")
 
 
@@ -428,7 +428,7 @@ def create(  # noqa: PLR0913 - one for each option
     )
     user = create_user(ports, OPERATOR, new)
     out = output()
-    out.one(user, ALL_COLUMNS)
+    out.show_item(user, ALL_COLUMNS)
     if password is None:
         out.say(f"{user.email} has no password yet.")
         return
@@ -487,7 +487,7 @@ def show(email: str) -> None:
     """Show a person with all their permissions, and where an imported account came from."""
     ports = installation().ports
     user = find_user(ports, OPERATOR, email)
-    output().one(show_person(ports, OPERATOR, user.id), PERSON_COLUMNS)
+    output().show_item(show_person(ports, OPERATOR, user.id), PERSON_COLUMNS)
 
 
 @command.command(
@@ -517,7 +517,7 @@ def sign_out(email: str) -> None:
     ports = installation().ports
     ended = sign_out_user(ports, OPERATOR, _key(ports, email))
     out = output()
-    out.alone("endedSessions", ended)
+    out.show_value("endedSessions", ended)
     out.say(f"Signed out {email} everywhere.")
 
 
@@ -527,7 +527,7 @@ def _key(ports: Ports, email: str) -> int:
 
 def _show(user: User, what: str) -> None:
     out = output()
-    out.one(user, COLUMNS)
+    out.show_item(user, COLUMNS)
     out.say(f"{user.email} {what}.")
 
 

@@ -121,7 +121,7 @@ class Endpoints:
             return Response(
                 page, headers={"Content-Security-Policy": _POLICY, "Cache-Control": "no-store"}
             )
-        person = _person(provider, request.form.get("person", ""))
+        person = _find_person(provider, request.form.get("person", ""))
         if person is None:
             raise BadRequest("Choose one of the people.")
         now = _now()
@@ -154,7 +154,7 @@ class Endpoints:
         provider = _provider()
         sent = request.headers.get("Authorization", "").removeprefix("Bearer ")
         claims = self.key.read(_ACCESS, sent) or {}
-        person = _person(provider, str(claims.get("sub", "")))
+        person = _find_person(provider, str(claims.get("sub", "")))
         if person is None or _is_over(claims):
             raise TokenError("invalid_token", HTTPStatus.UNAUTHORIZED)
         return jsonify(_claims(person))
@@ -179,7 +179,7 @@ class Endpoints:
         return claims
 
     def _tokens(self, provider: DemoProvider, grant: Mapping[str, object]) -> Response:
-        person = _person(provider, str(grant["sub"]))
+        person = _find_person(provider, str(grant["sub"]))
         if person is None:
             raise TokenError("invalid_grant")
         now = int(_now())
@@ -302,7 +302,7 @@ def _refuse_client() -> NoReturn:
     raise TokenError("invalid_client", HTTPStatus.UNAUTHORIZED)
 
 
-def _person(provider: DemoProvider, subject: str) -> DemoPerson | None:
+def _find_person(provider: DemoProvider, subject: str) -> DemoPerson | None:
     return next((person for person in provider.people if person.subject == subject), None)
 
 

@@ -27,7 +27,7 @@ from app.services.identity.identify import (
 from app.web.caller import visitor_from
 from app.web.headers import IdentityFact
 from app.web.installation import installation
-from app.web.request_hooks import note_actor
+from app.web.request_hooks import record_actor
 
 CHECK_PATH = "/auth/check"
 _ANSWER = {"Cache-Control": "no-store", "Vary": "Authorization, Authorization-Bearer"}
@@ -67,9 +67,9 @@ def make_forward_auth(headers: Mapping[IdentityFact, str]) -> Blueprint:
         except _BadCheck as wrong:
             return _refused(HTTPStatus.BAD_REQUEST, "invalid_request", str(wrong))
         except TooManyRequests as limit:
-            return _later(HTTPStatus.TOO_MANY_REQUESTS, limit.retry_after)
+            return _retry_later(HTTPStatus.TOO_MANY_REQUESTS, limit.retry_after)
         except DatabaseUnavailable as outage:
-            return _later(HTTPStatus.SERVICE_UNAVAILABLE, outage.retry_after)
+            return _retry_later(HTTPStatus.SERVICE_UNAVAILABLE, outage.retry_after)
 
     return blueprint
 
@@ -80,7 +80,7 @@ def _check(headers: Mapping[IdentityFact, str]) -> Response:
     visitor = visitor_from(request.environ, web)
     identity = identify(web.ports, visitor)
     record_use(web.ports, identity)
-    note_actor(identity.actor)
+    record_actor(identity.actor)
     if not admits(identity.actor, identity.switches):
         web.ports.activity.count_rejection()
         if visitor.credential is None:
@@ -93,7 +93,7 @@ def _check(headers: Mapping[IdentityFact, str]) -> Response:
 
 def _refusal(actor: Actor, demand: _Demand) -> Response | None:
     if actor.fault is TokenFault.PROVIDER:
-        return _later(HTTPStatus.SERVICE_UNAVAILABLE, _PROVIDER_SECONDS)
+        return _retry_later(HTTPStatus.SERVICE_UNAVAILABLE, _PROVIDER_SECONDS)
     if actor.fault is not None:
         return _refused(HTTPStatus.UNAUTHORIZED, "invalid_token", actor.fault.message)
     if demand.identified and actor.kind is ActorKind.ANONYMOUS:
@@ -171,7 +171,7 @@ _DESCRIPTION = frozenset(_PRINTABLE + " ") - {'"', "\\"}
 """The characters of ``error_description`` (RFC 6750, 3)."""
 
 
-def _later(status: HTTPStatus, seconds: int) -> Response:
+def _retry_later(status: HTTPStatus, seconds: int) -> Response:
     return _answer(status, {"Retry-After": str(seconds)})
 
 

@@ -83,7 +83,7 @@ EXTENSIONS: Mapping[str, tuple[FieldDefinitionNode, ...]] = {
 """The fields that the document gives to Latchkey's own types."""
 
 
-def always(field: FieldDefinitionNode) -> Constant | None:
+def always_constant(field: FieldDefinitionNode) -> Constant | None:
     """Return what ``@always`` says of a field, if it says something."""
     for directive in field.directives:
         if directive.name.value == "always":
@@ -109,7 +109,7 @@ def _extended() -> Iterator[tuple[str, Constant]]:
 
 def _value(field: FieldDefinitionNode, reason: str) -> Constant:
     """Return what ``@always`` says, or the value by type: empty, null, an object of constants."""
-    if constant_ := always(field):
+    if constant_ := always_constant(field):
         return replace(constant_, reason=reason)
     is_required = isinstance(field.type, NonNullTypeNode)
     kind = field.type.type if isinstance(field.type, NonNullTypeNode) else field.type

@@ -42,8 +42,8 @@ def _order_filter(sent: Mapping[str, Any]) -> OrderFilter:
         **_numbers(sent.get("number")),
         channel_ids=ids_in(sent.get("channel_id")),
         statuses=_statuses(sent.get("status")),
-        created_at=_moments(sent.get("created_at")),
-        updated_at=_moments(sent.get("updated_at")),
+        created_at=_time_range(sent.get("created_at")),
+        updated_at=_time_range(sent.get("updated_at")),
     )
 
 
@@ -65,5 +65,5 @@ def _statuses(sent: Mapping[str, Any] | None) -> tuple[OrderStatus, ...] | None:
     return tuple(status for status in OrderStatus if status.value in names)
 
 
-def _moments(sent: Mapping[str, Any] | None) -> Range[datetime] | None:
+def _time_range(sent: Mapping[str, Any] | None) -> Range[datetime] | None:
     return None if sent is None else moment_range(sent.get("gte"), sent.get("lte"))

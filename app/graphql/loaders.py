@@ -369,7 +369,7 @@ class ChannelLoader:
         """Return the channels with these keys by slug, all of them for ``None``."""
         return tuple(one for one in self.all if keys is None or one.id in keys)
 
-    def of(self, key: int) -> Channel:
+    def by_key(self, key: int) -> Channel:
         """Return the channel of a cart or an order; if it was deleted meanwhile, another one."""
         return next((one for one in self.all if one.id == key), self.all[0])
 
@@ -549,7 +549,7 @@ class LogoLoader:
         self._actor = actor
         self._found: dict[str, Mapping[int, bytes]] = {}
 
-    def of(self, url: str) -> Mapping[int, bytes]:
+    def by_url(self, url: str) -> Mapping[int, bytes]:
         """Return the logo at ``url`` by size; empty for none."""
         if url not in self._found:
             self._found[url] = show_manifest_logo(self._ports, self._actor, url)

@@ -115,7 +115,7 @@ def _chosen(metadata: Items, keys: list[str] | None) -> Items:
     return {key: metadata[key] for key in keys if key in metadata}
 
 
-def _is_gone(context: RequestContext, node: object) -> bool:
+def _is_deleted(context: RequestContext, node: object) -> bool:
     """Whether ``node`` is a user or an address that isn't stored."""
     if not isinstance(node, Address | User):
         return False
@@ -124,7 +124,7 @@ def _is_gone(context: RequestContext, node: object) -> bool:
 
 
 def _public(node: object, info: Info) -> Items:
-    if _is_gone(info.context, node) and not (isinstance(node, User) and node.id == NO_KEY):
+    if _is_deleted(info.context, node) and not (isinstance(node, User) and node.id == NO_KEY):
         return {}
     if isinstance(node, AppNode):
         return node.loader.public_metadata(node)
@@ -140,7 +140,7 @@ def _public(node: object, info: Info) -> Items:
 
 
 def _private(node: object, info: Info) -> Items:
-    if _is_gone(info.context, node):
+    if _is_deleted(info.context, node):
         return {}
     if isinstance(node, AppNode):
         return node.loader.private_metadata(node)

@@ -24,7 +24,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-from app.graphql.compatibility import DOCUMENT, EXTENSIONS, always, constant, deprecation
+from app.graphql.compatibility import DOCUMENT, EXTENSIONS, always_constant, constant, deprecation
 from app.graphql.connections import connection_arguments, make_connection
 from app.graphql.metadata_fields import ObjectWithMetadata
 
@@ -151,7 +151,7 @@ def _argument(node: InputValueDefinitionNode) -> graphene.Argument:
 
 
 def _field(node: FieldDefinitionNode) -> graphene.Field:
-    constant_ = always(node)
+    constant_ = always_constant(node)
     described = _NONE if constant_ is None else f"Always {constant_.text}."
     return graphene.Field(
         _kind(node.type),

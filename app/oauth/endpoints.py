@@ -45,7 +45,7 @@ from app.services.sign_in.sessions import SecondFactorSkipped
 from app.web.caller import visitor_from
 from app.web.headers import cors_headers, preflight_headers
 from app.web.installation import installation
-from app.web.request_hooks import note_actor
+from app.web.request_hooks import record_actor
 from app.web.sessions import answered_once
 
 AUTHORIZE = "/oauth/authorize"
@@ -290,14 +290,14 @@ class _Endpoints:
             again = self._pages.sign_in_again_url(_after_sign_in(asked))
             return redirect(again, HTTPStatus.SEE_OTHER)
         response.headers.update(_NO_STORE)
-        return self._server.lead_back(response)
+        return self._server.redirect_back(response)
 
     def _refuse(self, asked: ProtocolRequest, error: OAuth2Error) -> BaseResponse:
         """Tell the client of an error, or the person if it is unclear who asked."""
         if not error.redirect_uri:
             return self._pages.error_page(error.error, error.description or "")
         error.state = error.state or asked.payload.state
-        return self._server.lead_back(self._server.answer_error(asked, error))
+        return self._server.redirect_back(self._server.answer_error(asked, error))
 
     def end_session(self) -> BaseResponse:
         """Sign out at a client's request, once the person agrees or the client proves itself."""
@@ -362,7 +362,7 @@ class _Endpoints:
         web = installation()
         identity = identify(web.ports, visitor_from(request.environ, web))
         record_use(web.ports, identity)
-        note_actor(identity.actor)
+        record_actor(identity.actor)
         if not admits(identity.actor, identity.switches):
             return _challenge("invalid_token", TrafficClosed.MESSAGE)
         if identity.actor.fault is not None or not identity.actor.is_user:

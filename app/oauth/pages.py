@@ -30,11 +30,11 @@ from app.services.oauth.devices import (
 from app.services.sign_in.sessions import SecondFactorSkipped
 from app.web.hosted_pages import (
     add_hosted_headers,
+    allow_form_redirects_to,
     end_hosted,
     guard_hosted,
     hosted_person,
     hosted_shop,
-    let_forms_lead_to,
     page,
     ports,
     refused_page,
@@ -66,7 +66,7 @@ def mount_oauth(app: Flask) -> None:
 
 def _consent_page(consent: Consent) -> Response:
     origin = redirect_origin(consent.redirect_uri)
-    let_forms_lead_to(origin)
+    allow_form_redirects_to(origin)
     _, _, query = consent.action.partition("?")
     return page(
         "consent.html",
@@ -92,7 +92,7 @@ def _grants(scopes: frozenset[str]) -> list[str]:
 
 def _logout_page(logout: Logout, action: str) -> Response:
     if logout.redirect_uri:
-        let_forms_lead_to(redirect_origin(logout.redirect_uri))
+        allow_form_redirects_to(redirect_origin(logout.redirect_uri))
     return page("logout.html", client=logout.client, action=action)
 
 

@@ -530,7 +530,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         response: Response = self.handle_error_response(request, error)
         return response
 
-    def lead_back(self, response: Response) -> Response:
+    def redirect_back(self, response: Response) -> Response:
         """Return a response of the authorization endpoint with the issuer in its location."""
         if response.location:
             self.issuer.add_issuer_parameter(self, response)

@@ -262,7 +262,7 @@ class LoginEnded(PermissionDenied):
     """The saved login is no longer valid."""
 
 
-def _ended(url: str) -> LoginEnded:
+def _login_ended(url: str) -> LoginEnded:
     message = f"The session at {url} has expired. Sign in again with: flask login {url}"
     return LoginEnded(message=message)
 
@@ -285,7 +285,7 @@ def renew_grant(http: Http, url: str, refresh_token: str) -> tuple[str, str]:
         access, refresh = read_as(url, lambda: [read_text(tokens, name) for name in names])
         return access, refresh
     if tokens.get("error") in ("invalid_grant", "invalid_client"):
-        raise _ended(url)
+        raise _login_ended(url)
     raise Unreachable(endpoint, f"it responded with HTTP {answer.status}. Try again later.")
 
 
@@ -370,7 +370,7 @@ class Api:
         try:
             payload = read_payload(self.url, self._ask(_REFRESH, variables, ""), "tokenRefresh")
         except Refused:
-            raise _ended(self.url) from None
+            raise _login_ended(self.url) from None
         # Where refresh tokens are single-use, the response has the next one.
         fresh = payload.get("refreshToken") or self._credential.refresh_token
         self._credential.renewed(read_as(self.url, lambda: read_text(payload, "token")), fresh)

@@ -418,16 +418,16 @@ class RemoteInstance:
         except LoginEnded:
             raise
         except PermissionDenied as denied:
-            yield self._itself(own, denied)
+            yield self._own_app(own, denied)
             return
         while True:
             yield from (edge["node"] for edge in data["apps"]["edges"])
             if not data["apps"]["pageInfo"]["hasNextPage"]:
                 return
-            after = _further(data["apps"]["pageInfo"]["endCursor"], than=after)
+            after = _require_progress(data["apps"]["pageInfo"]["endCursor"], than=after)
             data = self._api.ask(all_of_them, after=after)
 
-    def _itself(self, own: str, denied: PermissionDenied) -> Node:
+    def _own_app(self, own: str, denied: PermissionDenied) -> Node:
         try:
             app: Node | None = self._api.ask(own)["app"]
         except PermissionDenied:
@@ -454,7 +454,7 @@ def _owned(node: Node) -> InstanceWebhook:
     return to_webhook(node, to_app(node["app"]))
 
 
-def _further(cursor: object, than: object) -> object:
+def _require_progress(cursor: object, than: object) -> object:
     """Return ``cursor``; raise ``ValueError`` if it didn't advance."""
     if not cursor or cursor == than:
         raise ValueError("This list has no end.")
@@ -465,7 +465,7 @@ def _page(connection: Node, after: str) -> DeliveryPage:
     info = connection["pageInfo"]
     return DeliveryPage(
         items=tuple(to_delivery(edge["node"]) for edge in connection["edges"]),
-        next=str(_further(info["endCursor"], than=after)) if info["hasNextPage"] else "",
+        next=str(_require_progress(info["endCursor"], than=after)) if info["hasNextPage"] else "",
     )
 
 

@@ -227,8 +227,8 @@ def list_keys(ports: Ports, actor: Actor) -> tuple[SigningKey, ...]:
     fixed = configured_key(ports, stored)
     if fixed is not None:
         only = SigningKey(fixed.public.kid, KeyState.ACTIVE, None, None, None, None)
-        return (only, *_shown(ports, withdrawn))
-    return _shown(ports, (*verifying(ports, stored.keys), *withdrawn))
+        return (only, *_signing_keys(ports, withdrawn))
+    return _signing_keys(ports, (*verifying(ports, stored.keys), *withdrawn))
 
 
 @building_block
@@ -238,7 +238,7 @@ def configured_key(ports: Ports, stored: StoredRing) -> KeyPair | None:
     return None if fixed is None or fixed.public.kid in stored.withdrawn else fixed
 
 
-def _shown(ports: Ports, keys: Iterable[StoredKey]) -> tuple[SigningKey, ...]:
+def _signing_keys(ports: Ports, keys: Iterable[StoredKey]) -> tuple[SigningKey, ...]:
     return tuple(
         SigningKey(
             key.pair.public.kid,
@@ -448,7 +448,7 @@ def withdraw_keys(ports: Ports, actor: Actor, kids: Sequence[str]) -> Withdrawal
         done = _withdrawal(ports, session, before, kids)
         mark_withdrawn(session, kids, now)
         for pair, state in fresh.items():
-            _put(session, before, pair, state, now)
+            _store_key(session, before, pair, state, now)
         if done.sessions:
             session.execute(delete(SessionRecord).where(_signed_with(ports, before, kids)))
         after: dict[str, object] = {"sessions": done.sessions}
@@ -556,7 +556,7 @@ def _can_sign(ports: Ports, pair: KeyPair) -> bool:
     return True
 
 
-def _put(
+def _store_key(
     session: Session, before: StoredRing, pair: KeyPair, state: KeyState, now: datetime
 ) -> None:
     if pair not in (key.pair for key in before.keys):

@@ -156,7 +156,7 @@ def change_address_metadata(
         keys = change_stored_metadata(session, AddressRecord, key, change)
         if keys:
             add_event(ports, actor, session, AddressUpdated(key))
-            _note_change(ports, actor, session, owner.id, change, keys, address_id=key)
+            _record_change(ports, actor, session, owner.id, change, keys, address_id=key)
         return to_address(stored)
 
 
@@ -182,7 +182,7 @@ def change_user_metadata(ports: Ports, actor: Actor, user_id: str, change: Metad
             _require_manager(session, actor, key)
         keys = change_stored_metadata(session, UserRecord, key, change)
         if keys:
-            _note_change(ports, actor, session, key, change, keys)
+            _record_change(ports, actor, session, key, change, keys)
             if not session.get_one(UserRecord, key).is_staff:
                 add_event(ports, actor, session, CustomerMetadataUpdated(key))
         return load_caller(ports, session, actor, key) if is_own else load_user(session, key)
@@ -194,7 +194,7 @@ def _require_manager(session: Session, actor: Actor, key: int) -> None:
     require_manageable(actor, find_user_by_key(session, key))
 
 
-def _note_change(
+def _record_change(
     ports: Ports,
     actor: Actor,
     session: Session,
@@ -280,7 +280,11 @@ def change_app_metadata(ports: Ports, actor: Actor, app_id: str, change: Metadat
     key = key_of(app_id, "App")
     _require_app_manager(actor, key)
     with ports.database.transaction(Subject(SubjectKind.APP, key)) as session:
-        app = _own(session, key) if _is_own(actor, key) else locked_app(session, actor, key, "id")
+        app = (
+            _lock_own_app(session, key)
+            if _is_own(actor, key)
+            else locked_app(session, actor, key, "id")
+        )
         keys = change_stored_metadata(session, AppRecord, key, change)
         if keys:
             after: dict[str, object] = {"private" if change.is_private else "public": list(keys)}
@@ -305,7 +309,7 @@ def _is_own(actor: Actor, app_id: int) -> bool:
     return actor.is_app and actor.app_id == app_id
 
 
-def _own(session: Session, app_id: int) -> App:
+def _lock_own_app(session: Session, app_id: int) -> App:
     """Lock and return an app for itself, also while it is being installed."""
     session.execute(select(AppRecord.id).where(AppRecord.id == app_id).with_for_update())
     return to_app(session.execute(ALL_APPS.where(AppRecord.id == app_id)).one())

@@ -384,10 +384,10 @@ class Incoming:
             raise Refused(HTTPStatus.REQUEST_TIMEOUT) from None
         self.size += len(chunk)
         if 0 < len(chunk) < _SMALL_PIECE:
-            await self._note_small_piece()
+            await self._count_small_piece()
         return chunk
 
-    async def _note_small_piece(self) -> None:
+    async def _count_small_piece(self) -> None:
         self._small_pieces += 1
         if self._announced is None:
             # Each chunk is a piece, however many have arrived.

@@ -45,7 +45,7 @@ from app.services.hosted.sessions import (
 from app.services.oauth.grants import form_target
 from app.web.caller import base_url
 from app.web.installation import installation
-from app.web.request_hooks import note_actor
+from app.web.request_hooks import record_actor
 from app.web.sessions import anonymous_actor, keep_form_answer, page_visitor
 from app.web.translation import (
     browser_language,
@@ -110,7 +110,7 @@ def hosted_person() -> HostedPerson | None:
             else None
         )
         if g.hosted_person is not None:
-            note_actor(g.hosted_person.actor)
+            record_actor(g.hosted_person.actor)
             ports().activity.record_session_use(g.hosted_person.session_id)
     return cast("HostedPerson | None", g.hosted_person)
 
@@ -137,7 +137,7 @@ def begin_hosted(opened: HostedSession, next_path: str) -> BaseResponse:
         session[_LANGUAGE] = language
     session.permanent = True
     g.pop("hosted_person", None)
-    return _lead_on(own_target(next_path))
+    return _redirect_after_form(own_target(next_path))
 
 
 def end_hosted(leads_to: str) -> BaseResponse:
@@ -147,10 +147,10 @@ def end_hosted(leads_to: str) -> BaseResponse:
         sign_out_of_hosted_pages(ports(), person.actor)
     session.clear()
     g.hosted_person = None
-    return _lead_on(leads_to)
+    return _redirect_after_form(leads_to)
 
 
-def _lead_on(location: str) -> BaseResponse:
+def _redirect_after_form(location: str) -> BaseResponse:
     """Redirect after the cookie was replaced, and note where this very form has led.
 
     Its second click comes with the new cookie, which knows nothing of the form's CSRF token.
@@ -229,7 +229,7 @@ def guard_hosted() -> BaseResponse | None:
     use_language(_language(shop))
     _csrf.protect()
     if next_path().startswith(_PROVIDER):
-        let_forms_lead_to(form_target(ports(), anonymous_actor(), next_path()))
+        allow_form_redirects_to(form_target(ports(), anonymous_actor(), next_path()))
     return None
 
 
@@ -296,7 +296,7 @@ def show_stale_form(_error: CSRFError) -> BaseResponse:
     return page("stale.html", HTTPStatus.BAD_REQUEST)
 
 
-def let_forms_lead_to(origin: str) -> None:
+def allow_form_redirects_to(origin: str) -> None:
     """Let the forms of this page end at ``origin``, which a redirect URI that was checked has."""
     g.form_origin = origin
 

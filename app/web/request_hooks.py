@@ -134,7 +134,7 @@ def current_request() -> HttpRequest | None:
     return CURRENT_REQUEST.get()
 
 
-def note_actor(actor: Actor) -> None:
+def record_actor(actor: Actor) -> None:
     """Note who the caller of the current request is."""
     request = CURRENT_REQUEST.get()
     if request is not None:
@@ -239,7 +239,7 @@ class RequestHooks:
             request.bytes_sent = int(sent_length or 0)
             finish()
             return result
-        closes = [getattr(result, "close", _nothing), finish]
+        closes = [getattr(result, "close", _do_nothing), finish]
         return ClosingIterator(_counted(result, request), closes)
 
     def _request(self, environ: dict[str, Any], request_id: str) -> HttpRequest:
@@ -272,7 +272,7 @@ def install_request_hooks(app: Flask, installation: Installation) -> None:
     hooks = RequestHooks(app.wsgi_app, installation, lambda *asked: _match(app, *asked))
     app.extensions[EXTENSION] = hooks
     app.wsgi_app = hooks  # type: ignore[method-assign]
-    app.before_request(_note_route)
+    app.before_request(_remember_route)
 
 
 def request_hooks(app: Flask) -> RequestHooks:
@@ -303,7 +303,7 @@ def _escape_query(environ: dict[str, Any]) -> None:
         environ["QUERY_STRING"] = quote(query.encode("latin1"), safe=printable)
 
 
-def _note_route() -> None:
+def _remember_route() -> None:
     noted = current_request()
     if noted is not None and request.url_rule is not None:
         noted.route = request.url_rule.rule
@@ -326,7 +326,7 @@ def _counted(chunks: Iterable[bytes], request: HttpRequest) -> Iterator[bytes]:
         yield chunk
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass
 
 

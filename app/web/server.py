@@ -93,7 +93,7 @@ class BodyLimits:
     any_client: int
     marked: int
 
-    def of(self, names: Headers | dict[str, Any], marks: Iterable[str]) -> int:
+    def limit_for(self, names: Headers | dict[str, Any], marks: Iterable[str]) -> int:
         """Return the limit of a request with headers of these ``names``, by its ``marks``."""
         return self.marked if any(mark in names for mark in marks) else self.any_client
 
@@ -147,7 +147,7 @@ class Server:
         length = None if announced is None else int(announced)
         incoming = Incoming(exchange, length, self._deadlines)
         try:
-            limit = self._body_limits.of(headers, _MARKS_OF_LARGE)
+            limit = self._body_limits.limit_for(headers, _MARKS_OF_LARGE)
             body = await incoming.read(limit, self._room)
             if isinstance(body, BytesIO):
                 await self._run(scope, exchange, body)
@@ -257,7 +257,7 @@ class BufferedServer:
             environ.pop(name, None)
         taken = 0
         try:
-            limit = self._body_limits.of(environ, _MARKED_KEYS)
+            limit = self._body_limits.limit_for(environ, _MARKED_KEYS)
             size = _announced_size(environ, limit)
             if size is None:
                 environ["wsgi.input"] = BytesIO()

@@ -20,7 +20,7 @@ from app.domain.accounts.addresses import country_name
 from app.domain.accounts.languages import CONSOLE_TAGS, ENGLISH, LANGUAGE_NAMES, shipped_tag
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import SCOPE_SENTENCES
-from app.domain.values.errors import Problem, Refused, placed
+from app.domain.values.errors import Problem, Refused, with_place
 from app.domain.values.text import Phrase, Phrases, Plural, Sentence, find_reason
 
 _RIGHT_TO_LEFT = ("ar",)
@@ -174,7 +174,7 @@ def lazy_text(sentence: Sentence) -> LazyString:
 
 def problem_text(problem: Problem) -> str:
     """Return what is wrong, in the language of the request."""
-    return placed(problem, text(problem.template, problem.plural, **problem.values))
+    return with_place(problem, text(problem.template, problem.plural, **problem.values))
 
 
 def refused_text(refused: Refused) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.commands.terminal import progress
-from app.commands.terminal.progress import pace
+from app.commands.terminal.progress import speed_and_time_left
 from app.ports import Ports
 from app.services.deliveries import replays
 from tests.builders.webhooks import make_missed_events
@@ -33,7 +33,7 @@ from tests.fakes.payloads import FakePayloads
 def test_pace_is_a_rate_and_the_time_left(
     done: int, total: int, seconds: float, shown: str
 ) -> None:
-    assert pace(done, total, seconds) == shown
+    assert speed_and_time_left(done, total, seconds) == shown
 
 
 def replay(ports: Ports, clock: FakeClock, *options: str) -> str:

@@ -80,7 +80,7 @@ def test_problem_names_its_lines(lines: tuple[int, ...], where: str) -> None:
     page = page_of(Outcome(problems=(problem,)))
     (line,) = page.problems
     assert (line.where, line.message, line.code) == (where, "Unexpected }.", "SYNTAX")
-    assert (page.has_run, page.bad_lines) == (True, lines)
+    assert (page.has_run, page.invalid_lines) == (True, lines)
 
 
 @pytest.mark.parametrize(

@@ -47,14 +47,14 @@ LISTS = [
 def test_list_says_how_many_match(
     count: RowCount, one: str, many: str, matching: int, total: int, sentence: str
 ) -> None:
-    assert count.of(Counts(matching, total)) == sentence.format(one=one, many=many)
+    assert count.sentence(Counts(matching, total)) == sentence.format(one=one, many=many)
 
 
 def test_providers_are_counted_by_their_short_name() -> None:
     count = single_sign_on.PROVIDERS.count
-    assert count.of(Counts(0, 0)) == "No identity providers"
-    assert count.of(Counts(1, 1)) == "1 provider"
-    assert count.of(Counts(1, 2)) == "1 of 2 providers"
+    assert count.sentence(Counts(0, 0)) == "No identity providers"
+    assert count.sentence(Counts(1, 1)) == "1 provider"
+    assert count.sentence(Counts(1, 2)) == "1 of 2 providers"
 
 
 def test_count_is_of_the_list_and_not_of_the_page(

@@ -42,7 +42,7 @@ UNANSWERED = replace(
 )
 def test_number_of_deliveries_is_in_the_language(language: str, total: int, summary: str) -> None:
     use_language(language)
-    assert DELIVERIES.count.of(Counts(total, total)) == summary
+    assert DELIVERIES.count.sentence(Counts(total, total)) == summary
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_number_of_rows_has_the_plural_of_the_language(
     language: str, total: int, summary: str
 ) -> None:
     use_language(language)
-    assert AUDIT_LOG.count.of(Counts(total, total)) == summary
+    assert AUDIT_LOG.count.sentence(Counts(total, total)) == summary
 
 
 def test_count_in_a_sentence_is_grouped() -> None:

@@ -283,7 +283,7 @@ OTHERS = {
     "console.search._to_hit": "masks what a search found",
     "deliveries.lists._lacking": "decides about what to_delivery and to_attempt read",
     "deliveries.lists._delivery": "decides about what to_delivery reads",
-    "webhooks.lists._seen": "decides about what to_webhook reads",
+    "webhooks.lists._visible_webhook": "decides about what to_webhook reads",
     "deliveries.backlog._backlog": "names counts and ages, which test_backlog compares",
     "lists.paging.record_from": "names the columns by the fields",
 }

@@ -13,7 +13,7 @@ WEBHOOKS = (
     Mutant(
         "Failures that began soon after an alert are told of once the pause is over",
         "app/services/webhooks/failing_webhooks.py",
-        "if has_failed and not _is_told(webhook):",
+        "if has_failed and not _is_notified(webhook):",
         "if False:",
         "services/webhooks/test_alerts.py",
     ),
@@ -289,7 +289,7 @@ VALUES = (
     Mutant(
         "A link that is used is still good",
         "app/services/accounts/email_links.py",
-        "if link is None or user is None or not _is_good(ports, link, user):\n"
+        "if link is None or user is None or not _is_valid(ports, link, user):\n"
         "        raise Refused(WORTHLESS)\n"
         "    return _opened(link, user)\n\n\n"
         "@building_block\ndef drop_links",

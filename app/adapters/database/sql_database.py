@@ -242,7 +242,7 @@ class _WritingSession(Session):
 
 
 @event.listens_for(_WritingSession, "after_flush")
-def _note_records(session: Session, _flush: UOWTransaction) -> None:
+def _remember_records(session: Session, _flush: UOWTransaction) -> None:
     if any(isinstance(record, WORK) for record in (*session.new, *session.dirty)):
         session.info[_LEFT_WORK] = True
 

@@ -62,7 +62,7 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
 
-    def left(self) -> float:
+    def remaining(self) -> float:
         """Return the remaining seconds; raises ``TimeoutError`` if there are none."""
         seconds = self._end - time.monotonic()
         if seconds <= 0:
@@ -74,7 +74,7 @@ _deadline: ContextVar[Deadline] = ContextVar("_deadline")
 
 
 @contextmanager
-def within(deadline: Deadline) -> Iterator[None]:
+def connections_within(deadline: Deadline) -> Iterator[None]:
     """Whatever connections of this module read or write in the block, they do in that time."""
     token = _deadline.set(deadline)
     try:
@@ -174,7 +174,7 @@ def _limit(connection: socket.socket) -> None:
 
     Each change of a limit is a system call, so a limit that is hardly longer stays.
     """
-    left, limit = _deadline.get().left(), connection.gettimeout()
+    left, limit = _deadline.get().remaining(), connection.gettimeout()
     if limit is None or not left <= limit <= left + _TOLERANCE:
         connection.settimeout(left)
 

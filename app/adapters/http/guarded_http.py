@@ -31,8 +31,8 @@ from app.adapters.http.guard import (
     OutgoingRequest,
     TimedPool,
     TimedSecurePool,
+    connections_within,
     outgoing,
-    within,
 )
 from app.adapters.http.tls import TrustedAuthorities
 from app.domain.urls.web_urls import ALLOW_HINT
@@ -171,10 +171,10 @@ class GuardedHttp:
 
     def send(self, request: HttpRequest) -> HttpResponse:
         deadline = Deadline(request.timeout)
-        with _failures(request), within(deadline):
+        with _failures(request), connections_within(deadline):
             sent = outgoing(request)
             # Connecting is two steps, each of which may take that long.
-            connect, read = deadline.left() / 2, deadline.left()
+            connect, read = deadline.remaining() / 2, deadline.remaining()
             way = self._way_to(sent.target.host)
             response = way.exchange(sent, connect=connect, read=read)
             try:

@@ -50,7 +50,7 @@ class SqliteQueue:
 
     def put(self, batch: Batch) -> None:
         with self._changed:
-            self._backend().enqueue(_written(batch))
+            self._backend().enqueue(_encode_batch(batch))
             self._next_look = 0.0
             self._changed.notify()
 
@@ -99,7 +99,7 @@ class RedisQueue:
 
     def put(self, batch: Batch) -> None:
         with self._reachable():
-            self._storage.enqueue(_written(batch))
+            self._storage.enqueue(_encode_batch(batch))
         self._end_outage()
 
     def take(self, patience: float) -> Batch | None:
@@ -140,7 +140,7 @@ def connect_queue(redis_url: str, file: Path) -> SqliteQueue | RedisQueue:
     return RedisQueue(redis_url) if redis_url else SqliteQueue(file)
 
 
-def _written(batch: Batch) -> bytes:
+def _encode_batch(batch: Batch) -> bytes:
     return json.dumps([batch.lease, batch.webhook_id, batch.deliveries]).encode()
 
 

@@ -15,7 +15,7 @@ from types import FrameType
 
 import click
 
-from app.commands.terminal.output import legible
+from app.commands.terminal.output import visible_lines
 from app.domain.values.errors import (
     PermissionDenied,
     Refused,
@@ -66,7 +66,7 @@ class ErrorLine:
     @property
     def line(self) -> str:
         """The same for a person to read; it may be what another instance said."""
-        return legible(f"{self.field}: {self.message}" if self.field else self.message)
+        return visible_lines(f"{self.field}: {self.message}" if self.field else self.message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,10 +53,11 @@ def print_table(headings: Sequence[Heading], rows: Sequence[Sequence[str]]) -> t
     filled = [column for column in range(len(headings)) if any(row[column] for row in rows)]
     texts = {column: [headings[column].title, *(row[column] for row in rows)] for column in filled}
     needs = {
-        column: _need(texts[column], keeps_words=headings[column].keeps_width) for column in filled
+        column: _needed_width(texts[column], keeps_words=headings[column].keeps_width)
+        for column in filled
     }
     room = console.width - 1
-    visible_columns = _fitting(filled, needs, headings, room)
+    visible_columns = _fitting_columns(filled, needs, headings, room)
     widths = _widths(visible_columns, needs, texts, room - _GAP * (len(visible_columns) - 1))
     if any(widths[column] < min(needs[column], _NARROWEST) for column in visible_columns):
         _print_blocks(headings, filled, rows)
@@ -91,14 +92,14 @@ def print_fields(facts: Sequence[tuple[str, str]]) -> None:
     Console().print(table)
 
 
-def _need(texts: Sequence[str], *, keeps_words: bool) -> int:
+def _needed_width(texts: Sequence[str], *, keeps_words: bool) -> int:
     """How wide a column must be for no word to be broken, or no line where it is ``whole``."""
     if keeps_words:
         return max(map(cell_len, texts))
     return min(max(cell_len(word) for text in texts for word in text.split()), _MAX_WORD)
 
 
-def _fitting(
+def _fitting_columns(
     columns: Sequence[int], needs: Mapping[int, int], headings: Sequence[Heading], room: int
 ) -> list[int]:
     """As many of ``places`` as there is room for: the last go first, vital ones never."""
@@ -192,7 +193,7 @@ class Output:
             for row in rows:
                 self._line(row, columns)
 
-    def one(self, row: Row, columns: Sequence[Column[Row]]) -> None:
+    def show_item(self, row: Row, columns: Sequence[Column[Row]]) -> None:
         """Show a single thing."""
         columns = self.selected or columns
         if self.form is Form.JSON:
@@ -205,7 +206,7 @@ class Output:
             for column in columns:
                 write(f"{column.title}\t{_text(column.read(row))}")
 
-    def next(self, row: Row, columns: Sequence[Column[Row]]) -> None:
+    def show_next(self, row: Row, columns: Sequence[Column[Row]]) -> None:
         """Print one more row of a stream on one line, as JSON one object per line.
 
         Ends the command without an error if the pipe is closed.
@@ -217,7 +218,7 @@ class Output:
             or_end=True,
         )
 
-    def alone(self, name: str, value: str | int) -> None:
+    def show_value(self, name: str, value: str | int) -> None:
         """Print a single value, fit for ``$(…)``."""
         if self.form is Form.JSON:
             _write_json({name: value})
@@ -226,7 +227,7 @@ class Output:
 
     def say(self, message: str) -> None:
         """Tell the person at the terminal something that is no part of the result."""
-        write(legible(as_called(message)), err=True)
+        write(visible_lines(as_called(message)), err=True)
 
     def _line(self, row: Row, columns: Sequence[Column[Row]]) -> None:
         write(self._as_line(row, columns))
@@ -308,7 +309,7 @@ def visible(text: str) -> str:
     )
 
 
-def legible(message: str) -> str:
+def visible_lines(message: str) -> str:
     """The same of a text of several lines."""
     return "\n".join(map(visible, message.split("\n")))
 

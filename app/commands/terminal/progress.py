@@ -48,7 +48,7 @@ def progress(what: str) -> Iterator[OnProgress]:
         yield ProgressLines(what).show
 
 
-def pace(done: int, total: int, seconds: float) -> str:
+def speed_and_time_left(done: int, total: int, seconds: float) -> str:
     """Return the rate and the time left, such as "25 per second, 8 s left"; empty at first."""
     if seconds < _MIN_SECONDS or not done:
         return ""
@@ -77,7 +77,7 @@ class _Bar:
 
     def __init__(self, bar: Progress, what: str) -> None:
         self._bar = bar
-        self._task = bar.add_task(what, visible=False, pace="")
+        self._task = bar.add_task(what, visible=False, speed_and_time_left="")
         self._start = time.monotonic()
 
     def show(self, done: int, total: int) -> None:
@@ -87,7 +87,7 @@ class _Bar:
             completed=done,
             total=total,
             visible=True,
-            pace=pace(done, total, seconds),
+            speed_and_time_left=speed_and_time_left(done, total, seconds),
         )
         if done >= total:
             self._bar.stop()
@@ -108,13 +108,13 @@ class ProgressLines:
         if now - self.shown < LINE_SECONDS or done >= total:
             return
         self.shown = now
-        details = pace(done, total, now - self.start)
+        details = speed_and_time_left(done, total, now - self.start)
         write(
             f"{self.what}: {done:,} of {total:,}" + (f" ({details})" if details else ""), err=True
         )
 
 
-def note(message: str) -> None:
+def show_progress(message: str) -> None:
     """Show progress on a terminal while the total is unknown."""
     if sys.stderr.isatty() and form_of(click.get_current_context()) is not Form.JSON:
         write(message, err=True)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from app.commands.terminal.output import legible
+from app.commands.terminal.output import visible_lines
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -43,7 +43,7 @@ def confirm_action(question: str, *, yes: bool) -> None:
     """
     if yes:
         return
-    question = legible(question)
+    question = visible_lines(question)
     if not may_ask():
         raise click.UsageError(
             f"{question} Confirmation required; pass --yes when not running in a terminal."

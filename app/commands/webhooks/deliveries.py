@@ -17,7 +17,7 @@ from app.commands.terminal.exit_codes import Exit, Failure, failure_of
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.options import read_moment
 from app.commands.terminal.output import Column, output
-from app.commands.terminal.progress import note, progress, steps
+from app.commands.terminal.progress import progress, show_progress, steps
 from app.commands.terminal.prompts import confirm_action, may_ask, yes_option
 from app.commands.webhooks.fields import (
     DELIVERIES,
@@ -130,12 +130,12 @@ def deliveries(  # noqa: PLR0913 - one for each option
     out = output()
     if follow:
         follower = DeliveryFollower(chosen, webhooks, start or now, 1.0, filter_, say=out.say)
-        for sent in follower.forever():
+        for sent in follower.stream():
             if _is_shown(sent.delivery, code, retrying=retrying):
-                out.next(sent, columns)
+                out.show_next(sent, columns)
         return
     every = heapq.merge(
-        *(_all(chosen, webhook, filter_, start) for webhook in webhooks),
+        *(_all_deliveries(chosen, webhook, filter_, start) for webhook in webhooks),
         key=lambda sent: sent.delivery.created_at,
         reverse=True,
     )
@@ -143,7 +143,7 @@ def deliveries(  # noqa: PLR0913 - one for each option
     out.rows(list(islice(fitting, limit)), columns, empty="No deliveries.")
 
 
-def _all(
+def _all_deliveries(
     instance: Instance, webhook: InstanceWebhook, filter_: DeliveryQuery, since: datetime | None
 ) -> Iterator[WebhookDelivery]:
     """Yield a webhook's deliveries, newest first, fetching pages as they are needed."""
@@ -277,7 +277,7 @@ def _has_any(
     keys = {one.id for one in resent}
     waiting = DeliveryQuery(DeliveryStatus.PENDING.value, size=_PAGE)
     oldest = min(one.created_at for one in resent)
-    every = islice(_all(instance, webhook, waiting, oldest), _MAX_DELIVERIES)
+    every = islice(_all_deliveries(instance, webhook, waiting, oldest), _MAX_DELIVERIES)
     return any(sent.delivery.id in keys for sent in every)
 
 
@@ -333,7 +333,7 @@ def replay(
     out = output()
     counted = chosen.replay(target.id, start, scope, preview=True)
     if preview:
-        out.one(counted, _COUNTED)
+        out.show_item(counted, _COUNTED)
         return
     out.say(_announcement(counted, target.target_url))
     if counted.failed or counted.missing:
@@ -343,7 +343,7 @@ def replay(
         done = chosen.replay(target.id, start, scope, on_progress=report)
         rest = partial(chosen.replay, target.id, start, replace(scope, failed=False, missing=True))
         done, failure = _replay_rest(rest, done, report)
-    out.one(done, _REPLAYED)
+    out.show_item(done, _REPLAYED)
     out.say(f"Deliveries scheduled to {target.target_url}: {done.failed + done.missing}.")
     if target.is_paused:
         out.say(_paused_words(target))
@@ -393,7 +393,7 @@ def send_waiting(webhook: str) -> None:
     target = find_webhook(chosen, webhook)
     count = chosen.send_waiting(target.id)
     out = output()
-    out.one(count, _SENT_NOW)
+    out.show_item(count, _SENT_NOW)
     if target.is_paused:
         out.say(_paused_words(target))
         return
@@ -406,7 +406,7 @@ def _replay_rest(
     """Replay what one call left over; return the sum, and what ended it early."""
     while done.has_more:
         before = done.failed + done.missing
-        note(f"{before:,} deliveries scheduled.")
+        show_progress(f"{before:,} deliveries scheduled.")
         try:
             rest = run(on_progress=partial(_report_further, report, before))
         except (Exception, KeyboardInterrupt) as error:

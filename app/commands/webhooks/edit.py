@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from app.commands.name_completion import complete_app_or_global_id, complete_webhook
-from app.commands.terminal.output import legible, output, visible
+from app.commands.terminal.output import output, visible, visible_lines
 from app.commands.webhooks.fields import (
     WEBHOOK,
     WebhookOptions,
@@ -59,7 +59,7 @@ class EditedFile:
     def explain(self, text: str, error: str) -> None:
         """Write ``text`` with ``error`` as a comment above it, instead of the last error."""
         rest = [line for line in text.splitlines() if not line.startswith(_ERROR)]
-        comment = [f"{_ERROR}{line}" for line in legible(error).split("\n")]
+        comment = [f"{_ERROR}{line}" for line in visible_lines(error).split("\n")]
         self.path.write_text("\n".join([*comment, *rest]) + "\n", encoding="utf-8")
 
     @property
@@ -246,10 +246,10 @@ def explain_target_errors(draft: WebhookDraft) -> Iterator[None]:
         yield
     except Refused as refused:
         target = present(draft.target_url, "")
-        raise Refused(*(_explained(problem, target) for problem in refused.problems)) from None
+        raise Refused(*(_with_hint(problem, target) for problem in refused.problems)) from None
 
 
-def _explained(problem: Problem, target: str) -> Problem:
+def _with_hint(problem: Problem, target: str) -> Problem:
     if problem.field != "targetUrl" or not is_private_target(target):
         return problem
     return replace(
@@ -295,7 +295,7 @@ def create(*, app: str | None, no_input: bool, **fields: Any) -> None:
     with explain_target_errors(draft):
         webhook = chosen.create(owner.id, draft)
     out = output()
-    out.one(webhook, options.columns(draft))
+    out.show_item(webhook, options.columns(draft))
     if options.makes_secret:
         out.say("Store the secret now. It won't be shown again.")
     if warn_of_missing_permission(webhook):
@@ -399,7 +399,7 @@ def _address(text: str) -> str:
 def edit(webhook: str, *, no_input: bool, **fields: Any) -> None:
     """Update a webhook with options, or in an editor if there are none."""
     options = WebhookOptions(**fields)
-    in_editor = options.is_nothing
+    in_editor = options.is_empty
     if in_editor and (no_input or not sys.stdin.isatty()):
         raise click.UsageError("Nothing to update. Use --target-url, --query, --inactive, …")
     chosen = instance()
@@ -412,7 +412,7 @@ def edit(webhook: str, *, no_input: bool, **fields: Any) -> None:
     out = output()
     if changed is None:
         out.say("No changes were made.")
-    out.one(changed or current, options.columns(draft))
+    out.show_item(changed or current, options.columns(draft))
     if changed is not None:
         warn_of_missing_permission(changed)
 
@@ -440,7 +440,7 @@ def _edit(instance: Instance, webhook: InstanceWebhook) -> InstanceWebhook | Non
                     return opened.save(draft)
             except (Unreadable, Refused, Fault, click.UsageError) as error:
                 file.explain(text, str(error))
-                question = f"{legible(str(error))} Edit again?"
+                question = f"{visible_lines(str(error))} Edit again?"
                 click.confirm(question, default=True, abort=True, err=True)
     return None
 
@@ -469,5 +469,5 @@ def resume(webhook: str) -> None:
 def _set_paused(webhook: str, *, is_paused: bool) -> InstanceWebhook:
     chosen = instance()
     changed = chosen.change(find_webhook(chosen, webhook), WebhookDraft(is_paused=is_paused))
-    output().one(changed, WEBHOOK)
+    output().show_item(changed, WEBHOOK)
     return changed

@@ -35,7 +35,7 @@ Named = TypeVar("Named", InstanceApp, InstanceWebhook)
 _MAX_NAMED = 20
 
 
-def _tried(
+def _newest_attempt(
     read: Callable[[InstanceAttempt], Displayable],
 ) -> Callable[[InstanceDelivery], Displayable]:
     """Return a field of the newest attempt at a delivery, if there is one."""
@@ -86,30 +86,34 @@ DELIVERIES = (
     Column[InstanceDelivery]("event", "Event", lambda delivery: delivery.event, short=True),
     Column[InstanceDelivery]("status", "Status", lambda delivery: delivery.status, short=True),
     Column[InstanceDelivery](
-        "responseStatus", "Answer", _tried(lambda delivery: delivery.response_status)
+        "responseStatus", "Answer", _newest_attempt(lambda delivery: delivery.response_status)
     ),
     Column[InstanceDelivery](
         "duration",
         "Seconds",
-        _tried(lambda delivery: delivery.duration and round(delivery.duration, 3)),
+        _newest_attempt(lambda delivery: delivery.duration and round(delivery.duration, 3)),
     ),
-    Column[InstanceDelivery]("triedAt", "Tried", _tried(lambda delivery: delivery.created_at)),
+    Column[InstanceDelivery](
+        "triedAt", "Tried", _newest_attempt(lambda delivery: delivery.created_at)
+    ),
 )
 
 
 def find_webhook(instance: Instance, text: str) -> InstanceWebhook:
     """Return the webhook with that ID or unique name; raises ``Refused`` (NOT_FOUND)."""
-    return _only(instance.webhooks(), text, "webhook", "List webhooks with: flask webhook list")
+    return _find_named(
+        instance.webhooks(), text, "webhook", "List webhooks with: flask webhook list"
+    )
 
 
 def find_app(instance: Instance, text: str) -> InstanceApp:
     """Return the app with that ID or unique name; raises ``Refused`` (NOT_FOUND)."""
     apps = instance.apps()
     names = ", ".join(app.name for app in apps[:_MAX_NAMED])
-    return _only(apps, text, "app", f"Available: {names}" if apps else "There are none yet.")
+    return _find_named(apps, text, "app", f"Available: {names}" if apps else "There are none yet.")
 
 
-def _only(candidates: Sequence[Named], text: str, what: str, hint: str) -> Named:
+def _find_named(candidates: Sequence[Named], text: str, what: str, hint: str) -> Named:
     for candidate in candidates:
         if candidate.id == text:
             return candidate
@@ -156,7 +160,7 @@ class WebhookOptions:
     typed_secret: str | None = field(default=None, repr=False)
 
     @property
-    def is_nothing(self) -> bool:
+    def is_empty(self) -> bool:
         chosen = (
             self.name,
             self.target_url,

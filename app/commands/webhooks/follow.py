@@ -53,20 +53,20 @@ class DeliveryFollower:
     _is_unreachable: bool = False
     _reported: dict[str, list[str]] = field(default_factory=dict)
 
-    def forever(self) -> Iterator[WebhookDelivery]:
-        """What is new, without an end; a moment without news is waited for.
+    def stream(self) -> Iterator[WebhookDelivery]:
+        """Yield new deliveries for ever, waiting ``interval`` seconds between looks.
 
-        An instance that was there and is out of reach or not well for a while is waited for, too.
+        An instance that becomes unreachable or fails after the first look is waited for, too.
         """
         waiting = Event()
-        yield from self.news()
+        yield from self.new_deliveries()
         while True:
             waiting.wait(self.interval)
-            yield from self._news_or_none()
+            yield from self._new_or_none()
 
-    def _news_or_none(self) -> list[WebhookDelivery]:
+    def _new_or_none(self) -> list[WebhookDelivery]:
         try:
-            news = self.news()
+            new = self.new_deliveries()
         except Fault as error:
             if not self._is_unreachable:
                 self.say(f"{error} Retrying.")
@@ -75,9 +75,9 @@ class DeliveryFollower:
         if self._is_unreachable:
             self.say("Reconnected.")
         self._is_unreachable = False
-        return news
+        return new
 
-    def news(self) -> list[WebhookDelivery]:
+    def new_deliveries(self) -> list[WebhookDelivery]:
         """Return the deliveries not reported yet, oldest first."""
         deliveries = [
             WebhookDelivery(webhook, delivery)
@@ -89,7 +89,7 @@ class DeliveryFollower:
     def _new_if_exists(self, webhook: InstanceWebhook) -> list[InstanceDelivery]:
         """Return new deliveries; none for a deleted webhook, if others are left."""
         try:
-            return self._new(webhook)
+            return self._new_of_webhook(webhook)
         except Refused:
             others = [other for other in self.webhooks if other.id != webhook.id]
             if not others:
@@ -98,7 +98,7 @@ class DeliveryFollower:
             self.say(f"{webhook.name or webhook.id} was deleted.")
             return []
 
-    def _new(self, webhook: InstanceWebhook) -> list[InstanceDelivery]:
+    def _new_of_webhook(self, webhook: InstanceWebhook) -> list[InstanceDelivery]:
         reported = self._reported.setdefault(webhook.id, [])
         new: list[InstanceDelivery] = []
         for page in self._pages(webhook):

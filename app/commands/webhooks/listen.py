@@ -23,9 +23,9 @@ from app.commands.terminal.output import (
     Displayable,
     Form,
     json_text,
-    legible,
     output,
     visible,
+    visible_lines,
     write,
 )
 from app.commands.webhooks.edit import warn_of_missing_permission
@@ -137,7 +137,7 @@ class EventLines:
 
 
 def _lines(body: str) -> Iterator[str]:
-    yield from legible(body[:_MAX_BODY].expandtabs()).splitlines()
+    yield from visible_lines(body[:_MAX_BODY].expandtabs()).splitlines()
     if len(body) > _MAX_BODY:
         yield f"… {len(body) - _MAX_BODY} more characters"
 
@@ -440,7 +440,7 @@ def _listen(
     )
     columns = (*_COLUMNS, _RESPONSE) if settings.verbose else _COLUMNS
     for received in islice(events, settings.count):
-        out.next(received, columns)
+        out.show_next(received, columns)
 
 
 def _described(webhooks: Sequence[InstanceWebhook]) -> str:
@@ -464,7 +464,7 @@ def _delivery_key(forwarder: Forwarder | None, *, is_text: bool) -> DeliveryKey:
 
 
 def _wanted(follower: DeliveryFollower, events: Collection[str]) -> Iterator[WebhookDelivery]:
-    return (sent for sent in follower.forever() if not events or sent.delivery.event in events)
+    return (sent for sent in follower.stream() if not events or sent.delivery.event in events)
 
 
 def _print_lines(

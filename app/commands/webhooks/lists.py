@@ -61,7 +61,7 @@ def list_(*, app: str | None, is_active: bool | None) -> None:
 @fields_option(WEBHOOK)
 def show(webhook: str) -> None:
     """Show a webhook with its query. Its secret isn't shown."""
-    output().one(find_webhook(instance(), webhook), WEBHOOK)
+    output().show_item(find_webhook(instance(), webhook), WEBHOOK)
 
 
 @webhook_command("events", examples=[("flask webhook events --short", "names only")])
@@ -84,5 +84,5 @@ def delete(webhook: str, *, yes: bool) -> None:
     confirm_action(f"Delete webhook {target.name or target.id} to {target.target_url}?", yes=yes)
     chosen.delete(target)
     out = output()
-    out.one(target, WEBHOOKS)
+    out.show_item(target, WEBHOOKS)
     out.say(f"Deleted webhook {target.name or target.id}.")

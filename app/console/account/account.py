@@ -230,7 +230,7 @@ def index() -> BaseResponse:
 def save_name() -> BaseResponse:
     """Be called something else."""
     stored = _name()
-    form = NameForm.taken(stored, _own_account())
+    form = NameForm.from_request(stored, _own_account())
     names = Details(form.first_name.data or "", form.last_name.data or "", seen=stored)
     if not form.validate():
         return refused_page("account/index.html", **_values(name_form=form))
@@ -247,7 +247,7 @@ def save_preferences() -> BaseResponse:
     """Choose look, language and time zone; a field that isn't sent stays as it is."""
     user = caller().user
     offered = {"language": _languages(user.language_code)}
-    form = PreferencesForm.taken(_chosen(user), _own_account(), offered)
+    form = PreferencesForm.from_request(_chosen(user), _own_account(), offered)
     if form.is_continued:
         return refused_page("account/index.html", **_values(preferences_form=form))
     language = form.language.data or user.language_code

@@ -66,7 +66,7 @@ def confirm() -> BaseResponse:
     token = str(session.get(_LINK, ""))
     try:
         if request.method == "POST":
-            return _secured(secure_account(ports(), anonymous_actor(), token=token))
+            return _show_secured(secure_account(ports(), anonymous_actor(), token=token))
         notice = show_reported_notice(ports(), anonymous_actor(), token=token)
     except Refused:
         options = show_sign_in_options(ports(), anonymous_actor())
@@ -74,8 +74,8 @@ def confirm() -> BaseResponse:
     return page(
         "not_me/confirm.html",
         notice=notice,
-        happened=_happened(notice),
-        circumstances=_circumstances(notice.values),
+        happened=_change_sentence(notice),
+        circumstances=_time_and_place(notice.values),
         stops=_names(notice.stops),
         sign_in_options=show_sign_in_options(ports(), anonymous_actor()),
     )
@@ -91,7 +91,7 @@ def done() -> BaseResponse:
     return page("not_me/done.html", secured=secured, sign_in_options=options)
 
 
-def _secured(account: SecuredAccount) -> BaseResponse:
+def _show_secured(account: SecuredAccount) -> BaseResponse:
     session.pop(_LINK, None)
     session[_SECURED] = {
         "email": account.email,
@@ -110,7 +110,7 @@ def _names(factors: Sequence[str]) -> list[str]:
     return [text(name) if name in _FACTORS else name for name in factors]
 
 
-def _happened(notice: ReportedNotice) -> str:
+def _change_sentence(notice: ReportedNotice) -> str:
     known = _HAPPENED.get(notice.kind)
     if not known:
         return text("The account was changed.")
@@ -120,7 +120,7 @@ def _happened(notice: ReportedNotice) -> str:
     return text(known, **values)
 
 
-def _circumstances(values: Mapping[str, str]) -> list[str]:
+def _time_and_place(values: Mapping[str, str]) -> list[str]:
     """Return when, on which device and from which IP address it happened, as far as known."""
     when = values.get("when", "")
     if values.get("at"):

@@ -203,7 +203,7 @@ def rename(key: int) -> BaseResponse:
     try:
         passkey = show_passkey(ports(), actor(), key)
         stored = {"name": passkey.name}
-        form = RenameForm.taken(stored, _thing(passkey))
+        form = RenameForm.from_request(stored, _edited_thing(passkey))
         if form.validate():
             try:
                 rename_passkey(ports(), actor(), passkey_id=key, name=form.name.data, seen=stored)
@@ -226,7 +226,7 @@ def delete(key: int) -> BaseResponse:
     return redirect_with_success(text("Passkey deleted."), _SECURITY)
 
 
-def _thing(passkey: OwnPasskey) -> EditedThing:
+def _edited_thing(passkey: OwnPasskey) -> EditedThing:
     address = url_for("console.passkeys.show", key=passkey.id)
     return EditedThing(passkey.name, address, "User", caller().user.id)
 

@@ -12,7 +12,7 @@ from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.console.account.passkeys import make_passkeys_card
-from app.console.account.sign_in import callback_url, lead_to_link
+from app.console.account.sign_in import callback_url, redirect_to_provider_link
 from app.console.frame.formatting import day, exact, html_text
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import (
@@ -332,7 +332,7 @@ def link(plugin_id: str) -> BaseResponse:
         begun = begin_own_link(ports(), actor(), plugin_id=plugin_id, redirect_uri=redirect_uri)
     except Refused as refused:
         return redirect_with_error(refused, _INDEX, _anchor="sso")
-    return lead_to_link(begun)
+    return redirect_to_provider_link(begun)
 
 
 @blueprint.post("/sso/<key:key>/unlink")
@@ -452,7 +452,7 @@ def choose() -> BaseResponse:
     return redirect_to("console.second_factors.index", _anchor=FACTORS[str(factor)])
 
 
-def lead_to_second_factor(endpoint: str) -> BaseResponse | None:
+def redirect_to_second_factor(endpoint: str) -> BaseResponse | None:
     """Return the way to the page above where it comes before the requested page."""
     if not is_signed_in() or endpoint.startswith(OPEN_WITHOUT):
         return None

@@ -162,10 +162,10 @@ def finish(plugin_id: str) -> BaseResponse:
     state = request.args.get("state")
     next_path = own_path(begun.get("next"))
     if not state or begun.get("state") != state:
-        return _not_let_in(Refused(_FOREIGN), next_path)
+        return _sign_in_refused(Refused(_FOREIGN), next_path)
     code, error = request.args.get("code"), _provider_error()
     if not code and error is None:
-        return _not_let_in(Refused(_NO_CODE), next_path)
+        return _sign_in_refused(Refused(_NO_CODE), next_path)
     if begun.get("links"):
         return _finish_link(plugin_id, code, state, error)
     try:
@@ -178,7 +178,7 @@ def finish(plugin_id: str) -> BaseResponse:
             error=error,
         )
     except Refused as refused:
-        return _not_let_in(refused, next_path)
+        return _sign_in_refused(refused, next_path)
     again = is_signed_in()
     if again:
         sign_out_of_console(ports(), actor())
@@ -192,7 +192,7 @@ def finish(plugin_id: str) -> BaseResponse:
     return redirect(next_path, HTTPStatus.SEE_OTHER)
 
 
-def lead_to_link(begun: StartedLink) -> BaseResponse:
+def redirect_to_provider_link(begun: StartedLink) -> BaseResponse:
     """Lead staff to the provider's own login, to link the identity with which they come back.
 
     Browsers let no form lead to another host, so a page of the console does.
@@ -207,7 +207,7 @@ def _finish_link(
     plugin_id: str, code: str | None, state: str, error: ProviderError | None
 ) -> BaseResponse:
     if not is_signed_in():
-        return _not_let_in(Refused(_FOREIGN), own_path(None))
+        return _sign_in_refused(Refused(_FOREIGN), own_path(None))
     try:
         name = finish_own_link(
             ports(), actor(), plugin_id=plugin_id, code=code, state=state, error=error
@@ -291,7 +291,7 @@ def why_impossible(actor: Actor, *, in_development: bool) -> str:
     return text("Open the console at {url} to use passkeys.", url=url)
 
 
-def _not_let_in(refused: Refused, next_path: str) -> BaseResponse:
+def _sign_in_refused(refused: Refused, next_path: str) -> BaseResponse:
     if is_signed_in():
         raise refused
     form = PasswordForm(formdata=None)

@@ -163,7 +163,7 @@ def _bootstrap() -> bytes:
     return re.sub(r"/\*# sourceMappingURL=.*?\*/", "", text).encode()
 
 
-def _own(name: str) -> Callable[[], bytes]:
+def _reader_of(name: str) -> Callable[[], bytes]:
     return (_OURS / name).read_bytes
 
 
@@ -198,12 +198,12 @@ _SCRIPT = "text/javascript; charset=utf-8"
 _SOURCES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "bootstrap.css": (_CSS, _bootstrap),
     "theme.css": (_CSS, _theme),
-    "console.js": (_SCRIPT, _own("console.js")),
+    "console.js": (_SCRIPT, _reader_of("console.js")),
     "hosted.css": (_CSS, (_HOSTED / "hosted.css").read_bytes),
     "hosted.js": (_SCRIPT, (_HOSTED / "hosted.js").read_bytes),
-    "early.js": (_SCRIPT, _own("early.js")),
-    "passkeys.js": (_SCRIPT, _own("passkeys.js")),
-    "refresh.js": (_SCRIPT, _own("refresh.js")),
+    "early.js": (_SCRIPT, _reader_of("early.js")),
+    "passkeys.js": (_SCRIPT, _reader_of("passkeys.js")),
+    "refresh.js": (_SCRIPT, _reader_of("refresh.js")),
     "icons.svg": ("image/svg+xml", _sprite),
     **{name: (_FONT, _font(name)) for name in _FONT_FILES},
 }

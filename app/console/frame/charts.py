@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import ceil, log10
 
-from app.console.frame.formatting import amount, local, written
+from app.console.frame.formatting import amount, format_moment, local
 from app.domain.values.text import translatable
 from app.web.translation import text
 
@@ -227,8 +227,8 @@ def span_label(began: datetime, step: timedelta) -> str:
     """Return what a span is called: ``Sun 12:00``, ``1 Mar``."""
     at = local(began)
     if step < _DAY:
-        return written(at, text("EEE HH:mm"))
-    return written(at, text("d MMM"))
+        return format_moment(at, text("EEE HH:mm"))
+    return format_moment(at, text("d MMM"))
 
 
 def first_column(step: timedelta) -> str:
@@ -239,7 +239,7 @@ def first_column(step: timedelta) -> str:
 def axis_labels(begins: Sequence[datetime], step: timedelta) -> tuple[tuple[str, str], ...]:
     """Return the labels below a chart, each with a part that narrow screens leave out."""
     if step == _DAY:
-        return tuple((str(at.day), written(at, text(" MMM"))) for at in map(local, begins))
+        return tuple((str(at.day), format_moment(at, text(" MMM"))) for at in map(local, begins))
     if step < _DAY:
         hours = tuple((span_label(began, step), "") for began in begins[::_LABELLED_HOURS])
         return (*hours, (text("Now"), ""))

@@ -188,9 +188,9 @@ def show_conflict(conflict: EditConflict) -> BaseResponse:
     shown = ConflictPage(
         name=thing.name,
         address=thing.address,
-        happened=_happened(form, thing, found),
+        happened=_conflict_sentence(form, thing, found),
         saved_by=_saved_by(found),
-        others=_others(found),
+        others=_other_changes(found),
         entry=None if found is None or not may(actor(), list_entries) else found.entry,
         can_continue=not thing.is_dialog,
         action=request.full_path.rstrip("?"),
@@ -199,7 +199,7 @@ def show_conflict(conflict: EditConflict) -> BaseResponse:
     return page("conflict.html", HTTPStatus.CONFLICT, form=form, conflict=shown, choice=CHOICE)
 
 
-def _happened(form: EditForm, thing: EditedThing, found: LastChange | None) -> str:
+def _conflict_sentence(form: EditForm, thing: EditedThing, found: LastChange | None) -> str:
     """Return who changed what, and when."""
     if thing.reverted_at is not None:
         made = clock_element(thing.reverted_at, now())
@@ -227,7 +227,7 @@ def _saved_by(found: LastChange | None) -> str:
     return text("Saved by {person}", person=found.actor_name)
 
 
-def _others(found: LastChange | None) -> str:
+def _other_changes(found: LastChange | None) -> str:
     if found is None or found.is_own:
         return text("Other saved changes")
     return text("{person}'s other changes", person=found.actor_name)

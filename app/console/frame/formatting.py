@@ -78,7 +78,7 @@ def exact(moment: datetime) -> str:
 
 def day(moment: datetime) -> str:
     """Return the date in the person's time zone: ``20 Nov 2026``."""
-    return written(local(moment), text("d MMM yyyy"))
+    return format_moment(local(moment), text("d MMM yyyy"))
 
 
 def relative(moment: datetime, now: datetime) -> str:
@@ -105,14 +105,14 @@ def clock_time(moment: datetime, now: datetime) -> str:
     return _with_zone(moment, pattern)
 
 
-def written(at: datetime, pattern: str) -> str:
+def format_moment(at: datetime, pattern: str) -> str:
     """Write a moment by a pattern of the CLDR, with the names of the page's language."""
     return format_datetime(at, pattern, locale=page_language())
 
 
 def _with_zone(moment: datetime, pattern: str) -> str:
     at = local(moment)
-    return text("{moment} {zone}", moment=written(at, pattern), zone=zone_label(at))
+    return text("{moment} {zone}", moment=format_moment(at, pattern), zone=zone_label(at))
 
 
 _NEAR_DAYS = {

@@ -245,7 +245,7 @@ class EditForm(ConsoleForm):
     A view shows it with ``showing`` and takes it with ``taken``::
 
         form = AppForm.showing(values)
-        form = AppForm.taken(values, thing)  # raises EditConflict
+        form = AppForm.from_request(values, thing)  # raises EditConflict
         if form.validate():
             update_app(ports(), actor(), key, form.change(), seen=values)
 
@@ -274,7 +274,7 @@ class EditForm(ConsoleForm):
         return form
 
     @classmethod
-    def taken(
+    def from_request(
         cls,
         values: Mapping[str, Any],
         thing: EditedThing,
@@ -346,7 +346,7 @@ class EditForm(ConsoleForm):
         elif is_merged and isinstance(was, list):
             self._merge_choice(field, stored, list(map(str, was)))
         elif is_coupled or (is_yours and is_theirs):
-            self._note_conflict(field, stored, was)
+            self._add_conflict(field, stored, was)
         elif is_yours:
             self.your_changes.append(self._changed(field))
         else:
@@ -354,7 +354,7 @@ class EditForm(ConsoleForm):
             self._leave(field, stored, saved)
 
     def _changed(self, field: Field) -> MergedChange:
-        value = text("changed") if field.name in self.private else shortened(shown(field))
+        value = text("changed") if field.name in self.private else shortened(shown_value(field))
         return MergedChange("", str(field.label.text), value)
 
     def _merge_choice(self, field: Field, stored: Field, was: list[str]) -> None:
@@ -370,10 +370,14 @@ class EditForm(ConsoleForm):
         kept = [one for one in saved if one not in removed]
         self._set(field, stored, [*kept, *(one for one in added if one not in saved)])
 
-    def _note_conflict(self, field: Field, stored: Field, was: object) -> None:
-        before = None if isinstance(was, dict) or was is None else shortened(shown(field, was))
+    def _add_conflict(self, field: Field, stored: Field, was: object) -> None:
+        before = (
+            None if isinstance(was, dict) or was is None else shortened(shown_value(field, was))
+        )
         label = str(field.label.text)
-        self.conflicts.append(Conflict(field.name, label, shown(field), shown(stored), before))
+        self.conflicts.append(
+            Conflict(field.name, label, shown_value(field), shown_value(stored), before)
+        )
 
     def _coupled(
         self, was: Mapping[str, object], stored: "EditForm", names: Mapping[str, Any]
@@ -411,7 +415,7 @@ class EditForm(ConsoleForm):
         return was == carried
 
 
-def shown(field: Field, value: object = None) -> str:
+def shown_value(field: Field, value: object = None) -> str:
     """Return the value of ``field``, or another ``value`` of it, as people read it."""
     plain = _plain(field) if value is None else value
     labels = _labels(field)

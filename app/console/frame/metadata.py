@@ -72,7 +72,7 @@ class MetadataForm(EditForm):
 def _saving(metadata: StoredMetadata, thing: EditedThing) -> MetadataChange:
     key = _key()
     stored = (metadata.private if _is_private() else metadata.public).get(key)
-    form = MetadataForm.taken({"value": stored or ""}, thing)
+    form = MetadataForm.from_request({"value": stored or ""}, thing)
     # Browsers send the line breaks of a text field as CR LF.
     value = str(form.value.data or "").replace("\r\n", "\n")
     return MetadataChange(_is_private(), ((key, value),), seen={key: stored})

@@ -155,7 +155,7 @@ def rename(list_name: str, key: int) -> BaseResponse:
     """Rename a saved filter."""
     stored = {"name": _name_of(list_name, key)}
     thing = EditedThing(stored["name"], _address(list_name), "SavedFilter", key, is_dialog=True)
-    form = FilterForm.taken(stored, thing)
+    form = FilterForm.from_request(stored, thing)
     name = str(form.name.data or "").strip()
     try:
         rename_filter(ports(), actor(), key, name, stored)

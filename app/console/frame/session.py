@@ -25,7 +25,7 @@ from app.services.console.console_sessions import (
     sign_out_of_console,
 )
 from app.web.installation import installation
-from app.web.request_hooks import note_actor
+from app.web.request_hooks import record_actor
 from app.web.sessions import page_visitor
 from app.web.translation import language_name, page_language, person_language, text, use_language
 
@@ -40,7 +40,7 @@ def with_own_changes(ports: Ports) -> Ports:
     return ports if _cookie(ports) in request.cookies else ports.tolerating_lag()
 
 
-def note_change(ports: Ports, answer: Response) -> None:
+def remember_change(ports: Ports, answer: Response) -> None:
     """Remember in this browser that something was changed, if there is a replica.
 
     The browser counts the seconds, so the hosts' clocks don't matter. A forged cookie only makes
@@ -184,7 +184,7 @@ def is_refresh() -> bool:
     return request.headers.get("X-Requested-With") == "refresh"
 
 
-def note_use() -> None:
+def record_activity() -> None:
     """Keep the session from growing idle; the cookie is written once a minute at most."""
     if is_refresh():
         return
@@ -280,5 +280,5 @@ def _load(token: str) -> ConsoleUser | None:
     found = find_console_caller(ports(), page_visitor(), token, int(session.get("user", 0)))
     if found is None:
         return None
-    note_actor(found.actor)
+    record_actor(found.actor)
     return ConsoleUser(token, found, by)

@@ -68,7 +68,7 @@ _ENTERED_PARAMETER = "entered"
 _EXPIRED = translatable("What you entered is kept for 10 minutes and has expired.")
 
 
-def go_with_entered(
+def redirect_with_entered(
     fields: Iterable[tuple[str, str]], endpoint: str, /, **values: Any
 ) -> BaseResponse:
     """Redirect to a page that gets ``fields`` from ``entered_before``; leave secrets out."""

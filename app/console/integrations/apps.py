@@ -333,7 +333,7 @@ class NewAppForm(CreatingForm):
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the apps with their tokens and webhooks, and installations in progress or failed."""
-    found = APPS.found(APPS.requested())
+    found = APPS.load_page(APPS.requested())
     can_manage = may(actor(), create_app)
     ids = [app.id for app in found.items]
     summaries = summaries_of_apps(ports(), actor(), ids) if can_manage else None
@@ -387,7 +387,7 @@ def save_details(key: int) -> BaseResponse:
     require(Permission.MANAGE_APPS)
     app = app_or_404(key)
     stored = _names_of(app)
-    form = AppForm.taken(stored, _thing(app))
+    form = AppForm.from_request(stored, _edited_thing(app))
     if not form.validate():
         return show_app_page(key, form=form)
     try:
@@ -413,7 +413,7 @@ def save_permissions(key: int) -> BaseResponse:
     require(Permission.MANAGE_APPS)
     app = app_or_404(key)
     stored = _permissions_of(app)
-    form = PermissionsForm.taken(stored, _thing(app))
+    form = PermissionsForm.from_request(stored, _edited_thing(app))
     permissions = form.permissions.chosen
     confirmed = request.form.get("confirmed") == "yes"
     if not form.validate():
@@ -499,7 +499,7 @@ def _permissions_of(app: App) -> dict[str, object]:
     return {"permissions": sorted(one.value for one in app.permissions)}
 
 
-def _thing(app: App) -> EditedThing:
+def _edited_thing(app: App) -> EditedThing:
     return EditedThing(app.name, url_for("console.apps.show", key=app.id), "App", app.id)
 
 

@@ -210,10 +210,10 @@ def index() -> BaseResponse:
     """List deliveries by time, filtered by the query string."""
     requested = DELIVERIES.requested()
     try:
-        found = DELIVERIES.found(requested)
+        found = DELIVERIES.load_page(requested)
     except Refused:
         requested = DELIVERIES.requested(rejected=("object",))
-        found = DELIVERIES.found(requested)
+        found = DELIVERIES.load_page(requested)
     hooks = list_webhook_names(ports(), actor())
     webhooks = webhook_names(hooks)
     names = name_objects(ports(), actor(), found.items)

@@ -256,7 +256,7 @@ def _is_pending(line: DeliveryLine) -> bool:
 def _banner(line: DeliveryLine, now: datetime) -> Banner | None:
     cause = cause_of(line)
     if line.status is DeliveryStatus.FAILED:
-        return Banner("bad", cause or text("Not delivered"), _ending(line, cause))
+        return Banner("bad", cause or text("Not delivered"), _failure_sentence(line, cause))
     if _is_pending(line) and not can_be_sent(line):
         return Banner("warn", cause or text("Not sent"), _obstacle(line))
     if _is_pending(line) and cause and line.next_attempt_at:
@@ -279,7 +279,7 @@ def _resend(line: DeliveryLine) -> str:
     return text("Resend now") if line.is_webhook_active else text("Enable and resend")
 
 
-def _ending(line: DeliveryLine, cause: str) -> str:
+def _failure_sentence(line: DeliveryLine, cause: str) -> str:
     if line.given_up:
         reason = reason_text(line.given_up)
         return text("Not delivered. {reason}", reason=reason) if cause else reason

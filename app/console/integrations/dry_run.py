@@ -18,8 +18,8 @@ from app.console.frame.session import actor, ports
 from app.console.frame.submissions import (
     Entered,
     entered_before,
-    go_with_entered,
     keep_secret,
+    redirect_with_entered,
 )
 from app.console.integrations.delivery_page import size_of
 from app.console.integrations.event_subjects import (
@@ -149,7 +149,7 @@ class DryRunPage:
     problems: tuple[ProblemLine, ...]
     payload: Payload | None
     comparison: Comparison | None
-    bad_lines: tuple[int, ...]
+    invalid_lines: tuple[int, ...]
     command: str
     webhook_id: int | None
     draft: tuple[tuple[str, str], ...]
@@ -183,7 +183,7 @@ def make_dry_run_page(
         problems=tuple(_problem(problem) for problem in came_to.problems),
         payload=_payload(came_to.ran) if came_to.ran else None,
         comparison=_comparison(came_to.ran, came_to.last),
-        bad_lines=tuple(line for problem in came_to.problems for line in problem.lines),
+        invalid_lines=tuple(line for problem in came_to.problems for line in problem.lines),
         command=_command(object_id),
         webhook_id=draft.webhook_id,
         draft=draft.fields,
@@ -358,7 +358,7 @@ def run() -> BaseResponse:
     """Run the query, search for an object, or use the event's default query."""
     if wants_part():
         return _run(request.form)
-    return go_with_entered(_entered_fields(), "console.dry_run.index")
+    return redirect_with_entered(_entered_fields(), "console.dry_run.index")
 
 
 def _run(entered: Entered) -> Response:
@@ -409,11 +409,11 @@ def _outcome(form: DryRunForm, entered: Entered) -> Outcome:
             event=form.event_type,
         )
     except Refused as refused:
-        return Outcome(problems=_placed(refused, query))
+        return Outcome(problems=_problems_of_query(refused, query))
     return _with_last_delivery(form, ran)
 
 
-def _placed(refused: Refused, query: str) -> tuple[Problem, ...]:
+def _problems_of_query(refused: Refused, query: str) -> tuple[Problem, ...]:
     """Return the problems; those of the query with their lines."""
     checked = check_query(ports(), actor(), query).problem if query.strip() else None
     if checked is not None and any(problem.field == "query" for problem in refused.problems):
@@ -437,7 +437,7 @@ def _show(
     found: list[FoundObject] | None = None,
     hook: Webhook | None = None,
 ) -> Response:
-    kept = _kept(entered)
+    kept = _entered_draft(entered)
     dry_run = make_dry_run_page(
         form.event_type,
         _apps(),
@@ -502,7 +502,7 @@ def _first_event(form: DryRunForm, entered: Entered) -> EventType:
     return next(iter((*subscribed, *selected)), EventType.PRODUCT_UPDATED)
 
 
-def _kept(entered: Entered) -> tuple[tuple[str, str], ...]:
+def _entered_draft(entered: Entered) -> tuple[tuple[str, str], ...]:
     """Return what was entered in a webhook's form, to go back to it; never a secret."""
     is_form = entered.get("from") == "webhook"
     if not is_form and "draft" not in entered:

@@ -69,10 +69,12 @@ def object_named(ports: Ports, actor: Actor, event: EventType, named: str) -> st
 
 def find_objects(ports: Ports, actor: Actor, event: EventType, name: str) -> list[FoundObject]:
     """Find objects for ``event`` by ``name``; empty without the permission to see them."""
-    return _found(ports, actor, SHOWN_SUBJECTS[EVENTS[event].subject.type], name)
+    return _find_objects(ports, actor, SHOWN_SUBJECTS[EVENTS[event].subject.type], name)
 
 
-def _found(ports: Ports, actor: Actor, subject: "ShownSubject", name: str) -> list[FoundObject]:
+def _find_objects(
+    ports: Ports, actor: Actor, subject: "ShownSubject", name: str
+) -> list[FoundObject]:
     try:
         return subject.find(ports, actor, name)
     except (PermissionDenied, Refused):
@@ -90,7 +92,7 @@ def object_called(ports: Ports, actor: Actor, called: str) -> str:
     for kind in ("Order", *SHOWN_SUBJECTS):
         subject = SHOWN_SUBJECTS[kind]
         name = _without_mark(called.casefold().removeprefix(text(subject.label).casefold()))
-        for one in _found(ports, actor, subject, name) if name else ():
+        for one in _find_objects(ports, actor, subject, name) if name else ():
             if name in {_without_mark(one.title.casefold()), one.detail.casefold()}:
                 return one.id
     raise ValueError(called)

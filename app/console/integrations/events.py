@@ -192,7 +192,7 @@ def make_events_page(
     return EventsPage(
         groups=groups,
         summary=text("{matching} of {total} events", matching=found, total=len(EVENTS)),
-        shown=_shown(shown, webhooks, payload, problem, sample),
+        shown=_shown_event(shown, webhooks, payload, problem, sample),
     )
 
 
@@ -214,7 +214,7 @@ def _noun(name: EventType) -> str:
     return EVENTS[name].subject.heading
 
 
-def _shown(
+def _shown_event(
     name: EventType,
     webhooks: Page[Subscriber] | None,
     payload: str,

@@ -92,7 +92,7 @@ def make_client_page(client: OAuthClient, use: ClientUse | None, asks: str | Non
         logo=client_logo_path(client.logo, LOGO_SIZES[0]) if client.logo else "",
         audit_filter=f"OAuthClient:{client.id}",
         use=use,
-        people=() if use is None else tuple(map(_person, use.latest)),
+        people=() if use is None else tuple(map(_person_row, use.latest)),
         use_facts=() if use is None else tuple(_use_facts(client, use)),
         question=question,
     )
@@ -121,7 +121,7 @@ def _facts(client: OAuthClient) -> Iterator[Fact]:
     yield Fact(text("Last used"), moment(client.last_used_at))
 
 
-def _person(user: ClientUser) -> PersonRow:
+def _person_row(user: ClientUser) -> PersonRow:
     page = "console.staff.show" if user.is_staff else "console.customers.show"
     icon = "person-badge" if user.is_staff else "person"
     return PersonRow(user.email, url_for(page, key=user.id), icon, user.used_at)

@@ -274,13 +274,13 @@ def show(key: int) -> BaseResponse:
 def save_details(key: int) -> BaseResponse:
     """Change the name, and whether it belongs to the shop."""
     details = _details(key)
-    form = DetailsForm.taken(_names_of(details.client), _thing(details.client))
+    form = DetailsForm.from_request(_names_of(details.client), _edited_thing(details.client))
     if not form.validate():
         return _show(key, form=form)
     change = ClientChange(
         name=form.name.data,
         is_first_party=form.is_first_party.data,
-        seen=_seen(details.client, "name", "first_party"),
+        seen=_shown_facts(details.client, "name", "first_party"),
     )
     try:
         saved = update_client(ports(), actor(), details.client.client_id, change)
@@ -294,7 +294,7 @@ def save_details(key: int) -> BaseResponse:
 def save_sign_in(key: int) -> BaseResponse:
     """Change redirect URIs, scopes and keys."""
     details = _details(key)
-    form = SignInForm.taken(_sign_in_of(details.client), _thing(details.client))
+    form = SignInForm.from_request(_sign_in_of(details.client), _edited_thing(details.client))
     if not form.validate():
         return _show(key, sign_in_form=form)
     chosen = (*(form.scopes.data or ()), *form.permissions.chosen)
@@ -306,7 +306,7 @@ def save_sign_in(key: int) -> BaseResponse:
         scopes=frozenset(map(str, chosen)),
         key_set=(form.key_set.data or "").strip(),
         allows_devices=form.allows_devices.data,
-        seen=_seen(details.client, *facts, "key_set", "allows_devices"),
+        seen=_shown_facts(details.client, *facts, "key_set", "allows_devices"),
     )
     try:
         saved = update_client(ports(), actor(), details.client.client_id, change)
@@ -449,12 +449,12 @@ def _sign_in_of(client: OAuthClient) -> dict[str, object]:
     }
 
 
-def _seen(client: OAuthClient, *names: str) -> Mapping[str, object]:
+def _shown_facts(client: OAuthClient, *names: str) -> Mapping[str, object]:
     facts = client_facts(client)
     return {name: facts[name] for name in names}
 
 
-def _thing(client: OAuthClient) -> EditedThing:
+def _edited_thing(client: OAuthClient) -> EditedThing:
     return EditedThing(client.name, url_for(CLIENT_PAGE, key=client.id), "OAuthClient", client.id)
 
 

@@ -29,7 +29,7 @@ from app.console.frame.submissions import (
     SecretField,
     create_once,
     entered_before,
-    go_with_entered,
+    redirect_with_entered,
 )
 from app.console.integrations.dry_run import difference_of, draft_of, live_payload, uses_query
 from app.console.integrations.events import Group, catalogue
@@ -80,7 +80,7 @@ class WebhookFormPage:
     groups: list[Group]
     has_secret: bool
     secret_hint: str
-    bad_lines: Collection[int]
+    invalid_lines: Collection[int]
     missing: MissingPermissions | None
     grant_label: str
 
@@ -90,13 +90,13 @@ def make_webhook_form_page(
     owner: App | None,
     apps: Iterable[App],
     chosen: Collection[str],
-    bad_lines: Collection[int] = (),
+    invalid_lines: Collection[int] = (),
     missing: MissingPermissions | None = None,
 ) -> WebhookFormPage:
     """Return the form's page; ``chosen`` are the names of the selected events.
 
-    ``bad_lines`` are the lines of the query with errors. ``missing`` is what the app can't receive
-    of it.
+    ``invalid_lines`` are the lines of the query with errors. ``missing`` is what the app can't
+    receive of it.
     """
     has_secret = hook is not None and hook.has_secret
     return WebhookFormPage(
@@ -111,7 +111,7 @@ def make_webhook_form_page(
         groups=catalogue(owner, chosen),
         has_secret=has_secret,
         secret_hint=_secret_hint(has_secret=has_secret),
-        bad_lines=bad_lines,
+        invalid_lines=invalid_lines,
         missing=missing,
         grant_label=_grant_label(missing),
     )
@@ -208,12 +208,12 @@ def new() -> BaseResponse:
     require(Permission.MANAGE_APPS)
     apps = list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
     if _is_from_dry_run():
-        return go_with_entered(_entered_fields(), "console.webhook_editing.new")
+        return redirect_with_entered(_entered_fields(), "console.webhook_editing.new")
     if all(lacking_of_app(actor(), app.permissions) for app in apps):
         return page("webhooks/no_app.html", has_apps=bool(apps))
     entered = entered_before()
     if entered is not None:
-        _tell_of_query(entered, None)
+        _flash_difference(entered, None)
         return _page(_draft(entered, {}, NewWebhookForm), None, apps)
     form = NewWebhookForm(query=request.values.get("query", ""), app=_default_app(apps))
     if form.validate_on_submit():
@@ -236,10 +236,10 @@ def edit(key: int) -> BaseResponse:
     if hook.lacking:
         raise app_permissions_denied(hook.lacking)
     if _is_from_dry_run():
-        return go_with_entered(_entered_fields(), "console.webhook_editing.edit", key=key)
+        return redirect_with_entered(_entered_fields(), "console.webhook_editing.edit", key=key)
     if request.method != "POST":
         return _page(_opened(hook), hook)
-    form = EditWebhookForm.taken(_shown(hook), _thing(hook))
+    form = EditWebhookForm.from_request(_form_values(hook), _edited_thing(hook))
     if form.validate():
         missing = _missing(form, _owner(form, hook))
         if missing is not None and not form.warned.data:
@@ -257,11 +257,11 @@ def _opened(hook: Webhook) -> EditWebhookForm:
     """Return the form with what is stored, or as it was before a dry run."""
     entered = entered_before()
     if entered is None:
-        return EditWebhookForm.showing(_shown(hook))
-    _tell_of_query(entered, hook)
-    draft = _draft(entered, _shown(hook), EditWebhookForm)
+        return EditWebhookForm.showing(_form_values(hook))
+    _flash_difference(entered, hook)
+    draft = _draft(entered, _form_values(hook), EditWebhookForm)
     if not draft.loaded.data:
-        draft.load(EditWebhookForm.showing(_shown(hook)), _shown(hook))
+        draft.load(EditWebhookForm.showing(_form_values(hook)), _form_values(hook))
     return draft
 
 
@@ -367,7 +367,7 @@ def _entered_fields() -> Iterator[tuple[str, str]]:
     )
 
 
-def _tell_of_query(entered: Entered, hook: Webhook | None) -> None:
+def _flash_difference(entered: Entered, hook: Webhook | None) -> None:
     """Say what the query of a dry run does to the events of the form that it was taken into."""
     key = None if hook is None else hook.id
     difference = difference_of(entered, key, entered.get("query", ""), hook)
@@ -434,12 +434,12 @@ def _headers(form: WebhookForm) -> Mapping[str, object]:
     return found
 
 
-def _thing(hook: Webhook) -> EditedThing:
+def _edited_thing(hook: Webhook) -> EditedThing:
     address = url_for("console.webhooks.show", key=hook.id)
     return EditedThing(hook.name or text("Unnamed webhook"), address, "Webhook", hook.id)
 
 
-def _shown(hook: Webhook) -> Mapping[str, object]:
+def _form_values(hook: Webhook) -> Mapping[str, object]:
     headers = "\n".join(f"{name}: {value}" for name, value in hook.reveal_headers().items())
     return {
         "name": hook.name,

@@ -190,7 +190,7 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List webhooks, filtered by the query string."""
-    found = WEBHOOKS.found(WEBHOOKS.requested())
+    found = WEBHOOKS.load_page(WEBHOOKS.requested())
     apps = {str(hook.app_id): hook.app_name for hook in found.items}
     return WEBHOOKS.show(found, template="webhooks/index.html", words={"app": apps})
 

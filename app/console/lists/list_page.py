@@ -67,7 +67,7 @@ class RowCount:
     many: Plural
     some: Sentence
 
-    def of(self, counts: Counts) -> str:
+    def sentence(self, counts: Counts) -> str:
         """Return how many items match, of how many in all if a filter leaves some out."""
         matching, total = counts.matching, counts.total
         if not matching:
@@ -284,7 +284,7 @@ class ListPage(Generic[Item]):
         choose from if they are others.
         """
         requested = requested or self.requested()
-        found = found or self.found(requested)
+        found = found or self.load_page(requested)
         named = {
             one.name: {**texts(one.words), **(words or {}).get(one.name, {})}
             for one in self.filters
@@ -303,7 +303,7 @@ class ListPage(Generic[Item]):
             problems=invalid_filter_messages(names, requested.invalid),
             columns=columns or self.columns,
             items=found.items,
-            summary=summary or self.count.of(found.counts),
+            summary=summary or self.count.sentence(found.counts),
             turns=pager_links(found, requested.sort.order if requested.sort else self.order),
             files=[(text(_FILES[form]), self._file_url(form, requested)) for form in self.forms],
             no_match=text(self.no_match or self.count.no_match),
@@ -320,7 +320,7 @@ class ListPage(Generic[Item]):
                 return one, text(one.title or one.label), value
         return None
 
-    def found(self, requested: Requested) -> Page[Item]:
+    def load_page(self, requested: Requested) -> Page[Item]:
         """Read the page of the list that the URL asks for."""
         return self.read(requested_page(is_counted=self.is_counted), **requested.values)
 

@@ -391,7 +391,7 @@ def _provider_answer(provider: ProviderStatus, now: datetime) -> Markup:
 def _delivery_statistics(day: DeliveryDay | None) -> Iterable[Statistic]:
     if day is None:
         return
-    yield Statistic(text("Deliveries"), amount(day.made), _growth(day))
+    yield Statistic(text("Deliveries"), amount(day.total), _growth(day))
     share, before = day.first_try_share, day.first_try_share_before
     yield Statistic(
         text("Delivered on first attempt"),
@@ -441,7 +441,7 @@ def _deliveries_chart(day: DeliveryDay) -> StackChart:
         text("Deliveries by hour"),
         translatable("{label}: no deliveries"),
         _OUTCOMES,
-        [Span(hour.began, (hour.arrived, hour.not_arrived)) for hour in day.hours],
+        [Span(hour.began, (hour.delivered, hour.not_delivered)) for hour in day.hours],
         timedelta(hours=1),
         _deliveries_url,
     )

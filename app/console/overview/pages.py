@@ -18,7 +18,7 @@ from app.console.account import (
     sign_in,
     sign_in_code,
 )
-from app.console.account.second_factors import lead_to_second_factor
+from app.console.account.second_factors import redirect_to_second_factor
 from app.console.frame import assets, metadata, page_layout, saved_filters, submissions
 from app.console.frame.assets import state_icon
 from app.console.frame.errors import register_console_errors, run_again_if_stale, to_sign_in
@@ -40,9 +40,9 @@ from app.console.frame.session import (
     caller,
     is_by_passkey,
     is_signed_in,
-    note_change,
-    note_use,
     ports,
+    record_activity,
+    remember_change,
     set_up_sessions,
 )
 from app.console.frame.submissions import (
@@ -270,13 +270,13 @@ def guard() -> BaseResponse | None:
             next_path=own_path(request.full_path.rstrip("?")),
         )
     else:
-        note_use()
+        record_activity()
     if endpoint not in UPLOADS:
         request.max_content_length = _MAX_FORM_SIZE
     _csrf.protect()
     if not is_signed_in():
         return None
-    return lead_to_second_factor(endpoint) or _answer_before(endpoint) or answer_proof()
+    return redirect_to_second_factor(endpoint) or _answer_before(endpoint) or answer_proof()
 
 
 def _answer_before(endpoint: str) -> BaseResponse | None:
@@ -299,7 +299,7 @@ def _language() -> str:
 
 def add_headers(answer: Response) -> Response:
     """Forbid caching and framing of every page, and remember changes and the language."""
-    note_change(ports(), answer)
+    remember_change(ports(), answer)
     keep_language(answer)
     for name, value in HEADERS:
         answer.headers.setdefault(name, value)

@@ -313,7 +313,7 @@ def export() -> BaseResponse:
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """One customer; with ``ask`` the question before something is done to them."""
-    person, diagnosis = _person(key)
+    person, diagnosis = _load_customer(key)
     if person.user.is_staff:
         return redirect_to("console.staff.show", key=key)
     question_name = request.args.get("ask", "")
@@ -325,9 +325,9 @@ def show(key: int) -> BaseResponse:
 def save_details(key: int) -> BaseResponse:
     """Save name and email; a change of email is announced to the old one."""
     require(Permission.MANAGE_USERS)
-    person, diagnosis = _person(key)
+    person, diagnosis = _load_customer(key)
     stored = details_of(person)
-    form = PersonForm.taken(stored, edited_person(person.user, "console.customers.show"))
+    form = PersonForm.from_request(stored, edited_person(person.user, "console.customers.show"))
     try:
         if not form.validate():
             values = {**_values(person, "", diagnosis), "form": form}
@@ -344,7 +344,7 @@ def save_details(key: int) -> BaseResponse:
     return redirect_with_success(message, "console.customers.show", key=key)
 
 
-def _person(key: int) -> tuple[Person, SignInDiagnosis | None]:
+def _load_customer(key: int) -> tuple[Person, SignInDiagnosis | None]:
     """Show a customer; without sessions and sign-ins for callers with MANAGE_ORDERS only."""
     if actor().holds(Permission.MANAGE_USERS):
         diagnosis = diagnose_sign_in(ports(), actor(), key)

@@ -151,17 +151,17 @@ def group_choice(
             GroupChip(
                 id=to_global_id("Group", group.id),
                 name=group.name,
-                permissions=_all(group.permissions),
+                permissions=_permission_list(group.permissions),
                 is_chosen=group.id in chosen,
                 is_editable=is_editable and has_all,
             )
         )
         if not has_all:
             locked.append(group.name)
-    return GroupChoice(tuple(chips), _note(locked))
+    return GroupChoice(tuple(chips), _membership_note(locked))
 
 
-def _note(locked: Sequence[str]) -> str:
+def _membership_note(locked: Sequence[str]) -> str:
     if not locked:
         return text("Members get the group's permissions immediately.")
     return html_text(
@@ -193,14 +193,14 @@ def _labels(permissions: Collection[Permission]) -> list[str]:
     return sorted(text(permission.label) for permission in permissions)
 
 
-def _all(permissions: Collection[Permission]) -> str:
+def _permission_list(permissions: Collection[Permission]) -> str:
     return ", ".join(_labels(permissions)) or text("No permissions")
 
 
 def first_labels(permissions: Collection[Permission]) -> str:
     """Return the labels of a few of ``permissions``, and how many more there are."""
     if len(permissions) <= _LABELS:
-        return _all(permissions)
+        return _permission_list(permissions)
     return text(
         "{labels} +{more}",
         labels=", ".join(_labels(permissions)[:_LABELS]),
@@ -221,7 +221,7 @@ def _deletion(group: PermissionGroup) -> Question:
                 "them: {permissions}."
             ),
             count=group.members,
-            permissions=_all(group.permissions),
+            permissions=_permission_list(group.permissions),
         )
         loses = (Consequence("bad", sentence),)
     return Question(
@@ -385,7 +385,7 @@ def save(key: int) -> BaseResponse:
     """Another name, other permissions; they count from the members' next request on."""
     group = _group(key)
     stored = _stored(group)
-    form = GroupForm.taken(stored, _thing(group), {"channels": _channel_names()})
+    form = GroupForm.from_request(stored, _edited_thing(group), {"channels": _channel_names()})
     permissions = form.permissions.chosen
     was_restricted, is_restricted = group.channel_ids is not None, form.restricted.data
     had, chosen = frozenset(_channels_of(group)), frozenset(form.channels.data or ())
@@ -396,7 +396,7 @@ def save(key: int) -> BaseResponse:
         is_restricted=None if is_restricted is was_restricted else is_restricted,
         add_channels=tuple(sorted(chosen - had)) if is_restricted else (),
         remove_channels=tuple(sorted(had - chosen)) if is_restricted else (),
-        seen=_seen(group),
+        seen=_shown_facts(group),
     )
     try:
         if not form.validate():
@@ -489,7 +489,7 @@ def _stored(group: PermissionGroup) -> dict[str, object]:
     }
 
 
-def _seen(group: PermissionGroup) -> dict[str, object]:
+def _shown_facts(group: PermissionGroup) -> dict[str, object]:
     facts = group_facts(group, ())
     return {name: facts[name] for name in ("name", "permissions", "channels")}
 
@@ -511,7 +511,7 @@ def _channel_chips(group: PermissionGroup, chosen: Collection[str]) -> tuple[Cha
     return tuple(ChannelChip(id_, name, id_ in chosen) for id_, name in names if has_choice)
 
 
-def _thing(group: PermissionGroup) -> EditedThing:
+def _edited_thing(group: PermissionGroup) -> EditedThing:
     address = url_for("console.staff.groups.show", key=group.id)
     return EditedThing(group.name, address, "Group", group.id)
 

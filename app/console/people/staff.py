@@ -132,7 +132,7 @@ def show_matrix() -> BaseResponse:
         by_people=by_people,
         columns=columns,
         rows=make_rows(columns, actor().permissions),
-        summary=count.of(found.counts),
+        summary=count.sentence(found.counts),
         turns=pager_links(found),
     )
 
@@ -340,7 +340,7 @@ class DirectForm(EditForm):
 def index() -> BaseResponse:
     """List the staff with their sign-in methods."""
     requested = STAFF.requested()
-    found = STAFF.found(requested)
+    found = STAFF.load_page(requested)
     methods = sign_in_methods_of_staff(ports(), actor(), [user.id for user in found.items])
     return STAFF.show(
         found,
@@ -373,7 +373,7 @@ def save_details(key: int) -> BaseResponse:
     """Save name and email; a change of email is announced to the old one."""
     person = show_person(ports(), actor(), key)
     stored = details_of(person)
-    form = PersonForm.taken(stored, edited_person(person.user, _PAGE))
+    form = PersonForm.from_request(stored, edited_person(person.user, _PAGE))
     changes = StaffChanges(details=replace(form.details, seen=stored))
     try:
         if not form.validate():
@@ -394,7 +394,7 @@ def save_groups(key: int) -> BaseResponse:
     person = show_person(ports(), actor(), key)
     choice = _choice_of(person)
     offered = {"groups": [(chip.id, chip.name) for chip in choice.chips]}
-    form = GroupsForm.taken(_chosen(choice), edited_person(person.user, _PAGE), offered)
+    form = GroupsForm.from_request(_chosen(choice), edited_person(person.user, _PAGE), offered)
     had, chosen = frozenset(_chosen(choice)["groups"]), frozenset(form.groups.data)
     if not form.validate():
         chips = tuple(replace(chip, is_chosen=chip.id in chosen) for chip in choice.chips)
@@ -416,7 +416,7 @@ def save_groups(key: int) -> BaseResponse:
 def save_permissions(key: int) -> BaseResponse:
     """Remove the direct permissions that were unticked since the page was shown."""
     person = show_person(ports(), actor(), key)
-    form = DirectForm.taken(_direct(person), edited_person(person.user, _PAGE))
+    form = DirectForm.from_request(_direct(person), edited_person(person.user, _PAGE))
     had = known_permissions(_direct(person)["permissions"])
     changes = StaffChanges(remove_permissions=had - form.permissions.chosen)
     try:

@@ -181,12 +181,12 @@ def make_staff_page(
         email=email_below_name(user),
         pills=_pills(user, is_viewer=is_viewer),
         is_viewer=is_viewer,
-        beyond="" if can_edit else _beyond(user, actor),
+        beyond="" if can_edit else _refusal_beyond_rights(user, actor),
         can_edit=can_edit,
         groups_legend=text("Groups of {name}", name=name_of(user)),
         groups=groups,
         permissions_title=text("Your permissions") if is_viewer else text("Permissions"),
-        permissions=_held(person),
+        permissions=_held_permissions(person),
         direct_permissions=_direct(person) if can_edit else (),
         sign_in_method=_method(user, methods),
         second_factor=factor_words(person.factors) or text("None"),
@@ -255,7 +255,7 @@ def _pills(user: User, *, is_viewer: bool) -> tuple[Pill, ...]:
     return tuple(pills)
 
 
-def _beyond(user: User, actor: Actor) -> str:
+def _refusal_beyond_rights(user: User, actor: Actor) -> str:
     beyond = in_order(user.permissions - actor.permissions)
     labels = [text(permission.label) for permission in beyond]
     return html_text(
@@ -269,7 +269,7 @@ def _beyond(user: User, actor: Actor) -> str:
     )
 
 
-def _held(person: Person) -> tuple[HeldPermission, ...]:
+def _held_permissions(person: Person) -> tuple[HeldPermission, ...]:
     return tuple(
         HeldPermission(held.value, text(held.label), text(held.allows), _granted_by(person, held))
         for held in in_order(person.user.permissions)

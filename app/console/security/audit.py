@@ -316,7 +316,7 @@ blueprint = PageGroup(
 def index() -> BaseResponse:
     """List entries by time, with the filters and the order of the URL."""
     requested = AUDIT_LOG.requested()
-    found = AUDIT_LOG.found(requested)
+    found = AUDIT_LOG.load_page(requested)
     subject = requested.params.get("on", "")
     return AUDIT_LOG.show(found, words={"on": {subject: subject_label(found.items, subject)}})
 
@@ -350,7 +350,7 @@ def revert(key: int) -> BaseResponse:
     found = show_revert(ports(), actor(), key)
     if found is None:
         raise Refused(Problem("INVALID", "This entry can't be reverted.", "id"))
-    form = _form_of(found).taken(found.current, _reverted(found.entry))
+    form = _form_of(found).from_request(found.current, _reverted(found.entry))
     names = form.edited - form.untouched
     if not names:
         flash(text("Nothing was changed: it is as it was before this change."), "info")
@@ -364,7 +364,7 @@ def revert(key: int) -> BaseResponse:
 
 def make_revert_question(found: Revert) -> Question:
     """Return the question before an entry is reverted."""
-    kept = [Consequence("warn", _stays(found.left_out))] if found.left_out else []
+    kept = [Consequence("warn", _not_reverted(found.left_out))] if found.left_out else []
     kind = _form_of(found)
     form = kind(formdata=None, data=found.before)
     form.load(kind(formdata=None, data=found.after), found.after)
@@ -374,19 +374,19 @@ def make_revert_question(found: Revert) -> Question:
         action=text("Revert change"),
         endpoint="console.audit.revert",
         arguments={"key": found.entry.id},
-        consequences=(*map(partial(_goes_back, found), found.before), *kept),
+        consequences=(*map(partial(_reverted_value, found), found.before), *kept),
         hidden=(("loaded", str(form.loaded.data)), *sent),
     )
 
 
-def _goes_back(found: Revert, name: str) -> Consequence:
+def _reverted_value(found: Revert, name: str) -> Consequence:
     before = field_value(name, found.before[name], found.entry.names) or _NO_VALUE
     after = field_value(name, found.after[name], found.entry.names) or _NO_VALUE
     values = {"field": field_label(name), "before": shortened(before), "after": shortened(after)}
     return Consequence("ok", html_text("{field}: {after} becomes {before} again.", **values))
 
 
-def _stays(names: Sequence[str]) -> str:
+def _not_reverted(names: Sequence[str]) -> str:
     labels = enumeration(map(field_label, names))
     return text("Not reverted: {fields}.", fields=labels)
 

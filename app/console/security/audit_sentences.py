@@ -318,7 +318,7 @@ def _reason(value: object) -> str:
     return reason_text(value) if isinstance(value, str) else setting_text(value)
 
 
-def _each(show: Callable[[str], str]) -> _Format:
+def _format_list(show: Callable[[str], str]) -> _Format:
     """Return what shows several texts, each by ``show``."""
     return lambda value: (
         _listed(show(str(one)) for one in value)
@@ -328,8 +328,8 @@ def _each(show: Callable[[str], str]) -> _Format:
 
 
 _listed: Callable[[Iterable[str]], str] = ", ".join
-_permissions, _texts = _each(permission_label), _each(str)
-_reasons = _each(reason_text)  # stored in English
+_permissions, _texts = _format_list(permission_label), _format_list(str)
+_reasons = _format_list(reason_text)  # stored in English
 
 
 def _secret(value: object) -> str:

@@ -61,7 +61,7 @@ def read_claims(
 ) -> tuple[Claim, ...]:
     """Return header or claims in the order of the token."""
     return tuple(
-        Claim(name, _value(value), _note(name, value, found, now))
+        Claim(name, _value(value), _claim_note(name, value, found, now))
         for name, value in members.items()
     )
 
@@ -70,7 +70,7 @@ def _value(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _note(name: str, value: object, found: Inspection, now: datetime) -> str:
+def _claim_note(name: str, value: object, found: Inspection, now: datetime) -> str:
     if name in _TIMES:
         return _moment(value, now)
     if name == "type" and isinstance(value, str):
@@ -261,7 +261,7 @@ def _facts(found: Inspection, now: datetime) -> Iterator[TokenFact]:
     if found.provider:
         yield TokenFact(text("Identity provider"), found.provider)
     if found.bearer is not None:
-        yield _person(found.bearer)
+        yield _person_fact(found.bearer)
     if found.app is not None:
         yield _app(found.app)
     if found.session is not None:
@@ -271,7 +271,7 @@ def _facts(found: Inspection, now: datetime) -> Iterator[TokenFact]:
     yield TokenFact(text("Inspected"), exact(now))
 
 
-def _person(bearer: Bearer) -> TokenFact:
+def _person_fact(bearer: Bearer) -> TokenFact:
     kind = Pill("info", text("Staff")) if bearer.is_staff else Pill("", text("Customer"))
     pills = (kind,) if bearer.is_active else (kind, Pill("bad", text("Deactivated")))
     note = bearer.email if bearer.name else ""
@@ -334,7 +334,7 @@ def _permissions(found: Inspection) -> Permissions | None:
         return None
     if not found.rights:
         return Permissions(note=text("This token has no permissions."))
-    parties = [name for name in _PARTIES if any(_held(right, name) for right in found.rights)]
+    parties = [name for name in _PARTIES if any(_held_text(right, name) for right in found.rights)]
     return Permissions(
         columns=tuple(map(text, parties)),
         rows=tuple(_permission(right, parties, found) for right in found.rights),
@@ -354,7 +354,7 @@ def _hidden(bearer: Bearer | None) -> Markup:
 _PARTIES = (translatable("Person"), translatable("Provider"), translatable("App"))
 
 
-def _held(right: Right, party: str) -> str:
+def _held_text(right: Right, party: str) -> str:
     """Return whether a party holds the permission; empty for a party that isn't concerned."""
     held = {"Person": right.by_person, "Provider": right.by_provider, "App": right.by_app}[party]
     if held is None:
@@ -381,7 +381,7 @@ def _permission(right: Right, parties: list[str], found: Inspection) -> Permissi
         effective = Pill("off", text("No: the token isn't valid"))
     return PermissionRow(
         permission=permission_label(right.permission),
-        held=tuple((text(party), _held(right, party) or _NO_VALUE) for party in parties),
+        held=tuple((text(party), _held_text(right, party) or _NO_VALUE) for party in parties),
         effective=effective,
     )
 

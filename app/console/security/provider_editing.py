@@ -430,14 +430,15 @@ def _free_slug(key: str) -> str:
 def discover(slug: str) -> BaseResponse:
     """Set the URLs from the provider's discovery document."""
     plugin = find_plugin(slug)
-    form = DiscoverForm.taken({"issuer": values_of(plugin)["issuer"]}, _thing(plugin))
+    stored = {"issuer": values_of(plugin)["issuer"]}
+    form = DiscoverForm.from_request(stored, _edited_thing(plugin))
     issuer = str(form.issuer.data or "").strip()
+    shown = SettingsForm.showing(_stored(plugin))
     if form.is_continued:
-        return _page(plugin, SettingsForm.showing(_stored(plugin)), issuer=issuer)
+        return _page(plugin, shown, issuer=issuer)
     try:
         discover_provider(ports(), actor(), slug, issuer, seen=provider_facts_of(plugin))
     except Refused as refused:
-        shown = SettingsForm.showing(_stored(plugin))
         return _page(plugin, shown, refused=refused, issuer=issuer)
     return redirect_with_success(
         text("The URLs of {name} were discovered and saved.", name=plugin.name),
@@ -452,7 +453,7 @@ def edit(slug: str) -> BaseResponse:
     plugin = find_plugin(slug)
     if request.method != "POST":
         return _page(plugin, SettingsForm.showing(_stored(plugin)))
-    form = SettingsForm.taken(_stored(plugin), _thing(plugin))
+    form = SettingsForm.from_request(_stored(plugin), _edited_thing(plugin))
     if form.validate():
         try:
             changes = ProviderUpdate(
@@ -498,7 +499,7 @@ def _stored(plugin: Plugin) -> dict[str, object]:
     return {name: value for name, value in stored.items() if name != _SECRET}
 
 
-def _thing(plugin: Plugin) -> EditedThing:
+def _edited_thing(plugin: Plugin) -> EditedThing:
     address = url_for("console.single_sign_on.show", slug=plugin.slug)
     return EditedThing(plugin.name, address, "IdentityProvider", plugin.key)
 

@@ -99,12 +99,14 @@ def _facts(found: MappingPreview) -> Iterator[Fact]:
 def _email(person: ExternalPerson) -> str:
     if not person.email:
         return text("None")
-    return _noted(person.email, text("verified") if person.is_verified else text("not verified"))
+    return _with_note(
+        person.email, text("verified") if person.is_verified else text("not verified")
+    )
 
 
 def _account_type(found: MappingPreview) -> str:
     if found.becomes_staff:
-        return _noted(text("Staff"), text("assigned by the provider's settings"))
+        return _with_note(text("Staff"), text("assigned by the provider's settings"))
     return text("Staff") if found.is_staff else text("Customer")
 
 
@@ -117,7 +119,7 @@ def _groups(found: MappingPreview) -> str:
         changes.append(text("{group} would be assigned", group=", ".join(found.joins)))
     if found.leaves:
         changes.append(text("{group} would be removed", group=", ".join(found.leaves)))
-    return _noted(groups, " · ".join(changes)) if changes else groups
+    return _with_note(groups, " · ".join(changes)) if changes else groups
 
 
 def _permissions(found: MappingPreview) -> str:
@@ -133,10 +135,12 @@ def _permissions(found: MappingPreview) -> str:
     names = ", ".join(permission_label(permission) for permission in found.permissions) or text(
         "None"
     )
-    return _noted(names, text("set at the provider") if found.provider_rules else text("set here"))
+    return _with_note(
+        names, text("set at the provider") if found.provider_rules else text("set here")
+    )
 
 
-def _noted(value: str, note: str) -> Markup:
+def _with_note(value: str, note: str) -> Markup:
     """Return a value with a remark."""
     return html_text(
         Markup('{value} <span class="lk-muted">{note}</span>'), value=value, note=note

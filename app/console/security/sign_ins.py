@@ -267,12 +267,12 @@ def index() -> BaseResponse:
     """List attempts, newest first, with the filters of the URL, below a chart of the period."""
     requested = SIGN_INS.requested()
     period = requested.values.get("period", Period.TWO_WEEKS)
-    found = SIGN_INS.found(requested)
+    found = SIGN_INS.load_page(requested)
     counts = count_sign_ins(ports(), actor(), _filter(**requested.values))
     return SIGN_INS.show(
         found,
         template="sign_ins/index.html",
-        summary=SIGN_INS.count.of(counts),
+        summary=SIGN_INS.count.sentence(counts),
         chart=make_chart(chart_sign_ins(ports(), actor(), period, time_zone()), period),
         command=sign_ins_command(requested.applied),
         kept_days=ports().configuration.sign_in_log_days,

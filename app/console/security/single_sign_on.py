@@ -323,7 +323,7 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the providers, the default one first unless sorted by name."""
-    found = PROVIDERS.found(PROVIDERS.requested())
+    found = PROVIDERS.load_page(PROVIDERS.requested())
     slugs = [plugin.slug for plugin in found.items]
     columns = provider_columns(show_provider_coverage(ports(), actor(), slugs))
     return PROVIDERS.show(found, template="single_sign_on/index.html", columns=columns)

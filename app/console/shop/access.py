@@ -184,7 +184,7 @@ def _mode_question(
 ) -> Question:
     words = MODES[impact.mode]
     is_enabled = impact.mode is PasswordLoginMode.ENABLED
-    last = _passwords_work() if is_enabled else _kept(numbers, viewer)
+    last = _passwords_work() if is_enabled else _kept_access(numbers, viewer)
     return Question(
         title=text(words.question),
         detail=_effect(moment),
@@ -205,7 +205,7 @@ def _passwords_work() -> Consequence:
     return Consequence("ok", again)
 
 
-def _kept(numbers: SignInCounts, viewer: Viewer) -> Consequence:
+def _kept_access(numbers: SignInCounts, viewer: Viewer) -> Consequence:
     count, apps, staff = numbers.apps.number, tally(numbers.apps), numbers.staff_with_sign_on
     if not viewer.by_sign_on:
         sentence = html_text(
@@ -356,7 +356,7 @@ def index() -> BaseResponse:
 def set_mode() -> BaseResponse:
     """Set the password login mode; refused if no administrator could undo it."""
     stored = show_settings(ports(), actor())
-    form = ModeForm.taken({"mode": stored.password_login_mode.value}, _thing())
+    form = ModeForm.from_request({"mode": stored.password_login_mode.value}, _edited_thing())
     proposal = _proposal("mode", form.mode.data, None)
     if proposal is None:
         return redirect_to("console.access.index")
@@ -373,7 +373,7 @@ def set_mode() -> BaseResponse:
 def set_storefront() -> BaseResponse:
     """Open the storefront, or close it with a note and a time to open."""
     stored = show_settings(ports(), actor())
-    form = ClosingForm.taken(_closing_of(stored), _thing())
+    form = ClosingForm.from_request(_closing_of(stored), _edited_thing())
     proposal = _proposal("storefront", None, form.open.data)
     if proposal is None:
         return redirect_to("console.access.index")
@@ -384,7 +384,7 @@ def set_storefront() -> BaseResponse:
     return _close(proposal, form, seen)
 
 
-def _thing() -> EditedThing:
+def _edited_thing() -> EditedThing:
     address = url_for("console.access.index")
     return EditedThing(text("access"), address, "Shop", SHOP_ID, is_dialog=True)
 
@@ -420,7 +420,7 @@ class ClosingForm(EditForm):
     opens_at = MomentField(lazy_text("Opens automatically (optional)"))
 
     @classmethod
-    def of(cls, found: Impact) -> Self:
+    def from_impact(cls, found: Impact) -> Self:
         """Return the form with the present closing."""
         closing = found.closing
         if closing is None:
@@ -531,7 +531,7 @@ def _refuse(
         "access/index.html",
         access=_page_of(found, proposal, messages),
         own_session=_own_session(found),
-        closing=closing or ClosingForm.of(found),
+        closing=closing or ClosingForm.from_impact(found),
         mode_form=_mode_form(found),
         time_hint=_time_hint(),
     )
@@ -547,7 +547,7 @@ def _show(found: Impact, proposal: Proposal | None) -> BaseResponse:
         "access/index.html",
         access=_page_of(found, proposal),
         own_session=_own_session(found),
-        closing=ClosingForm.of(found),
+        closing=ClosingForm.from_impact(found),
         mode_form=_mode_form(found),
         time_hint=_time_hint(),
     )

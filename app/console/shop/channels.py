@@ -225,7 +225,7 @@ def save(key: int) -> BaseResponse:
     require(Permission.MANAGE_CHANNELS)
     channel = _channel(key)
     stored = _stored(channel)
-    form = ChannelForm.taken(stored, _thing(channel))
+    form = ChannelForm.from_request(stored, _edited_thing(channel))
     try:
         if not form.validate():
             return refused_page("channels/show.html", **{**_values(channel), "form": form})
@@ -304,7 +304,7 @@ def _stored(channel: Channel) -> dict[str, object]:
     return {"name": channel.name, "slug": channel.slug, "country": channel.country}
 
 
-def _thing(channel: Channel) -> EditedThing:
+def _edited_thing(channel: Channel) -> EditedThing:
     address = url_for(_PAGE, key=channel.id)
     return EditedThing(channel.name, address, "Channel", channel.id)
 

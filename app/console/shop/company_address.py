@@ -78,7 +78,7 @@ def save() -> BaseResponse:
     require(Permission.MANAGE_SETTINGS)
     stored = show_company_address(ports(), actor())
     thing = EditedThing(text("the company address"), url_for(_PAGE), "Shop", SHOP_ID)
-    form = CompanyAddressForm.taken(asdict(stored), thing)
+    form = CompanyAddressForm.from_request(asdict(stored), thing)
     details = form.details
     change = None if details == NO_DETAILS else AddressChange(**asdict(details))
     try:

@@ -22,7 +22,7 @@ from app.console.frame.page_layout import (
     refused_page,
 )
 from app.console.frame.session import actor, ports
-from app.console.frame.submissions import entered_before, go_with_entered
+from app.console.frame.submissions import entered_before, redirect_with_entered
 from app.console.shop.mail_previews import (
     MailPreview,
     framed_email,
@@ -187,7 +187,7 @@ def preview() -> BaseResponse:
         preview_mail(ports(), actor(), place.kind, place.language, _design(form))
     except Refused as refused:
         return _refused_look(form, place, refused)
-    return go_with_entered(_entered_fields(), "console.emails.look")
+    return redirect_with_entered(_entered_fields(), "console.emails.look")
 
 
 @blueprint.post("/look/test")
@@ -199,7 +199,7 @@ def send_test() -> BaseResponse:
     except Refused as refused:
         return _refused_look(form, place, refused)
     flash(sent_test_message(email, is_sent=sends_mail(ports(), actor())), "ok")
-    return go_with_entered(_entered_fields(), "console.emails.look")
+    return redirect_with_entered(_entered_fields(), "console.emails.look")
 
 
 @blueprint.post("/look")

@@ -217,7 +217,7 @@ def with_lines(problem: Problem) -> Problem:
     return replace(problem, place=text("Line {line}", line=problem.lines[0]))
 
 
-def bad_lines(problems: Iterable[Problem]) -> dict[str, set[int]]:
+def invalid_lines(problems: Iterable[Problem]) -> dict[str, set[int]]:
     """Return the lines at fault by the source's field."""
     found: dict[str, set[int]] = {}
     for problem in problems:

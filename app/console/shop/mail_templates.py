@@ -19,14 +19,14 @@ from app.console.frame.page_layout import (
 )
 from app.console.frame.parts import Pill
 from app.console.frame.session import actor, ports, require
-from app.console.frame.submissions import Entered, entered_before, go_with_entered
+from app.console.frame.submissions import Entered, entered_before, redirect_with_entered
 from app.console.shop.emails import SUBJECTS, subject_of
 from app.console.shop.mail_previews import (
     MailPreview,
-    bad_lines,
     can_preview_as,
     for_reader,
     framed_email,
+    invalid_lines,
     make_mail_preview,
     readers_sentence,
     refused_preview,
@@ -255,7 +255,7 @@ def _state(current: TemplateEntry | None, used: TemplateEntry | None) -> Pill:
     """Return the state of the tab: what is saved for it, else what its readers get."""
     if current is not None:
         return _use(current).state
-    return _shown(_DEFAULT) if used is None else Pill("info", text(_ALL_LANGUAGES))
+    return _translated_pill(_DEFAULT) if used is None else Pill("info", text(_ALL_LANGUAGES))
 
 
 def template_title(kind: MailKind, language: str) -> str:
@@ -267,7 +267,7 @@ def template_title(kind: MailKind, language: str) -> str:
 
 
 def _default_use() -> TemplateUse:
-    return TemplateUse("", "", _shown(_DEFAULT))
+    return TemplateUse("", "", _translated_pill(_DEFAULT))
 
 
 def _use(entry: TemplateEntry) -> TemplateUse:
@@ -275,14 +275,14 @@ def _use(entry: TemplateEntry) -> TemplateUse:
     return TemplateUse(
         SHIPPED_LANGUAGES.get(entry.language_code) or text(_ALL_LANGUAGES),
         entry.language_code,
-        _shown(state),
+        _translated_pill(state),
         entry.saved_at,
         entry.saved_by,
         _described(entry.fault),
     )
 
 
-def _shown(state: Pill) -> Pill:
+def _translated_pill(state: Pill) -> Pill:
     return Pill(state.state, text(state.words))
 
 
@@ -373,7 +373,7 @@ def preview(kind: str) -> BaseResponse:
         preview_template(ports(), actor(), of, _language(form), form.template())
     except Refused as refused:
         return _refused(of, form, refused)
-    return go_with_entered(_entered_fields(), "console.mail_templates.edit", kind=kind)
+    return redirect_with_entered(_entered_fields(), "console.mail_templates.edit", kind=kind)
 
 
 @blueprint.get("/<slug:kind>/html")
@@ -421,18 +421,18 @@ def send_test(kind: str) -> BaseResponse:
     except Refused as refused:
         return _refused(of, form, refused)
     flash(sent_test_message(email, is_sent=sends_mail(ports(), actor())), "ok")
-    return go_with_entered(_entered_fields(), "console.mail_templates.edit", kind=kind)
+    return redirect_with_entered(_entered_fields(), "console.mail_templates.edit", kind=kind)
 
 
 @blueprint.post("/<slug:kind>/save")
 def save(kind: str) -> BaseResponse:
     """Save the template as a new version, which is used from now on."""
-    of, language = _kind(kind), _known(request.form.get("language", ""))
+    of, language = _kind(kind), _shipped_language(request.form.get("language", ""))
     details = show_template(ports(), actor(), of, language)
     if details is None:
         abort(404)
     in_use = next((one.version for one in details.versions if one.is_current), 0)
-    form = TemplateForm.taken(_sources(details), _thing(of, language))
+    form = TemplateForm.from_request(_sources(details), _edited_thing(of, language))
     if form.is_continued:
         return _editor(of, form)
     try:
@@ -452,7 +452,7 @@ def save(kind: str) -> BaseResponse:
 @blueprint.post("/<slug:kind>/reset")
 def reset(kind: str) -> BaseResponse:
     """Stop using a template; the versions stay."""
-    of, language = _kind(kind), _known(request.form.get("language", ""))
+    of, language = _kind(kind), _shipped_language(request.form.get("language", ""))
     reset_template(ports(), actor(), of, language)
     readers = text("Readers get the default email in their language.")
     if language:
@@ -471,7 +471,7 @@ def reset(kind: str) -> BaseResponse:
 
 def _wanted(kind: MailKind) -> TemplateDetails:
     """Return the template of the URL: that of its language, in its version if it names one."""
-    language = _known(request.args.get("language", ""))
+    language = _shipped_language(request.args.get("language", ""))
     wanted = request.args.get("version", "0")
     version = parse_key(wanted)
     if version is None and wanted != "0":
@@ -486,7 +486,7 @@ def _sources(details: TemplateDetails) -> dict[str, str]:
     return {part.value: details.template.source(part) for part in TemplatePart}
 
 
-def _thing(kind: MailKind, language: str) -> EditedThing:
+def _edited_thing(kind: MailKind, language: str) -> EditedThing:
     subject = f"{language}/{kind.value}" if language else kind.value
     name = template_title(kind, language)
     return EditedThing(name, _address(kind, language), "MailTemplate", subject)
@@ -511,14 +511,14 @@ def _kind(kind: str) -> MailKind:
     return MailKind(kind)
 
 
-def _known(language: str) -> str:
+def _shipped_language(language: str) -> str:
     if language and language not in SHIPPED_LANGUAGES:
         abort(404)
     return language
 
 
 def _language(form: TemplateForm) -> str:
-    return _known(str(form.language.data or ""))
+    return _shipped_language(str(form.language.data or ""))
 
 
 def _form(entered: Entered | None = None) -> TemplateForm:
@@ -535,7 +535,7 @@ def _refused(kind: MailKind, form: TemplateForm, refused: Refused) -> BaseRespon
     return _editor(
         kind,
         form,
-        marks=bad_lines(refused.problems),
+        marks=invalid_lines(refused.problems),
         preview=refused_preview(refused_lines),
         is_refused=True,
     )

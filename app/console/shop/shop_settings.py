@@ -131,7 +131,7 @@ def make_second_factor_card(
     """Return the card; ``form`` was refused, ``None`` shows the current settings."""
     rule = shop.staff_second_factor
     shown = form or SecondFactorForm.showing(_stored_rule(shop))
-    warnings = tuple(_without(counts)) if counts.without else ()
+    warnings = tuple(_without_factor(counts)) if counts.without else ()
     choices = tuple(
         RuleChoice(
             value=choice.value,
@@ -224,7 +224,7 @@ def _of_requiring(
 ) -> Iterator[Consequence]:
     begins = after.second_factor_from
     if counts.without:
-        yield Consequence("warn", Markup(" ").join(_without(counts)))
+        yield Consequence("warn", Markup(" ").join(_without_factor(counts)))
         if begins is not None and begins > now:
             yield Consequence(
                 "bad",
@@ -242,7 +242,7 @@ def _of_requiring(
     yield Consequence("ok", text("Customers and apps aren't affected."))
 
 
-def _without(counts: SecondFactorCounts) -> Iterator[Markup]:
+def _without_factor(counts: SecondFactorCounts) -> Iterator[Markup]:
     yield html_text(
         Markup("<b>{count:,} of {all:,} staff</b> has no second factor."),
         Markup("<b>{count:,} of {all:,} staff</b> have no second factor."),
@@ -367,7 +367,7 @@ def make_form(group: SettingGroup, shop: ShopSettings) -> EditForm:
 
 def take_form(group: SettingGroup, shop: ShopSettings, address: str) -> EditForm:
     """Return the form of ``group`` that was sent, from the page ``address``."""
-    return _form_of(group, shop).taken(_stored(group, shop), _thing(address))
+    return _form_of(group, shop).from_request(_stored(group, shop), _edited_thing(address))
 
 
 def bound_form(group: SettingGroup, shop: ShopSettings, entered: MultiDict[str, str]) -> EditForm:
@@ -404,7 +404,7 @@ def make_section(
     return Section(group, title, text(heading.help), notice, action, form, inputs)
 
 
-def _thing(address: str) -> EditedThing:
+def _edited_thing(address: str) -> EditedThing:
     return EditedThing(text("the settings"), address, "Shop", SHOP_ID)
 
 
@@ -520,7 +520,7 @@ def set_second_factor() -> BaseResponse:
     """Set whether staff need a second factor, and the grace period."""
     shop = show_settings(ports(), actor())
     address = url_for("console.shop_settings.second_factor")
-    form = SecondFactorForm.taken(_stored_rule(shop), _thing(address))
+    form = SecondFactorForm.from_request(_stored_rule(shop), _edited_thing(address))
     try:
         if not form.validate():
             return _second_factor_page(shop, form, refused_page)

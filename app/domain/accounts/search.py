@@ -72,7 +72,7 @@ def words_of(
     own = [email, email.rpartition("@")[2], *_parts(last_name), *_parts(first_name)]
     kept = _without_beginnings(_folded(own))[:MAX_WORDS]
     parts = chain.from_iterable(map(_address_parts, addresses))
-    found = _folded(islice(_some(parts), MAX_ADDRESS_WORDS))
+    found = _folded(islice(_fitting_words(parts), MAX_ADDRESS_WORDS))
     return frozenset(_without_beginnings([*kept, *found]))
 
 
@@ -104,7 +104,7 @@ def _country_names() -> Mapping[str, str]:
     return names
 
 
-def _some(words: Iterable[str]) -> Iterator[str]:
+def _fitting_words(words: Iterable[str]) -> Iterator[str]:
     """Yield each of ``words`` once, while together they are no longer than addresses are."""
     seen: set[str] = set()
     left = _MAX_ADDRESS_TEXT

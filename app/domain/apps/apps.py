@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.sign_in.tokens import Claims
-from app.domain.urls.web_urls import below, is_path
+from app.domain.urls.web_urls import is_path, url_below
 from app.domain.values.errors import Problem
 from app.domain.values.ids import to_global_id
 from app.domain.values.text_rules import is_storable, prose_problem
@@ -425,7 +425,7 @@ def extension_address(url: str, target: str, app_url: str) -> str:
     """Return the URL that an extension of the app at ``app_url`` opens."""
     if target == APP_PAGE or not is_path(url):
         return url
-    return below(app_url, url)
+    return url_below(app_url, url)
 
 
 def extension_claims(app: App, user_permissions: frozenset[Permission]) -> dict[str, object]:

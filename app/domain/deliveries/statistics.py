@@ -27,17 +27,17 @@ class DeliveryHour:
     waiting: int
 
     @property
-    def arrived(self) -> int:
+    def delivered(self) -> int:
         return self.at_first_try + self.retried
 
     @property
-    def not_arrived(self) -> int:
+    def not_delivered(self) -> int:
         """Those that failed, for good or so far."""
         return self.failed + self.failing
 
     @property
-    def made(self) -> int:
-        return self.arrived + self.not_arrived + self.waiting
+    def total(self) -> int:
+        return self.delivered + self.not_delivered + self.waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +71,16 @@ class DeliveryDay:
     times: ResponseTimes | None
 
     @property
-    def made(self) -> int:
-        return sum(hour.made for hour in self.hours)
+    def total(self) -> int:
+        return sum(hour.total for hour in self.hours)
 
     @property
-    def arrived(self) -> int:
-        return sum(hour.arrived for hour in self.hours)
+    def delivered(self) -> int:
+        return sum(hour.delivered for hour in self.hours)
 
     @property
-    def not_arrived(self) -> int:
-        return sum(hour.not_arrived for hour in self.hours)
+    def not_delivered(self) -> int:
+        return sum(hour.not_delivered for hour in self.hours)
 
     @property
     def first_try_share(self) -> float | None:
@@ -95,12 +95,12 @@ class DeliveryDay:
     @property
     def growth(self) -> float | None:
         """By which part there were more than the day before; ``None`` if there were none then."""
-        before = self.day_before.made
-        return (self.made - before) / before if before else None
+        before = self.day_before.total
+        return (self.total - before) / before if before else None
 
 
 def _share(at_first_try: int, hours: tuple[DeliveryHour, ...]) -> float | None:
-    tried = sum(hour.arrived + hour.not_arrived for hour in hours)
+    tried = sum(hour.delivered + hour.not_delivered for hour in hours)
     return at_first_try / tried if tried else None
 
 

@@ -35,7 +35,7 @@ class Kind(StrEnum):
     UNVERIFIED_EMAILS = "unverified emails"
 
 
-def _each(kind: Kind, names: str) -> dict[str, Kind]:
+def _kinds_of(kind: Kind, names: str) -> dict[str, Kind]:
     return dict.fromkeys(names.split(), kind)
 
 
@@ -45,7 +45,7 @@ _PARTICIPLES = (
 )
 
 FIELDS: Mapping[str, Kind] = {
-    **_each(
+    **_kinds_of(
         Kind.ACTIVE,
         "active enabled isenabled accountenabled isaccountenabled useractive useractivated "
         "accountactive isaccountactive loginenabled approved isapproved",
@@ -55,41 +55,41 @@ FIELDS: Mapping[str, Kind] = {
         for each in _PARTICIPLES
         for before in ("", "is", "user", "account", "isuser", "isaccount")
     },
-    **_each(
+    **_kinds_of(
         Kind.INACTIVE,
         "inactive isinactive userinactive accountinactive lockedout islockedout accountlockedout "
         "frozen isfrozen nsaccountlock terminated isterminated spam isspam logindisabled "
         "softdeleted",
     ),
     **{f"{each}{after}": Kind.INACTIVE_SINCE for each in _PARTICIPLES for after in ("at", "on")},
-    **_each(Kind.INACTIVE_SINCE, "pwdaccountlockedtime lockouttime dateblocked datedeleted"),
+    **_kinds_of(Kind.INACTIVE_SINCE, "pwdaccountlockedtime lockouttime dateblocked datedeleted"),
     **{
         f"{each}{after}": Kind.INACTIVE_UNTIL
         for each in ("banned", "blocked", "locked", "suspended", "disabled")
         for after in ("until", "till")
     },
-    **_each(
+    **_kinds_of(
         Kind.INACTIVE_UNTIL,
         "lockoutend lockoutenddate lockoutenddateutc lockexpires lockexpiresat lockeduntil "
         "banexpires banexpiresat banexpiry",
     ),
-    **_each(
+    **_kinds_of(
         Kind.CONFIRMED,
         "emailverified isemailverified verifiedemail emailisverified verified isverified "
         "emailconfirmed isemailconfirmed confirmed emailvalidated isemailvalidated "
         "accountverified isaccountverified accountconfirmed emailverifiedat emailconfirmedat "
         "confirmedat verifiedat emailverifiedon emailverificationdate",
     ),
-    **_each(
+    **_kinds_of(
         Kind.UNCONFIRMED,
         "unverified isunverified emailunverified unconfirmed isunconfirmed emailunconfirmed",
     ),
-    **_each(
+    **_kinds_of(
         Kind.STATUS,
         "status state userstatus userstate accountstatus accountstate customerstatus "
         "customerstate memberstatus loginstatus statusreadonly externaluserstate",
     ),
-    **_each(
+    **_kinds_of(
         Kind.MUST_RESET,
         "passwordchangerequired passwordresetrequired requirepasswordchange mustchangepassword "
         "forcechangepassword forcepasswordchange changepasswordatnextlogin passwordexpired "

@@ -406,7 +406,9 @@ def classify(stored: str | None) -> ImportedPassword:
         require_strong(found)
     except UnusableHash as error:
         return must_reset(error)
-    is_ours = isinstance(found, Argon2Hash) and stored == found.phc and _is_ours(found)
+    is_ours = (
+        isinstance(found, Argon2Hash) and stored == found.phc and _has_current_parameters(found)
+    )
     state = ImportedPasswordState.REPLACED if is_ours else ImportedPasswordState.IMPORTED
     return ImportedPassword(state, stored)
 
@@ -421,7 +423,7 @@ def must_reset(error: UnusableHash) -> ImportedPassword:
     )
 
 
-def _is_ours(found: Argon2Hash) -> bool:
+def _has_current_parameters(found: Argon2Hash) -> bool:
     ours = found.phc.startswith("$argon2id$v=19$")
     return ours and (found.rounds, found.kibibytes, found.lanes) == (ROUNDS, KIBIBYTES, LANES)
 

@@ -204,7 +204,7 @@ def check_lockout(
     only_waiting = mode is not PasswordLoginMode.ENABLED and managers.only_waiting
     if only_waiting:
         people = 0
-    elif not people and _stays(actor, mode, change):
+    elif not people and _keeps_access(actor, mode, change):
         people = 1
     if actor.is_trusted or people or managers.apps:
         return Lockout(people, managers.apps)
@@ -216,7 +216,7 @@ def check_lockout(
     return Lockout(0, 0, reason)
 
 
-def _stays(actor: Actor, mode: PasswordLoginMode, change: AccessChange) -> bool:
+def _keeps_access(actor: Actor, mode: PasswordLoginMode, change: AccessChange) -> bool:
     """Whether ``actor`` keeps the way in that they have, and the right to undo."""
     if not actor.is_user or not actor.holds(Permission.MANAGE_SETTINGS):
         return False

@@ -120,7 +120,7 @@ def read_claims(everything: Mapping[str, object], owners: Collection[str]) -> Cl
         iss=_text(everything, "iss"),
         session=_text(everything, "token"),
         type=_text(everything, "type"),
-        user_id=_person(everything),
+        user_id=_user_key(everything),
         csrf_token=_optional_text(everything, "csrf_token"),
         app_id=_key(_text(everything, "app"), "App") if "app" in everything else None,
         everything=everything,
@@ -190,7 +190,7 @@ def _optional_text(everything: Mapping[str, object], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _person(everything: Mapping[str, object]) -> int | None:
+def _user_key(everything: Mapping[str, object]) -> int | None:
     name = _text(everything, "user_id")
     is_pairwise = name.startswith(PAIRWISE_PREFIX)
     if is_pairwise and everything.get("type") == TokenType.ACCESS:

@@ -308,7 +308,7 @@ def _choice_problem(setting: Setting) -> Problem:
 def show_settings(provider: Provider) -> tuple[SettingValue, ...]:
     """Every setting of ``provider`` as it reads back."""
     return tuple(
-        SettingValue(setting, _shown(setting, getattr(provider, setting.name)))
+        SettingValue(setting, _shown_value(setting, getattr(provider, setting.name)))
         for setting in SETTINGS
     )
 
@@ -333,7 +333,7 @@ def activation_problems(provider: Provider, *, needs_client: bool = False) -> tu
     )
 
 
-def _shown(setting: Setting, value: str | bool) -> str | None:  # noqa: FBT001 - a value of either kind
+def _shown_value(setting: Setting, value: str | bool) -> str | None:  # noqa: FBT001 - a value of either kind
     if isinstance(value, bool):
         return "true" if value else "false"
     if not value:

@@ -122,7 +122,7 @@ def confirmed(provider: Provider) -> Provider:
 
 def before_waiting(provider: Provider) -> Provider:
     """Return ``provider`` with the issuer that was last confirmed."""
-    return replace(provider, issuer=_was(provider, "issuer"))
+    return replace(provider, issuer=_confirmed(provider, "issuer"))
 
 
 def sends_secret(provider: Provider) -> bool:
@@ -142,9 +142,10 @@ def gets_codes(provider: Provider, providers: Iterable[Provider]) -> bool:
     """
     if not waits_for(provider, "oauth_token_url"):
         return True
-    if any(_was(other, "oauth_token_url") for other in providers if other.id != provider.id):
+    others = (other for other in providers if other.id != provider.id)
+    if any(_confirmed(other, "oauth_token_url") for other in others):
         return False
-    return not _was(provider, "oauth_token_url") or _was(provider, _SECRET) != ""
+    return not _confirmed(provider, "oauth_token_url") or _confirmed(provider, _SECRET) != ""
 
 
 def waits_for(provider: Provider, *settings: str) -> bool:
@@ -163,7 +164,7 @@ def read_waiting(text: str) -> tuple[WaitingChange, ...]:
         return UNREADABLE
 
 
-def _was(provider: Provider, name: str) -> str:
+def _confirmed(provider: Provider, name: str) -> str:
     """Return the last confirmed value of a setting."""
     for change in read_waiting(provider.waiting_changes):
         if change.setting == name:

@@ -164,7 +164,7 @@ def is_same_origin(url: str, other: str) -> bool:
     return origin == origin_of(other) and bool(origin[1])
 
 
-def below(address: str, path: str) -> str:
+def url_below(address: str, path: str) -> str:
     """Return ``path`` relative to the folder of ``address``, always of the same origin.
 
     ``/edit`` below ``https://app.example/shop/`` is ``https://app.example/shop/edit``. Joined as

@@ -41,15 +41,15 @@ class Problem:
 
     @property
     def message(self) -> str:
-        return placed(self, text(self.template, self.plural, **self.values))
+        return with_place(self, text(self.template, self.plural, **self.values))
 
 
 def problem_text(problem: Problem) -> str:
     """Return what is wrong, in English, for the command line; pages translate it."""
-    return placed(problem, text(problem.template, problem.plural, **problem.values))
+    return with_place(problem, text(problem.template, problem.plural, **problem.values))
 
 
-def placed(problem: Problem, sentence: str) -> str:
+def with_place(problem: Problem, sentence: str) -> str:
     """Return ``sentence`` with the part of the input that ``problem`` is about in front of it."""
     return f"{problem.place}: {sentence}" if problem.place else sentence
 

@@ -130,7 +130,7 @@ class OwnAddressMutations(graphene.ObjectType):
             info.context.ports, info.context.actor, change, customer_id=customer_id, kind=type
         )
         info.context.proven(changed.user, is_owner=False)
-        return AccountAddressCreate(**_shown(changed))
+        return AccountAddressCreate(**_payload_values(changed))
 
     @mutation(
         "Updates an address of the signed-in user, or of a customer with "
@@ -142,7 +142,7 @@ class OwnAddressMutations(graphene.ObjectType):
         _root: object, info: Info, id: str, input: dict[str, Any]
     ) -> AccountAddressUpdate:
         changed = update_address(info.context.ports, info.context.actor, id, address_change(input))
-        return AccountAddressUpdate(**_shown(changed))
+        return AccountAddressUpdate(**_payload_values(changed))
 
     @mutation(
         "Deletes an address of the signed-in user, or of a customer with "
@@ -152,7 +152,7 @@ class OwnAddressMutations(graphene.ObjectType):
     def account_address_delete(_root: object, info: Info, id: str) -> AccountAddressDelete:
         keep = info.context.loaders(info).accounts.keep_address
         changed = delete_address(info.context.ports, info.context.actor, id, before=keep)
-        return AccountAddressDelete(**_shown(changed))
+        return AccountAddressDelete(**_payload_values(changed))
 
     @mutation(
         ("Sets the default address of the signed-in user. Not available to dashboard extensions."),
@@ -180,7 +180,7 @@ class CustomerAddressMutations(graphene.ObjectType):
         changed = create_user_address(
             info.context.ports, info.context.actor, user_id, address_change(input)
         )
-        return AddressCreate(**_shown(changed))
+        return AddressCreate(**_payload_values(changed))
 
     @mutation(
         description=f"Updates an address {_STAFF}. Requires MANAGE_USERS.",
@@ -191,7 +191,7 @@ class CustomerAddressMutations(graphene.ObjectType):
         changed = update_user_address(
             info.context.ports, info.context.actor, id, address_change(input)
         )
-        return AddressUpdate(**_shown(changed))
+        return AddressUpdate(**_payload_values(changed))
 
     @mutation(
         description=f"Deletes an address {_STAFF}. Requires MANAGE_USERS.",
@@ -200,7 +200,7 @@ class CustomerAddressMutations(graphene.ObjectType):
     def address_delete(_root: object, info: Info, id: str) -> AddressDelete:
         keep = info.context.loaders(info).accounts.keep_address
         changed = delete_user_address(info.context.ports, info.context.actor, id, before=keep)
-        return AddressDelete(**_shown(changed))
+        return AddressDelete(**_payload_values(changed))
 
     @mutation(
         description=f"Sets the default address {_STAFF}. Requires MANAGE_USERS.",
@@ -234,5 +234,5 @@ def sent_address(input: dict[str, Any], field: str) -> AddressChange | Absent:
     return address_change(input[field]) if input.get(field) else ABSENT
 
 
-def _shown(changed: ChangedAddress) -> dict[str, object]:
+def _payload_values(changed: ChangedAddress) -> dict[str, object]:
     return {"user": changed.user, "address": changed.address}

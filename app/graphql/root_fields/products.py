@@ -28,8 +28,8 @@ from app.graphql.types.lists import (
     Direction,
     PriceRangeInput,
     StringFilterInput,
-    moments_in,
     prices_in,
+    times_in,
 )
 from app.graphql.types.products import SORT_FIELDS, in_channel
 from app.services.commerce.products import (
@@ -266,7 +266,7 @@ def _product_filter(filter_: dict[str, Any], search: str | None) -> ProductFilte
         search=search or filter_.get("search") or "",
         slugs=None if slugs is None else tuple(slugs),
         price=prices_in(filter_.get("price")),
-        updated_at=moments_in(filter_.get("updated_at")),
+        updated_at=times_in(filter_.get("updated_at")),
     )
 
 

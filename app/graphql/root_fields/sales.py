@@ -17,7 +17,7 @@ from app.graphql.types.lists import (
     DateTimeRangeInput,
     Direction,
     days_in,
-    moments_in,
+    times_in,
 )
 from app.services.commerce.channels import list_channels, show_channel
 from app.services.commerce.checkouts import (
@@ -402,6 +402,6 @@ def _order_filter(filter_: dict[str, Any], channel: str | None) -> OrderFilter:
         statuses=None if statuses is None else tuple(statuses),
         payments=None if payments is None else tuple(payments),
         created_at=days_in(filter_.get("created")),
-        updated_at=moments_in(filter_.get("updated_at")),
+        updated_at=times_in(filter_.get("updated_at")),
         channel=channel or "",
     )

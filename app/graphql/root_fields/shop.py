@@ -21,7 +21,7 @@ from app.graphql.fields import key_in
 from app.graphql.root_fields.addresses import AddressInput, address_change
 from app.graphql.root_fields.metadata import metadata_input, pairs
 from app.graphql.root_fields.payloads import MutationPayload, errors_of, former_errors_of, mutation
-from app.graphql.types.lists import moments_in
+from app.graphql.types.lists import times_in
 from app.graphql.types.mails import MailFilterInput, template_arguments, template_language
 from app.services.commerce.channels import (
     create_channel,
@@ -455,7 +455,7 @@ class MailQueries(graphene.ObjectType):
 
 
 def _filter(given: dict[str, Any]) -> MailFilter:
-    span = moments_in(given.get("created_at"))
+    span = times_in(given.get("created_at"))
     user_id = given.get("user_id")
     return MailFilter(
         user_id=None if user_id is None else key_in(user_id, "User"),

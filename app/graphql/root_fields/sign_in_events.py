@@ -10,7 +10,7 @@ from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import Info
 from app.graphql.fields import key_in, own_id, text_or_null
-from app.graphql.types.lists import moments_in
+from app.graphql.types.lists import times_in
 from app.graphql.types.users import SecondFactorTypeEnum
 from app.services.sign_in_log.events import list_sign_ins
 
@@ -173,7 +173,7 @@ class SignInEventQueries(graphene.ObjectType):
 
 
 def _filter(given: dict[str, Any]) -> domain.SignInFilter:
-    span = moments_in(given.get("at"))
+    span = times_in(given.get("at"))
     user_id, app_id = given.get("user_id"), given.get("app_id")
     return domain.SignInFilter(
         user_id=None if user_id is None else key_in(user_id, "User"),

@@ -163,7 +163,7 @@ class ExternalMutations(graphene.ObjectType):
         plugin_id: str | None = None,
     ) -> ExternalLogout:
         members = input if isinstance(input, Mapping) else {}
-        values = {str(name): _written(value) for name, value in members.items()}
+        values = {str(name): _query_text(value) for name, value in members.items()}
         url = log_out_external(
             info.context.ports, info.context.actor, plugin_id=plugin_id, values=values
         )
@@ -204,7 +204,7 @@ def _text(members: object, name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _written(value: object) -> str:
+def _query_text(value: object) -> str:
     """Format a value for a URL's query: a string as it is, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
@@ -258,10 +258,10 @@ class PluginMutations(graphene.ObjectType):
                 plugin=update_plugin(info.context.ports, info.context.actor, id, changes)
             )
         except Refused as refused:
-            raise Refused(*map(_as_named_here, refused.problems)) from refused
+            raise Refused(*map(_with_camel_case_field, refused.problems)) from refused
 
 
-def _as_named_here(problem: Problem) -> Problem:
+def _with_camel_case_field(problem: Problem) -> Problem:
     """Return ``problem`` with its field in camel case, as existing clients get it."""
     return replace(problem, field=to_camel_case(problem.field or "") or None)
 

@@ -347,7 +347,7 @@ class SecondFactorMutations(graphene.ObjectType):
             info.context.ports,
             info.context.actor,
             challenge=challenge,
-            credential=_written(credential),
+            credential=_json_text(credential),
         )
         return PasskeyVerify(**_tokens(info.context, pair))
 
@@ -362,7 +362,7 @@ class SecondFactorMutations(graphene.ObjectType):
         return SecondFactorChallengeCreate(second_factor_challenge=challenge)
 
 
-def _written(credential: object) -> str:
+def _json_text(credential: object) -> str:
     """Return ``credential`` as JSON; empty, which is no answer, if it is nested too deeply."""
     try:
         return json.dumps(credential)

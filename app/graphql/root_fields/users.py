@@ -26,7 +26,7 @@ from app.graphql.types.lists import (
     IntFilterInput,
     StringFilterInput,
     days_in,
-    moments_in,
+    times_in,
 )
 from app.services.accounts.addresses import show_address, show_address_rules
 from app.services.people.directory import list_customers, list_staff, show_user
@@ -252,7 +252,7 @@ class UserQueries(graphene.ObjectType):
             info.context.actor,
             page_request("customers", arguments),
             _customer_filter(arguments),
-            None if sent is None else where_in(sent, _where),
+            None if sent is None else where_in(sent, _where_filter),
         )
         return _load_together(info, page)
 
@@ -284,7 +284,7 @@ def _customer_filter(arguments: dict[str, Any]) -> UserFilter:
     return replace(
         _filter(arguments, {**sent, "search": search}),
         joined_at=days_in(sent.get("date_joined")),
-        updated_at=moments_in(sent.get("updated_at")),
+        updated_at=times_in(sent.get("updated_at")),
         ordered_at=days_in(sent.get("placed_orders")),
         order_count=None if counted is None else Range(counted.get("gte"), counted.get("lte")),
         metadata=tuple(map(_metadata, sent.get("metadata") or ())),
@@ -297,7 +297,7 @@ def _metadata(sent: Mapping[str, Any]) -> tuple[str, tuple[str, ...] | None]:
     return sent["key"], (value,) if isinstance(value, str) else chosen_in(value)
 
 
-def _where(sent: Mapping[str, Any]) -> UserFilter:
+def _where_filter(sent: Mapping[str, Any]) -> UserFilter:
     """Return the conditions of a ``CustomerWhereInput`` but for its ``AND`` and ``OR``."""
     ids, metadata = sent.get("ids"), sent.get("metadata")
     counts, address = sent.get("number_of_orders"), sent.get("addresses") or {}
@@ -310,9 +310,9 @@ def _where(sent: Mapping[str, Any]) -> UserFilter:
         emails=chosen_in(sent.get("email")),
         first_names=chosen_in(sent.get("first_name")),
         last_names=chosen_in(sent.get("last_name")),
-        joined_at=moments_in(sent.get("date_joined")),
-        updated_at=moments_in(sent.get("updated_at")),
-        ordered_at=moments_in(sent.get("placed_orders_at")),
+        joined_at=times_in(sent.get("date_joined")),
+        updated_at=times_in(sent.get("updated_at")),
+        ordered_at=times_in(sent.get("placed_orders_at")),
         order_count=None if range_ is None else Range(range_.get("gte"), range_.get("lte")),
         order_counts=None if range_ is not None else chosen_in(counts),
         phones=chosen_in(address.get("phone_number")),

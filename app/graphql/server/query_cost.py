@@ -143,9 +143,9 @@ class _Weight:
         self.fields = min(self.fields + other.fields, CEILING)
         self.once = min(self.once + other.once, CEILING)
         self.each = min(self.each + other.each, CEILING)
-        self.own(other.owned)
+        self.add_owned(other.owned)
 
-    def own(self, lists: Mapping[str, int]) -> None:
+    def add_owned(self, lists: Mapping[str, int]) -> None:
         for name, weight in lists.items():
             self.owned[name] = min(self.owned.get(name, 0) + weight, CEILING)
 
@@ -293,13 +293,13 @@ class Scales:
         name = node.name.value
         owned_list = f"{parent.name}.{name}" if parent is not None else ""
         if name in _WRAPPERS:
-            weight.own(inner.owned)
+            weight.add_owned(inner.owned)
         else:
             self._add_owned(weight, inner, node, parent, size)
         if name == "__type":
             weight.once += _UNBOUNDED_LIST * inner.total(_FEW)
         elif owned_list in _OWNED_LISTS:
-            weight.own({owned_list: inner.total(_PLAIN_LIST)})
+            weight.add_owned({owned_list: inner.total(_PLAIN_LIST)})
         elif not _is_list(definition):
             weight.once += inner.total(_PLAIN_LIST if size is None else size)
         elif size is None:

@@ -36,7 +36,7 @@ from app.graphql.server.responses import (
     faulty,
     limited,
     malformed,
-    note_operation,
+    record_operation,
     refused,
     refused_as,
 )
@@ -47,7 +47,7 @@ from app.services.identity.identify import (
     record_permission_uses,
     record_use,
 )
-from app.web.request_hooks import note_actor
+from app.web.request_hooks import record_actor
 
 _BYTES_PER_TOKEN = 400
 """What a parsed document takes in memory, measured on documents of 10 to 2,000 tokens."""
@@ -179,14 +179,14 @@ class Exchange:
             identity = self._identify(self._ports, visitor)
         except _UNIDENTIFIED as reason:
             refusal = _unidentified(reason)
-            note_operation((), refusal)
+            record_operation((), refusal)
             return [refusal] * len(entries)
         record_use(self._ports, identity)
-        note_actor(identity.actor)
+        record_actor(identity.actor)
         context = self._admit(identity, visitor)
         if context is None:
             self._ports.activity.count_rejection()
-            note_operation((), CLOSED)
+            record_operation((), CLOSED)
             return [CLOSED] * len(entries)
         outcomes = []
         changed = False
@@ -196,7 +196,7 @@ class Exchange:
             context = replace(context, ports=self._lagging_ports)
         for plan in plans:
             if isinstance(plan, Outcome):
-                note_operation((), plan)
+                record_operation((), plan)
                 self._count(identity.actor, plan)
                 outcomes.append(plan)
                 continue
@@ -299,7 +299,7 @@ class Exchange:
         else:
             outcome = self._execute(plan, context)
         seconds = time.perf_counter() - started
-        note_operation(plan.operation.root_fields, outcome, seconds)
+        record_operation(plan.operation.root_fields, outcome, seconds)
         self._count(context.actor, outcome, seconds)
         return outcome
 

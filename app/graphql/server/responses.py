@@ -142,7 +142,7 @@ def joined(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def note_operation(root_fields: tuple[str, ...], outcome: Outcome, seconds: float = 0.0) -> None:
+def record_operation(root_fields: tuple[str, ...], outcome: Outcome, seconds: float = 0.0) -> None:
     """Note an operation of the current request for its log line and metrics."""
     request = current_request()
     if request is not None:

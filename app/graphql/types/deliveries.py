@@ -102,15 +102,15 @@ class EventDeliveryAttempt(graphene.ObjectType):
         return None
 
     def resolve_response(self: domain.Attempt, _info: Info) -> str:
-        _require_seen(self)
+        _require_visible(self)
         return self.response
 
     def resolve_response_headers(self: domain.Attempt, _info: Info) -> str:
-        _require_seen(self)
+        _require_visible(self)
         return json.dumps(dict(self.response_headers))
 
     def resolve_request_headers(self: domain.Attempt, _info: Info) -> str:
-        _require_seen(self)
+        _require_visible(self)
         return json.dumps(dict(self.request_headers))
 
 
@@ -141,7 +141,7 @@ class EventDelivery(graphene.ObjectType):
         return EventType(self.event)
 
     def resolve_payload(self: domain.EventDelivery, _info: Info) -> str:
-        _require_seen(self)
+        _require_visible(self)
         return self.payload
 
     def resolve_attempts(
@@ -153,7 +153,7 @@ class EventDelivery(graphene.ObjectType):
         )
 
 
-def _require_seen(item: domain.EventDelivery | domain.Attempt) -> None:
+def _require_visible(item: domain.EventDelivery | domain.Attempt) -> None:
     """Raise ``PermissionDenied`` for what the caller doesn't see of a delivery."""
     if item.lacking:
         raise app_permissions_denied(item.lacking)

@@ -83,7 +83,7 @@ class StringFilterInput(graphene.InputObjectType):
     one_of = graphene.List(graphene.NonNull(graphene.String), description="One of these.")
 
 
-def moments_in(range_: Mapping[str, datetime | None] | None) -> Range[datetime] | None:
+def times_in(range_: Mapping[str, datetime | None] | None) -> Range[datetime] | None:
     """The range that a ``DateTimeRangeInput`` means."""
     return None if range_ is None else moment_range(range_.get("gte"), range_.get("lte"))
 

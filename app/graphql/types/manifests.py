@@ -140,7 +140,7 @@ class Manifest(graphene.ObjectType):
 
     def resolve_brand(self: domain.Manifest, at: Info) -> Mapping[int, bytes] | None:
         context: RequestContext = at.context
-        return context.loaders(at).logos.of(self.logo_url) or None
+        return context.loaders(at).logos.by_url(self.logo_url) or None
 
     def resolve_extensions(self: domain.Manifest, _info: Info) -> list[ManifestExtension]:
         return [

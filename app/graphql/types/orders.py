@@ -100,7 +100,7 @@ class OrderChargeStatusEnum(graphene.Enum):
     OVERCHARGED = "overcharged"
 
 
-def _nothing(reason: str) -> graphene.Field:
+def _zero_field(reason: str) -> graphene.Field:
     """Return the field of an order that is always 0, in the order's currency."""
     return graphene.Field(
         graphene.NonNull("app.graphql.types.money.Money"),
@@ -218,14 +218,14 @@ class Order(graphene.ObjectType):
         "app.graphql.types.money.Money",
         description="What was paid, less the total: negative while the order isn't paid.",
     )
-    total_authorized = _nothing(_PAID)
-    total_authorize_pending = _nothing(_PAID)
-    total_cancel_pending = _nothing(_PAID)
-    total_canceled = _nothing(_PAID)
-    total_charge_pending = _nothing(_PAID)
-    total_granted_refund = _nothing(_REFUNDED)
-    total_refund_pending = _nothing(_REFUNDED)
-    total_remaining_grant = _nothing(_REFUNDED)
+    total_authorized = _zero_field(_PAID)
+    total_authorize_pending = _zero_field(_PAID)
+    total_cancel_pending = _zero_field(_PAID)
+    total_canceled = _zero_field(_PAID)
+    total_charge_pending = _zero_field(_PAID)
+    total_granted_refund = _zero_field(_REFUNDED)
+    total_refund_pending = _zero_field(_REFUNDED)
+    total_remaining_grant = _zero_field(_REFUNDED)
     undiscounted_total = graphene.NonNull(
         _MONEY,
         description="Same as `total`: discounts aren't given here.",
@@ -281,7 +281,7 @@ class Order(graphene.ObjectType):
         return OrderChargeStatusEnum.FULL if self.is_paid else OrderChargeStatusEnum.NONE
 
     def resolve_channel(self: domain.OrderSummary, info: Info) -> Channel:
-        return info.context.loaders(info).channels.of(self.channel_id)
+        return info.context.loaders(info).channels.by_key(self.channel_id)
 
 
 def _lines(order: domain.OrderSummary, info: Info) -> tuple[domain.OrderLine, ...]:
@@ -327,7 +327,7 @@ class Checkout(graphene.ObjectType):
         return to_global_id("Checkout", self.token)
 
     def resolve_channel(self: domain.Checkout, info: Info) -> Channel:
-        return info.context.loaders(info).channels.of(self.channel_id)
+        return info.context.loaders(info).channels.by_key(self.channel_id)
 
 
 CheckoutCountableConnection = make_connection("Checkout", "app.graphql.types.orders.Checkout")

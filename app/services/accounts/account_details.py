@@ -206,7 +206,7 @@ def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
         raise Refused(reason.problem) from None
     name = ports.randomness.token(AVATAR_NAME_LENGTH)
     with ports.database.transaction() as session:
-        user = _own(session, actor)
+        user = _own_account(session, actor)
         _replace(ports, actor, session, user, name)
         session.add_all(
             AvatarRecord(name=name, size=size, user_id=user.id, data=data)
@@ -219,7 +219,7 @@ def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
 def delete_avatar(ports: Ports, actor: Actor) -> User:
     """Show no picture of the caller any more (`userAvatarDelete`); none is no problem."""
     with ports.database.transaction() as session:
-        user = _own(session, actor)
+        user = _own_account(session, actor)
         if user.avatar:
             _replace(ports, actor, session, user, "")
         return load_caller(ports, session, actor, user.id)
@@ -233,7 +233,7 @@ def show_avatar(ports: Ports, actor: Actor, name: str, size: int) -> bytes | Non
         return session.scalar(query)
 
 
-def _own(session: Session, actor: Actor) -> UserRecord:
+def _own_account(session: Session, actor: Actor) -> UserRecord:
     user = session.get(UserRecord, own_id(actor), with_for_update=True)
     if user is None:
         raise PermissionDenied(Caller.USER)

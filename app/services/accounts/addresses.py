@@ -239,7 +239,7 @@ def _create(
     save_sent_metadata(session, AddressRecord, stored.id, change.metadata)
     if kind is not None:
         make_default(session, stored, kind)
-    _note(ports, actor, session, user, "address.create", stored.id)
+    _record_change(ports, actor, session, user, "address.create", stored.id)
     return _result(ports, session, actor, stored)
 
 
@@ -256,7 +256,7 @@ def _update(ports: Ports, actor: Actor, address_id: str, change: AddressChange) 
         changed += tuple(save_sent_metadata(session, AddressRecord, stored.id, change.metadata))
         if changed:
             add_event(ports, actor, session, AddressUpdated(stored.id))
-            _note(ports, actor, session, user, "address.update", stored.id, changed)
+            _record_change(ports, actor, session, user, "address.update", stored.id, changed)
         session.flush()
         return _result(ports, session, actor, stored)
 
@@ -267,7 +267,7 @@ def _delete(ports: Ports, actor: Actor, address_id: str, before: BeforeDeletion)
         address = to_address(stored)
         before(address)
         delete_stored_address(ports, actor, session, stored)
-        _note(ports, actor, session, user, "address.delete", address.id)
+        _record_change(ports, actor, session, user, "address.delete", address.id)
         session.flush()
         return ChangedAddress(address, load_acted_for(ports, session, actor, user.id))
 
@@ -281,7 +281,9 @@ def _set_default(
     kind: AddressKind,
 ) -> User:
     make_default(session, stored, kind)
-    _note(ports, actor, session, user, "address.set_default", stored.id, (kind.value.lower(),))
+    _record_change(
+        ports, actor, session, user, "address.set_default", stored.id, (kind.value.lower(),)
+    )
     return load_acted_for(ports, session, actor, user.id)
 
 
@@ -344,7 +346,7 @@ def _missing(field: str) -> Problem:
     return Problem("NOT_FOUND", "There is no such address.", field)
 
 
-def _note(
+def _record_change(
     ports: Ports,
     actor: Actor,
     session: Session,

@@ -110,7 +110,7 @@ def request_email_change(
             raise PermissionDenied(Caller.USER)
         owner = find_owner(session, email, but=account.id)
         with roll_back_unless(session, keep=owner is None):
-            _promise(ports, actor, session, user, email, redirect_url)
+            _send_link(ports, actor, session, user, email, redirect_url)
         change = Change("account.email_change_request", "User", user.id, user.email)
         record(ports, actor, session, change)
         caller = load_caller(ports, session, actor, user.id)
@@ -166,7 +166,7 @@ def _open(
     return opened
 
 
-def _promise(
+def _send_link(
     ports: Ports, actor: Actor, session: Session, user: UserRecord, email: str, redirect_url: str
 ) -> None:
     purpose = LinkPurpose.CHANGE_EMAIL

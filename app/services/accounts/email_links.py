@@ -86,9 +86,9 @@ def find_link(
 
     Refuses INVALID on ``token``, without saying why it is invalid.
     """
-    link = session.scalar(_with(token, purposes))
+    link = session.scalar(_links_of_token(token, purposes))
     user = None if link is None else session.get(UserRecord, link.user_id)
-    if link is None or user is None or not _is_good(ports, link, user):
+    if link is None or user is None or not _is_valid(ports, link, user):
         raise Refused(WORTHLESS)
     return _opened(link, user)
 
@@ -101,7 +101,9 @@ def open_link(
 
     Of two that come at once, one gets it. Rows are locked in the order user, link, as everywhere.
     """
-    owner = session.scalar(_with(token, purposes).with_only_columns(AccountLinkRecord.user_id))
+    owner = session.scalar(
+        _links_of_token(token, purposes).with_only_columns(AccountLinkRecord.user_id)
+    )
     user = None if owner is None else session.get(UserRecord, owner, with_for_update=True)
     link = session.scalar(
         delete(AccountLinkRecord)
@@ -111,7 +113,7 @@ def open_link(
         )
         .returning(AccountLinkRecord)
     )
-    if link is None or user is None or not _is_good(ports, link, user):
+    if link is None or user is None or not _is_valid(ports, link, user):
         raise Refused(WORTHLESS)
     return _opened(link, user)
 
@@ -164,7 +166,7 @@ def _is_own_page(public_url: str, url: str) -> bool:
     return (resolved_path(url.removeprefix(public_url)) or "").startswith(_OWN_PAGES)
 
 
-def _with(token: str, purposes: Collection[LinkPurpose]) -> Select[AccountLinkRecord]:
+def _links_of_token(token: str, purposes: Collection[LinkPurpose]) -> Select[AccountLinkRecord]:
     return select(AccountLinkRecord).where(
         AccountLinkRecord.digest == digest_of(token),
         AccountLinkRecord.purpose.in_([purpose.value for purpose in purposes]),
@@ -176,7 +178,7 @@ def _opened(link: AccountLinkRecord, user: UserRecord) -> OpenedLink:
     return OpenedLink(link.id, purpose, user, link.new_email, link.notice, link.created_at)
 
 
-def _is_good(ports: Ports, link: AccountLinkRecord, user: UserRecord) -> bool:
+def _is_valid(ports: Ports, link: AccountLinkRecord, user: UserRecord) -> bool:
     now_state = state_of(LinkPurpose(link.purpose), account_state(user))
     return link.expires_at > ports.clock.now() and link.state == now_state
 

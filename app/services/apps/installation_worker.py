@@ -252,7 +252,7 @@ def _end(ports: Ports, claimed: _Claimed) -> None:
     try:
         _install(ports, claimed)
     except Refused as refused:
-        _fail(ports, claimed, _explained(refused))
+        _fail(ports, claimed, _problem_text(refused))
     except HandshakeRefused as refusal:
         _fail(ports, claimed, str(refusal))
 
@@ -300,7 +300,7 @@ def _install(ports: Ports, claimed: _Claimed) -> None:
 def _store_logo(ports: Ports, claimed: _Claimed, files: Mapping[int, bytes]) -> None:
     """Replace the installation's logo by these files."""
     with ports.database.transaction() as session:
-        stored = _held(session, claimed)
+        stored = _leased_installation(session, claimed)
         of_installation = AppLogoRecord.installation_id == stored.id
         session.execute(delete(AppLogoRecord).where(of_installation))
         stored.logo = ports.randomness.token(LOGO_NAME_LENGTH) if files else ""
@@ -314,7 +314,7 @@ def _make(ports: Ports, claimed: _Claimed, manifest: Manifest) -> Handshake | No
     """Store the app with its manifest's contents, not installed yet; return the handshake."""
     try:
         with ports.database.transaction() as session:
-            stored = _held(session, claimed)
+            stored = _leased_installation(session, claimed)
             _require_requester(ports, session, stored)
             saver = requesting_saver(stored.caller, granted=split_names(stored.permissions))
             app = store_app(ports, session, stored, manifest, saver)
@@ -332,7 +332,7 @@ def _finish(ports: Ports, claimed: _Claimed) -> None:
     """Finish: install the app, activate it if that was requested, delete the installation."""
     requested_by = claimed.requested_by
     with ports.database.transaction() as session:
-        stored = _held(session, claimed)
+        stored = _leased_installation(session, claimed)
         _require_requester(ports, session, stored)
         app = session.get_one(AppRecord, stored.app_id)
         app.is_installed, app.is_active, app.logo = True, stored.activate, stored.logo
@@ -357,7 +357,7 @@ def _finish(ports: Ports, claimed: _Claimed) -> None:
 
 def _fail(ports: Ports, claimed: _Claimed, message: str) -> None:
     with ports.database.transaction() as session:
-        stored = _held(session, claimed)
+        stored = _leased_installation(session, claimed)
         _remove_app(session, stored)
         stored.status = JobStatus.FAILED.value
         stored.message = shown_message(message)
@@ -373,7 +373,7 @@ def _fail(ports: Ports, claimed: _Claimed, message: str) -> None:
         record(ports, claimed.requested_by, session, change)
 
 
-def _held(session: Session, claimed: _Claimed) -> AppInstallationRecord:
+def _leased_installation(session: Session, claimed: _Claimed) -> AppInstallationRecord:
     """Return the installation while this worker holds its lease; else raise ``_LeaseLost``."""
     query = select(AppInstallationRecord).where(
         AppInstallationRecord.id == claimed.id, AppInstallationRecord.lease == claimed.lease
@@ -398,7 +398,7 @@ def _remove_app(session: Session, stored: AppInstallationRecord) -> None:
     session.execute(delete(AppRecord).where(*half))
 
 
-def _explained(refused: Refused) -> str:
+def _problem_text(refused: Refused) -> str:
     message = (
         f"{problem.field}: {problem.message}" if problem.field else problem.message
         for problem in refused.problems

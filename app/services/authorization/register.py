@@ -307,14 +307,14 @@ def _declare(
                 given = acting_for(ports, actor, own_account=rule is Rule.ACCOUNT_OWNER)
             else:
                 given = signing_in(ports)
-            return use_case(given, _as_seen_by(current, actor), *args, **kwargs)
+            return use_case(given, _actor_for(current, actor), *args, **kwargs)
 
         return checked
 
     return decorate
 
 
-def _as_seen_by(declaration: Declaration, actor: Actor) -> Actor:
+def _actor_for(declaration: Declaration, actor: Actor) -> Actor:
     """Return who calls a use case: one for anyone doesn't know the person of a third party.
 
     So third parties don't act for their person there, nor see what is theirs, unless its scopes

@@ -538,7 +538,7 @@ def read_user(row: NamedRow) -> User:
         language_code,
     ) = _user_values_in(row)
     groups = _groups(group_texts)
-    held = ALL_PERMISSIONS if is_superuser else _held(read_permissions(direct), groups)
+    held = ALL_PERMISSIONS if is_superuser else _all_held(read_permissions(direct), groups)
     return User(
         id=key,
         email=email,
@@ -576,7 +576,7 @@ def _required_moment(value: object) -> datetime:
     return found
 
 
-def _held(direct: frozenset[Permission], groups: tuple[Group, ...]) -> frozenset[Permission]:
+def _all_held(direct: frozenset[Permission], groups: tuple[Group, ...]) -> frozenset[Permission]:
     return direct.union(*(group.permissions for group in groups))
 
 

@@ -308,7 +308,7 @@ def update_channel(
         stored.is_active = present(changes.is_active, stored.is_active)
         session.flush()
         saved = save_sent_metadata(session, ChannelRecord, key, public, private)
-        _note_update(ports, actor, session, stored, before, saved)
+        _record_update(ports, actor, session, stored, before, saved)
         return _loaded(session, key)
 
 
@@ -327,7 +327,7 @@ def set_channel_active(ports: Ports, actor: Actor, channel_id: str, *, active: b
             raise Refused(Problem("INVALID", message, "id", values={"state": state}))
         before = _state(stored)
         stored.is_active = active
-        _note_update(ports, actor, session, stored, before, {})
+        _record_update(ports, actor, session, stored, before, {})
         return _loaded(session, key)
 
 
@@ -481,7 +481,7 @@ def _state(stored: ChannelRecord) -> dict[str, object]:
     }
 
 
-def _note_update(
+def _record_update(
     ports: Ports,
     actor: Actor,
     session: Session,

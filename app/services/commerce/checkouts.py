@@ -141,7 +141,7 @@ def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> Checkou
     query = select(CheckoutRecord).where(CheckoutRecord.token == token).with_for_update()
     stored = session.scalars(query).one_or_none()
     if stored is None or not may_open(actor, stored.user_id, channel_of(session, stored)):
-        raise gone()
+        raise no_such_checkout()
     return stored
 
 
@@ -150,7 +150,7 @@ def open_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutR
     """Load a cart that hasn't become an order; refuses NOT_FOUND on ``id``."""
     stored = locked_checkout(session, actor, checkout_id)
     if stored.completed_at is not None:
-        raise gone()
+        raise no_such_checkout()
     return stored
 
 
@@ -170,7 +170,7 @@ def cart_in(checkout_id: str) -> Subject:
 
 
 @building_block
-def gone() -> Refused:
+def no_such_checkout() -> Refused:
     """Return the refusal for a cart that is missing, another person's or ordered."""
     return Refused(Problem("NOT_FOUND", "There is no such checkout.", "id"))
 
@@ -387,7 +387,7 @@ def attach_checkout(
             email = _customer_email(session, owner)
         stored = open_checkout(session, actor, checkout_id)
         if stored.user_id not in (None, owner):
-            raise gone()
+            raise no_such_checkout()
         if stored.user_id is not None:
             return _loaded(session, actor, stored)
         stored.user_id = owner
@@ -445,7 +445,7 @@ def _loaded(session: Session, actor: Actor, stored: CheckoutRecord) -> Checkout:
     session.flush()
     checkout = load_checkout(session, actor, stored.id)
     if checkout is None:
-        raise gone()
+        raise no_such_checkout()
     return checkout
 
 
@@ -495,7 +495,7 @@ def checkouts_of_users(
     """
     if set(user_ids) - {actor.user_id} and not manages_checkouts(actor):
         raise PermissionDenied(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
-    seen = with_conditions(_OPEN, _seen(actor, user_ids))
+    seen = with_conditions(_OPEN, _channel_limits(actor, user_ids))
     with ports.database.reading() as session:
         found = read_rows_by_parent(
             ports, session, seen, Parents(CheckoutRecord.user_id, user_ids), _NEWEST_FIRST, page
@@ -507,7 +507,7 @@ def checkouts_of_users(
     }
 
 
-def _seen(actor: Actor, user_ids: Collection[int]) -> Iterator[ColumnElement[bool]]:
+def _channel_limits(actor: Actor, user_ids: Collection[int]) -> Iterator[ColumnElement[bool]]:
     """Yield what limits other people's carts to the channels that ``actor`` has access to."""
     if set(user_ids) - {actor.user_id} and not actor.reaches_all_channels:
         own = CheckoutRecord.user_id == actor.user_id

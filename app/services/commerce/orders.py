@@ -70,9 +70,9 @@ from app.services.commerce.channels import (
 )
 from app.services.commerce.checkouts import (
     cart_in,
-    gone,
     lines_of,
     locked_checkout,
+    no_such_checkout,
     token_in,
     visible_product,
 )
@@ -259,14 +259,14 @@ def _store(
 def _ordered(session: Session, actor: Actor, cart: CheckoutRecord) -> Order:
     order_id = session.scalar(select(OrderRecord.id).where(OrderRecord.checkout_id == cart.id))
     if order_id is None:
-        raise gone()
+        raise no_such_checkout()
     return _loaded(session, actor, order_id)
 
 
 def _loaded(session: Session, actor: Actor, order_id: int) -> Order:
     order = load_order(session, actor, order_id)
     if order is None:
-        raise gone()
+        raise no_such_checkout()
     return order
 
 

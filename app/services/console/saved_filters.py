@@ -76,7 +76,7 @@ def save_filter(ports: Ports, actor: Actor, list_name: str, name: str, query: st
                 raise Refused(Problem("INVALID", message, "name", values={"count": MAX_SAVED}))
             session.add(record(user_id=actor.user_id, list_name=list_name, name=name, query=query))
     except IntegrityError:
-        raise _taken() from None
+        raise _duplicate_name() from None
 
 
 @staff_only
@@ -97,7 +97,7 @@ def rename_filter(
             require_unchanged(seen, {"name": stored.name})
             stored.name = name
     except IntegrityError:
-        raise _taken() from None
+        raise _duplicate_name() from None
 
 
 @staff_only
@@ -120,7 +120,7 @@ def _valid_name(name: str) -> str:
     return name
 
 
-def _taken() -> Refused:
+def _duplicate_name() -> Refused:
     return Refused(Problem("UNIQUE", "You already have a filter with this name.", "name"))
 
 

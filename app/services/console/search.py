@@ -185,11 +185,11 @@ def _with_id(actor: Actor, type_name: str, key: int) -> Iterator[Select[*tuple[A
     elif type_name == "Order" and actor.holds(Permission.MANAGE_ORDERS):
         yield _orders(actor, OrderRecord.id == key)
     elif type_name == "User":
-        yield from _person(actor, UserRecord.id == key)
+        yield from _people_queries(actor, UserRecord.id == key)
     elif type_name == "Address":
         address = AddressRecord
         of_address = select(address.user_id).where(address.id == key).scalar_subquery()
-        yield from _person(actor, UserRecord.id == of_address)
+        yield from _people_queries(actor, UserRecord.id == of_address)
 
 
 def _with_number(actor: Actor, number: int) -> Iterator[Select[*tuple[Any, ...]]]:
@@ -199,7 +199,9 @@ def _with_number(actor: Actor, number: int) -> Iterator[Select[*tuple[Any, ...]]
         yield _delivery(DeliveryRecord.id == number)
 
 
-def _person(actor: Actor, condition: ColumnElement[bool]) -> Iterator[Select[*tuple[Any, ...]]]:
+def _people_queries(
+    actor: Actor, condition: ColumnElement[bool]
+) -> Iterator[Select[*tuple[Any, ...]]]:
     if actor.holds(Permission.MANAGE_STAFF):
         yield _user(HitKind.STAFF).where(condition, UserRecord.is_staff)
     if actor.holds(Permission.MANAGE_USERS) or actor.holds(Permission.MANAGE_ORDERS):

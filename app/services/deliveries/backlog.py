@@ -19,7 +19,7 @@ from app.domain.urls.web_urls import masked_url
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, internal, requires_person
-from app.services.deliveries.dispatch import IS_DUE, moments, oldest_waiting_for_worker
+from app.services.deliveries.dispatch import IS_DUE, due_parameters, oldest_waiting_for_worker
 
 MAX_LISTED = 50
 """Webhooks that figures are given of: those with most waiting."""
@@ -121,11 +121,11 @@ def _anything_waits() -> ColumnElement[bool]:
 
 
 def _count(which: ColumnElement[bool]) -> ScalarSelect[int]:
-    some = _some(which).subquery()
+    some = _limited_keys(which).subquery()
     return select(func.count()).select_from(some).scalar_subquery()
 
 
-def _some(which: ColumnElement[bool]) -> Select[Any]:
+def _limited_keys(which: ColumnElement[bool]) -> Select[Any]:
     return (
         select(DeliveryRecord.id)
         .where(_of_webhook(), which)
@@ -144,7 +144,7 @@ def _due_since(now: datetime) -> ScalarSelect[datetime | None]:
 
 
 def _first_retrying(now: datetime) -> ScalarSelect[datetime]:
-    some = _some(DeliveryRecord.next_attempt_at > now).subquery()
+    some = _limited_keys(DeliveryRecord.next_attempt_at > now).subquery()
     first = select(func.min(some.c.id)).scalar_subquery()
     return (
         select(DeliveryRecord.created_at)
@@ -159,7 +159,7 @@ def count_retrying(ports: Ports, actor: Actor, webhook_id: int) -> int:
     """Count a webhook's deliveries that wait for a later attempt, to ``MAX_COUNTED``."""
     later = DeliveryRecord.next_attempt_at > ports.shared_clock.now()
     with ports.database.reading() as session:
-        counted = _all(MAX_COUNTED, DeliveryRecord.webhook_id == webhook_id, later)
+        counted = _count_up_to(MAX_COUNTED, DeliveryRecord.webhook_id == webhook_id, later)
         return session.scalar(counted) or 0
 
 
@@ -186,17 +186,19 @@ class WaitingDeliveries:
 def read_waiting(ports: Ports, most: int) -> WaitingDeliveries:
     """Count what waits, each to ``most``; four statements."""
     now = ports.shared_clock.now()
-    at = moments(now)
+    at = due_parameters(now)
     with ports.database.reading() as session:
-        due = session.scalar(_all(most, *IS_DUE, _IS_SENT), at)
-        retrying = session.scalar(_all(most, DeliveryRecord.next_attempt_at > now, _IS_SENT))
+        due = session.scalar(_count_up_to(most, *IS_DUE, _IS_SENT), at)
+        retrying = session.scalar(
+            _count_up_to(most, DeliveryRecord.next_attempt_at > now, _IS_SENT)
+        )
         first = select(func.min(DeliveryRecord.next_attempt_at)).where(*IS_DUE, _IS_SENT)
         since = session.scalar(first, at)
         held_up = oldest_waiting_for_worker(session, at) if due else None
     return WaitingDeliveries(due or 0, retrying or 0, since, held_up)
 
 
-def _all(most: int, *which: ColumnElement[bool]) -> Select[int]:
+def _count_up_to(most: int, *which: ColumnElement[bool]) -> Select[int]:
     some = select(DeliveryRecord.id).where(*which).limit(most).subquery()
     return select(func.count()).select_from(some)
 

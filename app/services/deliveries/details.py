@@ -113,7 +113,7 @@ def show_delivery_details(ports: Ports, actor: Actor, delivery_id: int) -> Deliv
     check = _Check(ports, keys, signing, redacted_payload(ports, row.payload, None))
     link = links.get(line.id)
     shown = redacted_payload(ports, row.payload, None if link is None else link.secret or "")
-    judged = tuple(ShownAttempt(attempt, check.of(attempt)) for attempt in attempts)
+    judged = tuple(ShownAttempt(attempt, check.signature_of(attempt)) for attempt in attempts)
     return DeliveryDetails(line, shown, row.issuer, judged)
 
 
@@ -147,7 +147,7 @@ class _Check:
     secrets: tuple[str, ...] = field(repr=False)
     payload: str = field(repr=False)
 
-    def of(self, attempt: Attempt) -> Signed:
+    def signature_of(self, attempt: Attempt) -> Signed:
         headers = {key.lower(): str(value) for key, value in attempt.request_headers.items()}
         names = self.ports.configuration.header_names.name_headers({"Signature": ""})
         signature = next(filter(None, (headers.get(name.lower()) for name in names)), "")

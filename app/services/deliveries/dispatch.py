@@ -115,12 +115,12 @@ _asked = (
 )
 
 
-def _later(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:
+def _later_of(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:
     return case((other > one, other), else_=one)
 
 
 # What a pause or a rate kept back doesn't wait longer than what was due when that ended.
-_ready = _later(_later(_asked.c.since, _asked.c.resumed_at), _asked.c.slot)
+_ready = _later_of(_later_of(_asked.c.since, _asked.c.resumed_at), _asked.c.slot)
 _WAITING = (
     select(
         _asked.c.id,
@@ -177,7 +177,7 @@ class _Capacity:
         taken = sum(self.running.get(webhook, 0) for webhook in self.failing)
         return max(0, MAX_FAILING_BATCHES - taken)
 
-    def of(self, webhook: int) -> int:
+    def batches_left(self, webhook: int) -> int:
         """How many more batches of that endpoint may begin."""
         most = 1 if webhook in self.failing else min(MAX_LEASES, MAX_BATCHES // self.sharing) or 1
         return max(0, most - self.running.get(webhook, 0))
@@ -185,7 +185,7 @@ class _Capacity:
     @property
     def full(self) -> set[int]:
         """Return the endpoints that get nothing now, even if deliveries are due."""
-        full = {webhook for webhook in self.running if not self.of(webhook)}
+        full = {webhook for webhook in self.running if not self.batches_left(webhook)}
         return full if self.failing_left else full | set(self.failing)
 
 
@@ -205,7 +205,7 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
     if ports.cache.hold is not None:
         return ()
     now = ports.shared_clock.now()
-    at = moments(now)
+    at = due_parameters(now)
     (found,) = ports.database.read(_ANY, at)
     if not found.any:
         return ()
@@ -227,7 +227,7 @@ def _lease_slots(
     """Lease at most ``most`` deliveries, those for which there are slots at a limited rate."""
     values = {"webhook": turn.webhook, "most": most, "new_lease": lease, "ends": now + LEASE}
     if not turn.rate:
-        return session.connection().scalars(_LEASE_OLDEST, {**moments(now), **values}).all()
+        return session.connection().scalars(_LEASE_OLDEST, {**due_parameters(now), **values}).all()
     row = session.execute(_SLOT, {"webhook": turn.webhook}).one_or_none()
     if row is None:  # another host claims them, or it was paused just now
         return ()
@@ -235,7 +235,7 @@ def _lease_slots(
     if not slots.count:
         return ()
     values["most"] = min(most, slots.count)
-    leased = session.connection().scalars(_LEASE_OLDEST, {**moments(now), **values}).all()
+    leased = session.connection().scalars(_LEASE_OLDEST, {**due_parameters(now), **values}).all()
     if leased:
         claimed = {"webhook": turn.webhook, "next_slot": slots.next_after(len(leased))}
         session.connection().execute(_CLAIM, claimed)
@@ -247,12 +247,12 @@ def seconds_to_next_slot(ports: Ports, actor: Actor) -> float | None:
     """Return when an endpoint with deliveries due can be sent more, ``None`` if none waits."""
     now = ports.shared_clock.now()
     with ports.database.reading() as session:
-        slot = session.scalar(_SLOT_OF_ANY, moments(now))
+        slot = session.scalar(_SLOT_OF_ANY, due_parameters(now))
     return None if slot is None else max(_LEAST_WAIT, (slot - now).total_seconds())
 
 
 @building_block
-def moments(now: datetime) -> dict[str, datetime]:
+def due_parameters(now: datetime) -> dict[str, datetime]:
     """Return the parameters of ``IS_DUE`` at ``now``."""
     return {"now": now, "last_lease": now + 2 * LEASE}
 
@@ -283,7 +283,7 @@ def _choose_endpoints(
         elif row.catches_up:
             chosen += [] if capacity.running.get(row.id) else [turn]
         else:
-            chosen += [turn] * capacity.of(row.id)
+            chosen += [turn] * capacity.batches_left(row.id)
     return chosen
 
 

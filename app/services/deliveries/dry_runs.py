@@ -75,7 +75,7 @@ def dry_run_webhook(
     reader = actor if app is None else _app_actor(ports, actor, key_of(app, "App", field="app"))
     kinds = default_kinds() if query is None else _kinds(ports, query)
     if event is not None:
-        kinds = _only(kinds, event)
+        kinds = _kinds_of_event(kinds, event)
     return _run(ports, actor, reader, kinds, object_id, query or "")
 
 
@@ -102,7 +102,7 @@ def trigger_webhook(
         message = "The webhook has neither a subscription query nor events. Add one of them."
         raise Refused(Problem("MISSING_QUERY", message, "webhookId"))
     if event is not None:
-        kinds = _only(kinds, event)
+        kinds = _kinds_of_event(kinds, event)
     ran = _run(ports, actor, reader, kinds, object_id, query)
     issuer = issuer_of(ports, actor.issuer)
     new = NewDelivery(webhook.id, ran.event.value, ran.subject_id, ran.payload, issuer)
@@ -151,7 +151,7 @@ def _kinds(ports: Ports, query: str) -> Kinds:
         ) from None
 
 
-def _only(kinds: Kinds, event: EventType | UnsentEvent) -> Kinds:
+def _kinds_of_event(kinds: Kinds, event: EventType | UnsentEvent) -> Kinds:
     chosen = [kind for kind in kinds if kind.type is event]
     if not chosen:
         message = "The query doesn't subscribe to {event}, but to {subscribed}."

@@ -219,10 +219,10 @@ def _claim(
 ) -> tuple[Sequence[OutboxEventRecord], dict[str, tuple[Subscriber, ...]]]:
     """Lease open events; return them with their subscribers by event name."""
     now = ports.shared_clock.now()
-    if not ports.database.read(_ANY_OPEN, moments(now)):
+    if not ports.database.read(_ANY_OPEN, open_parameters(now)):
         return (), {}
     with ports.database.transaction() as session:
-        entries = session.scalars(_OLDEST, moments(now)).all()
+        entries = session.scalars(_OLDEST, open_parameters(now)).all()
         session.execute(
             update(OutboxEventRecord)
             .where(OutboxEventRecord.id.in_([entry.id for entry in entries]))
@@ -237,7 +237,7 @@ def _claim(
 
 
 @building_block
-def moments(now: datetime) -> dict[str, datetime]:
+def open_parameters(now: datetime) -> dict[str, datetime]:
     """Return the parameters of ``IS_OPEN`` at ``now``."""
     return {"now": now, "last_event_lease": now + 2 * LEASE}
 

@@ -134,7 +134,9 @@ def deliveries_of_webhooks(
         found = read_rows_by_parent(ports, session, query, parents, order, page, _viewer(actor))
         found = _within_limit(session, actor, WebhookRecord.id, found)
         read = [_delivery(actor, row) for rows in found.values() for row in rows.items]
-        shown = {delivery.id: delivery for delivery in _shown(ports, actor, session, read)}
+        shown = {
+            delivery.id: delivery for delivery in _visible_deliveries(ports, actor, session, read)
+        }
     pages = {
         key: with_items(rows, [shown[row.id] for row in rows.items]) for key, rows in found.items()
     }
@@ -183,7 +185,7 @@ def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery
         row = session.execute(query, _viewer(actor)).one_or_none()
         if row is None or not is_within_limit(actor, read_saver(row)):
             return None
-        (delivery,) = _shown(ports, actor, session, [_delivery(actor, row)])
+        (delivery,) = _visible_deliveries(ports, actor, session, [_delivery(actor, row)])
         return delivery
 
 
@@ -250,7 +252,7 @@ def _within_limit(
     return {row.key: found[row.key] for row in rows if is_within_limit(actor, read_saver(row))}
 
 
-def _shown(
+def _visible_deliveries(
     ports: Ports, actor: Actor, session: Session, deliveries: Sequence[EventDelivery]
 ) -> list[EventDelivery]:
     """As ``actor`` may see them: the secret of a link is for the app alone that may be sent it."""

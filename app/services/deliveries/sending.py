@@ -234,10 +234,10 @@ def _redacted(
     redact = endpoint.redactor
     body = response.body.decode("utf-8", "replace")
     is_cut = len(response.body) >= MAX_RESPONSE_SIZE
-    return _shown(response.headers, redact), _storable(redact(body, is_cut=is_cut))
+    return _kept_headers(response.headers, redact), _storable(redact(body, is_cut=is_cut))
 
 
-def _shown(headers: Mapping[str, str], redact: Redactor) -> dict[str, str]:
+def _kept_headers(headers: Mapping[str, str], redact: Redactor) -> dict[str, str]:
     """The headers of an answer as they may be kept: without what an endpoint proves itself by.
 
     What is beyond ``MAX_HEADERS_SIZE`` is left out.

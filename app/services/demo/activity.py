@@ -26,7 +26,7 @@ from app.models import (
     UserRecord,
 )
 from app.services.authorization.register import building_block
-from app.services.demo.people import PEOPLE, Person, made_here
+from app.services.demo.people import PEOPLE, Person, made_for_demo
 from app.services.demo.timeline import DAY, Past
 
 ISSUER = "https://id.northlight.example"
@@ -65,14 +65,14 @@ def block_guesser(past: Past, victim: int | None) -> None:
 def write_traces(past: Past, session: Session, app_id: int | None) -> None:
     """Everything that the passing of time alone leaves; ``app_id`` is the app that comes often."""
     _count_traffic(past, session)
-    users = made_here(session, [person.email for person in PEOPLE])
+    users = made_for_demo(session, [person.email for person in PEOPLE])
     for person in PEOPLE:
         if person.email in users:
-            _seen(past, session, users[person.email], person)
+            _record_sign_in(past, session, users[person.email], person)
     _use_tokens(past, session, app_id)
 
 
-def _seen(past: Past, session: Session, key: int, person: Person) -> None:
+def _record_sign_in(past: Past, session: Session, key: int, person: Person) -> None:
     user = session.get_one(UserRecord, key)
     if person.last_seen is not None:
         user.last_login = past.moment(person.last_seen)
@@ -144,7 +144,7 @@ Row = dict[str, object]
 @building_block
 def write_sign_ins(past: Past, session: Session) -> None:
     """Write sign-ins of the last weeks, and attempts that failed."""
-    keys = made_here(session, [person.email for person in PEOPLE])
+    keys = made_for_demo(session, [person.email for person in PEOPLE])
     known = [person for person in PEOPLE if person.email in keys]
     rows = [
         *(row for person in known for row in _visits(past, person, keys)),
@@ -161,7 +161,7 @@ def _visits(past: Past, person: Person, keys: Mapping[str, int]) -> Iterator[Row
         yield _visit(past, person, keys, person.last_seen)
     for number in range(_DAYS):
         ago = DAY * number + 2.0 + (place * 7 + number * 5) % 19 / 1.6
-        if (number + place) % (2 + place % 5) or not _is_here(person, ago):
+        if (number + place) % (2 + place % 5) or not _is_active_then(person, ago):
             continue
         row = _visit(past, person, keys, ago)
         if not person.subject and (number * 3 + place) % 7 == 0:
@@ -176,7 +176,7 @@ def _visit(past: Past, person: Person, keys: Mapping[str, int], ago: float) -> R
     return row | {"method": SignInMethod.SSO.value, "provider": _PROVIDER}
 
 
-def _is_here(person: Person, ago: float) -> bool:
+def _is_active_then(person: Person, ago: float) -> bool:
     return person.last_seen is not None and person.last_seen < ago < person.joined
 
 
@@ -248,7 +248,7 @@ MAIL_APP = "Newsletter"
 @building_block
 def write_mails(past: Past, session: Session) -> None:
     """Write emails of the last weeks, all sent or failed: the worker sends none of them."""
-    keys = made_here(session, [person.email for person in PEOPLE])
+    keys = made_for_demo(session, [person.email for person in PEOPLE])
     known = [person for person in PEOPLE if person.email in keys]
     rows = sorted(_mails(past, known, keys), key=lambda row: str(row["created_at"]))
     if rows:

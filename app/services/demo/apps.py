@@ -152,7 +152,7 @@ def demo_webhooks() -> Iterator[tuple[str, DemoWebhook]]:
 
 
 @building_block
-def app_made_here(past: Past, name: str) -> int | None:
+def app_made_for_demo(past: Past, name: str) -> int | None:
     """The key of the app of that name which was made for the demo: no other is touched."""
     query = (
         select(AppRecord.id)
@@ -169,13 +169,13 @@ def app_made_here(past: Past, name: str) -> int | None:
 
 
 def _make(app: _App, past: Past) -> None:
-    if app_made_here(past, app.name) is not None:
+    if app_made_for_demo(past, app.name) is not None:
         return
     create_app(past.at(app.made), MAKER, NewApp(app.name, app.permissions))
 
 
 def _add_token(app: _App, name: str, past: Past) -> None:
-    app_id = app_made_here(past, app.name)
+    app_id = app_made_for_demo(past, app.name)
     if app_id is None or _has_token(past, app_id, name):
         return
     create_app_token(past.at(app.made - 0.2), MAKER, app_id, _token_options(past, name))
@@ -198,7 +198,7 @@ def _has_token(past: Past, app_id: int, name: str) -> bool:
 
 def _add_webhook(app: _App, webhook: DemoWebhook, past: Past) -> None:
     """Switched off until the past is complete: nothing of it may be sent again."""
-    app_id = app_made_here(past, app.name)
+    app_id = app_made_for_demo(past, app.name)
     if app_id is None or _has_webhook(past, app_id, webhook.name):
         return
     secret = f"demo-{past.ports.randomness.token(32)}" if webhook.is_secret else ""
@@ -223,7 +223,7 @@ def _has_webhook(past: Past, app_id: int, name: str) -> bool:
 
 
 def _deactivate(app: _App, past: Past) -> None:
-    app_id = app_made_here(past, app.name)
+    app_id = app_made_for_demo(past, app.name)
     if app_id is not None and app.deactivated is not None:
         deactivate_app(past.at(app.deactivated), past.staff(MANAGER), app_id)
 

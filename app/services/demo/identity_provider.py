@@ -11,7 +11,7 @@ from app.models import ExternalIdentityRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import internal, public
 from app.services.demo.activity import ISSUER
-from app.services.demo.people import STAFF, made_here
+from app.services.demo.people import STAFF, made_for_demo
 from app.services.demo.shop import is_filled
 from app.services.identity.providers import client_secret_of, known_providers
 from app.services.outbox.base_url import base_url
@@ -100,7 +100,7 @@ def _settings(issuer: str) -> dict[str, str | None]:
 
 def _move_identities(session: Session, before: str, issuer: str) -> None:
     """Link the demo's staff to the provider where it is served now."""
-    users = made_here(session, [person.email for person in STAFF])
+    users = made_for_demo(session, [person.email for person in STAFF])
     session.execute(
         update(ExternalIdentityRecord)
         .where(

@@ -169,7 +169,7 @@ PEOPLE = STAFF + CUSTOMERS
 
 
 @building_block
-def comings() -> Iterator[Happening]:
+def people_happenings() -> Iterator[Happening]:
     """The groups are made, and people come."""
     for name in GROUPS:
         yield Happening(OPENED + 1, partial(_add_group, name))
@@ -181,12 +181,12 @@ def comings() -> Iterator[Happening]:
 def customer(past: Past, email: str) -> Actor | None:
     """The customer of that address, if it is one of the demo's own."""
     with past.ports.database.reading() as session:
-        found = made_here(session, [email]).get(email)
+        found = made_for_demo(session, [email]).get(email)
     return None if found is None else past.person(found, email)
 
 
 @building_block
-def made_here(session: Session, addresses: Collection[str]) -> Mapping[str, int]:
+def made_for_demo(session: Session, addresses: Collection[str]) -> Mapping[str, int]:
     """Return the keys of the demo's people by email; no one else is changed."""
     query = (
         select(UserRecord.email, UserRecord.id)
@@ -202,7 +202,7 @@ def made_here(session: Session, addresses: Collection[str]) -> Mapping[str, int]
 
 
 def _add_group(name: str, past: Past) -> None:
-    with _unless_there():
+    with _unless_exists():
         create_group(past.at(OPENED + 1), MAKER, NewGroup(name, GROUPS[name]))
 
 
@@ -219,7 +219,7 @@ def _add(person: Person, past: Past) -> None:
         groups=frozenset(group.id for group in groups),
         is_active=person.is_active,
     )
-    with _unless_there():
+    with _unless_exists():
         user = create_user(ports, MAKER, new)
         if person.email in _HOMES:
             _add_home(ports, user)
@@ -236,7 +236,7 @@ def _add_home(ports: Ports, user: User) -> None:
 
 
 @contextmanager
-def _unless_there() -> Iterator[None]:
+def _unless_exists() -> Iterator[None]:
     try:
         yield
     except Refused as refused:

@@ -44,7 +44,13 @@ from app.services.demo.activity import (
     write_sign_ins,
     write_traces,
 )
-from app.services.demo.apps import APP_NAMES, WAREHOUSE, app_made_here, installations, made_apps
+from app.services.demo.apps import (
+    APP_NAMES,
+    WAREHOUSE,
+    app_made_for_demo,
+    installations,
+    made_apps,
+)
 from app.services.demo.apps import NAME as PARCELS
 from app.services.demo.deliveries import past_deliveries, write_deliveries
 from app.services.demo.people import (
@@ -55,9 +61,9 @@ from app.services.demo.people import (
     PEOPLE,
     SUPPORT,
     Person,
-    comings,
     customer,
-    made_here,
+    made_for_demo,
+    people_happenings,
 )
 from app.services.demo.timeline import MAKER, Happening, Past
 from app.services.keys import ring
@@ -124,7 +130,7 @@ _NEW_PRICES = (
 
 
 @building_block
-def assortment() -> Iterator[Happening]:
+def product_happenings() -> Iterator[Happening]:
     """Everything that is on sale, or not yet, is put in."""
     for place, goods in enumerate(GOODS):
         yield Happening(OPENED - 6 - place / 4, partial(_add, goods))
@@ -142,13 +148,13 @@ def goods_on_sale(past: Past) -> Mapping[str, int]:
     """The keys of what can be bought, by slug."""
     return {
         slug: key
-        for slug, (key, price, is_published) in _known(past).items()
+        for slug, (key, price, is_published) in _existing_products(past).items()
         if is_published and price != NO_PRICE
     }
 
 
 def _add(goods: _Goods, past: Past) -> None:
-    if goods.slug in _known(past):
+    if goods.slug in _existing_products(past):
         return
     input_ = ProductInput(
         name=goods.name,
@@ -162,7 +168,7 @@ def _add(goods: _Goods, past: Past) -> None:
 
 
 def _set_price(slug: str, price: str, past: Past) -> None:
-    found = _known(past).get(slug)
+    found = _existing_products(past).get(slug)
     if found is None:
         return
     hours_ago = next(hours for hours, product_slug, _ in _NEW_PRICES if product_slug == slug)
@@ -174,7 +180,7 @@ def _set_price(slug: str, price: str, past: Past) -> None:
     )
 
 
-def _known(past: Past) -> Mapping[str, tuple[int, int, bool]]:
+def _existing_products(past: Past) -> Mapping[str, tuple[int, int, bool]]:
     """Return key, price and publication of existing products, by slug."""
     query = select(
         ProductRecord.slug, ProductRecord.id, ProductRecord.price, ProductRecord.is_published
@@ -337,7 +343,7 @@ def fill_shop(
     """
     past = Past(ports, ports.clock.now(), issuer_of(ports, ports.configuration.issuer))
     is_new = not is_filled(ports)
-    happenings = [*comings(), *assortment()]
+    happenings = [*people_happenings(), *product_happenings()]
     if is_new:
         ring(past.at(OPENED + 1))  # the next key is then old enough for a rotation
         happenings += [*made_apps(), *installations(), *new_prices(), *sales()]
@@ -370,7 +376,7 @@ def sign_in_people(ports: Ports, actor: Actor) -> tuple[Person, ...]:
     """Those who were made for the demo to sign in as, and are there still."""
     emails = [person.email for person in PEOPLE if person.role]
     with ports.database.reading() as session:
-        users = made_here(session, emails)
+        users = made_for_demo(session, emails)
     return tuple(person for person in PEOPLE if person.email in users)
 
 
@@ -398,7 +404,7 @@ def _finish(past: Past, tell: Callable[[Sequence[SignIn]], None], *, is_new: boo
     unknown = ports.passwords.hash(ports.randomness.token(_PASSWORD_LENGTH))
     hashes |= {person: unknown for person in waiting if not person.role and not person.subject}
     deliveries = past_deliveries(past) if is_new else ()
-    app = app_made_here(past, WAREHOUSE) if is_new else None
+    app = app_made_for_demo(past, WAREHOUSE) if is_new else None
     token = make_app_token(ports.randomness.token(TOKEN_RANDOM_LENGTH))
     sign_ins = [
         SignIn(person.role, person.email, password) for person, password in passwords.items()
@@ -418,7 +424,7 @@ def _finish(past: Past, tell: Callable[[Sequence[SignIn]], None], *, is_new: boo
             write_deliveries(past, session, deliveries)
             if app is not None:
                 session.add(_token(past, app, token))
-            _mark(past, session)
+            _mark_as_filled(past, session)
 
 
 def _customer(people: Mapping[Person, int]) -> int | None:
@@ -429,7 +435,7 @@ def _customer(people: Mapping[Person, int]) -> int | None:
 def _without_password(ports: Ports) -> Mapping[Person, int]:
     """Those of the demo's own people who cannot sign in yet, in the order of their list."""
     with ports.database.reading() as session:
-        users = made_here(session, [person.email for person in PEOPLE])
+        users = made_for_demo(session, [person.email for person in PEOPLE])
         query = select(UserRecord.id).where(
             UserRecord.id.in_(users.values()), UserRecord.password_hash.is_(None)
         )
@@ -447,7 +453,7 @@ def _token(past: Past, app_id: int, token: str) -> AppTokenRecord:
     )
 
 
-def _mark(past: Past, session: Session) -> None:
+def _mark_as_filled(past: Past, session: Session) -> None:
     shop = session.get_one(ShopRecord, SHOP_ID)
     if shop.name == _UNNAMED:
         shop.name = SHOP_NAME

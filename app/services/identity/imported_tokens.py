@@ -49,8 +49,8 @@ def identify_foreign_token(
     known = find_foreign_token(ports, digest.hex(), last_four(token))
     if known.is_stored or not known.has_candidates:
         return known
-    if _left(ports, token, digest):
-        with _turn(ports):
+    if _uncompared_tokens(ports, token, digest):
+        with _comparison_lane(ports):
             match = _compare(ports, token, digest, address)
             if match is not None:
                 _convert(ports, match, digest)
@@ -68,14 +68,14 @@ def match_imported_token(
     Changes nothing. Raises ``TooManyRequests`` while too many others are compared, beyond the
     client's limit, and while there are more candidates than one request compares.
     """
-    if not _left(ports, token, digest):
+    if not _uncompared_tokens(ports, token, digest):
         return None
-    with _turn(ports):
+    with _comparison_lane(ports):
         return _compare(ports, token, digest, address)
 
 
 @contextmanager
-def _turn(ports: Ports) -> Iterator[None]:
+def _comparison_lane(ports: Ports) -> Iterator[None]:
     """Let few requests compare tokens at the same time, so that threads are left for others."""
     lane = ports.cache.imported_tokens.lane
     if not lane.enter(QUEUE_SECONDS):
@@ -88,7 +88,7 @@ def _turn(ports: Ports) -> Iterator[None]:
 
 def _compare(ports: Ports, token: str, digest: bytes, address: str | None) -> NamedRow | None:
     # Read again: those who waited for their turn find what the first of them found.
-    candidates = _left(ports, token, digest)
+    candidates = _uncompared_tokens(ports, token, digest)
     for candidate in candidates[:MAX_COMPARISONS]:
         limit_rate(ports, IMPORTED_TOKEN, address)
         try:
@@ -103,7 +103,7 @@ def _compare(ports: Ports, token: str, digest: bytes, address: str | None) -> Na
     return None
 
 
-def _left(ports: Ports, token: str, digest: bytes) -> list[NamedRow]:
+def _uncompared_tokens(ports: Ports, token: str, digest: bytes) -> list[NamedRow]:
     """Return the candidates that ``token`` hasn't been compared with."""
     query = (
         select(AppTokenRecord.id, AppTokenRecord.imported_hash)

@@ -213,7 +213,7 @@ def find_or_create_account(
     lock_settings(session, provider)
     if session.scalar(_links_of(provider, provider_person.issuer, person.subject)) is not None:
         raise Refused(_OF_CLIENT)
-    identity, user = _known(session, provider_person)
+    identity, user = _find_linked(session, provider_person)
     if identity is None or user is None:
         user = _account(ports, actor, session, provider_person)
     else:
@@ -266,7 +266,7 @@ def link_to_account(
     subject = provider_person.person.subject
     if session.scalar(_links_of(provider_person.provider, provider_person.issuer, subject)):
         raise Refused(_OF_CLIENT)
-    identity, owner = _known(session, provider_person)
+    identity, owner = _find_linked(session, provider_person)
     if owner is not None and owner.id != user_id:
         raise Refused(_OF_ANOTHER)
     if identity is not None and identity.is_verified:
@@ -337,7 +337,7 @@ def linked_identity_problem(
     return _TAKEN if is_trusted and not is_verified and not vouched else None
 
 
-def _known(
+def _find_linked(
     session: Session, provider_person: ProviderPerson
 ) -> tuple[ExternalIdentityRecord, UserRecord] | tuple[None, None]:
     """The identity and its account, locked first: under that lock identities are dropped.
@@ -492,7 +492,7 @@ def _change_groups(
     leaves = {key for key, is_wanted in wanted.items() if not is_wanted} & before
     left = {key for key in sorted(leaves) if can_leave and _leaves(actor, session, user, key)}
     if can_leave and left != leaves:
-        _note_kept(ports, actor, session, provider_person, user, sorted(leaves - left))
+        _record_kept_groups(ports, actor, session, provider_person, user, sorted(leaves - left))
     after = (before | joins) - left
     if after == before:
         return
@@ -513,7 +513,7 @@ def _leaves(actor: Actor, session: Session, user: UserRecord, group_id: int) -> 
     return True
 
 
-def _note_kept(
+def _record_kept_groups(
     ports: Ports,
     actor: Actor,
     session: Session,

@@ -66,7 +66,7 @@ def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
         ports.metrics.count(PROVIDER_CALLS, purpose.value, result)
         seconds = time.perf_counter() - started
         ports.metrics.observe(PROVIDER_SECONDS, seconds, purpose.value)
-        note_outcome(ports, url, is_good=is_connected)
+        record_outcome(ports, url, is_good=is_connected)
 
 
 @building_block
@@ -77,7 +77,7 @@ def require_not_paused(ports: Ports, url: str) -> None:
 
 
 @building_block
-def note_outcome(ports: Ports, url: str, *, is_good: bool) -> None:
+def record_outcome(ports: Ports, url: str, *, is_good: bool) -> None:
     """Count failures in a row at ``url``, and pause it when they are ``MAX_FAILURES``."""
     memory = ports.cache.providers
     failures = 0 if is_good else (memory.failures.get(url) or 0) + 1
@@ -150,7 +150,7 @@ def _fetch(ports: Ports, url: str) -> tuple[ProviderKey, ...]:
         keys = ports.identity_provider.fetch_keys(url)
         is_good = True
     finally:
-        note_outcome(ports, url, is_good=is_good)
+        record_outcome(ports, url, is_good=is_good)
     ports.cache.providers.keys.put(url, CachedProviderKeys(keys, ports.clock.timestamp()))
     return keys
 

@@ -137,7 +137,7 @@ def identify_provider_token(
     now = ports.clock.timestamp()
     refused = memory.refused.get(digest)
     if refused is not None and refused.version == version and now < refused.until:
-        count_refusal(ports, _from(actor, refused.refusal), actor.user_agent)
+        count_refusal(ports, _with_address(actor, refused.refusal), actor.user_agent)
         raise TokenRejected(refused.fault)
     attempt = _Attempt()
     try:
@@ -170,7 +170,7 @@ def _refuse(
         provider=attempt.provider,
         detail=verdict.detail,
     )
-    count_refusal(ports, _from(actor, refusal), actor.user_agent)
+    count_refusal(ports, _with_address(actor, refusal), actor.user_agent)
     if verdict.seconds:
         until = ports.clock.timestamp() + verdict.seconds
         cached = CachedRefusal(verdict.fault, until, version, refusal)
@@ -193,11 +193,11 @@ def refuse_known_token(
         provider=seen.provider,
         detail=detail,
     )
-    count_refusal(ports, _from(actor, refusal), actor.user_agent)
+    count_refusal(ports, _with_address(actor, refusal), actor.user_agent)
     return TokenFault.INVALID
 
 
-def _from(actor: Actor, refusal: SignInRefusal) -> SignInRefusal:
+def _with_address(actor: Actor, refusal: SignInRefusal) -> SignInRefusal:
     return replace(refusal, address=actor.address or "")
 
 

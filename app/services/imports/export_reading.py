@@ -168,7 +168,7 @@ def _check(
             if table is not None and table.has_ids and table.section in options.sections:
                 keys = _keys_in_order(options.source, batch, highest.get(name, 0))
                 highest[name] = keys[-1] if keys else highest.get(name, 0)
-                taken += _taken(ports, table, import_id, keys)
+                taken += _conflicting_rows(ports, table, import_id, keys)
     if taken:
         message = (
             "Rows here have IDs of the export: {rows}. Import into an empty database, or delete "
@@ -193,7 +193,9 @@ def _keys_in_order(file: str, lines: Sequence[ExportLine], last: int) -> list[in
     return keys
 
 
-def _taken(ports: Ports, table: ExportedTable, import_id: int, keys: Collection[int]) -> list[str]:
+def _conflicting_rows(
+    ports: Ports, table: ExportedTable, import_id: int, keys: Collection[int]
+) -> list[str]:
     record: Any = table.record
     imported = select(ImportedRowRecord.row_id).where(
         ImportedRowRecord.kind == table.name,

@@ -213,7 +213,7 @@ def insert_exported(
     else:
         if table.record is IdentityProviderRecord:
             _delete_unused_providers(session, values)
-        insert_rows(session, table.record, _alike(values))
+        insert_rows(session, table.record, _with_same_columns(values))
         if table.record is AddressRecord:
             write_user_words(session.connection(), {each["user_id"] for each in values})
     for list_ in table.lists:
@@ -278,7 +278,7 @@ def _password(row: Values) -> ImportedPassword:
     return classify(row["password_hash"])
 
 
-def _alike(rows: Sequence[Values]) -> list[Values]:
+def _with_same_columns(rows: Sequence[Values]) -> list[Values]:
     """Return the rows with the same columns: those that an export withholds are empty."""
     names = {name for row in rows for name in row}
     return [{name: row.get(name, "") for name in names} for row in rows]

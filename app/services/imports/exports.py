@@ -76,7 +76,11 @@ from app.services.authorization.register import fresh_proof, internal, requires_
 from app.services.identity.users import stored_email
 from app.services.imports.export_tables import TABLES, ExportedTable, ListOf, tables_of
 from app.services.outbox.publisher import holds_secret, redacted_payload
-from app.services.people.erasure import addresses_of_person, noted_of, require_all_permissions
+from app.services.people.erasure import (
+    addresses_of_person,
+    audit_values_of,
+    require_all_permissions,
+)
 from app.services.webhooks.stored_webhooks import decrypted_headers
 
 _ALL = frozenset(Section)
@@ -327,21 +331,25 @@ def _sections(ports: Ports, session: Session, key: int) -> dict[str, object]:
             session,
             select(UserPermissionRecord.permission).where(UserPermissionRecord.user_id == key),
         ),
-        "avatars": _own(session, AvatarRecord, ("size", "data"), key),
-        "addresses": _own(session, AddressRecord, _fields(AddressRecord), key),
-        "linked_accounts": _own(
+        "avatars": _rows_of_user(session, AvatarRecord, ("size", "data"), key),
+        "addresses": _rows_of_user(session, AddressRecord, _fields(AddressRecord), key),
+        "linked_accounts": _rows_of_user(
             session, ExternalIdentityRecord, _fields(ExternalIdentityRecord), key
         ),
-        "sessions": _own(session, SessionRecord, _SESSION, key),
-        "links": _own(session, AccountLinkRecord, _LINK, key),
-        "passkeys": _own(session, PasskeyRecord, _PASSKEY, key),
-        "authenticator_apps": _own(session, AuthenticatorAppRecord, _AUTHENTICATOR_APP, key),
-        "recovery_codes": _own(session, RecoveryCodeRecord, _RECOVERY_CODE, key),
-        "known_devices": _own(session, KnownDeviceRecord, _DEVICE, key),
-        "connected_programs": _own(session, OAuthConsentRecord, _CONSENT, key),
-        "used_programs": _own(session, OAuthUseRecord, ("client_id", "used_at"), key),
+        "sessions": _rows_of_user(session, SessionRecord, _SESSION, key),
+        "links": _rows_of_user(session, AccountLinkRecord, _LINK, key),
+        "passkeys": _rows_of_user(session, PasskeyRecord, _PASSKEY, key),
+        "authenticator_apps": _rows_of_user(
+            session, AuthenticatorAppRecord, _AUTHENTICATOR_APP, key
+        ),
+        "recovery_codes": _rows_of_user(session, RecoveryCodeRecord, _RECOVERY_CODE, key),
+        "known_devices": _rows_of_user(session, KnownDeviceRecord, _DEVICE, key),
+        "connected_programs": _rows_of_user(session, OAuthConsentRecord, _CONSENT, key),
+        "used_programs": _rows_of_user(session, OAuthUseRecord, ("client_id", "used_at"), key),
         "imported_from": _imports(session, key),
-        "saved_filters": _own(session, SavedFilterRecord, ("list_name", "name", "query"), key),
+        "saved_filters": _rows_of_user(
+            session, SavedFilterRecord, ("list_name", "name", "query"), key
+        ),
         "sign_ins": _sign_ins(ports, session, key, str(account["email"])),
         "audit_log": _audit_entries(session, key),
         "orders": orders,
@@ -391,7 +399,7 @@ def _rows(
     return [dict(zip(names, row, strict=True)) for row in session.execute(query)]
 
 
-def _own(session: Session, of: Any, names: Sequence[str], key: int) -> list[Values]:
+def _rows_of_user(session: Session, of: Any, names: Sequence[str], key: int) -> list[Values]:
     return _rows(session, of, names, of.user_id == key)
 
 
@@ -414,7 +422,7 @@ def _audit_entries(session: Session, key: int) -> list[Values]:
 def _with_lines(
     session: Session, of: Any, names: Sequence[str], lines: Any, owner: str, key: int
 ) -> list[Values]:
-    found = _own(session, of, names, key)
+    found = _rows_of_user(session, of, names, key)
     in_order = getattr(lines, owner)
     for one in found:
         one["lines"] = _rows(session, lines, _LINE, in_order == one["id"])
@@ -434,7 +442,7 @@ def _deliveries(
         "User": [key],
         "Order": [one["id"] for one in orders],
         "Checkout": [one["id"] for one in carts],
-        "Address": [*addresses_of_person(stored, noted_of(session, key))],
+        "Address": [*addresses_of_person(stored, audit_values_of(session, key))],
     }
     for subject, subject_keys in keys.items():
         events = [event.value for event, type_ in EVENTS.items() if type_.subject.type == subject]

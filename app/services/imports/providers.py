@@ -117,7 +117,7 @@ class Providers(Section):
         stored = default_provider(session)
         if stored is None:
             return {}
-        state = _state_here(run.ports, stored)
+        state = _stored_state(run.ports, stored)
         return dict.fromkeys(keys, state)
 
     @override
@@ -127,7 +127,7 @@ class Providers(Section):
         known = find_entries(session, run.import_id, self.kind, keys) if run.import_id else {}
         if stored is None or not _is_set_up(stored):
             return {}
-        state = _state_here(run.ports, stored)
+        state = _stored_state(run.ports, stored)
         return {
             row.key: not_imported(row.key)
             for row in rows
@@ -173,7 +173,7 @@ def _state(ports: Ports, provider: ImportedProvider) -> dict[str, object]:
     return {"name": provider.name, "active": provider.active, **settings}
 
 
-def _state_here(ports: Ports, stored: IdentityProviderRecord) -> dict[str, object]:
+def _stored_state(ports: Ports, stored: IdentityProviderRecord) -> dict[str, object]:
     settings: dict[str, str | bool] = {
         name: getattr(stored, name) for name in PROVIDER_SETTINGS if name != _SECRET
     }

@@ -132,7 +132,7 @@ class ShopSettings(Section):
     @override
     def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
         with run.ports.database.reading() as session:
-            here = _settings_here(session)
+            here = _stored_settings(session)
         for row in rows:
             self._chosen = row["id"] if self._chosen is None else self._chosen
             if row["id"] != self._chosen:
@@ -149,7 +149,7 @@ class ShopSettings(Section):
 
     @override
     def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
-        return dict.fromkeys(keys, _settings_here(session))
+        return dict.fromkeys(keys, _stored_settings(session))
 
     @override
     def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
@@ -159,7 +159,7 @@ class ShopSettings(Section):
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         for row in rows:
             values = dict(row.state)
-            was_open = _settings_here(session)[_TRAFFIC]
+            was_open = _stored_settings(session)[_TRAFFIC]
             if values[_TRAFFIC] is not was_open:
                 closed_at = None if values[_TRAFFIC] else run.ports.clock.now()
                 values |= {"storefront_closed_at": closed_at, "storefront_rejections": 0}
@@ -175,7 +175,7 @@ class ShopSettings(Section):
         return set(keys)
 
 
-def _settings_here(session: Session) -> dict[str, str | bool]:
+def _stored_settings(session: Session) -> dict[str, str | bool]:
     columns = [getattr(ShopRecord, name) for name in IMPORTED_SETTINGS]
     row = session.execute(select(*columns).where(ShopRecord.id == SHOP_ID)).one()
     return dict(zip(IMPORTED_SETTINGS, row, strict=True))

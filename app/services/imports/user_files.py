@@ -194,7 +194,7 @@ def _candidate(run: _Run, row: FileRow) -> _Candidate | None:
         template = "Staff and members of groups are imported only with --staff."
         run.leave_out(row.line, "STAFF_NOT_WANTED", template)
         return None
-    new = _person(run, row.line, row.values)
+    new = _make_person(run, row.line, row.values)
     if new is None:
         run.counts.left_out += 1
         return None
@@ -214,7 +214,7 @@ def _stable(value: object) -> object:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-def _person(run: _Run, line: int, values: Mapping[str, object]) -> NewPerson | None:
+def _make_person(run: _Run, line: int, values: Mapping[str, object]) -> NewPerson | None:
     complete = {"id": line, "is_active": True, "date_joined": run.now, **values}
     converted = convert_person(complete, Rights(groups=_groups(run, line, values)))
     for finding in converted.findings:

@@ -160,11 +160,11 @@ class Users(Section):
 
     @override
     def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
-        insert_people(session, run.import_id, [_new(row) for row in rows])
+        insert_people(session, run.import_id, [_new_person(row) for row in rows])
 
     @override
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
-        update_people(run.ports, session, [_new(row) for row in rows])
+        update_people(run.ports, session, [_new_person(row) for row in rows])
 
     @override
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
@@ -176,7 +176,7 @@ class Users(Section):
 
     @override
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
-        people = {row.key: _new(row).person for row in rows}
+        people = {row.key: _new_person(row).person for row in rows}
         emails = _holders(session, UserRecord.email, [person.email for person in people.values()])
         wanted = {each.external_reference for each in people.values() if each.external_reference}
         references = _holders(session, UserRecord.external_reference, wanted)
@@ -202,14 +202,14 @@ class Users(Section):
         """Return a person without an external reference that is taken."""
         if conflict.code != REFERENCE_TAKEN:
             return None
-        new = _new(row)
+        new = _new_person(row)
         person = replace(new.person, external_reference=None)
         return replace(row, state=state_of(person), value=replace(new, person=person))
 
     @override
     def follow_up(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         """Take over passwords that changed at the source, unless they were changed here."""
-        people = {row.key: _new(row) for row in rows}
+        people = {row.key: _new_person(row) for row in rows}
         if not people:
             return
         query = select(
@@ -303,7 +303,7 @@ _PARTS = {False: Part.PEOPLE, True: Part.STAFF}
 """The part of people who aren't staff, and of those who are."""
 
 
-def _new(row: Row) -> NewPerson:
+def _new_person(row: Row) -> NewPerson:
     if not isinstance(row.value, NewPerson):
         raise TypeError("A row of people holds a person.")
     return row.value

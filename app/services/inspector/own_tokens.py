@@ -191,8 +191,8 @@ class _Checks:
 
     checks: list[Check] = field(default_factory=list)
 
-    def note(self, name: CheckName, good: Sentence | None, bad: Sentence = "") -> bool:
-        """Note a check, passed if it has a ``good`` text; whether it has."""
+    def add_check(self, name: CheckName, good: Sentence | None, bad: Sentence = "") -> bool:
+        """Add a check, passed if it has a ``good`` text; return whether it has."""
         self.checks.append(failed(name, bad) if good is None else passed(name, good))
         return good is not None
 
@@ -206,7 +206,7 @@ def inspect_own_token(ports: Ports, actor: Actor, token: str, key: NamedKey | No
     claims = None if everything is None else _own_claims(ports, everything, findings)
     if claims is not None:
         inspection = replace(inspection, kind=_KINDS.get(TokenType(claims.type), TokenKind.ACCESS))
-        if _issued_here(ports, actor, claims, findings) and _in_time(ports, claims, findings):
+        if _check_issuer(ports, actor, claims, findings) and _in_time(ports, claims, findings):
             trace = load_token_trace(ports, claims)
             inspection = _add_session(actor, inspection, trace, claims, findings)
     return replace(inspection, checks=tuple(findings.checks))
@@ -244,26 +244,26 @@ def _signed(
         everything = ports.keys.verify(ring(ports).ring.published, token)
     except TokenRejected as rejected:
         if rejected.fault is not TokenFault.SIGNATURE or key is None:
-            findings.note(CheckName.FORM, None, _BROKEN[rejected.fault])
+            findings.add_check(CheckName.FORM, None, _BROKEN[rejected.fault])
             return None
-        findings.note(CheckName.FORM, "A complete token, signed with RS256.")
+        findings.add_check(CheckName.FORM, "A complete token, signed with RS256.")
         if key.status is KeyStatus.ENDED:
-            findings.note(CheckName.KEY, None, "The key was retired and has expired.")
+            findings.add_check(CheckName.KEY, None, "The key was retired and has expired.")
         elif key.status is KeyStatus.WITHDRAWN:
-            findings.note(CheckName.KEY, None, "The key was withdrawn.")
+            findings.add_check(CheckName.KEY, None, "The key was withdrawn.")
         elif key.status is KeyStatus.UNKNOWN:
-            findings.note(CheckName.KEY, None, "Unknown key ID.")
+            findings.add_check(CheckName.KEY, None, "Unknown key ID.")
         else:
-            findings.note(CheckName.KEY, _OWN_KEYS[key.status])
+            findings.add_check(CheckName.KEY, _OWN_KEYS[key.status])
             bad = "The signature doesn't match the key: the token was changed or forged."
-            findings.note(CheckName.SIGNATURE, None, bad)
+            findings.add_check(CheckName.SIGNATURE, None, bad)
         return None
-    findings.note(CheckName.FORM, "A complete token, signed with RS256.")
-    findings.note(
+    findings.add_check(CheckName.FORM, "A complete token, signed with RS256.")
+    findings.add_check(
         CheckName.KEY,
         _OWN_KEYS[key.status if key else KeyStatus.ACTIVE],
     )
-    findings.note(CheckName.SIGNATURE, "Signature valid.")
+    findings.add_check(CheckName.SIGNATURE, "Signature valid.")
     return everything
 
 
@@ -278,20 +278,20 @@ def _own_claims(
         bad = "A required claim is missing or has the wrong type."
         if isinstance(owner_claim, str) and owner_claim not in owners:
             bad = "It belongs to another owner: TOKEN_OWNER or VENDOR has changed since."
-        findings.note(CheckName.CLAIMS, None, bad)
+        findings.add_check(CheckName.CLAIMS, None, bad)
         return None
     has_known_type = claims.type in list(TokenType)
     bad = "Unknown token type."
     good = _COMPLETE[TokenType(claims.type)] if has_known_type else None
-    return claims if findings.note(CheckName.CLAIMS, good, bad) else None
+    return claims if findings.add_check(CheckName.CLAIMS, good, bad) else None
 
 
-def _issued_here(ports: Ports, actor: Actor, claims: Claims, findings: _Checks) -> bool:
+def _check_issuer(ports: Ports, actor: Actor, claims: Claims, findings: _Checks) -> bool:
     configured = ports.configuration.issuer
     ours = claims.iss == (configured or actor.issuer)
     ours = ours or (not configured and is_loopback_issuer(claims.iss))
     good = "Issued for this URL." if ours else None
-    return findings.note(CheckName.ISSUER, good, "It was issued for another URL.")
+    return findings.add_check(CheckName.ISSUER, good, "It was issued for another URL.")
 
 
 def _in_time(ports: Ports, claims: Claims, findings: _Checks) -> bool:
@@ -303,10 +303,10 @@ def _in_time(ports: Ports, claims: Claims, findings: _Checks) -> bool:
         early = rejected.fault is TokenFault.IMMATURE
         if early:
             bad = "It isn't valid yet: iat or nbf is in the future."
-            return findings.note(CheckName.TIME, None, bad)
+            return findings.add_check(CheckName.TIME, None, bad)
         findings.checks.append(replace(failed(CheckName.TIME, "It has expired."), moment=since))
         return False
-    return findings.note(CheckName.TIME, "Not expired.")
+    return findings.add_check(CheckName.TIME, "Not expired.")
 
 
 def _add_session(
@@ -316,15 +316,15 @@ def _add_session(
     session, user = trace.session, trace.user
     origin = SessionOrigin.NONE if session is None else session.origin
     good = None if session is None else _ACTIVE[origin is SessionOrigin.OIDC]
-    findings.note(CheckName.SESSION, good, "The session has ended.")
+    findings.add_check(CheckName.SESSION, good, "The session has ended.")
     alive = user is not None and user.is_active
     bad = "The account doesn't exist." if user is None else "The account is deactivated."
-    findings.note(CheckName.PERSON, "The account is active." if alive else None, bad)
+    findings.add_check(CheckName.PERSON, "The account is active." if alive else None, bad)
     is_extension = claims.type == TokenType.EXTENSION
     if is_extension:
         on = trace.app is not None and trace.app.is_active
         bad = "The app was deleted." if trace.app is None else "The app is deactivated."
-        findings.note(CheckName.APP, "The app is active." if on else None, bad)
+        findings.add_check(CheckName.APP, "The app is active." if on else None, bad)
     missing = False
     if session is not None:
         findings.checks.append(mode_check(trace.mode, origin))

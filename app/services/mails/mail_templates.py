@@ -124,7 +124,7 @@ def show_template(
     with ports.database.reading() as session:
         found = session.execute(
             select(ShopRecord.default_language, _template)
-            .outerjoin(_template, and_(*_of(kind, language)))
+            .outerjoin(_template, and_(*_is_template(kind, language)))
             .where(ShopRecord.id == SHOP_ID)
             .order_by(_template.version.desc())
         ).all()
@@ -219,7 +219,7 @@ def save_template(
         )
         session.execute(
             delete(_template).where(
-                *_of(kind, language), _template.version <= version - KEPT_VERSIONS
+                *_is_template(kind, language), _template.version <= version - KEPT_VERSIONS
             )
         )
         _record(ports, actor, session, "mail_template.save", (kind, language, current, version))
@@ -232,7 +232,7 @@ def reset_template(ports: Ports, actor: Actor, kind: MailKind, language: str) ->
     with ports.database.transaction(SHOP) as session:
         session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
         current = session.scalar(
-            select(_template.version).where(*_of(kind, language), _template.is_current)
+            select(_template.version).where(*_is_template(kind, language), _template.is_current)
         )
         if current is None:
             return False
@@ -273,10 +273,10 @@ def render_mail(ports: Ports, mail: Mail, design: ShopUpdate | None = None) -> R
         rendered = ports.email_templates.render(by, shop, logo, template)
     except OwnTemplateBroken as broken:
         if own is not None and not own[2]:
-            _note(ports, own[0], described(broken.problem))
+            _store_fault(ports, own[0], described(broken.problem))
         return ports.email_templates.render(mail, shop, logo)
     if own is not None and own[2]:
-        _note(ports, own[0], "")
+        _store_fault(ports, own[0], "")
     return rendered
 
 
@@ -357,7 +357,7 @@ def described(problem: Problem) -> str:
     return f"{problem.field}, line {line}: {problem.message}"
 
 
-def _note(ports: Ports, template_id: int, fault: str) -> None:
+def _store_fault(ports: Ports, template_id: int, fault: str) -> None:
     noted = update(_template).where(_template.id == template_id)
     with ports.database.transaction() as session:
         session.execute(noted.values(fault=fault[:_FAULT_LENGTH]))
@@ -418,16 +418,20 @@ def _changed_meanwhile(current: int) -> Problem:
     return Problem("INVALID", message, values={"version": current})
 
 
-def _of(kind: MailKind, language: str) -> tuple[ColumnElement[bool], ...]:
+def _is_template(kind: MailKind, language: str) -> tuple[ColumnElement[bool], ...]:
     return (_template.kind == kind.value, _template.language_code == language)
 
 
 def _versions(kind: MailKind, language: str) -> Select[MailTemplateRecord]:
-    return select(_template).where(*_of(kind, language)).order_by(_template.version.desc())
+    return (
+        select(_template).where(*_is_template(kind, language)).order_by(_template.version.desc())
+    )
 
 
 def _leave(session: Session, kind: MailKind, language: str) -> None:
-    session.execute(update(_template).where(*_of(kind, language)).values(is_current=False))
+    session.execute(
+        update(_template).where(*_is_template(kind, language)).values(is_current=False)
+    )
 
 
 def _sources(row: MailTemplateRecord) -> OwnTemplate:

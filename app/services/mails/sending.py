@@ -75,7 +75,7 @@ def settle_app_mail(ports: Ports, actor: Actor) -> int:
     return (
         _settle(ports, sent, _deliveries(DeliveryStatus.SUCCESS).exists())
         + _settle(ports, ended | {"last_error": SUPERSEDED}, _has_newer())
-        + _settle(ports, {"awaited_event_id": None, "next_attempt_at": now}, _is_ours(shop))
+        + _settle(ports, {"awaited_event_id": None, "next_attempt_at": now}, _is_sent_here(shop))
     )
 
 
@@ -121,7 +121,7 @@ def _has_newer() -> ColumnElement[bool]:
     )
 
 
-def _is_ours(shop: ShopRecord) -> ColumnElement[bool]:
+def _is_sent_here(shop: ShopRecord) -> ColumnElement[bool]:
     """Whether no app will be tried in time: all webhooks have been found, and none is left.
 
     Or whether apps send no such mail now.
@@ -186,7 +186,7 @@ def send_due_mail(ports: Ports, actor: Actor) -> int:
             sent += _send(ports, mail, lease)
         except Exception as fault:  # noqa: BLE001 - raised at the end; the other mails go on
             error = INTERNAL.format(answer=type(fault).__name__)
-            _note(ports, mail, lease, error=error, permanent=False)
+            _record_outcome(ports, mail, lease, error=error, permanent=False)
             faults.append(fault)
     if faults:
         raise ExceptionGroup("Mails could not be sent", faults)
@@ -257,7 +257,7 @@ def _send(ports: Ports, claimed: _Claimed, lease: str) -> bool:
         error, permanent = str(undeliverable), undeliverable.permanent
     except DecryptionError:
         error, permanent = OTHER_KEY, True
-    _note(ports, claimed, lease, error=error, permanent=permanent)
+    _record_outcome(ports, claimed, lease, error=error, permanent=permanent)
     return not error
 
 
@@ -287,7 +287,9 @@ def _render(ports: Ports, claimed: _Claimed) -> RenderedMail:
     return replace(rendered, message_id=number, created_at=claimed.created_at)
 
 
-def _note(ports: Ports, claimed: _Claimed, lease: str, *, error: str, permanent: bool) -> None:
+def _record_outcome(
+    ports: Ports, claimed: _Claimed, lease: str, *, error: str, permanent: bool
+) -> None:
     """Write down how the attempt ended, unless its lease has passed on to another worker."""
     now = ports.clock.now()
     delay = None

@@ -204,7 +204,7 @@ def report_ended_sessions(ports: Ports, actor: Actor) -> int:
         try:
             _settle(ports, actor, client, one, _send(ports, client, one))
         except CallFailed as failure:
-            _put_off(ports, actor, client, str(failure))
+            _postpone(ports, actor, client, str(failure))
             failed = True
             break
     if not failed:
@@ -306,7 +306,7 @@ def _settle(
         )
 
 
-def _put_off(ports: Ports, actor: Actor, client: OAuthClient, problem: str) -> None:
+def _postpone(ports: Ports, actor: Actor, client: OAuthClient, problem: str) -> None:
     """Let a client that can't be reached wait, and give up reports that have been tried enough."""
     now = ports.clock.now()
     of_client = _stored.client_id == client.id, HAS_ENDED

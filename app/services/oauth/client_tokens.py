@@ -32,7 +32,7 @@ from app.services.authorization.session_rights import LiveSession, find_session
 from app.services.authorization.shop_state import Lookup
 from app.services.identity.own_tokens import verify_own_token
 from app.services.identity.stored_apps import store_token
-from app.services.oauth.clients import app_token_name, is_app_token_of, note_use
+from app.services.oauth.clients import app_token_name, is_app_token_of, record_client_use
 from app.services.oauth.grants import end_grant, judge_grant, stays_connected
 
 MAX_ASSERTION_LIFETIME = timedelta(minutes=10)
@@ -62,7 +62,7 @@ def grant_app_token(
         session.execute(
             delete(AppTokenRecord).where(is_app_token_of(client), AppTokenRecord.expires_at <= now)
         )
-        note_use(ports, session, client)
+        record_client_use(ports, session, client)
         end = now + APP_TOKEN_LIFETIME
         return store_token(ports, session, app.id, name, end, permissions, is_by_client=True)
 

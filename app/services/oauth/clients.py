@@ -317,7 +317,7 @@ def to_client(
 
 
 @building_block
-def note_use(
+def record_client_use(
     ports: Ports, session: Session, client: OAuthClient, user_id: int | None = None
 ) -> None:
     """Remember when the client was last given tokens, and of whom."""

@@ -90,7 +90,7 @@ def not_allowed(
 
 
 @building_block
-def may_go_on(session: Session, granted: SessionRecord, client: OAuthClient) -> bool:
+def can_continue(session: Session, granted: SessionRecord, client: OAuthClient) -> bool:
     """Whether a grant that began earlier has its person's consent still.
 
     A third party's has it until they disconnect the client, even if they have allowed less since

@@ -59,8 +59,8 @@ from app.services.authorization.session_rights import (
 )
 from app.services.authorization.shop_state import Lookup
 from app.services.oauth.client_sessions import ClientPerson, join_sessions, sid_of_grant
-from app.services.oauth.clients import has_client_id, note_use, to_client
-from app.services.oauth.consents import may_go_on, missing_consent, not_allowed
+from app.services.oauth.clients import has_client_id, record_client_use, to_client
+from app.services.oauth.consents import can_continue, missing_consent, not_allowed
 from app.services.oauth.userinfo import issuer_of
 from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.reauthentication import own_id
@@ -328,7 +328,7 @@ def begin_grant(
     behind = None if approval.is_of_device else signed_in
     sid = join_sessions(ports, session, client, person, granted, behind)
     refresh = _add_refresh_token(ports, session, granted.id) if lifetime is None else ""
-    note_use(ports, session, client, signed_in.user_id)
+    record_client_use(ports, session, client, signed_in.user_id)
     return BegunGrant(granted.id, judged, opened, approval.authenticated_at, sid, refresh)
 
 
@@ -492,11 +492,11 @@ def use_refresh_token(
         judged = judge_grant(find_session(ports, kept.token, kept.user_id))
         if judged is None or kept.authenticated_at is None or not stays_connected(judged.found):
             return None
-        if not may_go_on(session, kept, client):
+        if not can_continue(session, kept, client):
             return None
         used.used_at = ports.clock.now()
         refresh = _add_refresh_token(ports, session, kept.id)
-        note_use(ports, session, client, kept.user_id)
+        record_client_use(ports, session, client, kept.user_id)
         opened = _opened_again(ports, kept, judged.found)
         sid = sid_of_grant(session, kept)
         if scopes is not None and judged.found.client is not None:

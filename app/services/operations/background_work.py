@@ -76,7 +76,7 @@ def read_worker_status(ports: Ports) -> WorkerStatus:
     )
     with ports.database.reading() as session:
         beat_at, backed_up_at, event_since, mail_since = session.execute(query).one()
-        delivery_since = oldest_waiting_for_worker(session, dispatch.moments(now))
+        delivery_since = oldest_waiting_for_worker(session, dispatch.due_parameters(now))
     return WorkerStatus(beat_at, backed_up_at, delivery_since, event_since, mail_since)
 
 
@@ -185,6 +185,10 @@ _LOOK = select(*(condition.label(name) for name, condition in _WAITING.items()))
 def find_waiting_work(ports: Ports, actor: Actor) -> frozenset[str]:
     """Return the names of the tasks that have something to do; locks nothing."""
     now = ports.shared_clock.now()
-    moments = {**fanout.moments(now), **dispatch.moments(now), "host_now": ports.clock.now()}
+    moments = {
+        **fanout.open_parameters(now),
+        **dispatch.due_parameters(now),
+        "host_now": ports.clock.now(),
+    }
     (row,) = ports.database.read(_LOOK, moments)
     return frozenset(name for name in _WAITING if getattr(row, name))

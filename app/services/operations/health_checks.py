@@ -76,7 +76,7 @@ class _StaffSignIns:
     managers: SettingsManagers
 
     @property
-    def able(self) -> int:
+    def sign_in_count(self) -> int:
         """How many can sign in as staff."""
         is_open = self.mode is PasswordLoginMode.ENABLED
         return self.with_either if is_open else self.with_sign_on
@@ -98,8 +98,8 @@ def sign_in_finding(ports: Ports, *, has_working_provider: bool) -> CheckResult:
     if not found.active:
         message, remedy = "There are no active staff.", "flask user create EMAIL --superuser"
         return CheckResult(_SUBJECT, CheckState.WARNING, message, remedy)
-    if not found.able:
-        return CheckResult(_SUBJECT, CheckState.WARNING, *_unable(found))
+    if not found.sign_in_count:
+        return CheckResult(_SUBJECT, CheckState.WARNING, *_sign_in_problem(found))
     if not found.able_managers:
         message = "No one who can sign in can manage settings."
         return CheckResult(
@@ -107,7 +107,7 @@ def sign_in_finding(ports: Ports, *, has_working_provider: bool) -> CheckResult:
         )
     message = text(
         "{able:,} of {active:,} active staff can sign in; {managers:,} can manage settings.",
-        able=found.able,
+        able=found.sign_in_count,
         active=found.active,
         managers=found.able_managers,
     )
@@ -166,7 +166,7 @@ def email_twin_findings(ports: Ports) -> Iterator[CheckResult]:
     yield CheckResult(_EMAIL, CheckState.WARNING, message, remedy)
 
 
-def _unable(found: _StaffSignIns) -> tuple[str, str]:
+def _sign_in_problem(found: _StaffSignIns) -> tuple[str, str]:
     """Return why no staff can sign in, and what to do."""
     if found.mode is PasswordLoginMode.ENABLED:
         message = text(

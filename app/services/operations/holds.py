@@ -73,7 +73,7 @@ def check_installation(ports: Ports, actor: Actor) -> Hold | None:
     A database that knows none yet learns it. Returns what is held, also in ``ports.cache.hold``.
     """
     own = _own_marks(ports)
-    known = _known(ports)
+    known = _stored_marks(ports)
     unknown = {kind: marks for kind, marks in own.items() if not _is_known(known, kind, marks)}
     if not known.get(MarkKind.KEY):
         unknown.clear()  # an empty database, or one from before this was recorded
@@ -89,7 +89,7 @@ def check_installation(ports: Ports, actor: Actor) -> Hold | None:
     }
     if fresh:
         _remember(ports, fresh)
-        known = _known(ports)
+        known = _stored_marks(ports)
     hold = _hold_of(known, unknown)
     ports.cache.hold = hold
     return hold
@@ -110,7 +110,7 @@ def hold_after_restore(session: Session, now: datetime) -> None:
 @building_block
 def hold_findings(ports: Ports) -> tuple[CheckResult, ...]:
     """Report what is held, for the doctor and the console's first page."""
-    known = _known(ports)
+    known = _stored_marks(ports)
     held = known.get(MarkKind.HELD, {})
     hold = _hold_of(known, [kind for kind in MarkKind if kind.value in held])
     if hold is None:
@@ -156,7 +156,7 @@ def resume_sending(ports: Ports, actor: Actor, sends: Collection[Held]) -> tuple
     hold = check_installation(ports, actor)
     since = None if hold is None else hold.since
     if since is None:
-        known = _known(ports)
+        known = _stored_marks(ports)
         moments = [*known.get(MarkKind.HELD, {}).values()]
         if not moments:
             raise Refused(Problem("NOT_HELD", "Nothing is held: everything is being sent."))
@@ -275,7 +275,7 @@ def _database_mark(ports: Ports) -> str:
             return ""  # the account can't ask its server; one that is away isn't taken for that
 
 
-def _known(ports: Ports) -> _Marks:
+def _stored_marks(ports: Ports) -> _Marks:
     with ports.database.reading() as session:
         return _marks_in(session)
 
@@ -308,7 +308,7 @@ def _remember(ports: Ports, marks: Collection[tuple[MarkKind, str]]) -> None:
 
 
 def _hold_of(known: _Marks, unknown: Collection[MarkKind]) -> Hold | None:
-    reasons = [_REASONS[kind].format(known=_shown(known, kind)) for kind in unknown]
+    reasons = [_REASONS[kind].format(known=_mark_names(known, kind)) for kind in unknown]
     moments = [known[MarkKind.HELD][kind.value] for kind in unknown]
     if known.get(MarkKind.RESTORED):
         moments += known[MarkKind.RESTORED].values()
@@ -316,7 +316,7 @@ def _hold_of(known: _Marks, unknown: Collection[MarkKind]) -> Hold | None:
     return Hold(min(moments), tuple(reasons)) if moments else None
 
 
-def _shown(known: _Marks, kind: MarkKind) -> str:
+def _mark_names(known: _Marks, kind: MarkKind) -> str:
     return ", ".join(sorted(known.get(kind, {})))
 
 

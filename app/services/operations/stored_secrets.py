@@ -83,7 +83,7 @@ class SecretCount:
     unreadable: int
 
 
-def _always(*purposes: str) -> Callable[[str], Sequence[str]]:
+def _fixed_purposes(*purposes: str) -> Callable[[str], Sequence[str]]:
     return lambda _name: purposes
 
 
@@ -99,16 +99,16 @@ SECRET_COLUMNS = (
         "identity providers' client secrets",
         IdentityProviderRecord.id,
         IdentityProviderRecord.client_secret,
-        _always(PROVIDER_SECRET),
+        _fixed_purposes(PROVIDER_SECRET),
     ),
     SecretColumn(
-        "webhook secrets", WebhookRecord.id, WebhookRecord.secret, _always(WEBHOOK_SECRET)
+        "webhook secrets", WebhookRecord.id, WebhookRecord.secret, _fixed_purposes(WEBHOOK_SECRET)
     ),
     SecretColumn(
         "replaced webhook secrets",
         WebhookRecord.id,
         WebhookRecord.old_secret,
-        _always(WEBHOOK_SECRET),
+        _fixed_purposes(WEBHOOK_SECRET),
     ),
     SecretColumn(
         "identity providers' refresh tokens",
@@ -133,39 +133,41 @@ SECRET_COLUMNS = (
         "codes by email",
         EmailCodeRecord.id,
         EmailCodeRecord.sealed,
-        _always(EMAIL_CODE),
+        _fixed_purposes(EMAIL_CODE),
     ),
     SecretColumn(
         "pending SSO sign-ins",
         OidcStateRecord.digest,
         OidcStateRecord.sealed,
-        _always(PENDING_SIGN_IN),
+        _fixed_purposes(PENDING_SIGN_IN),
     ),
     SecretColumn(
         "events with links",
         OutboxEventRecord.id,
         OutboxEventRecord.sealed,
-        _always(OUTBOX_EVENT),
+        _fixed_purposes(OUTBOX_EVENT),
     ),
     SecretColumn(
         "deliveries with links",
         DeliveryRecord.id,
         DeliveryRecord.payload,
-        _always(WEBHOOK_PAYLOAD),
+        _fixed_purposes(WEBHOOK_PAYLOAD),
         prefix=ENCRYPTED_PREFIX,
     ),
-    SecretColumn("mails", OutboxMailRecord.id, OutboxMailRecord.sealed, _always(OUTBOX_MAIL)),
+    SecretColumn(
+        "mails", OutboxMailRecord.id, OutboxMailRecord.sealed, _fixed_purposes(OUTBOX_MAIL)
+    ),
     SecretColumn(
         "submitted forms",
         FormSubmissionRecord.key,
         FormSubmissionRecord.encrypted_secret,
-        _always(FORM_SECRET, FORM_FIELDS),
+        _fixed_purposes(FORM_SECRET, FORM_FIELDS),
     ),
     SecretColumn(
         "answers to forms",
         FormAnswerRecord.key,
         FormAnswerRecord.encrypted_answer,
-        _always(FORM_ANSWER),
+        _fixed_purposes(FORM_ANSWER),
     ),
 )
 

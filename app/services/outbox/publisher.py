@@ -31,10 +31,10 @@ _SECRET = "token"  # noqa: S105
 @building_block
 def add_event(ports: Ports, actor: Actor, session: Session, event: Event) -> None:
     """Note that ``event`` happened, in the transaction of ``session``."""
-    session.add(_note(ports, actor, event))
+    session.add(_outbox_event(ports, actor, event))
 
 
-def _note(ports: Ports, actor: Actor, event: Event) -> OutboxEventRecord:
+def _outbox_event(ports: Ports, actor: Actor, event: Event) -> OutboxEventRecord:
     data = {
         field.name: getattr(event, field.name)
         for field in fields(event)
@@ -70,7 +70,7 @@ def add_mail(
     ``user_id`` is the account it is about, which decides on its language and time zone;
     ``redirect_url`` is the page of its link, for the mail log.
     """
-    session.add(_promise(ports, session, mail, user_id, redirect_url))
+    session.add(_outbox_mail(ports, session, mail, user_id, redirect_url))
 
 
 @building_block
@@ -90,8 +90,8 @@ def add_link_mail(
     shop = session.get_one(ShopRecord, SHOP_ID)
     sender = MailSender(getattr(shop, sender_setting(mail.kind)))
     told = replace(event, mail_kind=mail.kind.value, mail_sender=sender.value)
-    entry = _note(ports, actor, told)
-    promised = _promise(ports, session, mail, event.subject_id, redirect_url)
+    entry = _outbox_event(ports, actor, told)
+    promised = _outbox_mail(ports, session, mail, event.subject_id, redirect_url)
     is_apps = sender is MailSender.APP
     if is_apps and not _asks_again(ports, session, mail.kind, event.subject_id):
         session.add(entry)
@@ -101,7 +101,7 @@ def add_link_mail(
     session.add_all([entry, promised])
 
 
-def _promise(
+def _outbox_mail(
     ports: Ports, session: Session, mail: Mail, user_id: int | None, redirect_url: str
 ) -> OutboxMailRecord:
     now = ports.clock.now()

@@ -53,7 +53,7 @@ def notify(
     """
     user = session.get_one(UserRecord, user_id)
     in_its_name = kind is not MailKind.SECOND_FACTORS_RESET
-    notice = {"kind": kind.value, **_circumstances(ports, actor, known=in_its_name), **values}
+    notice = {"kind": kind.value, **_time_and_place(ports, actor, known=in_its_name), **values}
     token = ""
     if in_its_name and kind is not MailKind.ACCOUNT_SECURED:
         token = _make_link(ports, session, user, LinkPurpose.NOT_ME, notice)
@@ -77,7 +77,7 @@ def notify_email_change(
     """
     notice = {
         "kind": MailKind.EMAIL_CHANGED.value,
-        **_circumstances(ports, actor, known=_is_by_owner(actor, user)),
+        **_time_and_place(ports, actor, known=_is_by_owner(actor, user)),
         "old_email": old_email,
         "new_email": user.email,
     }
@@ -106,7 +106,7 @@ def _is_by_owner(actor: Actor, user: UserRecord) -> bool:
     return actor.kind is ActorKind.ANONYMOUS or actor.user_id == user.id
 
 
-def _circumstances(ports: Ports, actor: Actor, *, known: bool) -> dict[str, str]:
+def _time_and_place(ports: Ports, actor: Actor, *, known: bool) -> dict[str, str]:
     """Return when, and where from; not where from if someone else changed the account."""
     moment = moment_values(ports.clock.now())
     if not known:

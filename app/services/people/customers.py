@@ -190,7 +190,7 @@ def _change(
     changed.after.update(save_defaults(ports, actor, session, key, change.addresses))
     active = change.details.is_active
     if isinstance(active, bool) and active is not user.is_active:
-        changed.note("is_active", user.is_active, active)
+        changed.add("is_active", user.is_active, active)
         user.is_active = active
         session.flush()
         if not active:
@@ -277,7 +277,7 @@ def _change_named(
         except Refused as refused:
             problems += (_of_input(problem, named.field) for problem in refused.problems)
             partly = policy is ErrorPolicy.IGNORE_FAILED
-            change = _without(change, refused.problems) if partly else None
+            change = _without_refused(change, refused.problems) if partly else None
     return ChangedCustomer(None, tuple(problems))
 
 
@@ -288,7 +288,9 @@ def _of_input(problem: Problem, named_by: str) -> Problem:
     return replace(problem, field=f"input.{problem.field}")
 
 
-def _without(change: CustomerChange, problems: Collection[Problem]) -> CustomerChange | None:
+def _without_refused(
+    change: CustomerChange, problems: Collection[Problem]
+) -> CustomerChange | None:
     """Return the change without the refused inputs; ``None`` if there is more to it."""
     for problem in problems:
         name = _DETAILS.get(problem.field or "", "")

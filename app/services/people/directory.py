@@ -294,9 +294,9 @@ def _list(
         return empty_page()
     with ports.database.reading() as session:
         if words and filter_.sort is None:
-            query, order = _found(session, kinds, words, page)
+            query, order = _select_people(session, kinds, words, page)
         else:
-            query, order = _everybody(actor, kinds, filter_, words)
+            query, order = _select_all(actor, kinds, filter_, words)
         query = with_conditions(query, _conditions(actor, filter_))
         if where is not None:
             query = query.where(nested_condition(where, partial(_conditions, actor)))
@@ -304,7 +304,7 @@ def _list(
         return read_page(ports, session, query, order, page, read_user, whole)
 
 
-def _everybody(
+def _select_all(
     actor: Actor, kinds: Collection[bool], filter_: UserFilter, words: Sequence[str]
 ) -> tuple[_Query, Order]:
     columns = _BY_AGE if filter_.sort is None else _SORTS[filter_.sort]
@@ -323,7 +323,7 @@ def _of_kinds_query(*kinds: bool) -> _Query:
     return select(*USER_COLUMNS).where(*_of_kinds(UserRecord, kinds))
 
 
-def _found(
+def _select_people(
     session: Session, kinds: Collection[bool], typed: Sequence[str], page: PageRequest
 ) -> tuple[_Query, Order]:
     """Select people who have, for each of the ``typed`` words, a word that begins with it.
@@ -473,7 +473,7 @@ def _conditions(actor: Actor, filter_: UserFilter) -> Iterator[ColumnElement[boo
         in_group = select(member.user_id).where(member.group_id == filter_.group_id)
         yield UserRecord.id.in_(in_group)
     yield from _dates(filter_)
-    yield from _placed(actor, filter_)
+    yield from _order_conditions(actor, filter_)
     yield from _values(filter_)
     yield from _metadata(filter_)
     way = filter_.signs_in_by
@@ -493,7 +493,7 @@ def _dates(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
         yield from in_range(UserRecord.updated_at, filter_.updated_at)
 
 
-def _placed(actor: Actor, filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
+def _order_conditions(actor: Actor, filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.ordered_at is not None:
         placed = in_range(OrderRecord.created_at, filter_.ordered_at)
         yield exists().where(*_orders(actor), *placed)

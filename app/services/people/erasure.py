@@ -77,7 +77,7 @@ def traces_of(session: Session, user: User) -> Traces:
         "Order": keys_of(OrderRecord, OrderRecord.user_email == user.email),
         "Checkout": keys_of(CheckoutRecord, CheckoutRecord.email == user.email),
     }
-    noted = [*noted_of(session, user.id)]
+    noted = [*audit_values_of(session, user.id)]
     addresses = keys_of(AddressRecord)
     keys["Address"] = addresses_of_person(addresses, noted)
     return Traces(
@@ -100,7 +100,7 @@ def addresses_of_person(
 
 
 @building_block
-def noted_of(session: Session, user_id: int) -> Iterator[Mapping[str, object]]:
+def audit_values_of(session: Session, user_id: int) -> Iterator[Mapping[str, object]]:
     """Return what audit entries about the person hold, before and after each change."""
     sides = select(AuditRecord.before, AuditRecord.after).where(_is_subject(user_id))
     return (side for row in session.execute(sides) for side in row)

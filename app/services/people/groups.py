@@ -285,7 +285,7 @@ class GroupChanges:
     seen: Seen = field(default_factory=dict, compare=False)
 
 
-def _gives(_ports: Ports, _actor: Actor, group_id: str, changes: GroupChanges) -> str:
+def _granted_kind(_ports: Ports, _actor: Actor, group_id: str, changes: GroupChanges) -> str:
     if changes.add_permissions or changes.add_channels or changes.is_restricted is False:
         return "permissions"
     return "members" if changes.add_users else ""
@@ -297,7 +297,7 @@ def _gives(_ports: Ports, _actor: Actor, group_id: str, changes: GroupChanges) -
         "members": "You're about to add a member to a group.",
     },
     "when it adds permissions, channels or members",
-    _gives,
+    _granted_kind,
 )
 @requires_person(Permission.MANAGE_STAFF)
 def update_group(

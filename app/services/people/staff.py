@@ -143,14 +143,14 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
         return load_user(session, user.id)
 
 
-def _gives(_ports: Ports, _actor: Actor, staff_id: str, changes: StaffChanges) -> bool:
+def _grants_rights(_ports: Ports, _actor: Actor, staff_id: str, changes: StaffChanges) -> bool:
     return bool(changes.add_groups or changes.add_permissions)
 
 
 @fresh_proof(
     "You're about to change a staff member's groups.",
     "when it adds groups or permissions",
-    _gives,
+    _grants_rights,
 )
 @requires_person(Permission.MANAGE_STAFF)
 def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChanges) -> User:
@@ -188,7 +188,7 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
         active = details.is_active
         if isinstance(active, bool) and active is not user.is_active:
             switch_active(ports, actor, session, user, active=active)
-            changed.note("is_active", user.is_active, active)
+            changed.add("is_active", user.is_active, active)
         change_details(ports, actor, session, stored, details, changed)
         if changed.after:
             stored.updated_at = ports.clock.now()
@@ -320,7 +320,7 @@ def _change_groups(
             leave(session, users=[user.id], groups=removed)
     after = (before | added) - removed
     if after != before:
-        changed.note("groups", sorted(before), sorted(after))
+        changed.add("groups", sorted(before), sorted(after))
 
 
 def _change_permissions(
@@ -343,7 +343,7 @@ def _change_permissions(
             )
     after = (before | changes.add_permissions) - going
     if after != before:
-        changed.note("permissions", sorted(before), sorted(after))
+        changed.add("permissions", sorted(before), sorted(after))
 
 
 def _direct_permissions(session: Session, user_id: int) -> frozenset[Permission]:

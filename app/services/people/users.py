@@ -271,7 +271,7 @@ class Changed:
     before: dict[str, object]
     after: dict[str, object]
 
-    def note(self, name: str, before: object, after: object) -> None:
+    def add(self, name: str, before: object, after: object) -> None:
         self.before[name], self.after[name] = before, after
 
 
@@ -335,9 +335,9 @@ def change_details(
             if name == "email":
                 _require_free(session, str(new), user.id)
             setattr(user, name, new)
-            changed.note(name, old, new)
+            changed.add(name, old, new)
     if isinstance(details.is_confirmed, bool) and details.is_confirmed is not user.is_confirmed:
-        changed.note("is_confirmed", user.is_confirmed, details.is_confirmed)
+        changed.add("is_confirmed", user.is_confirmed, details.is_confirmed)
         if details.is_confirmed:
             confirm_email(ports, actor, session, user)
         else:
@@ -356,7 +356,7 @@ def change_details(
 def _change_note(session: Session, user: UserRecord, details: Details, changed: Changed) -> None:
     """Write a new note, whose text the audit log doesn't get, and a new external reference."""
     if not isinstance(details.note, Absent) and (details.note or "") != user.note:
-        changed.note("has_note", bool(user.note), bool(details.note))
+        changed.add("has_note", bool(user.note), bool(details.note))
         user.note = details.note or ""
     if isinstance(details.external_reference, Absent):
         return
@@ -364,7 +364,7 @@ def _change_note(session: Session, user: UserRecord, details: Details, changed: 
     if reference != user.external_reference:
         if reference is not None:
             require_free_reference(session, reference)
-        changed.note("external_reference", user.external_reference, reference)
+        changed.add("external_reference", user.external_reference, reference)
         user.external_reference = reference
 
 

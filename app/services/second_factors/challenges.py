@@ -175,11 +175,11 @@ def add_method(session: Session, actor: Actor, method: AuthenticationMethod) -> 
     """Note in the caller's session that its person has just added a second factor."""
     stored = session.get(SessionRecord, actor.session_id or 0, with_for_update=True)
     if stored is not None:
-        note_method(stored, method)
+        add_factor_method(stored, method)
 
 
 @building_block
-def note_method(stored: SessionRecord, method: AuthenticationMethod) -> tuple[str, ...]:
+def add_factor_method(stored: SessionRecord, method: AuthenticationMethod) -> tuple[str, ...]:
     """Note a second factor in a locked session; return its authentication methods from now on."""
     by_password = stored.origin == SessionOrigin.PASSWORD.value
     amr = methods_with_proof(read_methods(stored.amr), method, by_password=by_password)

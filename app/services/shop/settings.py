@@ -204,7 +204,7 @@ def change_shop_metadata(
         keys = change_stored_metadata(session, ShopRecord, SHOP_ID, change)
         if keys:
             name = "private_metadata" if change.is_private else "metadata"
-            _note_metadata(ports, actor, session, shop.name, {name: list(keys)})
+            _record_metadata(ports, actor, session, shop.name, {name: list(keys)})
         return settings_of(shop)
 
 
@@ -214,10 +214,10 @@ def _save_metadata(
     if public or private:
         changed = save_sent_metadata(session, ShopRecord, SHOP_ID, public, private)
         if changed:
-            _note_metadata(ports, actor, session, name, changed)
+            _record_metadata(ports, actor, session, name, changed)
 
 
-def _note_metadata(
+def _record_metadata(
     ports: Ports, actor: Actor, session: Session, name: str, changed: dict[str, object]
 ) -> None:
     """Record which keys differ, not their values, and tell webhooks."""

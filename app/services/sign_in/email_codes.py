@@ -218,7 +218,7 @@ def sign_in_with_code(
                 # As for an unknown email, whether or not the account exists.
                 this.fail(None)
                 raise Refused(_incorrect(MAX_FAILURES - found.failures))
-            signed_in = _enter(ports, actor, found, entry, place)
+            signed_in = _open_session(ports, actor, found, entry, place)
             if isinstance(signed_in, PasswordSignIn):
                 this.succeed(signed_in.user.id)
         if isinstance(signed_in, UnfinishedSignIn):
@@ -226,7 +226,7 @@ def sign_in_with_code(
         return signed_in, _audience(found)
 
 
-def _enter(
+def _open_session(
     ports: Ports, actor: Actor, found: EmailCodeRecord, entry: SignInEntry, place: SignInPlace
 ) -> PasswordSignIn | UnfinishedSignIn:
     """Use up the code and open the session, if mode and account still allow it."""

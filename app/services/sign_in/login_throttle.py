@@ -193,7 +193,13 @@ def unblock_ip(ports: Ports, actor: Actor, address: str) -> None:
             ports,
             actor,
             session,
-            Change("throttle.unblock", "Address", held.address, held.address, before=_held(held)),
+            Change(
+                "throttle.unblock",
+                "Address",
+                held.address,
+                held.address,
+                before=_block_facts(held),
+            ),
         )
     ports.throttle.unblock(held.address)
 
@@ -205,7 +211,7 @@ def _if_blocked(ports: Ports, address: str, now: float) -> Sequence[BlockedIp]:
     return () if held is None or held.blocked_until <= now else (held,)
 
 
-def _held(held: BlockedIp) -> dict[str, object]:
+def _block_facts(held: BlockedIp) -> dict[str, object]:
     return {
         "blocked_until": datetime.fromtimestamp(held.blocked_until, UTC).isoformat(),
         "failures": held.failures,

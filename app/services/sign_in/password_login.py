@@ -106,10 +106,10 @@ def sign_in_with_password(
         with attempt(ports, actor.address) as this:
             candidate, matched = _compare(ports, this, entry, email, password)
             try:
-                entered = _enter(ports, actor, entry, candidate, matched.hash, begins)
+                entered = _open_session(ports, actor, entry, candidate, matched.hash, begins)
             except _HashReplaced:
                 matched = _compare_again(ports, candidate, password)
-                entered = _enter(ports, actor, entry, candidate, matched.hash, begins)
+                entered = _open_session(ports, actor, entry, candidate, matched.hash, begins)
             if isinstance(entered, PasswordSignIn):
                 this.succeed(candidate.id)
         renew_hash(ports, candidate.id, matched.hash, password, matched.match)
@@ -184,7 +184,7 @@ def _compare_again(ports: Ports, candidate: _Candidate, password: str) -> _Match
     return _Matched(stored, match)
 
 
-def _enter(
+def _open_session(
     ports: Ports,
     actor: Actor,
     entry: SignInEntry,

@@ -194,7 +194,7 @@ def prove_password(
         if not match:
             if number >= MAX_GUESSES:
                 end_guessed_session(ports, actor, f"{MAX_GUESSES} incorrect passwords in a row.")
-            raise Refused(Problem("INVALID_CREDENTIALS", _wrong(account), field))
+            raise Refused(Problem("INVALID_CREDENTIALS", _password_problem(account), field))
         if account.has_second_factor:
             # The guesses at its codes count on: who has the password could guess them freely.
             ports.throttle.undo_guess(account.id)
@@ -229,7 +229,7 @@ def _compare(ports: Ports, account: OwnAccount, password: str) -> Match:
         raise
 
 
-def _wrong(account: OwnAccount) -> Sentence:
+def _password_problem(account: OwnAccount) -> Sentence:
     if account.password_hash is None:
         return "This account has no password. Request a link to set one."
     return "Incorrect password."

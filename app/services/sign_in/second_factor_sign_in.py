@@ -47,9 +47,9 @@ from app.services.outbox.security_notices import notify
 from app.services.second_factors.challenges import (
     CHALLENGE_ENDED,
     PendingSession,
+    add_factor_method,
     ask,
     count_answer,
-    note_method,
     place_of,
     read_audience,
     use_up,
@@ -297,7 +297,7 @@ def _raise(ports: Ports, stored: SessionRecord, method: AuthenticationMethod) ->
     Where the provider gave no refresh token, the session gets none here either.
     """
     origin = SessionOrigin(stored.origin)
-    amr = note_method(stored, method)
+    amr = add_factor_method(stored, method)
     csrf_token = ports.randomness.token(CSRF_TOKEN_LENGTH)
     stored.refresh_digest = digest_of_csrf_token(csrf_token)
     return OpenedSession(
@@ -392,12 +392,12 @@ def finish(
                 this.fail(found.user_id)
                 raise
             entry.user_id, entry.second_factor = proved.user_id, proved.second_factor
-            entered = _enter(ports, actor, found, entry, proved)
+            entered = _open_session(ports, actor, found, entry, proved)
             this.succeed(proved.user_id)
         return entered
 
 
-def _enter(
+def _open_session(
     ports: Ports,
     actor: Actor,
     found: SecondFactorChallengeRecord,

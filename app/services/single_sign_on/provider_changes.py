@@ -98,7 +98,7 @@ def confirm_provider(ports: Ports, actor: Actor, slug: str, version: int) -> Pro
             raise Refused(Problem("NOT_FOUND", message, "provider", values={"slug": slug}))
         before = to_provider(stored)
         if changer_of(actor) is not None:
-            raise Refused(_beyond(actor))
+            raise Refused(_missing_permissions(actor))
         if not before.waits:
             raise Refused(_NOTHING_WAITS)
         if before.trust_version != version:
@@ -106,11 +106,11 @@ def confirm_provider(ports: Ports, actor: Actor, slug: str, version: int) -> Pro
         _honour_links(session, before)
         after = confirmed(before)
         store_settings(session, stored, after)
-        _note_confirmation(ports, actor, session, before)
+        _record_confirmation(ports, actor, session, before)
     return after
 
 
-def _beyond(actor: Actor) -> Problem:
+def _missing_permissions(actor: Actor) -> Problem:
     lacking = ", ".join(in_order(ALL_PERMISSIONS - actor.held_everywhere))
     if not lacking:
         return Problem("OUT_OF_SCOPE_PERMISSION", "Only staff can confirm this.", "provider")
@@ -156,7 +156,7 @@ def _move_identities(session: Session, before: Provider, after: Provider) -> Non
         )
 
 
-def _note_confirmation(ports: Ports, actor: Actor, session: Session, before: Provider) -> None:
+def _record_confirmation(ports: Ports, actor: Actor, session: Session, before: Provider) -> None:
     changes = read_waiting(before.waiting_changes)
     was = {change.setting: change.was for change in changes if hasattr(before, change.setting)}
     now = {name: getattr(before, name) for name in was}

@@ -149,7 +149,7 @@ _WAYS = {
 """By whether the provider's access tokens are accepted, and whether users sign in with it."""
 
 
-def _found(
+def _check_result(
     subject: str, state: CheckState, message: Sentence, remedy: Sentence = "", **values: object
 ) -> CheckResult:
     """Return a finding whose message and remedy have places for ``values``."""
@@ -163,25 +163,25 @@ def _findings(ports: Ports, provider: Provider) -> Iterator[CheckResult]:
     yield from _groups(ports, provider)
     yield from _refreshing(ports, provider)
     if provider.issuer:
-        yield _tried("issuer", partial(_issuer, ports, provider))
+        yield _run_check("issuer", partial(_issuer, ports, provider))
     if provider.json_web_key_set_url:
-        yield _tried("json_web_key_set_url", partial(_keys, ports, provider))
+        yield _run_check("json_web_key_set_url", partial(_keys, ports, provider))
     if provider.user_info_url:
-        yield _tried("user_info_url", partial(_user_info, ports, provider))
+        yield _run_check("user_info_url", partial(_user_info, ports, provider))
     if provider.oauth_token_url:
-        yield _tried("oauth_token_url", partial(_token, ports, provider))
+        yield _run_check("oauth_token_url", partial(_token, ports, provider))
     for name in ("oauth_authorization_url", "oauth_logout_url"):
         url = getattr(provider, name)
         if url:
-            yield _tried(name, partial(_page, ports, name, url))
+            yield _run_check(name, partial(_page, ports, name, url))
 
 
-def _tried(name: str, look: Callable[[], CheckResult]) -> CheckResult:
+def _run_check(name: str, look: Callable[[], CheckResult]) -> CheckResult:
     try:
         return look()
     except CallFailed as failed:
         remedy = "Check {name} and that this machine can reach it."
-        return _found(
+        return _check_result(
             name, CheckState.FAILED, "{failed}", remedy, name=name, failed=Phrase(failed)
         )
 
@@ -189,14 +189,16 @@ def _tried(name: str, look: Callable[[], CheckResult]) -> CheckResult:
 def _modes(provider: Provider) -> CheckResult:
     if not (provider.takes_tokens or provider.signs_in):
         message = "The provider isn't set up: it has no usable endpoints."
-        return _found("active", CheckState.FAILED, message, "flask oidc discover ISSUER")
+        return _check_result("active", CheckState.FAILED, message, "flask oidc discover ISSUER")
     if not provider.active:
         message = "The provider is disabled, so no one can sign in with it."
-        return _found("active", CheckState.WARNING, message, "flask oidc set active true")
+        return _check_result("active", CheckState.WARNING, message, "flask oidc set active true")
     if provider.takes_tokens and provider.use_oauth_scope_permissions and not provider.audience:
         message = "Without an audience, scopes of clients' access tokens grant no permissions."
-        return _found("audience", CheckState.WARNING, message, "flask oidc set audience …")
-    return _found("active", CheckState.FINE, _WAYS[provider.takes_tokens, provider.signs_in])
+        return _check_result("audience", CheckState.WARNING, message, "flask oidc set audience …")
+    return _check_result(
+        "active", CheckState.FINE, _WAYS[provider.takes_tokens, provider.signs_in]
+    )
 
 
 def _refreshing(ports: Ports, provider: Provider) -> Iterator[CheckResult]:
@@ -206,7 +208,9 @@ def _refreshing(ports: Ports, provider: Provider) -> Iterator[CheckResult]:
     name = "enable_refresh_token"
     if not provider.enable_refresh_token:
         message = "Refresh tokens are off: people sign in again when their access token expires."
-        yield _found(name, CheckState.WARNING, message, "flask oidc set enable_refresh_token true")
+        yield _check_result(
+            name, CheckState.WARNING, message, "flask oidc set enable_refresh_token true"
+        )
         return
     with ports.database.reading() as session:
         count = session.execute(select(sessions_without_refresh_token(ports, provider))).scalar()
@@ -216,7 +220,7 @@ def _refreshing(ports: Ports, provider: Provider) -> Iterator[CheckResult]:
             "in again when their access token expires."
         )
         remedy = "Allow this client refresh tokens (offline access) at the provider."
-        yield _found(name, CheckState.WARNING, message, remedy, count=count)
+        yield _check_result(name, CheckState.WARNING, message, remedy, count=count)
 
 
 def _trust(provider: Provider) -> Iterator[CheckResult]:
@@ -228,10 +232,12 @@ def _trust(provider: Provider) -> Iterator[CheckResult]:
             "and the provider makes no one staff."
         )
         names = ", ".join(waiting)
-        yield _found("active", CheckState.WARNING, message, "flask oidc confirm", names=names)
+        yield _check_result(
+            "active", CheckState.WARNING, message, "flask oidc confirm", names=names
+        )
     if serves_any_client(provider):
         remedy = "flask oidc set accepted_clients …"
-        yield _found("accepted_clients", CheckState.WARNING, ANY_CLIENT, remedy)
+        yield _check_result("accepted_clients", CheckState.WARNING, ANY_CLIENT, remedy)
 
 
 def _groups(ports: Ports, provider: Provider) -> Iterator[CheckResult]:
@@ -242,7 +248,7 @@ def _groups(ports: Ports, provider: Provider) -> Iterator[CheckResult]:
     if not provider.maps_groups:
         message = "Not used: the provider grants the permissions."
         remedy = "flask oidc set use_oauth_scope_permissions false"
-        yield _found("group_mapping", CheckState.WARNING, message, remedy)
+        yield _check_result("group_mapping", CheckState.WARNING, message, remedy)
     named = {row.group for row in rows}
     with ports.database.reading() as session:
         known = session.scalars(select(GroupRecord.name).where(GroupRecord.name.in_(named)))
@@ -251,7 +257,7 @@ def _groups(ports: Ports, provider: Provider) -> Iterator[CheckResult]:
         message = "No such groups: {names}. Nobody joins them."
         remedy = "Create them, or choose other groups."
         names = ", ".join(missing)
-        yield _found("group_mapping", CheckState.WARNING, message, remedy, names=names)
+        yield _check_result("group_mapping", CheckState.WARNING, message, remedy, names=names)
 
 
 def _issuer(ports: Ports, provider: Provider) -> CheckResult:
@@ -259,23 +265,25 @@ def _issuer(ports: Ports, provider: Provider) -> CheckResult:
     settings, problems = read_description(metadata, provider.issuer)
     remedy = f"flask oidc discover {provider.issuer}"
     if problems:
-        return _found(
+        return _check_result(
             "issuer", CheckState.FAILED, problems[0].template, remedy, **problems[0].values
         )
     differing = [name for name, value in settings.items() if getattr(provider, name) != value]
     if differing:
         message = "The provider's discovery document differs from the settings: {differing}."
-        return _found(
+        return _check_result(
             "issuer", CheckState.WARNING, message, remedy, differing=", ".join(differing)
         )
-    return _found("issuer", CheckState.FINE, "The discovery document matches the settings.")
+    return _check_result("issuer", CheckState.FINE, "The discovery document matches the settings.")
 
 
 def _keys(ports: Ports, provider: Provider) -> CheckResult:
     keys = ports.identity_provider.fetch_keys(provider.json_web_key_set_url)
     names = Phrases(key.kid or translatable("without an ID") for key in keys)
     message = "1 usable key: {names}." if len(keys) == 1 else "{number} usable keys: {names}."
-    return _found("json_web_key_set_url", CheckState.FINE, message, number=len(keys), names=names)
+    return _check_result(
+        "json_web_key_set_url", CheckState.FINE, message, number=len(keys), names=names
+    )
 
 
 def _user_info(ports: Ports, provider: Provider) -> CheckResult:
@@ -283,9 +291,9 @@ def _user_info(ports: Ports, provider: Provider) -> CheckResult:
         ports.identity_provider.fetch_person(provider.user_info_url, _NOBODYS)
     except ProviderTokenRejected:
         message = "Responding; rejects an invalid token."
-        return _found("user_info_url", CheckState.FINE, message)
+        return _check_result("user_info_url", CheckState.FINE, message)
     message = "Returned a user for an invalid token."
-    return _found("user_info_url", CheckState.FAILED, message, "Do not use this provider.")
+    return _check_result("user_info_url", CheckState.FAILED, message, "Do not use this provider.")
 
 
 def _token(ports: Ports, provider: Provider) -> CheckResult:
@@ -300,7 +308,7 @@ def _token(ports: Ports, provider: Provider) -> CheckResult:
     except GrantRefused as refused:
         if refused.error in ("invalid_client", "unauthorized_client"):
             remedy = "Set client_id and client_secret to the values registered at the provider."
-            return _found(
+            return _check_result(
                 "oauth_token_url",
                 CheckState.FAILED,
                 "The identity provider refused: {error}.",
@@ -308,9 +316,11 @@ def _token(ports: Ports, provider: Provider) -> CheckResult:
                 error=refused.error,
             )
         message = "Accepts the client and rejects an invalid code ({error})."
-        return _found("oauth_token_url", CheckState.FINE, message, error=refused.error)
+        return _check_result("oauth_token_url", CheckState.FINE, message, error=refused.error)
     message = "Issued tokens for an invalid code."
-    return _found("oauth_token_url", CheckState.FAILED, message, "Do not use this provider.")
+    return _check_result(
+        "oauth_token_url", CheckState.FAILED, message, "Do not use this provider."
+    )
 
 
 def _page(ports: Ports, name: str, url: str) -> CheckResult:
@@ -318,10 +328,14 @@ def _page(ports: Ports, name: str, url: str) -> CheckResult:
     status = ports.identity_provider.fetch_status(url)
     if status >= _BROKEN:
         message = "Responded with HTTP {status}."
-        return _found(name, CheckState.WARNING, message, "Check {name}.", status=status, name=name)
+        return _check_result(
+            name, CheckState.WARNING, message, "Check {name}.", status=status, name=name
+        )
     refuses = "Responding; rejects an empty request with HTTP {status}."
     answers = "Responding with HTTP {status}."
-    return _found(name, CheckState.FINE, refuses if status >= _REFUSED else answers, status=status)
+    return _check_result(
+        name, CheckState.FINE, refuses if status >= _REFUSED else answers, status=status
+    )
 
 
 _SCHEME = "bearer "

@@ -241,7 +241,7 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
         guarded = prevent_lockout(ports, actor, session, before, after)
         with guarded if changes.asks_first else nullcontext():
             store_settings(session, stored, after)
-        _note(ports, actor, session, before, after)
+        _record_change(ports, actor, session, before, after)
         if changes.removes_members:
             _remove_members(ports, actor, session, before, after)
     return after
@@ -345,7 +345,9 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
     return values
 
 
-def _note(ports: Ports, actor: Actor, session: Session, before: Provider, after: Provider) -> None:
+def _record_change(
+    ports: Ports, actor: Actor, session: Session, before: Provider, after: Provider
+) -> None:
     was, now = provider_facts(before), provider_facts(after)
     changed = [name for name in now if was[name] != now[name]]
     if before.client_secret != after.client_secret and "client_secret" not in changed:

@@ -405,7 +405,7 @@ def sign_in_with_provider(
         started = take_sign_in(ports, provider, state)
         entry.reason = SignInReason.SSO_REFUSED
         if error is not None:
-            raise _refused_there(entry, error, provider)
+            raise _provider_refusal(entry, error, provider)
         require_codes_allowed(ports, provider)
         proven = verify_code(ports, provider, started, code or "")
         entry.reason = SignInReason.SSO_NOT_LINKED
@@ -417,7 +417,7 @@ def sign_in_with_provider(
             return _sign_in(ports, actor, proven, terms, entry)
 
 
-def _refused_there(entry: SignInEntry, error: ProviderError, provider: Provider) -> Refused:
+def _provider_refusal(entry: SignInEntry, error: ProviderError, provider: Provider) -> Refused:
     if error.is_temporary:
         entry.reason = SignInReason.UNAVAILABLE
     return Refused(error.problem(provider.name))

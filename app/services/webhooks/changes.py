@@ -179,9 +179,9 @@ def _keeps_links(
 ) -> str:
     if input_ in (WebhookInput(is_active=False), WebhookInput(is_paused=True)):
         return ""
-    found, argument = _found(actor, webhook_id, identifier)
+    found, argument = _select_webhook(actor, webhook_id, identifier)
     with ports.database.reading() as session:
-        before = _only(ports, session, session.scalars(found).all(), argument)
+        before = _single_webhook(ports, session, session.scalars(found).all(), argument)
     if not carries_links((*before.events, *_events(ports, before, input_))):
         return ""
     if input_ == WebhookInput(is_paused=False):
@@ -215,17 +215,17 @@ def update_webhook(
     Switching it on forgets what it was switched off for. While it is paused, its deliveries wait;
     they are sent in order once it is resumed.
     """
-    found, argument = _found(actor, webhook_id, identifier)
+    found, argument = _select_webhook(actor, webhook_id, identifier)
     with ports.database.reading() as session:
         # The query is read against the schema before anything is locked.
-        webhook = _only(ports, session, session.scalars(found).all(), argument)
+        webhook = _single_webhook(ports, session, session.scalars(found).all(), argument)
         require_webhook_within_reach(session, actor, webhook.id)
     _applied(ports, webhook, input_)
     try:
         with ports.database.transaction() as session:
             app_within_reach(session, actor, webhook.app_id, argument)
             stored = session.scalars(found.with_for_update()).all()
-            before = _only(ports, session, stored, argument)
+            before = _single_webhook(ports, session, stored, argument)
             require_within_limit(actor, before, argument)
             require_unchanged(input_.seen, editable_facts(before))
             after = _applied(ports, before, input_, events=_events(ports, before, input_))
@@ -251,15 +251,15 @@ def delete_webhook(
     Refuses NOT_FOUND and GRAPHQL_ERROR, a limited app token and people who lack a permission of
     the app as ``update_webhook`` does. However many deliveries there are, others write meanwhile.
     """
-    found, argument = _found(actor, webhook_id, identifier)
+    found, argument = _select_webhook(actor, webhook_id, identifier)
     with ports.database.reading() as session:
-        known = _only(ports, session, session.scalars(found).all(), argument)
+        known = _single_webhook(ports, session, session.scalars(found).all(), argument)
         require_webhook_within_reach(session, actor, known.id)
     require_within_limit(actor, known, argument)
     remove_deliveries(ports, DeliveryRecord.webhook_id == known.id)
     with ports.database.transaction() as session:
         stored = session.scalars(found.with_for_update()).all()
-        webhook = _only(ports, session, stored, argument)
+        webhook = _single_webhook(ports, session, stored, argument)
         require_within_limit(actor, webhook, argument)
         require_webhook_within_reach(session, actor, webhook.id)
         session.delete(stored[0])
@@ -279,7 +279,7 @@ def _owner(actor: Actor, app_id: int | None) -> int:
     return app_id
 
 
-def _found(
+def _select_webhook(
     actor: Actor, webhook_id: str | None, identifier: str
 ) -> tuple[Select[WebhookRecord], str]:
     """Select the webhook that is meant, among those that the caller can manage; by which argument.
@@ -302,7 +302,7 @@ def _found(
     return query.where(WebhookRecord.app_id == actor.app_id) if actor.is_app else query, argument
 
 
-def _only(
+def _single_webhook(
     ports: Ports, session: Session, stored: Sequence[WebhookRecord], argument: str
 ) -> Webhook:
     if not stored:

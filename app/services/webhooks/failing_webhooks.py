@@ -203,9 +203,9 @@ def review_incident(
         return
     is_open, works = webhook.incident_since is not None, webhook.failures_in_row == 0
     if not (works if is_open else has_failed):
-        if has_failed and not _is_told(webhook):
+        if has_failed and not _is_notified(webhook):
             session.flush()
-            _tell_of_open(ports, session, webhook)
+            _notify_of_open(ports, session, webhook)
         return
     session.flush()
     rule = _rule(session)
@@ -270,27 +270,27 @@ def _begin_incident(
     ports: Ports, session: Session, webhook: WebhookRecord, *, is_told: bool
 ) -> None:
     now = ports.clock.now()
-    is_told = is_told and not _told_lately(session, webhook, now)
+    is_told = is_told and not _notified_recently(session, webhook, now)
     values: dict[str, object] = {"incident_since": now}
     if is_told:
         values["alerted_at"] = now
     if _claim(session, webhook.id, WebhookRecord.incident_since.is_(None), values) and is_told:
-        _tell(ports, session, webhook, MailKind.WEBHOOK_FAILING, webhook.failing_since or now)
+        _notify(ports, session, webhook, MailKind.WEBHOOK_FAILING, webhook.failing_since or now)
 
 
-def _tell_of_open(ports: Ports, session: Session, webhook: WebhookRecord) -> None:
+def _notify_of_open(ports: Ports, session: Session, webhook: WebhookRecord) -> None:
     """Tell people of an incident of which they weren't told when it began."""
     now = ports.clock.now()
-    if _told_lately(session, webhook, now) or not _rule(session).is_on:
+    if _notified_recently(session, webhook, now) or not _rule(session).is_on:
         return
     alerted, since = WebhookRecord.alerted_at, WebhookRecord.incident_since
     untold = since.is_not(None) & (alerted.is_(None) | (alerted < since))
     if _claim(session, webhook.id, untold, {"alerted_at": now}):
         began = webhook.failing_since or webhook.incident_since
-        _tell(ports, session, webhook, MailKind.WEBHOOK_FAILING, began)
+        _notify(ports, session, webhook, MailKind.WEBHOOK_FAILING, began)
 
 
-def _is_told(webhook: WebhookRecord) -> bool:
+def _is_notified(webhook: WebhookRecord) -> bool:
     """Whether people were told of the incident of ``webhook``."""
     since, alerted = webhook.incident_since, webhook.alerted_at
     return since is not None and alerted is not None and alerted >= since
@@ -299,15 +299,15 @@ def _is_told(webhook: WebhookRecord) -> bool:
 def _end_incident(
     ports: Ports, session: Session, webhook: WebhookRecord, *, is_told: bool
 ) -> None:
-    since, was_told = webhook.incident_since, _is_told(webhook)
+    since, was_told = webhook.incident_since, _is_notified(webhook)
     # Another process may have failed meanwhile: then it hasn't ended.
     ends = WebhookRecord.incident_since.is_not(None) & (WebhookRecord.failures_in_row == 0)
     ended = _claim(session, webhook.id, ends, {"incident_since": None})
     if ended and is_told and was_told:
-        _tell(ports, session, webhook, MailKind.WEBHOOK_RECOVERED, since)
+        _notify(ports, session, webhook, MailKind.WEBHOOK_RECOVERED, since)
 
 
-def _told_lately(session: Session, webhook: WebhookRecord, now: datetime) -> bool:
+def _notified_recently(session: Session, webhook: WebhookRecord, now: datetime) -> bool:
     """Whether people were told of this webhook just now, or of too many of its app."""
     since = now - ALERT_PAUSE
     if webhook.alerted_at is not None and webhook.alerted_at > since:
@@ -331,7 +331,7 @@ def _claim(
     return session.scalar(claim) is not None
 
 
-def _tell(
+def _notify(
     ports: Ports,
     session: Session,
     webhook: WebhookRecord,

@@ -48,7 +48,7 @@ def webhooks_of_apps(
     query = _ALL.where(WebhookRecord.app_id.in_(app_ids)).order_by(WebhookRecord.id)
     with ports.database.reading() as session:
         rows = session.execute(query).all()
-    webhooks = [_seen(ports, actor, row) for row in rows]
+    webhooks = [_visible_webhook(ports, actor, row) for row in rows]
     return {
         app_id: tuple(webhook for webhook in webhooks if webhook.app_id == app_id)
         for app_id in app_ids
@@ -73,10 +73,10 @@ def show_webhook(ports: Ports, actor: Actor, webhook_id: int) -> Webhook | None:
     values = {"webhook_id": webhook_id, "viewing_app": viewer.app_id}
     with ports.database.reading() as session:
         row = session.execute(_OWN if viewer.is_app else _ANY, values).one_or_none()
-    return None if row is None else _seen(ports, actor, row)
+    return None if row is None else _visible_webhook(ports, actor, row)
 
 
-def _seen(ports: Ports, actor: Actor, row: NamedRow) -> Webhook:
+def _visible_webhook(ports: Ports, actor: Actor, row: NamedRow) -> Webhook:
     webhook = to_webhook(ports, row.WebhookRecord, row.events)
     return seen_webhook(actor, webhook, read_permissions(row.app_permissions))
 

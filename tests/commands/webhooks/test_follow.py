@@ -59,7 +59,7 @@ def follow(instance: InstanceWithDeliveries, *keys: str) -> DeliveryFollower:
 
 
 def new_ids(follower: DeliveryFollower) -> list[str]:
-    return [one.delivery.id for one in follower.news()]
+    return [one.delivery.id for one in follower.new_deliveries()]
 
 
 def test_each_delivery_is_reported_once_oldest_first() -> None:
@@ -109,7 +109,7 @@ def test_delivery_without_key_is_reported_once_it_has_one() -> None:
 def test_following_does_not_end() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(1)]})
     found = []
-    for one in islice(follow(instance, "a").forever(), 3):
+    for one in islice(follow(instance, "a").stream(), 3):
         found.append(one.delivery.id)
         instance.sent["a"].insert(0, delivery(len(found) + 1))
     assert found == ["delivery 1", "delivery 2", "delivery 3"]
@@ -120,7 +120,7 @@ def test_instance_that_is_lost_for_a_while_is_waited_for() -> None:
     follower = follow(instance, "a")
     lines: list[str] = []
     follower.say = lines.append
-    news = follower.forever()
+    news = follower.stream()
     assert next(news).delivery.id == "delivery 1"
     instance.sent["a"].insert(0, delivery(2))
     assert next(news).delivery.id == "delivery 2"
@@ -129,7 +129,7 @@ def test_instance_that_is_lost_for_a_while_is_waited_for() -> None:
 
 def test_instance_that_was_never_there_is_not() -> None:
     with pytest.raises(Unreachable):
-        next(follow(InstanceWithDeliveries(lost=(1,)), "a").forever())
+        next(follow(InstanceWithDeliveries(lost=(1,)), "a").stream())
 
 
 def test_instance_that_is_not_well_for_a_while_is_waited_for() -> None:
@@ -138,7 +138,7 @@ def test_instance_that_is_not_well_for_a_while_is_waited_for() -> None:
         {"hook": [delivery(1)]}, lost=(2, 3), fault=Fault("The shop failed.")
     )
     follower = replace(follow(instance, "hook"), say=lines.append)
-    coming = follower.forever()
+    coming = follower.stream()
     assert next(coming).delivery.id == "delivery 1"
     instance.sent["hook"].insert(0, delivery(2))
     assert next(coming).delivery.id == "delivery 2"
@@ -156,4 +156,4 @@ def test_webhook_that_is_removed_ends_the_news_of_it_alone() -> None:
     assert lines == ["hook was deleted."]
     instance.removed.add("other")
     with pytest.raises(Refused):
-        follower.news()
+        follower.new_deliveries()

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.urls.web_urls import (
-    below,
     host_and_port_of,
     is_path,
     is_same_origin,
     is_web_url,
     origin_of,
+    url_below,
 )
 
 APP = "https://app.example/shop/start"
@@ -53,13 +53,13 @@ def test_texts_that_browsers_read_differently_are_refused(text: str) -> None:
     ],
 )
 def test_path_is_relative_to_the_folder_of_the_url(path: str, address: str) -> None:
-    assert below(APP, path) == address
+    assert url_below(APP, path) == address
 
 
 @given(st.text(max_size=40))
 def test_path_never_leads_to_another_origin(text: str) -> None:
     if is_path(f"/{text}"):
-        assert is_same_origin(below(APP, f"/{text}"), APP)
+        assert is_same_origin(url_below(APP, f"/{text}"), APP)
 
 
 def test_origin_is_scheme_host_and_port() -> None:

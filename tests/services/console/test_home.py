@@ -94,21 +94,21 @@ def test_deliveries_are_counted_by_hour_of_creation(
     assert len(day.hours) == 24
     assert day.hours[0].began == now - timedelta(hours=24)
     counts = {
-        number: (hour.arrived, hour.not_arrived, hour.waiting)
+        number: (hour.delivered, hour.not_delivered, hour.waiting)
         for number, hour in enumerate(day.hours)
-        if hour.made
+        if hour.total
     }
     assert counts == {0: (6, 0, 0), 22: (1, 1, 0), 23: (0, 1, 1)}
-    assert (day.made, day.arrived, day.not_arrived) == (10, 7, 2)
+    assert (day.total, day.delivered, day.not_delivered) == (10, 7, 2)
     assert day.first_try_share == pytest.approx(6 / 9)
-    assert (day.day_before.made, day.growth) == (5, 1.0)
+    assert (day.day_before.total, day.growth) == (5, 1.0)
     assert day.first_try_share_before == pytest.approx(4 / 5)
 
 
 def test_day_without_deliveries_has_no_percentages(ports: Ports) -> None:
     day = show_overview(ports, OPERATOR).deliveries
     assert day is not None
-    assert (day.made, day.first_try_share, day.growth, day.times) == (0, None, None, None)
+    assert (day.total, day.first_try_share, day.growth, day.times) == (0, None, None, None)
 
 
 def test_response_times_are_shown_with_the_slowest_endpoint(
