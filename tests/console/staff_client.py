@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from flask.testing import FlaskClient
+from flask_wtf.csrf import generate_csrf
 from werkzeug.test import TestResponse
 
 from app.console.frame.session import open_console_session
@@ -24,6 +25,9 @@ _LOADED = re.compile(r'name="loaded"[^>]* value="([^"]*)"')
 _SHOWN = re.compile(r'name="proof" value="([^"]*)"')
 _PEER = {"REMOTE_ADDR": "127.0.0.1"}
 _DARK = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
+
+KEYBOARD = "/console/keyboard"
+"""A page without a form of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +79,31 @@ def loaded_of(shown: str, path: str, data: dict[str, Any]) -> dict[str, str]:
     return {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ConsoleClient:
     """A browser at the console of one installation."""
 
     client: FlaskClient
     ports: Ports
+    _token: str = ""
 
     def open(self, path: str) -> Page:
         """Fetch a page, without following where it leads."""
         return Page(self.client.get(path))
 
     def send(self, path: str, data: dict[str, Any] | None = None, *, seen_at: str = "") -> Page:
-        """Send a form with the token that the page ``seen_at`` gave (``path`` itself if empty)."""
-        filled = self._filled_at(seen_at or path, path, data or {})
-        answer = Page(self.client.post(path, data=filled))
+        """Send a form with the token that the page ``seen_at`` gave (``path`` itself if empty).
+
+        Somebody who is signed in has a token, so the page isn't opened for it. A proof counts once
+        with each page that asked for it.
+        """
+        filled, answer = data or {}, None
+        if self._token and not any(name.startswith("proof_") for name in filled):
+            filled = {"csrf_token": self._token, **filled}
+            answer = Page(self.client.post(path, data=filled))
+        if answer is None or answer.status == HTTPStatus.BAD_REQUEST:
+            filled = self._filled_at(seen_at or path, path, data or {})
+            answer = Page(self.client.post(path, data=filled))
         if answer.status == HTTPStatus.CONFLICT and "loaded" not in filled:
             # The page wasn't opened: take what is stored as seen.
             filled |= loaded_of(answer.html, path, {})
@@ -100,6 +114,19 @@ class ConsoleClient:
         """Send a form again as a double click does: with the same token, not with a new page's."""
         filled = self._filled_at(seen_at, path, data)
         return [Page(self.client.post(path, data=filled)) for _ in range(2)]
+
+    def token(self, *, anew: bool = False) -> str:
+        """Return the token that makes a form this browser's own, empty without one.
+
+        It stays the same until somebody signs in or out, so it is looked for once.
+        """
+        if anew or not self._token:
+            shown = self.open(KEYBOARD)
+            if shown.status == HTTPStatus.SEE_OTHER:
+                shown = self.open("/console/sign-in")
+            found = _CSRF.search(shown.html)
+            self._token = "" if found is None else html.unescape(found[1])
+        return self._token
 
     def _filled_at(self, seen_at: str, path: str, data: dict[str, Any]) -> dict[str, Any]:
         shown = self.open(seen_at).html
@@ -123,6 +150,7 @@ class ConsoleClient:
             open_console_session(
                 sign_in_to_console(self.ports, anonymous_actor(), email=email, password=password)
             )
+            self._token = generate_csrf()
             response = app.process_response(app.response_class())
         for cookie in response.headers.getlist("Set-Cookie"):
             name, _, value = cookie.partition(";")[0].partition("=")

@@ -145,16 +145,17 @@ def test_providers_go_by_their_names(staff_console: StaffConsole, shop: Ports) -
     assert order(console.open(f"{PROVIDERS}?sort=name"), first, second) == [second, first]
 
 
-@pytest.mark.parametrize("path", [WEBHOOKS, DELIVERIES, GROUPS, PROVIDERS, AUDIT])
-def test_order_alone_narrows_nothing(staff_console: StaffConsole, path: str) -> None:
-    page = staff_console(*MAY).open(f"{path}?sort=name")
-    assert "Nothing fits" not in page.text
-    assert "remove filter" not in page.text
+def test_order_alone_narrows_nothing(staff_console: StaffConsole) -> None:
+    console = staff_console(*MAY)
+    for path in (WEBHOOKS, DELIVERIES, GROUPS, PROVIDERS, AUDIT):
+        page = console.open(f"{path}?sort=name")
+        assert "Nothing fits" not in page.text, path
+        assert "remove filter" not in page.text, path
 
 
-@pytest.mark.parametrize(
-    ("path", "query", "label"),
-    [
+def test_invalid_filter_is_reported_and_not_shown_as_applied(staff_console: StaffConsole) -> None:
+    console = staff_console(*MAY, Permission.MANAGE_USERS)
+    for path, query, label in (
         ("/console/apps/", "status", "Status"),
         ("/console/apps/", "kind", "Type"),
         (AUDIT, "who", "Actor"),
@@ -178,16 +179,12 @@ def test_order_alone_narrows_nothing(staff_console: StaffConsole, path: str) -> 
         ("/console/throttle/", "why", "Reason"),
         (WEBHOOKS, "event", "Event"),
         (DELIVERIES, "code", "Response code"),
-    ],
-)
-def test_invalid_filter_is_reported_and_not_shown_as_applied(
-    staff_console: StaffConsole, path: str, query: str, label: str
-) -> None:
-    page = staff_console(*MAY, Permission.MANAGE_USERS).open(f"{path}?{query}=<abc>&sort=x")
-    assert page.status == 200
-    assert f"{label}: “<abc>” isn't valid." in html.unescape(page.html)
-    assert "<abc>" not in page.html
-    assert "remove filter" not in page.text
+    ):
+        page = console.open(f"{path}?{query}=<abc>&sort=x")
+        assert page.status == 200, (path, query)
+        assert f"{label}: “<abc>” isn't valid." in html.unescape(page.html)
+        assert "<abc>" not in page.html, (path, query)
+        assert "remove filter" not in page.text, (path, query)
 
 
 def test_another_filter_keeps_no_selection_and_no_page(

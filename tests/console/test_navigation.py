@@ -9,7 +9,7 @@ from flask import Flask, url_for
 from app.console.frame.navigation import all_places, other_places
 from app.domain.authorization.permissions import Permission
 from tests.console.conftest import StaffConsole
-from tests.console.staff_client import ConsoleClient
+from tests.console.test_route_permissions import EACH
 
 EVERYONE = {"/console/", "/console/apps/", "/console/dry-run/", "/console/inspector/"}
 
@@ -20,9 +20,8 @@ def links(page: str) -> set[str]:
     return {html.unescape(one) for one in found if one.startswith("/console/")}
 
 
-def navigation(console: ConsoleClient) -> set[str]:
-    page = console.open("/console/").html
-    return links(page[page.index('<nav class="lk-nav"') :].partition("</nav>")[0])
+def part(page: str, start: str, end: str) -> str:
+    return page[page.index(start) :].partition(end)[0]
 
 
 def paths(app: Flask) -> tuple[set[str], set[str]]:
@@ -35,26 +34,27 @@ def paths(app: Flask) -> tuple[set[str], set[str]]:
     return listed, others
 
 
+KINDS: tuple[tuple[Permission, ...], ...] = (
+    (),
+    *((permission,) for permission in EACH),
+    tuple(permission for permission in Permission if permission not in EACH),
+)
+"""What people hold: nothing, what opens pages one by one, and everything else at once."""
+
+
 @pytest.mark.first
-@pytest.mark.parametrize("permission", [None, *Permission])
-def test_navigation_lists_exactly_the_pages_that_open(
-    app: Flask, staff_console: StaffConsole, permission: Permission | None
+def test_navigation_and_home_link_to_exactly_the_pages_that_open(
+    app: Flask, staff_console: StaffConsole
 ) -> None:
-    console = staff_console(*([permission] if permission else []))
     listed, _ = paths(app)
-    opening = {path for path in listed if console.open(path).status == 200}
-    assert navigation(console) == opening
-    assert opening >= EVERYONE
-
-
-@pytest.mark.parametrize("permission", [None, *Permission])
-def test_home_links_only_to_pages_that_open(
-    staff_console: StaffConsole, permission: Permission | None
-) -> None:
-    console = staff_console(*([permission] if permission else []))
-    page = console.open("/console/").html
-    main = links(page[page.index("<main") :].partition("</main>")[0])
-    assert [path for path in main if console.open(path).status != 200] == []
+    for number, held in enumerate(KINDS):
+        console = staff_console(*held, email=f"{number}@example.com")
+        page = console.open("/console/").html
+        opening = {path for path in listed if console.open(path).status == 200}
+        assert links(part(page, '<nav class="lk-nav"', "</nav>")) == opening, held
+        assert opening >= EVERYONE, held
+        main = links(part(page, "<main", "</main>")) - opening
+        assert [path for path in main if console.open(path).status != 200] == [], held
 
 
 def test_actions_are_for_those_who_can_take_them(staff_console: StaffConsole) -> None:

@@ -38,18 +38,21 @@ def test_every_list_and_page_of_a_thing_takes_few_statements_and_has_one_cancel(
     }
     assert {"/console/", "/console/customers/", "/console/audit/", "/console/sign-ins/"} <= pages
     assert len(pages) > 25
-    linked = {unescape(found) for page in pages for found in _TAB.findall(console.open(page).html)}
+    shown = {page: console.open(page).html for page in pages}
+    linked = {unescape(found) for page in shown.values() for found in _TAB.findall(page)}
     views = {address for address in linked if address.partition("?")[0] in pages}
     tabs = {address for address in views if "?view=" in address}
     assert "/console/apps/1?view=activity" in tabs
     assert len(views - tabs) > 5  # pages with a question
-    cancels = {address: console.open(address).html.count(_CANCEL) for address in {*pages, *views}}
+    shown |= {address: console.open(address).html for address in views - pages}
+    cancels = {address: page.count(_CANCEL) for address, page in shown.items()}
     assert {address: count for address, count in cancels.items() if count > 1} == {}
     assert max(cancels.values()) == 1
     found = {}
     presets = [f"{ADDING}?preset={name}" for name in PRESETS]
     for address in [*pages, *tabs, OWN, *presets, *(f"{address}?q=ann" for address in pages)]:
-        console.open(address)  # what a process reads once is read before
+        if address.partition("?")[0] not in pages:
+            console.open(address)  # what a process reads once is read before
         with recorded_statements() as statements:
             console.open(address)
         found[address] = len(selects(statements))

@@ -160,9 +160,10 @@ def test_customer_is_invited_changed_and_deleted(ports: Ports, api: ApiClient) -
     assert error_codes(api.run(CUSTOMER_UPDATE, crm, id=ann, input={})) == [("id", "NOT_FOUND")]
 
 
-@pytest.mark.parametrize(
-    ("query", "variables", "problems"),
-    [
+def test_invalid_input_is_a_payload_error(ports: Ports, api: ApiClient, manager: str) -> None:
+    make_user(ports, "ann@example.com")
+    make_group(ports, "Support", ORDERS)
+    cases: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
         (STAFF_CREATE, {"input": {}}, [("email", "REQUIRED")]),
         (STAFF_CREATE, {"input": {"email": "boss@example.com"}}, [("email", "UNIQUE")]),
         (
@@ -214,19 +215,9 @@ def test_customer_is_invited_changed_and_deleted(ports: Ports, api: ApiClient) -
             [("permissions", "DUPLICATED_INPUT_ITEM")],
         ),
         (GROUP_DELETE, {"id": "garbage"}, [("id", "NOT_FOUND")]),
-    ],
-)
-def test_invalid_input_is_a_payload_error(
-    ports: Ports,
-    api: ApiClient,
-    manager: str,
-    query: str,
-    variables: dict[str, Any],
-    problems: list[tuple[str, str]],
-) -> None:
-    make_user(ports, "ann@example.com")
-    make_group(ports, "Support", ORDERS)
-    assert error_codes(api.run(query, manager, **variables)) == problems
+    ]
+    for query, variables, problems in cases:
+        assert error_codes(api.run(query, manager, **variables)) == problems, variables
 
 
 def test_group_is_made_changed_and_deleted(ports: Ports, api: ApiClient, manager: str) -> None:

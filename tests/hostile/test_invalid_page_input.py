@@ -97,6 +97,10 @@ _ANSWERS = {"proof_password", "proof_code", "proof_challenge", "proof_credential
 """Fields of that page, which any form can have: a wrong answer is refused before its view."""
 
 
+_names_read: dict[tuple[str, str], list[str]] = {}
+"""What a route by its method and rule looks for, as far as it is known."""
+
+
 class Noting(ImmutableMultiDict[str, str]):
     """A query string or form that notes which names a page looks for."""
 
@@ -192,7 +196,15 @@ class Walker:
             self.faults.append(f"GET {path[:80]} {query[:160]!r}: {status}")
 
     def names(self, method: str, rule: Rule, path: str) -> list[str]:
-        """What a page looks for in its query string or form, tried with plausible values."""
+        """What a page looks for in its query string or form, tried with plausible values.
+
+        The first test that asks finds out for all of them.
+        """
+        if (method, rule.rule) not in _names_read:
+            _names_read[method, rule.rule] = self._find_names(method, rule, path)
+        return _names_read[method, rule.rule]
+
+    def _find_names(self, method: str, rule: Rule, path: str) -> list[str]:
         skipped = {"csrf_token"} if rule.endpoint == _PROVE else {"csrf_token", *_ANSWERS}
         Noting.names_read = set()
         before: set[str] | None = None
