@@ -5,7 +5,6 @@ The wording is ours; the names are those that Saleor's dashboard selects on thes
 
 import pytest
 
-from app.composition.settings import Settings
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
