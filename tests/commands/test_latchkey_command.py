@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from app import settings as settings_module
 from app.commands.terminal.output import as_called
+from app.composition import settings as settings_module
 from app.composition.settings import (
     SettingsError,
     choose_installation,

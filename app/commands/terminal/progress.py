@@ -77,7 +77,7 @@ class _Bar:
 
     def __init__(self, bar: Progress, what: str) -> None:
         self._bar = bar
-        self._task = bar.add_task(what, visible=False, speed_and_time_left="")
+        self._task = bar.add_task(what, visible=False, pace="")
         self._start = time.monotonic()
 
     def show(self, done: int, total: int) -> None:
@@ -87,7 +87,7 @@ class _Bar:
             completed=done,
             total=total,
             visible=True,
-            speed_and_time_left=speed_and_time_left(done, total, seconds),
+            pace=speed_and_time_left(done, total, seconds),
         )
         if done >= total:
             self._bar.stop()

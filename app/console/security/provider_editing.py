@@ -430,16 +430,15 @@ def _free_slug(key: str) -> str:
 def discover(slug: str) -> BaseResponse:
     """Set the URLs from the provider's discovery document."""
     plugin = find_plugin(slug)
-    stored = {"issuer": values_of(plugin)["issuer"]}
-    form = DiscoverForm.from_request(stored, _edited_thing(plugin))
+    stored = _stored(plugin)
+    form = DiscoverForm.from_request({"issuer": stored["issuer"]}, _edited_thing(plugin))
     issuer = str(form.issuer.data or "").strip()
-    shown = SettingsForm.showing(_stored(plugin))
     if form.is_continued:
-        return _page(plugin, shown, issuer=issuer)
+        return _page(plugin, SettingsForm.showing(stored), issuer=issuer)
     try:
         discover_provider(ports(), actor(), slug, issuer, seen=provider_facts_of(plugin))
     except Refused as refused:
-        return _page(plugin, shown, refused=refused, issuer=issuer)
+        return _page(plugin, SettingsForm.showing(stored), refused=refused, issuer=issuer)
     return redirect_with_success(
         text("The URLs of {name} were discovered and saved.", name=plugin.name),
         "console.single_sign_on.show",
@@ -495,8 +494,8 @@ def _stored(plugin: Plugin) -> dict[str, object]:
         for setting in plugin.settings
         if setting.setting.type is SettingType.BOOLEAN
     }
-    stored = {"name": plugin.name, **values_of(plugin), **flags}
-    return {name: value for name, value in stored.items() if name != _SECRET}
+    settings = {name: value for name, value in values_of(plugin).items() if name != _SECRET}
+    return {"name": plugin.name, **settings, **flags}
 
 
 def _edited_thing(plugin: Plugin) -> EditedThing:
