@@ -5,7 +5,14 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import NOT_EXPORTED, BigKey, HasMetadata, Record, partial_index
+from app.models.record import (
+    NOT_EXPORTED,
+    BigKey,
+    HasMetadata,
+    Record,
+    deleted_with,
+    partial_index,
+)
 
 _CHANGES = {NOT_EXPORTED: "changes with every use"}
 
@@ -57,9 +64,7 @@ class AppPermissionRecord(Record):
     __tablename__ = "app_permissions"
     __table_args__ = (Index("ix_app_permissions_permission", "permission", "app_id"),)
 
-    app_id: Mapped[int] = mapped_column(
-        ForeignKey("apps.id", ondelete="CASCADE"), primary_key=True
-    )
+    app_id: Mapped[int] = deleted_with("apps.id", primary_key=True)
     permission: Mapped[str] = mapped_column(String(64), primary_key=True)
 
 
@@ -89,7 +94,7 @@ class AppTokenRecord(Record):
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    app_id: Mapped[int] = mapped_column(ForeignKey("apps.id", ondelete="CASCADE"), index=True)
+    app_id: Mapped[int] = deleted_with("apps.id", index=True)
     name: Mapped[str] = mapped_column(String(256), default="", server_default="")
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     last_four: Mapped[str] = mapped_column(String(4))
@@ -119,10 +124,8 @@ class AppClientRecord(Record):
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    app_id: Mapped[int] = mapped_column(ForeignKey("apps.id", ondelete="CASCADE"), index=True)
-    provider_id: Mapped[int] = mapped_column(
-        ForeignKey("identity_providers.id", ondelete="CASCADE")
-    )
+    app_id: Mapped[int] = deleted_with("apps.id", index=True)
+    provider_id: Mapped[int] = deleted_with("identity_providers.id")
     issuer: Mapped[str] = mapped_column(String(1024))
     client_id: Mapped[str] = mapped_column(String(255))
     subject: Mapped[str] = mapped_column(String(255))
@@ -147,7 +150,7 @@ class AppExtensionRecord(Record):
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    app_id: Mapped[int] = mapped_column(ForeignKey("apps.id", ondelete="CASCADE"), index=True)
+    app_id: Mapped[int] = deleted_with("apps.id", index=True)
     label: Mapped[str] = mapped_column(String(256))
     url: Mapped[str] = mapped_column(String(2048))
     mount: Mapped[str] = mapped_column(String(256), index=True)
@@ -196,12 +199,8 @@ class AppLogoRecord(Record):
 
     name: Mapped[str] = mapped_column(String(64), primary_key=True)
     size: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    app_id: Mapped[int | None] = mapped_column(
-        ForeignKey("apps.id", ondelete="CASCADE"), index=True
-    )
-    installation_id: Mapped[int | None] = mapped_column(
-        ForeignKey("app_installations.id", ondelete="CASCADE"), index=True
-    )
+    app_id: Mapped[int | None] = deleted_with("apps.id", index=True)
+    installation_id: Mapped[int | None] = deleted_with("app_installations.id", index=True)
     data: Mapped[bytes] = mapped_column(LargeBinary)
 
 
@@ -216,7 +215,7 @@ class AppProblemRecord(Record):
     __table_args__ = (Index("ix_app_problems_app_id_id", "app_id", "id"),)
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    app_id: Mapped[int] = mapped_column(ForeignKey("apps.id", ondelete="CASCADE"))
+    app_id: Mapped[int] = deleted_with("apps.id")
     key: Mapped[str] = mapped_column(String(128))
     message: Mapped[str] = mapped_column(String(2048))
     count: Mapped[int] = mapped_column(default=1, server_default="1")

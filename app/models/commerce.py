@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, HasMetadata, Record, partial_index
+from app.models.record import BigKey, HasMetadata, Record, deleted_with, partial_index
 
 NO_PRICE = -1
 
@@ -84,9 +84,7 @@ class CheckoutRecord(Record):
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     token: Mapped[str] = mapped_column(String(32), unique=True)
-    user_id: Mapped[int | None] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), index=True
-    )
+    user_id: Mapped[int | None] = deleted_with("users.id", index=True)
     channel_id: Mapped[int | None] = mapped_column(BigKey)
     email: Mapped[str] = mapped_column(String(254), default="", server_default="")
     created_at: Mapped[datetime]
@@ -104,7 +102,7 @@ class CheckoutLineRecord(Record):
     __table_args__ = (UniqueConstraint("checkout_id", "product_id"),)
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    checkout_id: Mapped[int] = mapped_column(ForeignKey("checkouts.id", ondelete="CASCADE"))
+    checkout_id: Mapped[int] = deleted_with("checkouts.id")
     product_id: Mapped[int | None] = mapped_column(
         ForeignKey("products.id", ondelete="SET NULL"), index=True
     )
@@ -150,7 +148,7 @@ class OrderLineRecord(Record):
     __tablename__ = "order_lines"
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    order_id: Mapped[int] = mapped_column(ForeignKey("orders.id", ondelete="CASCADE"), index=True)
+    order_id: Mapped[int] = deleted_with("orders.id", index=True)
     product_id: Mapped[int | None] = mapped_column(
         ForeignKey("products.id", ondelete="SET NULL"), index=True
     )

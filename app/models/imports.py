@@ -5,10 +5,10 @@ Digests are the first 128 bits of SHA-256, in hex.
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, String
+from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record, partial_index
+from app.models.record import BigKey, Record, deleted_with, partial_index
 
 WAITING = "state = 'IMPORTED'"
 """What the partial index of passwords holds; a query must say it in these very words."""
@@ -46,7 +46,7 @@ class ImportedRowRecord(Record):
 
     kind: Mapped[str] = mapped_column(String(32), primary_key=True)
     row_id: Mapped[int] = mapped_column(BigKey, primary_key=True, autoincrement=False)
-    import_id: Mapped[int] = mapped_column(ForeignKey("imports.id", ondelete="CASCADE"))
+    import_id: Mapped[int] = deleted_with("imports.id")
     source_digest: Mapped[str] = mapped_column(String(32))
     written_digest: Mapped[str] = mapped_column(String(32))
 
@@ -62,10 +62,8 @@ class ImportedPasswordRecord(Record):
     __tablename__ = "imported_passwords"
     __table_args__ = (partial_index("ix_imported_passwords_waiting", "user_id", where=WAITING),)
 
-    user_id: Mapped[int] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
-    )
-    import_id: Mapped[int] = mapped_column(ForeignKey("imports.id", ondelete="CASCADE"))
+    user_id: Mapped[int] = deleted_with("users.id", primary_key=True, autoincrement=False)
+    import_id: Mapped[int] = deleted_with("imports.id")
     state: Mapped[str] = mapped_column(String(16))
     source_digest: Mapped[str] = mapped_column(String(32))
     written_digest: Mapped[str] = mapped_column(String(32))

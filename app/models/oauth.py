@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, LargeBinary, String, Text, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record, partial_index
+from app.models.record import BigKey, Record, deleted_with, partial_index
 
 
 class OAuthClientRecord(Record):
@@ -39,9 +39,7 @@ class OAuthClientRecord(Record):
     is_active: Mapped[bool] = mapped_column(default=True, server_default=true())
     allows_devices: Mapped[bool] = mapped_column(default=False, server_default=false())
     key_set: Mapped[str] = mapped_column(Text, default="", server_default="")
-    app_id: Mapped[int | None] = mapped_column(
-        ForeignKey("apps.id", ondelete="CASCADE"), index=True
-    )
+    app_id: Mapped[int | None] = deleted_with("apps.id", index=True)
     logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
     subject_salt: Mapped[str] = mapped_column(String(64), default="", server_default="")
     consent_version: Mapped[int] = mapped_column(default=0, server_default="0")
@@ -60,9 +58,7 @@ class OAuthClientSecretRecord(Record):
     __tablename__ = "oauth_client_secrets"
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    client_id: Mapped[int] = mapped_column(
-        ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True
-    )
+    client_id: Mapped[int] = deleted_with("oauth_clients.id", index=True)
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     last_four: Mapped[str] = mapped_column(String(4))
     created_at: Mapped[datetime]
@@ -76,9 +72,7 @@ class OAuthClientLogoRecord(Record):
 
     name: Mapped[str] = mapped_column(String(64), primary_key=True)
     size: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    client_id: Mapped[int] = mapped_column(
-        ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True
-    )
+    client_id: Mapped[int] = deleted_with("oauth_clients.id", index=True)
     data: Mapped[bytes] = mapped_column(LargeBinary)
 
 
@@ -87,14 +81,11 @@ class OAuthUseRecord(Record):
 
     __tablename__ = "oauth_uses"
 
-    client_id: Mapped[int] = mapped_column(
-        ForeignKey("oauth_clients.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    client_id: Mapped[int] = deleted_with(
+        "oauth_clients.id", primary_key=True, autoincrement=False
     )
-    user_id: Mapped[int] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-        index=True,
+    user_id: Mapped[int] = deleted_with(
+        "users.id", primary_key=True, autoincrement=False, index=True
     )
     used_at: Mapped[datetime] = mapped_column(index=True)
 
@@ -107,14 +98,9 @@ class OAuthConsentRecord(Record):
 
     __tablename__ = "oauth_consents"
 
-    user_id: Mapped[int] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
-    )
-    client_id: Mapped[int] = mapped_column(
-        ForeignKey("oauth_clients.id", ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-        index=True,
+    user_id: Mapped[int] = deleted_with("users.id", primary_key=True, autoincrement=False)
+    client_id: Mapped[int] = deleted_with(
+        "oauth_clients.id", primary_key=True, autoincrement=False, index=True
     )
     scope: Mapped[str] = mapped_column(Text)
     client_version: Mapped[int] = mapped_column(default=0, server_default="0")
@@ -134,12 +120,8 @@ class OAuthCodeRecord(Record):
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     digest: Mapped[str] = mapped_column(String(64), unique=True)
-    client_id: Mapped[int] = mapped_column(
-        ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True
-    )
-    session_id: Mapped[int] = mapped_column(
-        ForeignKey("sessions.id", ondelete="CASCADE"), index=True
-    )
+    client_id: Mapped[int] = deleted_with("oauth_clients.id", index=True)
+    session_id: Mapped[int] = deleted_with("sessions.id", index=True)
     granted_session_id: Mapped[int | None] = mapped_column(
         ForeignKey("sessions.id", ondelete="SET NULL"), index=True
     )
@@ -163,9 +145,7 @@ class OAuthRefreshTokenRecord(Record):
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     digest: Mapped[str] = mapped_column(String(64), unique=True)
-    session_id: Mapped[int] = mapped_column(
-        ForeignKey("sessions.id", ondelete="CASCADE"), index=True
-    )
+    session_id: Mapped[int] = deleted_with("sessions.id", index=True)
     created_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
 
@@ -198,9 +178,7 @@ class OAuthClientSessionRecord(Record):
     session_id: Mapped[int | None] = mapped_column(
         ForeignKey("sessions.id", ondelete="SET NULL"), index=True
     )
-    client_id: Mapped[int] = mapped_column(
-        ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True
-    )
+    client_id: Mapped[int] = deleted_with("oauth_clients.id", index=True)
     sid: Mapped[str] = mapped_column(String(64), index=True)
     issuer: Mapped[str] = mapped_column(String(2048))
     subject: Mapped[str] = mapped_column(String(255))
@@ -223,9 +201,7 @@ class OAuthDeviceCodeRecord(Record):
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     user_code: Mapped[str] = mapped_column(String(64), unique=True)
-    client_id: Mapped[int] = mapped_column(
-        ForeignKey("oauth_clients.id", ondelete="CASCADE"), index=True
-    )
+    client_id: Mapped[int] = deleted_with("oauth_clients.id", index=True)
     scope: Mapped[str] = mapped_column(Text)
     address: Mapped[str] = mapped_column(String(45), default="", server_default="")
     user_agent: Mapped[str] = mapped_column(String(256), default="", server_default="")
@@ -233,8 +209,6 @@ class OAuthDeviceCodeRecord(Record):
     expires_at: Mapped[datetime] = mapped_column(index=True)
     interval: Mapped[int]
     polled_at: Mapped[datetime | None]
-    session_id: Mapped[int | None] = mapped_column(
-        ForeignKey("sessions.id", ondelete="CASCADE"), index=True
-    )
+    session_id: Mapped[int | None] = deleted_with("sessions.id", index=True)
     authenticated_at: Mapped[datetime | None]
     is_denied: Mapped[bool] = mapped_column(default=False, server_default=false())

@@ -7,12 +7,13 @@ The migration that drops a column is marked ``contract = True``.
 
 from datetime import UTC, datetime
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sqlalchemy import (
     BigInteger,
     DateTime,
     Dialect,
+    ForeignKey,
     Index,
     Integer,
     MetaData,
@@ -20,7 +21,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, MappedColumn, Session, mapped_column
 from sqlalchemy.types import JSON, TypeDecorator
 from typing_extensions import override
 
@@ -49,6 +50,11 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 BigKey = BigInteger().with_variant(Integer(), "sqlite")
 """A 64-bit key; SQLite numbers rows by itself only in a column called INTEGER."""
+
+
+def deleted_with(column: str, **options: Any) -> MappedColumn[Any]:
+    """Return a column that refers to ``column``; its row is deleted with the one it names."""
+    return mapped_column(ForeignKey(column, ondelete="CASCADE"), **options)
 
 
 _WHERE = "where"

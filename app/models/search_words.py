@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import (
     Connection,
-    ForeignKey,
     Index,
     String,
     delete,
@@ -20,7 +19,7 @@ from sqlalchemy.orm import Mapped, Mapper, mapped_column
 
 from app.domain.accounts.search import ADDRESS_FIELDS, MAX_WORD_LENGTH, words_in, words_of
 from app.models.apps import AppRecord
-from app.models.record import Record
+from app.models.record import Record, deleted_with
 from app.models.users import AddressRecord, UserRecord
 from app.models.webhooks import WebhookRecord
 
@@ -39,9 +38,7 @@ class UserWordRecord(Record):
         {"sqlite_with_rowid": False},
     )
 
-    user_id: Mapped[int] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
-    )
+    user_id: Mapped[int] = deleted_with("users.id", primary_key=True)
     word: Mapped[str] = mapped_column(WORD, primary_key=True)
     is_staff: Mapped[bool]
 
@@ -137,9 +134,7 @@ class AppWordRecord(Record):
         {"sqlite_with_rowid": False},
     )
 
-    app_id: Mapped[int] = mapped_column(
-        ForeignKey("apps.id", ondelete="CASCADE"), primary_key=True
-    )
+    app_id: Mapped[int] = deleted_with("apps.id", primary_key=True)
     word: Mapped[str] = mapped_column(WORD, primary_key=True)
 
 
@@ -152,9 +147,7 @@ class WebhookWordRecord(Record):
         {"sqlite_with_rowid": False},
     )
 
-    webhook_id: Mapped[int] = mapped_column(
-        ForeignKey("webhooks.id", ondelete="CASCADE"), primary_key=True
-    )
+    webhook_id: Mapped[int] = deleted_with("webhooks.id", primary_key=True)
     word: Mapped[str] = mapped_column(WORD, primary_key=True)
 
 

@@ -5,10 +5,10 @@ A session is a row; ending it deletes the row. Times of the login throttle are U
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, false, true
+from sqlalchemy import Index, String, Text, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record, partial_index
+from app.models.record import BigKey, Record, deleted_with, partial_index
 
 WITHOUT_REFRESH = "origin = 'oidc' AND provider_refresh_token = ''"
 """Which sessions no provider can refresh, in SQL."""
@@ -55,7 +55,7 @@ class SessionRecord(Record):
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     token: Mapped[str] = mapped_column(String(32), unique=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    user_id: Mapped[int] = deleted_with("users.id")
     origin: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
@@ -64,12 +64,8 @@ class SessionRecord(Record):
     user_agent: Mapped[str] = mapped_column(String(256), default="", server_default="")
     refresh_digest: Mapped[str] = mapped_column(String(64), default="", server_default="")
     refreshed_at: Mapped[datetime | None]
-    provider_id: Mapped[int | None] = mapped_column(
-        ForeignKey("identity_providers.id", ondelete="CASCADE")
-    )
-    identity_id: Mapped[int | None] = mapped_column(
-        ForeignKey("external_identities.id", ondelete="CASCADE"), index=True
-    )
+    provider_id: Mapped[int | None] = deleted_with("identity_providers.id")
+    identity_id: Mapped[int | None] = deleted_with("external_identities.id", index=True)
     sid: Mapped[str] = mapped_column(String(255), default="", server_default="")
     provider_refresh_token: Mapped[str] = mapped_column(Text, default="", server_default="")
     refreshing_until: Mapped[datetime | None]
@@ -93,7 +89,7 @@ class AccountLinkRecord(Record):
     __tablename__ = "account_links"
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    user_id: Mapped[int] = deleted_with("users.id", index=True)
     purpose: Mapped[str] = mapped_column(String(32))
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     state: Mapped[str] = mapped_column(String(64))
@@ -137,9 +133,7 @@ class EmailCodeRecord(Record):
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     email: Mapped[str] = mapped_column(String(254))
-    user_id: Mapped[int | None] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), index=True
-    )
+    user_id: Mapped[int | None] = deleted_with("users.id", index=True)
     sealed: Mapped[str] = mapped_column(Text, default="", server_default="")
     is_hosted: Mapped[bool] = mapped_column(default=False, server_default=false())
     audience: Mapped[str] = mapped_column(Text, default="", server_default="")
@@ -162,7 +156,7 @@ class PasskeyRecord(Record):
     __tablename__ = "passkeys"
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    user_id: Mapped[int] = deleted_with("users.id", index=True)
     user_handle: Mapped[str] = mapped_column(String(86), index=True)
     credential_id: Mapped[str] = mapped_column(String(1400), unique=True)
     public_key: Mapped[str] = mapped_column(Text)
@@ -186,9 +180,7 @@ class AuthenticatorAppRecord(Record):
 
     __tablename__ = "authenticator_apps"
 
-    user_id: Mapped[int] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
-    )
+    user_id: Mapped[int] = deleted_with("users.id", primary_key=True, autoincrement=False)
     secret: Mapped[str] = mapped_column(Text, default="", server_default="")
     pending_secret: Mapped[str] = mapped_column(Text, default="", server_default="")
     last_step: Mapped[int] = mapped_column(BigKey, default=0, server_default="0")
@@ -206,9 +198,7 @@ class RecoveryCodeRecord(Record):
 
     __tablename__ = "recovery_codes"
 
-    user_id: Mapped[int] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
-    )
+    user_id: Mapped[int] = deleted_with("users.id", primary_key=True, autoincrement=False)
     selector: Mapped[str] = mapped_column(String(1), primary_key=True)
     code_hash: Mapped[str] = mapped_column(String(255))
     created_at: Mapped[datetime]
@@ -231,12 +221,8 @@ class SecondFactorChallengeRecord(Record):
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     purpose: Mapped[str] = mapped_column(String(16))
-    user_id: Mapped[int | None] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), index=True
-    )
-    session_id: Mapped[int | None] = mapped_column(
-        ForeignKey("sessions.id", ondelete="CASCADE"), index=True
-    )
+    user_id: Mapped[int | None] = deleted_with("users.id", index=True)
+    session_id: Mapped[int | None] = deleted_with("sessions.id", index=True)
     passkey_challenge: Mapped[str] = mapped_column(String(128), default="", server_default="")
     failures: Mapped[int] = mapped_column(default=0, server_default="0")
     method: Mapped[str] = mapped_column(String(16), default="", server_default="")
@@ -256,9 +242,7 @@ class KnownDeviceRecord(Record):
 
     __tablename__ = "known_devices"
 
-    user_id: Mapped[int] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
-    )
+    user_id: Mapped[int] = deleted_with("users.id", primary_key=True, autoincrement=False)
     device: Mapped[str] = mapped_column(String(64), primary_key=True)
     network: Mapped[str] = mapped_column(String(64), primary_key=True)
     first_used_at: Mapped[datetime]
@@ -287,9 +271,7 @@ class PasswordGuessRecord(Record):
 
     __tablename__ = "password_guesses"
 
-    user_id: Mapped[int] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
-    )
+    user_id: Mapped[int] = deleted_with("users.id", primary_key=True)
     guesses: Mapped[int] = mapped_column(default=0, server_default="0")
     updated_at: Mapped[float] = mapped_column(index=True)
 
@@ -300,9 +282,7 @@ class ThrottleUserRecord(Record):
     __tablename__ = "throttle_users"
 
     address: Mapped[str] = mapped_column(String(45), primary_key=True)
-    user_id: Mapped[int] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
-    )
+    user_id: Mapped[int] = deleted_with("users.id", primary_key=True)
     failures: Mapped[int] = mapped_column(default=0, server_default="0")
     updated_at: Mapped[float] = mapped_column(index=True)
 
@@ -382,7 +362,7 @@ class ExternalIdentityRecord(Record):
     __table_args__ = (UniqueConstraint("issuer", "subject"),)
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    user_id: Mapped[int] = deleted_with("users.id", index=True)
     issuer: Mapped[str] = mapped_column(String(1024))
     subject: Mapped[str] = mapped_column(String(255))
     is_verified: Mapped[bool]
@@ -401,9 +381,7 @@ class OidcStateRecord(Record):
     __tablename__ = "oidc_states"
 
     digest: Mapped[str] = mapped_column(String(64), primary_key=True)
-    provider_id: Mapped[int] = mapped_column(
-        ForeignKey("identity_providers.id", ondelete="CASCADE"), index=True
-    )
+    provider_id: Mapped[int] = deleted_with("identity_providers.id", index=True)
     redirect_uri: Mapped[str] = mapped_column(String(2048))
     sealed: Mapped[str] = mapped_column(Text)
     expires_at: Mapped[datetime] = mapped_column(index=True)
@@ -419,7 +397,5 @@ class ProviderTokenRecord(Record):
     __tablename__ = "provider_tokens"
 
     digest: Mapped[str] = mapped_column(String(64), primary_key=True)
-    identity_id: Mapped[int] = mapped_column(
-        ForeignKey("external_identities.id", ondelete="CASCADE"), index=True
-    )
+    identity_id: Mapped[int] = deleted_with("external_identities.id", index=True)
     first_seen_at: Mapped[datetime] = mapped_column(index=True)

@@ -6,11 +6,18 @@ the console and customers on the hosted pages, and the saved filters of staff's 
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, false, true
+from sqlalchemy import Index, LargeBinary, String, Text, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
-from app.models.record import NOT_EXPORTED, BigKey, HasMetadata, Record, partial_index
+from app.models.record import (
+    NOT_EXPORTED,
+    BigKey,
+    HasMetadata,
+    Record,
+    deleted_with,
+    partial_index,
+)
 
 LOCKED_OUT = "is_active IS FALSE"
 """Whom the partial indexes hold; a query must say it in these very words."""
@@ -99,7 +106,7 @@ class AvatarRecord(Record):
 
     name: Mapped[str] = mapped_column(String(64), primary_key=True)
     size: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    user_id: Mapped[int] = deleted_with("users.id", index=True)
     data: Mapped[bytes] = mapped_column(LargeBinary)
 
 
@@ -116,20 +123,14 @@ class GroupChannelRecord(Record):
 
     __tablename__ = "permission_group_channels"
 
-    group_id: Mapped[int] = mapped_column(
-        ForeignKey("permission_groups.id", ondelete="CASCADE"), primary_key=True
-    )
-    channel_id: Mapped[int] = mapped_column(
-        ForeignKey("channels.id", ondelete="CASCADE"), primary_key=True, index=True
-    )
+    group_id: Mapped[int] = deleted_with("permission_groups.id", primary_key=True)
+    channel_id: Mapped[int] = deleted_with("channels.id", primary_key=True, index=True)
 
 
 class GroupPermissionRecord(Record):
     __tablename__ = "permission_group_permissions"
 
-    group_id: Mapped[int] = mapped_column(
-        ForeignKey("permission_groups.id", ondelete="CASCADE"), primary_key=True
-    )
+    group_id: Mapped[int] = deleted_with("permission_groups.id", primary_key=True)
     permission: Mapped[str] = mapped_column(String(64), primary_key=True)
 
 
@@ -138,22 +139,14 @@ class GroupMemberRecord(Record):
 
     __tablename__ = "permission_group_members"
 
-    user_id: Mapped[int] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
-    )
-    group_id: Mapped[int] = mapped_column(
-        ForeignKey("permission_groups.id", ondelete="CASCADE"),
-        primary_key=True,
-        index=True,
-    )
+    user_id: Mapped[int] = deleted_with("users.id", primary_key=True)
+    group_id: Mapped[int] = deleted_with("permission_groups.id", primary_key=True, index=True)
 
 
 class UserPermissionRecord(Record):
     __tablename__ = "user_permissions"
 
-    user_id: Mapped[int] = mapped_column(
-        ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
-    )
+    user_id: Mapped[int] = deleted_with("users.id", primary_key=True)
     permission: Mapped[str] = mapped_column(String(64), primary_key=True)
 
 
@@ -181,7 +174,7 @@ class AddressRecord(HasMetadata, Record):
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    user_id: Mapped[int] = deleted_with("users.id")
     first_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
     last_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
     company_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
@@ -209,9 +202,7 @@ class FormSubmissionRecord(Record):
     __tablename__ = "form_submissions"
 
     key: Mapped[str] = mapped_column(String(32), primary_key=True)
-    session_id: Mapped[int] = mapped_column(
-        ForeignKey("sessions.id", ondelete="CASCADE"), index=True
-    )
+    session_id: Mapped[int] = deleted_with("sessions.id", index=True)
     location: Mapped[str] = mapped_column(String(1024), default="", server_default="")
     encrypted_secret: Mapped[str] = mapped_column(Text, default="", server_default="")
     expires_at: Mapped[datetime] = mapped_column(index=True)
@@ -242,7 +233,7 @@ class SavedFilterRecord(Record):
     __table_args__ = (UniqueConstraint("user_id", "list_name", "name"),)
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    user_id: Mapped[int] = deleted_with("users.id")
     list_name: Mapped[str] = mapped_column(String(32))
     name: Mapped[str] = mapped_column(String(64))
     query: Mapped[str] = mapped_column(String(2048))

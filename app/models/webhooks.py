@@ -4,7 +4,6 @@ from datetime import datetime
 
 from sqlalchemy import (
     CheckConstraint,
-    ForeignKey,
     Index,
     String,
     Text,
@@ -14,7 +13,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import NOT_EXPORTED, BigKey, Record, partial_index
+from app.models.record import NOT_EXPORTED, BigKey, Record, deleted_with, partial_index
 
 _DELIVERIES_HERE = {NOT_EXPORTED: "state of deliveries here"}
 
@@ -68,7 +67,7 @@ class WebhookRecord(Record):
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    app_id: Mapped[int] = mapped_column(ForeignKey("apps.id", ondelete="CASCADE"), index=True)
+    app_id: Mapped[int] = deleted_with("apps.id", index=True)
     name: Mapped[str] = mapped_column(String(256), default="", server_default="")
     identifier: Mapped[str] = mapped_column(String(256), default="", server_default="")
     target_url: Mapped[str] = mapped_column(String(2048))
@@ -108,9 +107,7 @@ class WebhookEventRecord(Record):
     __tablename__ = "webhook_events"
 
     event: Mapped[str] = mapped_column(String(64), primary_key=True)
-    webhook_id: Mapped[int] = mapped_column(
-        ForeignKey("webhooks.id", ondelete="CASCADE"), primary_key=True, index=True
-    )
+    webhook_id: Mapped[int] = deleted_with("webhooks.id", primary_key=True, index=True)
 
 
 class DeliveryRecord(Record):
@@ -174,7 +171,7 @@ class DeliveryRecord(Record):
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    webhook_id: Mapped[int] = mapped_column(ForeignKey("webhooks.id", ondelete="CASCADE"))
+    webhook_id: Mapped[int] = deleted_with("webhooks.id")
     note_id: Mapped[int | None] = mapped_column(BigKey)
     event: Mapped[str] = mapped_column(String(64))
     subject_id: Mapped[int] = mapped_column(BigKey, index=True)
@@ -198,9 +195,7 @@ class DeliveryAttemptRecord(Record):
     __tablename__ = "delivery_attempts"
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    delivery_id: Mapped[int] = mapped_column(
-        ForeignKey("deliveries.id", ondelete="CASCADE"), index=True
-    )
+    delivery_id: Mapped[int] = deleted_with("deliveries.id", index=True)
     created_at: Mapped[datetime]
     duration: Mapped[float]
     status: Mapped[str] = mapped_column(String(16))

@@ -76,7 +76,7 @@ LISTS = (
     Mutant(
         "Counting for a page stops at its limit",
         "app/services/lists/paging.py",
-        "bounded = some.limit(MAX_COUNTED + 1).subquery()",
+        "return count_up_to(some, MAX_COUNTED + 1)",
         "bounded = some.subquery()",
         "services/lists/test_paging.py",
     ),

@@ -232,6 +232,7 @@ def _read(
 
 
 APPS = ListPage[App](
+    template="apps/index.html",
     title="Apps",
     intro="Integrations connected to your shop. Each can do only what you permit.",
     label="Apps",
@@ -341,7 +342,6 @@ def index() -> BaseResponse:
     notices = [installation_notice(one, now()) for one in installations]
     return APPS.show(
         found,
-        template="apps/index.html",
         columns=app_columns(summaries),
         can_manage=can_manage,
         installations=notices,
@@ -350,10 +350,7 @@ def index() -> BaseResponse:
     )
 
 
-@blueprint.get("/export.csv")
-def export() -> BaseResponse:
-    """Export every matching app."""
-    return APPS.export()
+blueprint.add_url_rule("/export.csv", "export", APPS.export)
 
 
 @blueprint.route("/connect", methods=["GET", "POST"])

@@ -119,6 +119,7 @@ def _read(request: PageRequest, **values: Any) -> Page[DeliveryLine]:
 
 
 DELIVERIES = ListPage[DeliveryLine](
+    template="deliveries/index.html",
     title="Deliveries",
     label="Deliveries",
     filter_label="Filter deliveries",
@@ -228,7 +229,6 @@ def index() -> BaseResponse:
     return DELIVERIES.show(
         with_items(found, rows),
         requested=requested,
-        template="deliveries/index.html",
         columns=delivery_columns(selection),
         words={"webhook": {str(hook.id): hook.name or hook.app_name for hook in hooks}},
         options={"webhook": webhooks},
@@ -247,10 +247,7 @@ def index() -> BaseResponse:
     )
 
 
-@blueprint.get("/export.csv")
-def export() -> BaseResponse:
-    """Export every matching delivery."""
-    return DELIVERIES.export()
+blueprint.add_url_rule("/export.csv", "export", DELIVERIES.export)
 
 
 @blueprint.get("/<key:key>")

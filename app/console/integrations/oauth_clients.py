@@ -108,6 +108,7 @@ def _title(client: OAuthClient) -> Markup:
 
 
 CLIENTS = ListPage[OAuthClient](
+    template="oauth_clients/index.html",
     title="OAuth clients",
     intro="Programs that sign people in with your shop, or get tokens for your apps.",
     label="OAuth clients",
@@ -232,16 +233,8 @@ class NewClientForm(CreatingForm):
     is_first_party = DetailsForm.is_first_party
 
 
-@blueprint.get("/")
-def index() -> BaseResponse:
-    """List the clients."""
-    return CLIENTS.show(template="oauth_clients/index.html")
-
-
-@blueprint.get("/export.csv")
-def export() -> BaseResponse:
-    """Export every matching client."""
-    return CLIENTS.export()
+blueprint.add_url_rule("/", "index", CLIENTS.show)
+blueprint.add_url_rule("/export.csv", "export", CLIENTS.export)
 
 
 @blueprint.route("/new", methods=["GET", "POST"])

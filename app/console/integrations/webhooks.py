@@ -111,6 +111,7 @@ def _read(
 
 
 WEBHOOKS = ListPage[ListedWebhook](
+    template="webhooks/index.html",
     title="Webhooks",
     intro="Send events to your apps. Failed deliveries are retried for 3 days.",
     label="Webhooks",
@@ -192,13 +193,10 @@ def index() -> BaseResponse:
     """List webhooks, filtered by the query string."""
     found = WEBHOOKS.load_page(WEBHOOKS.requested())
     apps = {str(hook.app_id): hook.app_name for hook in found.items}
-    return WEBHOOKS.show(found, template="webhooks/index.html", words={"app": apps})
+    return WEBHOOKS.show(found, words={"app": apps})
 
 
-@blueprint.get("/export.csv")
-def export() -> BaseResponse:
-    """Export every matching webhook."""
-    return WEBHOOKS.export()
+blueprint.add_url_rule("/export.csv", "export", WEBHOOKS.export)
 
 
 @blueprint.get("/<key:key>")

@@ -215,9 +215,11 @@ class ListPage(Generic[Item]):
     the first ``MAX_ROWS`` are read by pages; ``forms`` are those of the file.
     ``label`` says what is listed, ``hint`` what to do when nothing matches. ``file`` is the name
     of the exported file without its extension, and ``file_columns`` are its columns. A list whose
-    rows have no page of their own ``is_stacked`` on phones.
+    rows have no page of their own ``is_stacked`` on phones. A page that shows more has a
+    ``template`` that extends ``list.html``.
     """
 
+    template: str = "list.html"
     title: Sentence
     intro: Sentence = ""
     label: Sentence
@@ -269,7 +271,6 @@ class ListPage(Generic[Item]):
         found: Page[Any] | None = None,
         *,
         requested: Requested | None = None,
-        template: str = "list.html",
         columns: Sequence[Column[Any]] = (),
         words: Mapping[str, Mapping[str, str]] | None = None,
         options: Mapping[str, Mapping[str, str]] | None = None,
@@ -311,7 +312,7 @@ class ListPage(Generic[Item]):
             empty=self.empty,
             is_stacked=self.is_stacked,
         )
-        return page(template, list=shown, **values)
+        return page(self.template, list=shown, **values)
 
     def _search(self, requested: Requested) -> tuple[Filter, str, str] | None:
         for one in self.filters:

@@ -298,16 +298,8 @@ blueprint = PageGroup(
 )
 
 
-@blueprint.get("/")
-def index() -> BaseResponse:
-    """List customers; search results are sorted by match."""
-    return CUSTOMERS.show()
-
-
-@blueprint.get("/export.csv")
-def export() -> BaseResponse:
-    """Export every matching customer."""
-    return CUSTOMERS.export()
+blueprint.add_url_rule("/", "index", CUSTOMERS.show)
+blueprint.add_url_rule("/export.csv", "export", CUSTOMERS.export)
 
 
 @blueprint.get("/<key:key>")

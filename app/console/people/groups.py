@@ -260,6 +260,7 @@ def _members_link(group: PermissionGroup) -> str:
 
 
 GROUPS = ListPage[PermissionGroup](
+    template="groups/index.html",
     title="Groups",
     intro="Groups give their members permissions.",
     label="Groups",
@@ -348,16 +349,8 @@ class MemberForm(ConsoleForm):
     )
 
 
-@blueprint.get("/")
-def index() -> BaseResponse:
-    """List the groups."""
-    return GROUPS.show(template="groups/index.html")
-
-
-@blueprint.get("/export.csv")
-def export() -> BaseResponse:
-    """Export every matching group."""
-    return GROUPS.export()
+blueprint.add_url_rule("/", "index", GROUPS.show)
+blueprint.add_url_rule("/export.csv", "export", GROUPS.export)
 
 
 @blueprint.route("/new", methods=["GET", "POST"])

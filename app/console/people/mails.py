@@ -174,6 +174,7 @@ _OUTCOME = Column[MailEntry](
 _TIME = Column[MailEntry]("Time", lambda mail: moment(mail.created_at), ("is-num", "is-when"))
 
 MAILS = ListPage[MailEntry](
+    template="mails/index.html",
     title="Emails",
     label="Emails",
     filter_label="Filter emails",
@@ -249,16 +250,12 @@ def index() -> BaseResponse:
     """List emails, newest first, with the filters of the URL."""
     configuration = ports().configuration
     return MAILS.show(
-        template="mails/index.html",
         kept_days=configuration.mail_log_days,
         is_sent=configuration.sends_mail,
     )
 
 
-@blueprint.get("/export.csv")
-def export() -> BaseResponse:
-    """Export every matching email."""
-    return MAILS.export()
+blueprint.add_url_rule("/export.csv", "export", MAILS.export)
 
 
 @blueprint.get("/<key:key>")

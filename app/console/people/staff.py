@@ -267,6 +267,7 @@ def _read(request: PageRequest, **values: Any) -> Page[User]:
 
 
 STAFF = ListPage[User](
+    template="staff/index.html",
     title="Staff and groups",
     intro="People who run your shop. Groups give them permissions.",
     label="People",
@@ -344,16 +345,12 @@ def index() -> BaseResponse:
     methods = sign_in_methods_of_staff(ports(), actor(), [user.id for user in found.items])
     return STAFF.show(
         found,
-        template="staff/index.html",
         columns=staff_columns(methods, actor().user_id),
         words={"group": group_names(requested.values.get("group_id"))},
     )
 
 
-@blueprint.get("/export.csv")
-def export() -> BaseResponse:
-    """Export every matching member of the staff."""
-    return STAFF.export()
+blueprint.add_url_rule("/export.csv", "export", STAFF.export)
 
 
 @blueprint.get("/<key:key>")

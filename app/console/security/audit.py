@@ -424,7 +424,4 @@ def _field_for(found: Revert, name: str) -> UnboundField:
     return SelectMultipleField(label, choices=choices, validate_choice=False)
 
 
-@blueprint.get("/export.<any(csv, json):form>")
-def export(form: str) -> BaseResponse:
-    """Export every matching entry."""
-    return AUDIT_LOG.export(form)
+blueprint.add_url_rule("/export.<any(csv, json):form>", "export", AUDIT_LOG.export)

@@ -169,6 +169,7 @@ def _read_all(**values: Any) -> Iterator[SignInEvent]:
 
 
 SIGN_INS = ListPage[SignInEvent](
+    template="sign_ins/index.html",
     title="Sign-in log",
     label="Sign-in attempts",
     filter_label="Filter sign-ins",
@@ -271,7 +272,6 @@ def index() -> BaseResponse:
     counts = count_sign_ins(ports(), actor(), _filter(**requested.values))
     return SIGN_INS.show(
         found,
-        template="sign_ins/index.html",
         summary=SIGN_INS.count.sentence(counts),
         chart=make_chart(chart_sign_ins(ports(), actor(), period, time_zone()), period),
         command=sign_ins_command(requested.applied),
@@ -279,7 +279,4 @@ def index() -> BaseResponse:
     )
 
 
-@blueprint.get("/export.<any(csv, json):form>")
-def export(form: str) -> BaseResponse:
-    """Export every matching attempt."""
-    return SIGN_INS.export(form)
+blueprint.add_url_rule("/export.<any(csv, json):form>", "export", SIGN_INS.export)

@@ -269,6 +269,7 @@ def _read(
 
 
 PROVIDERS = ListPage[Plugin](
+    template="single_sign_on/index.html",
     title="Single sign-on",
     intro="Let people sign in with an identity provider.",
     label="Identity providers",
@@ -326,13 +327,10 @@ def index() -> BaseResponse:
     found = PROVIDERS.load_page(PROVIDERS.requested())
     slugs = [plugin.slug for plugin in found.items]
     columns = provider_columns(show_provider_coverage(ports(), actor(), slugs))
-    return PROVIDERS.show(found, template="single_sign_on/index.html", columns=columns)
+    return PROVIDERS.show(found, columns=columns)
 
 
-@blueprint.get("/export.csv")
-def export() -> BaseResponse:
-    """Export every matching provider."""
-    return PROVIDERS.export()
+blueprint.add_url_rule("/export.csv", "export", PROVIDERS.export)
 
 
 @blueprint.get("/<slug:slug>/")

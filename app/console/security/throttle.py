@@ -234,6 +234,7 @@ def _narrowed(
 
 
 BLOCKED_IPS = ListPage[BlockDetails](
+    template="throttle/index.html",
     title="Blocked IPs",
     intro="Failed sign-ins block an IP address, longer each time, for up to one hour. You can "
     "unblock it here.",
@@ -326,7 +327,6 @@ def index() -> BaseResponse:
     limit = LISTED if len(blocked) == LISTED else 0
     return BLOCKED_IPS.show(
         found,
-        template="throttle/index.html",
         summary=blocks_summary(len(found.items), limit) if blocked or requested.applied else "",
         hint=limit_hint(limit) if limit else "",
         problem=problem,

@@ -63,6 +63,7 @@ def _status(channel: Channel) -> Pill:
 
 
 CHANNELS = ListPage[Channel](
+    template="channels/index.html",
     title="Channels",
     intro="Carts and orders belong to a channel.",
     label="Channels",
@@ -182,16 +183,8 @@ class ChannelPage:
     deletion: Deletion | None
 
 
-@blueprint.get("/")
-def index() -> BaseResponse:
-    """List the channels."""
-    return CHANNELS.show(template="channels/index.html")
-
-
-@blueprint.get("/export.csv")
-def export() -> BaseResponse:
-    """Export every matching channel."""
-    return CHANNELS.export()
+blueprint.add_url_rule("/", "index", CHANNELS.show)
+blueprint.add_url_rule("/export.csv", "export", CHANNELS.export)
 
 
 @blueprint.route("/new", methods=["GET", "POST"])

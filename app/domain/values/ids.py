@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from collections.abc import Collection
 
 from app.domain.values.errors import Problem, Refused
 
@@ -10,6 +11,9 @@ _MAX_ID_LENGTH = 1000
 
 MAX_KEY_LENGTH = 18
 """Digits that fit every database's integer key; a longer one cannot exist."""
+
+MAX_FILTERED_IDS = 1000
+"""IDs that a filter of a list can have."""
 
 
 def to_global_id(type_name: str, key: int | str) -> str:
@@ -45,6 +49,15 @@ def key_of(value: str, type_name: str, *, field: str = "id", code: str = "NOT_FO
             )
         )
     return key
+
+
+def filtered_keys(ids: Collection[str], type_name: str) -> list[int]:
+    """Return the numeric keys in a filter's global ids; refuses any other and too many."""
+    if len(ids) > MAX_FILTERED_IDS:
+        message = "Use at most {max_ids} IDs; this has {count}."
+        values = {"max_ids": MAX_FILTERED_IDS, "count": len(ids)}
+        raise Refused(Problem("GRAPHQL_ERROR", message, "ids", values=values))
+    return [key_of(id_, type_name, field="ids") for id_ in ids]
 
 
 def given_key(**keys: str | None) -> str:

@@ -12,6 +12,7 @@ from app.graphql.app_nodes import ProblemNode
 from app.graphql.connections import Node
 from app.graphql.context import Info
 from app.graphql.fields import own_id
+from app.graphql.types.problems import MutationError
 
 
 class _WholeNumber(graphene.Scalar):
@@ -108,27 +109,24 @@ class AppProblem(graphene.ObjectType):
         return None if self.dismissed_by is None else self
 
 
-class AppProblemCreateError(graphene.ObjectType):
+class AppProblemCreateError(MutationError, graphene.ObjectType):
     """An error of `appProblemCreate`."""
 
     field = graphene.String(description="The invalid input.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AppProblemCreateErrorCode")
 
 
-class AppProblemDismissError(graphene.ObjectType):
+class AppProblemDismissError(MutationError, graphene.ObjectType):
     """An error of `appProblemDismiss`."""
 
     field = graphene.String(description="The invalid input.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AppProblemDismissErrorCode")
 
 
-class AppError(graphene.ObjectType):
+class AppError(MutationError, graphene.ObjectType):
     """An error of an app mutation."""
 
     field = graphene.String(description="The invalid input or manifest key.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AppErrorCode")
     permissions = graphene.List(
         graphene.NonNull("app.graphql.types.permissions.PermissionEnum"),

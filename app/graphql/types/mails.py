@@ -9,6 +9,7 @@ from app.domain.mails.mail import KIND_LABELS, MailKind
 from app.domain.values.ids import to_global_id
 from app.graphql.context import Info
 from app.graphql.fields import own_id, text_or_null
+from app.graphql.types.problems import MutationError
 from app.services.mails import mail_templates as service
 
 _STATUSES = {
@@ -179,11 +180,9 @@ class MailTemplateInput(graphene.InputObjectType):
     )
 
 
-class MailTemplateError(graphene.ObjectType):
+class MailTemplateError(MutationError, graphene.ObjectType):
     """Why a template was refused."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.ShopErrorCode")
     lines = graphene.List(
         graphene.NonNull(graphene.Int), description="The lines of the source, from 1."

@@ -13,11 +13,16 @@ _ADDRESS_TYPE = graphene.Field(
 )
 
 
-class AccountError(graphene.ObjectType):
-    """An error of an account mutation."""
+class MutationError:
+    """The fields of every mutation's errors."""
 
     field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
+
+
+class AccountError(MutationError, graphene.ObjectType):
+    """An error of an account mutation."""
+
     code = graphene.NonNull("app.graphql.types.error_codes.AccountErrorCode")
     address_type = _ADDRESS_TYPE
 
@@ -32,19 +37,15 @@ class CustomerBulkUpdateError(graphene.ObjectType):
     code = graphene.NonNull("app.graphql.types.error_codes.CustomerBulkUpdateErrorCode")
 
 
-class SendConfirmationEmailError(graphene.ObjectType):
+class SendConfirmationEmailError(MutationError, graphene.ObjectType):
     """Why no link was sent."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.SendConfirmationEmailErrorCode")
 
 
-class StaffError(graphene.ObjectType):
+class StaffError(MutationError, graphene.ObjectType):
     """An error of a staff mutation, with the items it is about."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AccountErrorCode")
     permissions = _PERMISSIONS
     groups = _IDS
@@ -52,11 +53,9 @@ class StaffError(graphene.ObjectType):
     address_type = _ADDRESS_TYPE
 
 
-class PermissionGroupError(graphene.ObjectType):
+class PermissionGroupError(MutationError, graphene.ObjectType):
     """An error of a permission group mutation, with the items it is about."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.PermissionGroupErrorCode")
     permissions = _PERMISSIONS
     users = _IDS
@@ -65,83 +64,65 @@ class PermissionGroupError(graphene.ObjectType):
     )
 
 
-class ChannelError(graphene.ObjectType):
+class ChannelError(MutationError, graphene.ObjectType):
     """An error of a channel mutation."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.ChannelErrorCode")
 
 
-class ShopError(graphene.ObjectType):
+class ShopError(MutationError, graphene.ObjectType):
     """Errors of shop settings."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.ShopErrorCode")
 
 
 @with_unavailable
-class ProductError(graphene.ObjectType):
+class ProductError(MutationError, graphene.ObjectType):
     """An error of a product mutation."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.ProductErrorCode")
 
 
-class PluginError(graphene.ObjectType):
+class PluginError(MutationError, graphene.ObjectType):
     """An error of a plugin mutation."""
 
     field = graphene.String(description="The invalid setting, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.PluginErrorCode")
 
 
-class MetadataError(graphene.ObjectType):
+class MetadataError(MutationError, graphene.ObjectType):
     """Why metadata was not changed."""
 
     field = graphene.String(description="The input at fault, if it is one alone.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.MetadataErrorCode")
 
 
-class CheckoutError(graphene.ObjectType):
+class CheckoutError(MutationError, graphene.ObjectType):
     """Errors of checkout mutations."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.CheckoutErrorCode")
 
 
 @with_unavailable
-class OrderError(graphene.ObjectType):
+class OrderError(MutationError, graphene.ObjectType):
     """Errors of order mutations."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.OrderErrorCode")
 
 
-class WebhookError(graphene.ObjectType):
+class WebhookError(MutationError, graphene.ObjectType):
     """An error of a webhook mutation."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.WebhookErrorCode")
 
 
-class WebhookDryRunError(graphene.ObjectType):
+class WebhookDryRunError(MutationError, graphene.ObjectType):
     """An error of a dry run."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.WebhookDryRunErrorCode")
 
 
-class WebhookTriggerError(graphene.ObjectType):
+class WebhookTriggerError(MutationError, graphene.ObjectType):
     """An error of a webhook trigger."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.WebhookTriggerErrorCode")

@@ -16,16 +16,15 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import CATCH_UP_RATE, MOST_ATTEMPTS_RELEASED
 from app.domain.urls.web_urls import masked_url
+from app.domain.values.pages import MAX_COUNTED
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, internal, requires_person
 from app.services.deliveries.dispatch import IS_DUE, due_parameters, oldest_waiting_for_worker
+from app.services.lists.paging import count_up_to
 
 MAX_LISTED = 50
 """Webhooks that figures are given of: those with most waiting."""
-
-MAX_COUNTED = 10_000
-"""Deliveries of a webhook that are counted, so that a long queue isn't made longer by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +69,8 @@ def read_endpoint_backlogs(
         WebhookRecord.last_failure,
         WebhookRecord.paused_at,
         WebhookRecord.max_rate,
-        _count(DeliveryRecord.next_attempt_at <= now).label("due"),
-        _count(DeliveryRecord.next_attempt_at > now).label("retrying"),
+        count_up_to(_keys(DeliveryRecord.next_attempt_at <= now), MAX_COUNTED).label("due"),
+        count_up_to(_keys(DeliveryRecord.next_attempt_at > now), MAX_COUNTED).label("retrying"),
         _due_since(now).label("due_since"),
         _first_retrying(now).label("retrying_since"),
     ).where(_anything_waits())
@@ -120,18 +119,8 @@ def _anything_waits() -> ColumnElement[bool]:
     )
 
 
-def _count(which: ColumnElement[bool]) -> ScalarSelect[int]:
-    some = _limited_keys(which).subquery()
-    return select(func.count()).select_from(some).scalar_subquery()
-
-
-def _limited_keys(which: ColumnElement[bool]) -> Select[Any]:
-    return (
-        select(DeliveryRecord.id)
-        .where(_of_webhook(), which)
-        .correlate(WebhookRecord)
-        .limit(MAX_COUNTED)
-    )
+def _keys(which: ColumnElement[bool]) -> Select[Any]:
+    return select(DeliveryRecord.id).where(_of_webhook(), which).correlate(WebhookRecord)
 
 
 def _due_since(now: datetime) -> ScalarSelect[datetime | None]:
@@ -144,7 +133,7 @@ def _due_since(now: datetime) -> ScalarSelect[datetime | None]:
 
 
 def _first_retrying(now: datetime) -> ScalarSelect[datetime]:
-    some = _limited_keys(DeliveryRecord.next_attempt_at > now).subquery()
+    some = _keys(DeliveryRecord.next_attempt_at > now).limit(MAX_COUNTED).subquery()
     first = select(func.min(some.c.id)).scalar_subquery()
     return (
         select(DeliveryRecord.created_at)

@@ -8,6 +8,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.keys import PROVIDER_SECRET
 from app.domain.single_sign_on.providers import Provider, choose, slug_in
 from app.domain.single_sign_on.waiting_changes import sends_secret
+from app.domain.values.errors import Problem, Refused
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.ports.process_cache import CachedProviders
@@ -40,6 +41,16 @@ def known_providers(ports: Ports, version: int | None = None) -> tuple[Provider,
             cached = CachedProviders(version, tuple(to_provider(record) for record in records))
         ports.cache.providers.known = cached
     return cached.providers
+
+
+@building_block
+def find_provider(ports: Ports, slug: str) -> Provider:
+    """Return the provider with exactly that slug; refuses NOT_FOUND on ``provider``."""
+    for provider in known_providers(ports):
+        if provider.slug == slug:
+            return provider
+    message = "Unknown provider {slug}."
+    raise Refused(Problem("NOT_FOUND", message, "provider", values={"slug": slug}))
 
 
 @building_block

@@ -350,8 +350,13 @@ def _bounded_counts(query: Query, whole: Query | None) -> tuple[Label[int], Labe
 def _bounded_count(query: Query) -> ScalarSelect[int]:
     one: ColumnClause[int] = literal_column("1")
     some = query.with_only_columns(one, maintain_column_froms=True).order_by(None)
-    bounded = some.limit(MAX_COUNTED + 1).subquery()
-    return select(func.count()).select_from(bounded).scalar_subquery()
+    return count_up_to(some, MAX_COUNTED + 1)
+
+
+@building_block
+def count_up_to(query: Select[Any], most: int) -> ScalarSelect[int]:
+    """Return how many rows ``query`` has; counting stops at ``most``."""
+    return select(func.count()).select_from(query.limit(most).subquery()).scalar_subquery()
 
 
 def _read_counts(

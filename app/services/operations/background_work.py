@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import ScalarSelect, Select, bindparam, func, literal, or_, select, update
+from sqlalchemy import bindparam, func, literal, or_, select, update
 
 from app.domain.authorization.actor import Actor
 from app.models import (
@@ -27,6 +26,7 @@ from app.services.deliveries.backlog import (
 )
 from app.services.deliveries.dispatch import oldest_waiting_for_worker
 from app.services.lists.filters import is_due
+from app.services.lists.paging import count_up_to
 from app.services.oauth.client_sessions import HAS_ENDED, waits_for_worker
 
 
@@ -121,9 +121,9 @@ def read_backlog(ports: Ports, actor: Actor) -> Backlog:
     status = read_worker_status(ports)
     one = select(literal(1).label("one"))
     query = select(
-        _count(one.where(OutboxEventRecord.closed_at.is_(None))),
-        _count(one.where(is_due(OutboxMailRecord.next_attempt_at, now))),
-        _count(select(OAuthClientSessionRecord.sid).where(HAS_ENDED).distinct()),
+        count_up_to(one.where(OutboxEventRecord.closed_at.is_(None)), MAX_COUNTED),
+        count_up_to(one.where(is_due(OutboxMailRecord.next_attempt_at, now)), MAX_COUNTED),
+        count_up_to(select(OAuthClientSessionRecord.sid).where(HAS_ENDED).distinct(), MAX_COUNTED),
         select(func.min(OAuthClientSessionRecord.first_attempt_at))
         .where(HAS_ENDED)
         .scalar_subquery(),
@@ -146,11 +146,6 @@ def read_backlog(ports: Ports, actor: Actor) -> Backlog:
         None if status.beat_at is None else age(status.beat_at),
         None if status.backed_up_at is None else age(status.backed_up_at),
     )
-
-
-def _count(rows: Select[Any]) -> ScalarSelect[int]:
-    limited = rows.limit(MAX_COUNTED).subquery()
-    return select(func.count()).select_from(limited).scalar_subquery()
 
 
 _HOST_NOW = bindparam("host_now", type_=UtcDateTime)

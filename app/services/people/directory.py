@@ -25,7 +25,7 @@ from app.domain.accounts.users import User, account_readers, sees_account
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Problem, Refused
-from app.domain.values.ids import key_of
+from app.domain.values.ids import filtered_keys, key_of
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
 from app.models import AddressRecord, GroupMemberRecord, OrderRecord, UserRecord, UserWordRecord
@@ -100,7 +100,6 @@ def _texts(
         return {row.id: row.text or "" for row in rows}
 
 
-_MAX_IDS = 1000
 _MAX_METADATA = 100
 _FREQUENT = 2000
 """Where counting how many begin with a word stops."""
@@ -466,7 +465,7 @@ def _conditions(actor: Actor, filter_: UserFilter) -> Iterator[ColumnElement[boo
     if filter_.is_active is not None:
         yield UserRecord.is_active.is_(_SAID[filter_.is_active])
     if filter_.ids is not None:
-        yield UserRecord.id.in_(_keys(filter_.ids))
+        yield UserRecord.id.in_(filtered_keys(filter_.ids, "User"))
     if filter_.group_id is not None:
         # By another name: the subqueries of a person's own groups use the table too.
         member = aliased(GroupMemberRecord)
@@ -545,14 +544,3 @@ def _has_metadata(key: str, values: Collection[str] | None) -> ColumnElement[boo
         return false()
     stored: ColumnElement[str] = UserRecord.public_metadata[key].as_string()
     return stored.is_not(None) if values is None else stored.in_(_storable(values))
-
-
-def _keys(ids: tuple[str, ...]) -> list[int]:
-    if len(ids) > _MAX_IDS:
-        message = "Use at most {max_ids} IDs; this has {count}."
-        raise Refused(
-            Problem(
-                "GRAPHQL_ERROR", message, "ids", values={"max_ids": _MAX_IDS, "count": len(ids)}
-            )
-        )
-    return [key_of(id_, "User", field="ids") for id_ in ids]

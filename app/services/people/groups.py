@@ -22,7 +22,7 @@ from app.domain.events import (
     PermissionGroupUpdated,
 )
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.domain.values.ids import key_of, to_global_id
+from app.domain.values.ids import filtered_keys, key_of, to_global_id
 from app.domain.values.inputs import ABSENT, Absent, Seen, require_unchanged
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
@@ -53,7 +53,6 @@ from app.services.lists.paging import Order, read_by_keys, read_page
 from app.services.outbox.publisher import add_event
 from app.services.people.stored_groups import (
     GROUPS,
-    MAX_IDS,
     MEMBERS,
     UNIQUE,
     add_group_channels,
@@ -141,7 +140,7 @@ def list_groups(
     # There are few groups: reading them all is quicker than any index would be.
     query = GROUPS.where(contains_text(GroupRecord.name, filter_.search.strip()))
     if filter_.ids is not None:
-        query = query.where(GroupRecord.id.in_(_keys(filter_.ids)))
+        query = query.where(GroupRecord.id.in_(filtered_keys(filter_.ids, "Group")))
     columns = _BY_MEMBERS if filter_.by_members else _BY_NAME
     order = Order(columns, descending=filter_.descending)
     with ports.database.reading() as session:
@@ -242,17 +241,6 @@ def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGr
             after["users"] = sorted(users)
         record(ports, actor, session, Change("group.create", "Group", group.id, name, after=after))
         return load_group(session, group.id)
-
-
-def _keys(ids: tuple[str, ...]) -> list[int]:
-    if len(ids) > MAX_IDS:
-        message = "Use at most {max_ids} IDs; this has {count}."
-        raise Refused(
-            Problem(
-                "GRAPHQL_ERROR", message, "ids", values={"max_ids": MAX_IDS, "count": len(ids)}
-            )
-        )
-    return [key_of(id_, "Group", field="ids") for id_ in ids]
 
 
 def _new_channels(actor: Actor, session: Session, new: NewGroup) -> frozenset[int] | None:

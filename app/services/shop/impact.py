@@ -25,6 +25,7 @@ from app.domain.shop.lockouts import AccessChange, Lockout, SettingsManagers, ch
 from app.domain.shop.settings import PasswordLoginMode, Switches, TrafficKind, mode_change_problem
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem
+from app.domain.values.pages import MAX_COUNTED
 from app.models import (
     AppRecord,
     AuditRecord,
@@ -37,14 +38,11 @@ from app.models.sign_in import WITHOUT_REFRESH
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, requires
 from app.services.identity.providers import has_sign_on, refreshes
-from app.services.lists.paging import record_from
+from app.services.lists.paging import count_up_to, record_from
 from app.services.second_factors.stored_factors import HAS_SECOND_FACTOR
 from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
 from app.services.shop.settings import Closing, closing_columns, read_closing
 from app.services.shop.traffic import count_traffic
-
-MAX_COUNTED = 10_000
-"""Where counting stops of what a large shop has without bound: more is told as "more than"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,22 +99,22 @@ def sign_in_count_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
         staff.where(UserRecord.is_active).scalar_subquery().label("staff_active"),
         staff_without_sign_on().label("staff_without_sign_on"),
         staff_sessions(ports).label("staff_sessions"),
-        _count_bounded(
+        count_bounded(
             # Staff are few: asked the other way round, each session's user would be looked up.
             select(session.id).where(
                 open_by_password(ports),
                 session.user_id.not_in(select(user.id).where(user.is_staff)),
             )
         ).label("customer_sessions"),
-        _count_bounded(customers).label("customers"),
-        _count_bounded(
+        count_bounded(customers).label("customers"),
+        count_bounded(
             customers.where(
                 user.is_active.is_(True),
                 user.password_hash.is_not(None),
                 ~has_sign_on(),
             )
         ).label("customers_by_password"),
-        _count_bounded(
+        count_bounded(
             select(AppRecord.id).where(AppRecord.is_active, AppRecord.is_installed)
         ).label("apps"),
         (sessions_without_refresh_token(ports) + _provider_refreshes_no_more(ports)).label(
@@ -175,12 +173,12 @@ def sessions_without_refresh_token(
     query = select(SessionRecord.id).where(is_without, *_is_open_at_client(ports))
     if provider is not None:
         query = query.where(SessionRecord.provider_id == provider.id)
-    return _count_bounded(query)
+    return count_bounded(query)
 
 
 def _provider_refreshes_no_more(ports: Ports) -> ColumnElement[int]:
     others = select(IdentityProviderRecord.id).where(not_(refreshes()))
-    return _count_bounded(
+    return count_bounded(
         select(SessionRecord.id).where(
             SessionRecord.provider_id.is_not(None),
             SessionRecord.provider_id.in_(others),
@@ -204,20 +202,23 @@ def read_sign_in_counts(row: NamedRow) -> SignInCounts:
     return record_from(
         SignInCounts,
         row,
-        customer_sessions=_bounded_count(row.customer_sessions),
-        customers=_bounded_count(row.customers),
-        customers_by_password=_bounded_count(row.customers_by_password),
-        apps=_bounded_count(row.apps),
-        without_refresh=_bounded_count(row.without_refresh),
+        customer_sessions=bounded_count(row.customer_sessions),
+        customers=bounded_count(row.customers),
+        customers_by_password=bounded_count(row.customers_by_password),
+        apps=bounded_count(row.apps),
+        without_refresh=bounded_count(row.without_refresh),
     )
 
 
-def _count_bounded(query: Select[int]) -> ColumnElement[int]:
-    some = query.limit(MAX_COUNTED + 1).subquery()
-    return select(func.count()).select_from(some).scalar_subquery()
+@building_block
+def count_bounded(query: Select[int]) -> ColumnElement[int]:
+    """Return how many rows ``query`` has, as ``bounded_count`` reads it."""
+    return count_up_to(query, MAX_COUNTED + 1)
 
 
-def _bounded_count(counted: int) -> BoundedCount:
+@building_block
+def bounded_count(counted: int) -> BoundedCount:
+    """Return a number that ``count_bounded`` counted."""
     return BoundedCount(min(counted, MAX_COUNTED), counted > MAX_COUNTED)
 
 

@@ -49,7 +49,7 @@ from app.services.authorization.register import (
     requires_person,
 )
 from app.services.lists.filters import can_match, contains_text
-from app.services.lists.paging import Order, read_by_keys, read_page, record_from
+from app.services.lists.paging import Order, count_up_to, read_by_keys, read_page, record_from
 
 _event = SignInEventRecord
 COLUMNS = (
@@ -279,5 +279,4 @@ def _span(
 
 def _count(ports: Ports, actor: Actor, filter_: SignInFilter) -> ScalarSelect[int]:
     query: Select[*tuple[object, ...]] = select(SignInEventRecord.id)
-    found = narrow_figures(ports, actor, query, filter_).limit(MAX_COUNTED + 1).subquery()
-    return select(func.count()).select_from(found).scalar_subquery()
+    return count_up_to(narrow_figures(ports, actor, query, filter_), MAX_COUNTED + 1)

@@ -64,7 +64,7 @@ from app.services.identity.provider_assertions import (
     waiting_problem,
 )
 from app.services.identity.provider_calls import fetch_user_info, unusable_response, verify_with
-from app.services.identity.providers import known_providers, secret_for_token_url
+from app.services.identity.providers import find_provider, secret_for_token_url
 from app.services.identity.users import has_email
 from app.services.inspector.own_tokens import may_see_rights
 from app.services.shop.impact import sessions_without_refresh_token
@@ -131,13 +131,7 @@ def check_provider(ports: Ports, actor: Actor, slug: str) -> tuple[CheckResult, 
 
     Refuses NOT_FOUND on ``provider``.
     """
-    provider = next(
-        (provider for provider in known_providers(ports) if provider.slug == slug), None
-    )
-    if provider is None:
-        raise Refused(
-            Problem("NOT_FOUND", "Unknown provider {slug}.", "provider", values={"slug": slug})
-        )
+    provider = find_provider(ports, slug)
     return tuple(_findings(ports, provider))
 
 
@@ -377,13 +371,7 @@ def preview_mapping(ports: Ports, actor: Actor, slug: str, token: str) -> Mappin
     NOT_FOUND on ``provider`` and REQUIRED on ``token``; other problems are the reason in the
     result.
     """
-    provider = next(
-        (provider for provider in known_providers(ports) if provider.slug == slug), None
-    )
-    if provider is None:
-        raise Refused(
-            Problem("NOT_FOUND", "Unknown provider {slug}.", "provider", values={"slug": slug})
-        )
+    provider = find_provider(ports, slug)
     text = token.strip()
     text = text[len(_SCHEME) :].strip() if text.lower().startswith(_SCHEME) else text
     if not text:

@@ -24,7 +24,7 @@ from app.domain.shop.lockouts import (
 )
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.providers import Provider
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.pages import MAX_COUNTED
 from app.models import (
     ExternalIdentityRecord,
     IdentityProviderRecord,
@@ -35,8 +35,8 @@ from app.models import (
 from app.models.json_arrays import json_array_text
 from app.ports import Ports
 from app.services.authorization.register import building_block, requires
-from app.services.identity.providers import has_sign_on, known_providers, works
-from app.services.shop.impact import MAX_COUNTED, BoundedCount
+from app.services.identity.providers import find_provider, has_sign_on, known_providers, works
+from app.services.shop.impact import BoundedCount, bounded_count, count_bounded
 from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
 
 _NAMED = 5
@@ -86,7 +86,7 @@ def show_provider_coverage(
     ]
     with ports.database.reading() as session:
         row = tuple(session.execute(select(*columns)).one())
-    counted = [_bounded_count(int(number)) for number in row]
+    counted = [bounded_count(int(number)) for number in row]
     pairs = zip(counted[::2], counted[1::2], strict=True)
     return {
         provider.slug: ProviderCoverage(*pair)
@@ -100,13 +100,7 @@ def show_provider_disable_impact(ports: Ports, actor: Actor, slug: str) -> Provi
 
     Refuses NOT_FOUND on ``provider``.
     """
-    provider = next(
-        (provider for provider in known_providers(ports) if provider.slug == slug), None
-    )
-    if provider is None:
-        raise Refused(
-            Problem("NOT_FOUND", "Unknown provider {slug}.", "provider", values={"slug": slug})
-        )
+    provider = find_provider(ports, slug)
     staff = _losing_access(provider).where(UserRecord.is_staff, signed_in_with(provider))
     named = staff.with_only_columns(UserRecord.email).order_by(UserRecord.email).limit(_NAMED)
     some = (
@@ -115,7 +109,7 @@ def show_provider_disable_impact(ports: Ports, actor: Actor, slug: str) -> Provi
     query = select(
         people_of(provider),
         _sessions(ports, provider),
-        _count_bounded(
+        count_bounded(
             _losing_access(provider).where(UserRecord.id.in_(select(some.subquery().c.user_id)))
         ),
         select(func.count()).select_from(staff.subquery()).scalar_subquery(),
@@ -124,8 +118,8 @@ def show_provider_disable_impact(ports: Ports, actor: Actor, slug: str) -> Provi
     with ports.database.reading() as session:
         people, sessions, losing_access, staff_out, emails = session.execute(query).one()
     return ProviderDisableImpact(
-        _bounded_count(people),
-        _bounded_count(sessions),
+        bounded_count(people),
+        bounded_count(sessions),
         max(losing_access, staff_out),
         staff_out,
         tuple(sorted(json.loads(emails))),
@@ -165,26 +159,17 @@ def _matches_issuer(provider: Provider) -> ColumnElement[bool]:
 @building_block
 def people_of(provider: Provider) -> ColumnElement[int]:
     """Count people who signed in with ``provider``, up to one more than ``MAX_COUNTED``."""
-    return _count_bounded(select(ExternalIdentityRecord.id).where(_matches_issuer(provider)))
+    return count_bounded(select(ExternalIdentityRecord.id).where(_matches_issuer(provider)))
 
 
 def _sessions(ports: Ports, provider: Provider) -> ColumnElement[int]:
-    return _count_bounded(
+    return count_bounded(
         select(SessionRecord.id).where(
             SessionRecord.provider_id == provider.id,
             SessionRecord.provider_id.is_not(None),
             SessionRecord.expires_at > ports.clock.now(),
         )
     )
-
-
-def _count_bounded(query: Select[int]) -> ColumnElement[int]:
-    some = query.limit(MAX_COUNTED + 1).subquery()
-    return select(func.count()).select_from(some).scalar_subquery()
-
-
-def _bounded_count(counted: int) -> BoundedCount:
-    return BoundedCount(min(counted, MAX_COUNTED), counted > MAX_COUNTED)
 
 
 @dataclass(frozen=True, slots=True)
