@@ -2,12 +2,17 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from operator import attrgetter
+from typing import Any, TypeVar
 
 import graphene
 from graphene.types.resolver import get_default_resolver
 
+from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import parse_global_id, parse_key, to_global_id
+from app.graphql.context import Info
+
+Value = TypeVar("Value")
 
 NO_KEY = 0
 """A key that no record has."""
@@ -24,17 +29,44 @@ def key_in(global_id: str, type_name: str) -> int:
     return parse_key(parsed[1]) or NO_KEY
 
 
-def own_id(type_name: str) -> graphene.Field:
-    """Return the field ``id`` of a type whose values have a key."""
+def own_id(type_name: str, key: str = "id", **options: Any) -> graphene.Field:
+    """Return the field ``id`` of a type whose values have that ``key``."""
     return graphene.Field(
         graphene.NonNull(graphene.ID),
-        resolver=lambda value, _info: to_global_id(type_name, value.id),
+        resolver=lambda value, _info: to_global_id(type_name, getattr(value, key)),
+        **options,
     )
+
+
+def id_or_null(type_name: str, attribute: str, **options: Any) -> graphene.Field:
+    """Return a field with the global ID of the record whose key is in ``attribute``, if any."""
+
+    def resolve(value: object, _info: Info) -> str | None:
+        key = getattr(value, attribute)
+        return None if key is None else to_global_id(type_name, key)
+
+    return graphene.ID(resolver=resolve, **options)
 
 
 def attribute(name: str) -> Callable[..., Any]:
     """Return the resolver of a field that the value has under another name."""
     return partial(get_default_resolver(), name, None)
+
+
+def part(path: str) -> Callable[..., Any]:
+    """Return the resolver of a field that a part of the value has, such as ``setting.label``."""
+    read = attrgetter(path)
+    return lambda value, _info: read(value)
+
+
+def itself(value: Value, _info: Info) -> Value:
+    """Resolve a field to the value that it is a field of."""
+    return value
+
+
+def sorted_permissions(value: Any, _info: Info) -> tuple[Permission, ...]:
+    """Resolve the field ``permissions``, in the order of their declaration."""
+    return in_order(value.permissions)
 
 
 def text_or_null(name: str, **options: Any) -> graphene.Field:

@@ -43,8 +43,8 @@ _SECRET_TEXTS = re.compile(
 _TRACEBACKS = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 
 
-class _Handler(logging.Handler):
-    """Our handler, as opposed to one of a test runner or an embedding application."""
+class _StandardError(logging.Handler):
+    """Our handler; it writes to the standard error stream of the moment, which tests replace."""
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
@@ -87,7 +87,7 @@ def set_up_logs(*, level: str, development: bool) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
-    handler = _Handler()
+    handler = _StandardError()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
@@ -99,7 +99,7 @@ def set_up_logs(*, level: str, development: bool) -> None:
         )
     )
     root = logging.getLogger()
-    for earlier in [handler for handler in root.handlers if isinstance(handler, _Handler)]:
+    for earlier in [handler for handler in root.handlers if isinstance(handler, _StandardError)]:
         root.removeHandler(earlier)
     root.addHandler(handler)
     root.setLevel(level)
@@ -160,17 +160,6 @@ NAME = "latchkey.security"
 STANDARD_ERROR = "stderr"
 MAX_FAILURES_PER_SECOND = 50
 """Failed sign-ins that a process writes each second; the next line says how many were left out."""
-
-
-class _StandardError(logging.Handler):
-    """Writes to the standard error stream of the moment, which tests replace."""
-
-    @override
-    def emit(self, record: logging.LogRecord) -> None:
-        try:
-            sys.stderr.write(f"{self.format(record)}\n")
-        except Exception:  # noqa: BLE001 - as the library's own handlers: a log ends no request
-            self.handleError(record)
 
 
 class JsonSecurityLog:

@@ -11,7 +11,13 @@ from app.graphql.errors import payload_problems
 from app.graphql.root_fields.accounts import language
 from app.graphql.root_fields.addresses import AddressInput, sent_address
 from app.graphql.root_fields.metadata import metadata_input, pairs
-from app.graphql.root_fields.payloads import AccountPayload, MutationPayload, errors_of, mutation
+from app.graphql.root_fields.payloads import (
+    AccountPayload,
+    MutationPayload,
+    count_field,
+    errors_of,
+    mutation,
+)
 from app.services.people.customers import (
     CustomerChange,
     ErrorPolicy,
@@ -124,10 +130,7 @@ class CustomerDelete(AccountPayload):
 class CustomerBulkDelete(AccountPayload):
     """The result for several customers. Those that were deleted count."""
 
-    count = graphene.NonNull(graphene.Int, description="How many were deleted.")
-
-    def resolve_count(self, _info: Info) -> int:
-        return self.count or 0
+    count = count_field("How many were deleted.")
 
 
 ErrorPolicyEnum = graphene.Enum.from_enum(
@@ -162,15 +165,12 @@ class CustomerBulkResult(graphene.ObjectType):
 class CustomerBulkUpdate(MutationPayload):
     """The result for several customers, in the order of the input."""
 
-    count = graphene.NonNull(graphene.Int, description="How many were changed.")
+    count = count_field("How many were changed.")
     results = graphene.NonNull(
         graphene.List(graphene.NonNull(CustomerBulkResult)),
         description="The result for each customer.",
     )
     errors = errors_of("problems.CustomerBulkUpdateError")
-
-    def resolve_count(self, _info: Info) -> int:
-        return self.count or 0
 
     def resolve_results(self, _info: Info) -> list[CustomerBulkResult]:
         return self.results or []
@@ -179,10 +179,7 @@ class CustomerBulkUpdate(MutationPayload):
 class UserBulkSetActive(AccountPayload):
     """The result for several users. Those that are in the requested state now count."""
 
-    count = graphene.NonNull(graphene.Int, description="How many are in that state now.")
-
-    def resolve_count(self, _info: Info) -> int:
-        return self.count or 0
+    count = count_field("How many are in that state now.")
 
 
 class CustomerMutations(graphene.ObjectType):

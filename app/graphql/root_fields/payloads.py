@@ -47,6 +47,15 @@ def _resolve_errors(payload: Any, _info: Info) -> list[PayloadProblem]:
     return payload.errors or []
 
 
+def count_field(description: str) -> graphene.NonNull:
+    """Return the field with how many a bulk mutation changed: 0 if it was refused."""
+    return graphene.NonNull(
+        graphene.Int,
+        description=description,
+        resolver=lambda payload, _info: payload.count or 0,
+    )
+
+
 class MutationPayload(graphene.ObjectType):
     """Base of every payload; each declares ``errors`` with ``errors_of``."""
 

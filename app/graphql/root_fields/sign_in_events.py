@@ -5,11 +5,10 @@ from typing import Any
 import graphene
 
 from app.domain.sign_in import sign_in_log as domain
-from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import Info
-from app.graphql.fields import key_in, own_id, text_or_null
+from app.graphql.fields import id_or_null, key_in, own_id, text_or_null
 from app.graphql.types.lists import times_in
 from app.graphql.types.users import SecondFactorTypeEnum
 from app.services.sign_in_log.events import list_sign_ins
@@ -117,8 +116,8 @@ class SignInEvent(graphene.ObjectType):
     result = graphene.NonNull(SignInResultEnum)
     reason = graphene.Field(SignInReasonEnum, description="Null for a successful attempt.")
     account_type = graphene.NonNull(SignInAccountTypeEnum)
-    user_id = graphene.ID()
-    app_id = graphene.ID()
+    user_id = id_or_null("User", "user_id")
+    app_id = id_or_null("App", "app_id")
     name = graphene.NonNull(
         graphene.String,
         description=(
@@ -136,12 +135,6 @@ class SignInEvent(graphene.ObjectType):
     detail = text_or_null(
         "detail", description="Why the identity provider refused, or why its response was refused."
     )
-
-    def resolve_user_id(self: domain.SignInEvent, _info: Info) -> str | None:
-        return None if self.user_id is None else to_global_id("User", self.user_id)
-
-    def resolve_app_id(self: domain.SignInEvent, _info: Info) -> str | None:
-        return None if self.app_id is None else to_global_id("App", self.app_id)
 
 
 SignInEventCountableConnection = make_connection(

@@ -20,7 +20,13 @@ from app.graphql.connections import (
 )
 from app.graphql.context import Info
 from app.graphql.root_fields.metadata import metadata_input, pairs
-from app.graphql.root_fields.payloads import MutationPayload, errors_of, former_errors_of, mutation
+from app.graphql.root_fields.payloads import (
+    MutationPayload,
+    count_field,
+    errors_of,
+    former_errors_of,
+    mutation,
+)
 from app.graphql.types.lists import (
     DateTimeRangeInput,
     IntFilterInput,
@@ -404,12 +410,9 @@ class StaffDelete(StaffPayload):
 class StaffBulkDelete(MutationPayload):
     """The result for several staff members."""
 
-    count = graphene.NonNull(graphene.Int, description="How many were deleted: all or none.")
+    count = count_field("How many were deleted: all or none.")
     errors = errors_of("problems.StaffError")
     staff_errors = former_errors_of("problems.StaffError")
-
-    def resolve_count(self, _info: Info) -> int:
-        return self.count or 0
 
 
 class UserSecondFactorReset(StaffPayload):

@@ -3,11 +3,10 @@
 import graphene
 
 from app.domain.accounts import addresses as domain
-from app.domain.values.ids import to_global_id
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import text_or_null
+from app.graphql.fields import own_id, text_or_null
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 _KINDS = {
@@ -44,7 +43,7 @@ class Address(graphene.ObjectType):
     class Meta:
         interfaces = (Node, ObjectWithMetadata)
 
-    id = graphene.NonNull(graphene.ID, description="The global ID.")
+    id = own_id("Address", description="The global ID.")
     first_name = graphene.NonNull(graphene.String, description="The recipient's given name.")
     last_name = graphene.NonNull(graphene.String, description="The recipient's family name.")
     company_name = graphene.NonNull(graphene.String, description="The company or organization.")
@@ -66,9 +65,6 @@ class Address(graphene.ObjectType):
     is_default_billing_address = graphene.Boolean(
         description="Whether it is its user's default for invoices."
     )
-
-    def resolve_id(self: domain.Address, _info: Info) -> str:
-        return to_global_id("Address", self.id)
 
     def resolve_country(self: domain.Address, _info: Info) -> domain.Country:
         return domain.country_of(self.country)

@@ -20,14 +20,13 @@ from app.graphql.app_nodes import (
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import attribute, own_id, text_or_null
+from app.graphql.fields import attribute, itself, own_id, sorted_permissions, text_or_null
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 AppTypeEnum = graphene.Enum.from_enum(domain.AppType, name="AppTypeEnum")
 AppSortField = graphene.Enum.from_enum(domain.AppSortField, name="AppSortField")
 
 _UNAVAILABLE = "app.graphql.unavailable."
-_PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission"))
 
 
 class AppToken(graphene.ObjectType):
@@ -100,10 +99,7 @@ class AppBrandLogo(graphene.ObjectType):
 class AppBrand(graphene.ObjectType):
     """How an app shows itself."""
 
-    logo = graphene.NonNull(AppBrandLogo, description="The logo.")
-
-    def resolve_logo(self: str, _info: Info) -> str:
-        return self
+    logo = graphene.NonNull(AppBrandLogo, description="The logo.", resolver=itself)
 
 
 class App(graphene.ObjectType):
@@ -113,10 +109,12 @@ class App(graphene.ObjectType):
         interfaces = (Node, ObjectWithMetadata)
 
     id = own_id("App")
+    permissions = graphene.List(
+        graphene.NonNull("app.graphql.types.permissions.Permission"), resolver=sorted_permissions
+    )
     identifier = graphene.String(
         description="The `id` in the app's manifest; the global ID of an app without one."
     )
-    permissions = _PERMISSIONS
     created = graphene.DateTime(resolver=attribute("created_at"))
     is_active = graphene.Boolean()
     name = graphene.String()
@@ -175,9 +173,6 @@ class App(graphene.ObjectType):
 
     def resolve_identifier(self: domain.App, _info: Info) -> str:
         return self.identifier or to_global_id("App", self.id)
-
-    def resolve_permissions(self: domain.App, _info: Info) -> tuple[Permission, ...]:
-        return in_order(self.permissions)
 
     def resolve_tokens(self: AppNode, _info: Info) -> tuple[domain.AppToken, ...]:
         return self.loader.tokens[self.id]
@@ -251,6 +246,7 @@ class AppExtension(graphene.ObjectType):
     permissions = graphene.NonNull(
         graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission")),
         description="Permissions required to see the extension.",
+        resolver=sorted_permissions,
     )
     label = graphene.NonNull(graphene.String)
     url = graphene.NonNull(
@@ -270,9 +266,6 @@ class AppExtension(graphene.ObjectType):
             "Same as `App.accessToken`; null for staff who lack a permission of the extension."
         )
     )
-
-    def resolve_permissions(self: domain.Extension, _info: Info) -> tuple[Permission, ...]:
-        return in_order(self.permissions)
 
     def resolve_access_token(self: ExtensionNode, info: Info) -> str | None:
         if not self.permissions <= info.context.actor.permissions:

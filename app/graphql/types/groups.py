@@ -4,11 +4,11 @@ import graphene
 
 from app.domain.accounts import users as domain
 from app.domain.authorization.actor import is_manageable, reaches_channels
-from app.domain.authorization.permissions import Permission, in_order
+from app.domain.authorization.permissions import Permission
 from app.domain.commerce.channels import Channel
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import own_id
+from app.graphql.fields import own_id, sorted_permissions
 
 
 class Group(graphene.ObjectType):
@@ -22,7 +22,9 @@ class Group(graphene.ObjectType):
     users = graphene.List(
         graphene.NonNull("app.graphql.types.users.User"), description="Requires MANAGE_STAFF."
     )
-    permissions = graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission"))
+    permissions = graphene.List(
+        graphene.NonNull("app.graphql.types.permissions.Permission"), resolver=sorted_permissions
+    )
     user_can_manage = graphene.NonNull(
         graphene.Boolean,
         description="Whether the caller has MANAGE_STAFF, all permissions of the group and access "
@@ -43,9 +45,6 @@ class Group(graphene.ObjectType):
         return info.context.loaders(info).groups.members(
             info, info.context.existing_key("Group", self.id)
         )
-
-    def resolve_permissions(self: domain.Group, _info: Info) -> tuple[Permission, ...]:
-        return in_order(self.permissions)
 
     def resolve_user_can_manage(self: domain.Group, info: Info) -> bool:
         manages = info.context.actor.is_user and info.context.actor.holds(Permission.MANAGE_STAFF)

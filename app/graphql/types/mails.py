@@ -6,9 +6,8 @@ import graphene
 
 from app.domain.mails import mail_log as domain
 from app.domain.mails.mail import KIND_LABELS, MailKind
-from app.domain.values.ids import to_global_id
 from app.graphql.context import Info
-from app.graphql.fields import own_id, text_or_null
+from app.graphql.fields import id_or_null, own_id, part, text_or_null
 from app.graphql.types.problems import MutationError
 from app.services.mails import mail_templates as service
 
@@ -49,7 +48,7 @@ class Mail(graphene.ObjectType):
     id = own_id("Mail")
     kind = graphene.NonNull(graphene.String, description="Such as `password_reset`.")
     recipient = graphene.NonNull(graphene.String, description="The email that it was sent to.")
-    user_id = graphene.ID(description="The account that it is about.")
+    user_id = id_or_null("User", "user_id", description="The account that it is about.")
     status = graphene.NonNull(MailStatusEnum)
     error = text_or_null(
         "error",
@@ -67,9 +66,6 @@ class Mail(graphene.ObjectType):
     waits_for = graphene.String(
         description="The name of the app that it waits for; empty before one was found."
     )
-
-    def resolve_user_id(self: domain.MailEntry, _info: Info) -> str | None:
-        return None if self.user_id is None else to_global_id("User", self.user_id)
 
 
 MailKindEnum = graphene.Enum.from_enum(
@@ -142,22 +138,21 @@ class MailTemplateSources(graphene.ObjectType):
     version = graphene.NonNull(
         graphene.Int, description="0 for the default or a template of the folder."
     )
-    subject = graphene.NonNull(graphene.String, description="The source of the subject.")
-    html = graphene.NonNull(graphene.String, description="The source of the HTML.")
-    text = graphene.NonNull(graphene.String, description="The source of the text.")
+    subject = graphene.NonNull(
+        graphene.String,
+        description="The source of the subject.",
+        resolver=part("template.subject"),
+    )
+    html = graphene.NonNull(
+        graphene.String, description="The source of the HTML.", resolver=part("template.html")
+    )
+    text = graphene.NonNull(
+        graphene.String, description="The source of the text.", resolver=part("template.text")
+    )
     versions = graphene.NonNull(
         graphene.List(graphene.NonNull(MailTemplateVersion)), description="The newest first."
     )
     fault = graphene.String(description=_FAULT)
-
-    def resolve_subject(self: service.TemplateDetails, _info: Info) -> str:
-        return self.template.subject
-
-    def resolve_html(self: service.TemplateDetails, _info: Info) -> str:
-        return self.template.html
-
-    def resolve_text(self: service.TemplateDetails, _info: Info) -> str:
-        return self.template.text
 
     def resolve_fault(self: service.TemplateDetails, _info: Info) -> str | None:
         return _fault(self)

@@ -9,10 +9,9 @@ import graphene
 from app.domain.apps import manifests as domain
 from app.domain.apps.apps import extension_address, nearest_logo_size
 from app.domain.apps.manifests import ManifestExtension, ManifestWebhook
-from app.domain.authorization.permissions import Permission, in_order
 from app.domain.webhooks import SyncEvent
 from app.graphql.context import Info, RequestContext
-from app.graphql.fields import attribute, text_or_null
+from app.graphql.fields import attribute, itself, sorted_permissions, text_or_null
 
 _PERMISSION = "app.graphql.types.permissions.Permission"
 
@@ -20,16 +19,15 @@ _PERMISSION = "app.graphql.types.permissions.Permission"
 class AppManifestExtension(graphene.ObjectType):
     """A dashboard extension in a manifest."""
 
-    permissions = graphene.NonNull(graphene.List(graphene.NonNull(_PERMISSION)))
+    permissions = graphene.NonNull(
+        graphene.List(graphene.NonNull(_PERMISSION)), resolver=sorted_permissions
+    )
     label = graphene.NonNull(graphene.String)
     url = graphene.NonNull(graphene.String, description="The URL to open.")
     mount_name = graphene.NonNull(graphene.String, resolver=attribute("mount"))
     target_name = graphene.NonNull(graphene.String, resolver=attribute("target"))
     settings = graphene.NonNull("app.graphql.root_fields.products.JSON")
     identifier = text_or_null("identifier")
-
-    def resolve_permissions(self: ManifestExtension, _info: Info) -> tuple[Permission, ...]:
-        return in_order(self.permissions)
 
 
 class AppManifestWebhook(graphene.ObjectType):
@@ -77,10 +75,7 @@ class AppManifestBrandLogo(graphene.ObjectType):
 class AppManifestBrand(graphene.ObjectType):
     """How an app shows itself, by its manifest."""
 
-    logo = graphene.NonNull(AppManifestBrandLogo, description="The logo.")
-
-    def resolve_logo(self: Mapping[int, bytes], _info: Info) -> Mapping[int, bytes]:
-        return self
+    logo = graphene.NonNull(AppManifestBrandLogo, description="The logo.", resolver=itself)
 
 
 class AppManifestRequiredSaleorVersion(graphene.ObjectType):
@@ -100,7 +95,9 @@ class Manifest(graphene.ObjectType):
     name = graphene.NonNull(graphene.String)
     about = text_or_null("about")
     permissions = graphene.List(
-        graphene.NonNull(_PERMISSION), description="The requested permissions."
+        graphene.NonNull(_PERMISSION),
+        description="The requested permissions.",
+        resolver=sorted_permissions,
     )
     app_url = text_or_null("app_url")
     token_target_url = text_or_null(
@@ -147,6 +144,3 @@ class Manifest(graphene.ObjectType):
             replace(one, url=extension_address(one.url, one.target, self.app_url))
             for one in self.extensions
         ]
-
-    def resolve_permissions(self: domain.Manifest, _info: Info) -> tuple[Permission, ...]:
-        return in_order(self.permissions)

@@ -14,6 +14,7 @@ from graphql import (
 
 from app.domain.commerce import money as domain
 from app.graphql.context import Info
+from app.graphql.fields import itself
 from app.graphql.unavailable import with_unavailable
 
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,100}(\.[0-9]{1,100})?([eE][+-]?[0-9]{1,3})?")
@@ -54,15 +55,9 @@ class TaxedMoney(graphene.ObjectType):
     """An amount of money. Taxes aren't calculated: net and gross are the same."""
 
     currency = graphene.NonNull(graphene.String, description="ISO 4217 code.")
-    gross = graphene.NonNull(Money)
-    net = graphene.NonNull(Money)
+    gross = graphene.NonNull(Money, resolver=itself)
+    net = graphene.NonNull(Money, resolver=itself)
     tax = graphene.NonNull(Money)
-
-    def resolve_gross(self: domain.Money, _info: Info) -> domain.Money:
-        return self
-
-    def resolve_net(self: domain.Money, _info: Info) -> domain.Money:
-        return self
 
     def resolve_tax(self: domain.Money, _info: Info) -> domain.Money:
         return domain.of_units(0, self.currency)

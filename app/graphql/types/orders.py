@@ -11,7 +11,7 @@ from app.domain.values.ids import to_global_id
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node, make_connection
 from app.graphql.context import Info
-from app.graphql.fields import attribute, own_id, text_or_null
+from app.graphql.fields import attribute, own_id, part, text_or_null
 from app.graphql.line_fields import Line
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.unavailable import with_unavailable
@@ -100,12 +100,16 @@ class OrderChargeStatusEnum(graphene.Enum):
     OVERCHARGED = "overcharged"
 
 
+def _zero(order: domain.OrderSummary, _info: Info) -> Money:
+    return of_units(0, order.total.currency)
+
+
 def _zero_field(reason: str) -> graphene.Field:
     """Return the field of an order that is always 0, in the order's currency."""
     return graphene.Field(
         graphene.NonNull("app.graphql.types.money.Money"),
         description=f"Always 0: {reason} elsewhere.",
-        resolver=lambda order, _info: of_units(0, order.total.currency),
+        resolver=_zero,
     )
 
 
@@ -192,7 +196,7 @@ class Order(graphene.ObjectType):
 
     id = own_id("Order")
     number = graphene.NonNull(graphene.String)
-    status = graphene.NonNull(OrderStatus)
+    status = graphene.NonNull(OrderStatus, resolver=part("status.value"))
     is_paid = graphene.NonNull(graphene.Boolean)
     payment_status = graphene.NonNull(PaymentChargeStatusEnum)
     user = graphene.Field(
@@ -206,11 +210,11 @@ class Order(graphene.ObjectType):
         _MONEY, description="The price of all lines: the total.", resolver=attribute("total")
     )
     shipping_price = graphene.NonNull(
-        _MONEY, description="Always 0: shipping isn't done here, and costs nothing."
+        _MONEY,
+        description="Always 0: shipping isn't done here, and costs nothing.",
+        resolver=_zero,
     )
-    total_refunded = graphene.NonNull(
-        "app.graphql.types.money.Money", description="Always 0: refunds are made elsewhere."
-    )
+    total_refunded = _zero_field(_REFUNDED)
     total_charged = graphene.NonNull(
         "app.graphql.types.money.Money", description="The total, if the order is paid, or 0."
     )
@@ -268,15 +272,6 @@ class Order(graphene.ObjectType):
     def resolve_total_balance(self: domain.OrderSummary, _info: Info) -> Money:
         return of_units(0 if self.is_paid else -self.total.units, self.total.currency)
 
-    def resolve_status(self: domain.OrderSummary, _info: Info) -> str:
-        return self.status.value
-
-    def resolve_shipping_price(self: domain.OrderSummary, _info: Info) -> Money:
-        return of_units(0, self.total.currency)
-
-    def resolve_total_refunded(self: domain.OrderSummary, _info: Info) -> Money:
-        return of_units(0, self.total.currency)
-
     def resolve_charge_status(self: domain.OrderSummary, _info: Info) -> object:
         return OrderChargeStatusEnum.FULL if self.is_paid else OrderChargeStatusEnum.NONE
 
@@ -309,8 +304,8 @@ class Checkout(graphene.ObjectType):
     class Meta:
         interfaces = (Node,)
 
-    id = graphene.NonNull(
-        graphene.ID, description="Unguessable; gives access to an anonymous checkout."
+    id = own_id(
+        "Checkout", "token", description="Unguessable; gives access to an anonymous checkout."
     )
     token = graphene.NonNull(graphene.String, description="The token in the ID.")
     email = text_or_null("email")
@@ -322,9 +317,6 @@ class Checkout(graphene.ObjectType):
     )
     created = graphene.NonNull(graphene.DateTime, resolver=attribute("created_at"))
     updated_at = graphene.NonNull(graphene.DateTime)
-
-    def resolve_id(self: domain.Checkout, _info: Info) -> str:
-        return to_global_id("Checkout", self.token)
 
     def resolve_channel(self: domain.Checkout, info: Info) -> Channel:
         return info.context.loaders(info).channels.by_key(self.channel_id)

@@ -3,8 +3,7 @@
 import graphene
 
 from app.domain.authorization import permissions as domain
-from app.graphql.context import Info
-from app.graphql.fields import attribute
+from app.graphql.fields import attribute, itself
 
 _ALL = "Permissions of people and apps."
 PermissionEnum = graphene.Enum.from_enum(
@@ -17,8 +16,5 @@ PermissionEnum = graphene.Enum.from_enum(
 class Permission(graphene.ObjectType):
     """A permission: its code and its name."""
 
-    code = graphene.NonNull(PermissionEnum)
+    code = graphene.NonNull(PermissionEnum, resolver=itself)
     name = graphene.NonNull(graphene.String, resolver=attribute("label"))
-
-    def resolve_code(self: domain.Permission, _info: Info) -> domain.Permission:
-        return self

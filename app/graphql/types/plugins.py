@@ -5,7 +5,7 @@ import graphene
 from app.domain.single_sign_on import provider_settings as domain
 from app.graphql.compatibility import constant
 from app.graphql.context import Info
-from app.graphql.fields import attribute
+from app.graphql.fields import attribute, itself, part
 from app.services.single_sign_on.provider_settings import Plugin as PluginValue
 
 ConfigurationTypeFieldEnum = graphene.Enum.from_enum(
@@ -16,23 +16,11 @@ ConfigurationTypeFieldEnum = graphene.Enum.from_enum(
 class ConfigurationItem(graphene.ObjectType):
     """A setting; a secret reads back as asterisks."""
 
-    name = graphene.NonNull(graphene.String)
+    name = graphene.NonNull(graphene.String, resolver=part("setting.name"))
     value = graphene.String()
-    type = graphene.Field(ConfigurationTypeFieldEnum)
-    help_text = graphene.String()
-    label = graphene.String()
-
-    def resolve_name(self: domain.SettingValue, _info: Info) -> str:
-        return self.setting.name
-
-    def resolve_type(self: domain.SettingValue, _info: Info) -> domain.SettingType:
-        return self.setting.type
-
-    def resolve_help_text(self: domain.SettingValue, _info: Info) -> str:
-        return self.setting.help
-
-    def resolve_label(self: domain.SettingValue, _info: Info) -> str:
-        return self.setting.label
+    type = graphene.Field(ConfigurationTypeFieldEnum, resolver=part("setting.type"))
+    help_text = graphene.String(resolver=part("setting.help"))
+    label = graphene.String(resolver=part("setting.label"))
 
 
 class PluginConfiguration(graphene.ObjectType):
@@ -59,7 +47,7 @@ class Plugin(graphene.ObjectType):
     id = graphene.NonNull(graphene.ID)
     name = graphene.NonNull(graphene.String)
     description = graphene.NonNull(graphene.String)
-    global_configuration = graphene.Field(PluginConfiguration)
+    global_configuration = graphene.Field(PluginConfiguration, resolver=itself)
     channel_configurations = graphene.NonNull(
         graphene.List(graphene.NonNull(PluginConfiguration)),
         description="Always empty: providers apply to the whole shop.",
@@ -67,9 +55,6 @@ class Plugin(graphene.ObjectType):
 
     def resolve_description(self: PluginValue, _info: Info) -> str:
         return "Single sign-on through an OpenID Connect provider."
-
-    def resolve_global_configuration(self: PluginValue, _info: Info) -> PluginValue:
-        return self
 
     def resolve_channel_configurations(self: PluginValue, _info: Info) -> list[PluginValue]:
         return []

@@ -14,15 +14,17 @@ _ADDRESS_TYPE = graphene.Field(
 
 
 class MutationError:
-    """The fields of every mutation's errors."""
+    """The fields of most mutations' errors."""
 
     field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
 
 
-class AccountError(MutationError, graphene.ObjectType):
+class AccountError(graphene.ObjectType):
     """An error of an account mutation."""
 
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AccountErrorCode")
     address_type = _ADDRESS_TYPE
 
@@ -43,9 +45,11 @@ class SendConfirmationEmailError(MutationError, graphene.ObjectType):
     code = graphene.NonNull("app.graphql.types.error_codes.SendConfirmationEmailErrorCode")
 
 
-class StaffError(MutationError, graphene.ObjectType):
+class StaffError(graphene.ObjectType):
     """An error of a staff mutation, with the items it is about."""
 
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AccountErrorCode")
     permissions = _PERMISSIONS
     groups = _IDS
@@ -53,9 +57,11 @@ class StaffError(MutationError, graphene.ObjectType):
     address_type = _ADDRESS_TYPE
 
 
-class PermissionGroupError(MutationError, graphene.ObjectType):
+class PermissionGroupError(graphene.ObjectType):
     """An error of a permission group mutation, with the items it is about."""
 
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.PermissionGroupErrorCode")
     permissions = _PERMISSIONS
     users = _IDS

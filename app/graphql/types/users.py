@@ -21,7 +21,7 @@ from app.domain.values.unchanging import unchanging
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node, connection_arguments, page_request
 from app.graphql.context import Info
-from app.graphql.fields import attribute, text_or_null
+from app.graphql.fields import attribute, own_id, part, text_or_null
 from app.graphql.line_fields import order_where
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.services.second_factors import stored_factors
@@ -66,15 +66,12 @@ class UserPermission(graphene.ObjectType):
     """A permission a user has."""
 
     code = graphene.NonNull("app.graphql.types.permissions.PermissionEnum")
-    name = graphene.NonNull(graphene.String)
+    name = graphene.NonNull(graphene.String, resolver=part("code.label"))
     source_permission_groups = graphene.List(
         graphene.NonNull("app.graphql.types.groups.Group"),
         user_id=graphene.NonNull(graphene.ID),
         description="The groups that grant the permission; `userId` is the user who has it.",
     )
-
-    def resolve_name(self: _UserPermission, _info: Info) -> str:
-        return self.code.label
 
     def resolve_source_permission_groups(
         self: _UserPermission, _info: Info, user_id: str
@@ -330,7 +327,7 @@ SessionOriginEnum = graphene.Enum.from_enum(
 class Session(graphene.ObjectType):
     """A session of a signed-in user."""
 
-    id = graphene.NonNull(graphene.ID)
+    id = own_id(SESSION)
     device = graphene.NonNull(graphene.String, description="The browser or program.")
     address = text_or_null("address", description="The IP address the session was started from.")
     created_at = graphene.NonNull(graphene.DateTime)
@@ -341,6 +338,3 @@ class Session(graphene.ObjectType):
         description="Whether this is the caller's current session.",
         resolver=attribute("is_current"),
     )
-
-    def resolve_id(self: SignedIn, _info: Info) -> str:
-        return to_global_id(SESSION, self.id)

@@ -18,7 +18,7 @@ from app.graphql.connections import (
     page_request,
 )
 from app.graphql.context import Info
-from app.graphql.fields import attribute, own_id, text_or_null
+from app.graphql.fields import attribute, itself, own_id, text_or_null
 from app.services.apps.app_lists import show_app
 from app.services.deliveries.lists import DeliveryFilter
 
@@ -65,20 +65,14 @@ class WebhookEvent(graphene.ObjectType):
     """An event a webhook subscribes to."""
 
     name = graphene.NonNull(graphene.String, resolver=attribute("label"))
-    event_type = graphene.NonNull(WebhookEventTypeEnum)
-
-    def resolve_event_type(self: EventType, _info: Info) -> EventType:
-        return self
+    event_type = graphene.NonNull(WebhookEventTypeEnum, resolver=itself)
 
 
 class WebhookEventAsync(graphene.ObjectType):
     """An asynchronous event a webhook subscribes to."""
 
     name = graphene.NonNull(graphene.String, resolver=attribute("label"))
-    event_type = graphene.NonNull(WebhookEventTypeAsyncEnum)
-
-    def resolve_event_type(self: EventType, _info: Info) -> EventType:
-        return self
+    event_type = graphene.NonNull(WebhookEventTypeAsyncEnum, resolver=itself)
 
 
 class WebhookEventSync(graphene.ObjectType):

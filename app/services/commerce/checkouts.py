@@ -307,12 +307,7 @@ def add_checkout_lines(
     What it holds already of a product takes the present price. Refuses NOT_FOUND on ``id``, and
     what ``create_checkout`` refuses.
     """
-    refuse(lines_problem(len(lines)))
-    quantities = read_quantities(lines, is_total=False)
-    with ports.database.transaction(cart_in(checkout_id)) as session:
-        stored = open_checkout(session, actor, checkout_id)
-        put_lines(session, actor, stored, quantities, is_total=False)
-        return _changed(ports, actor, session, stored)
+    return _put(ports, actor, checkout_id, lines, is_total=False)
 
 
 @public
@@ -323,11 +318,17 @@ def update_checkout_lines(
 
     Refuses as ``add_checkout_lines`` does, and DUPLICATED_INPUT_ITEM on ``lines``.
     """
+    return _put(ports, actor, checkout_id, lines, is_total=True)
+
+
+def _put(
+    ports: Ports, actor: Actor, checkout_id: str, lines: Sequence[LineInput], *, is_total: bool
+) -> Checkout:
     refuse(lines_problem(len(lines)))
-    quantities = read_quantities(lines, is_total=True)
+    quantities = read_quantities(lines, is_total=is_total)
     with ports.database.transaction(cart_in(checkout_id)) as session:
         stored = open_checkout(session, actor, checkout_id)
-        put_lines(session, actor, stored, quantities, is_total=True)
+        put_lines(session, actor, stored, quantities, is_total=is_total)
         return _changed(ports, actor, session, stored)
 
 

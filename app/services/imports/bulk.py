@@ -1,13 +1,21 @@
-"""Insert or update many rows by one prepared statement, without loading records."""
+"""Sessions of imports; inserts and updates of many rows, without loading records."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from sqlalchemy import BindParameter, bindparam, insert, update
 from sqlalchemy.orm import Session
 
 from app.models import AddressRecord, AppExtensionRecord, AppRecord, AppTokenRecord
 from app.models.record import Record
+from app.ports import Ports
 from app.services.authorization.register import building_block
+
+
+@building_block
+def opened_session(ports: Ports, *, dry_run: bool) -> AbstractContextManager[Session]:
+    """Return a transaction, or for a dry run a session that writes nothing."""
+    return ports.database.reading() if dry_run else ports.database.transaction()
 
 
 @building_block

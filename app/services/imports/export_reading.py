@@ -26,6 +26,7 @@ from app.domain.values.errors import Problem, Refused
 from app.models import IdentityProviderRecord, ImportedRowRecord, ShopRecord
 from app.ports import Ports
 from app.services.authorization.register import internal
+from app.services.imports.bulk import opened_session
 from app.services.imports.export_tables import TABLES, ExportedTable, tables_of
 from app.services.imports.export_writing import (
     UNUSED_PROVIDERS,
@@ -89,12 +90,6 @@ class _Run:
         key = f"{line.number} ({line.name})"
         name = name_of(line.fields)
         self.report(Finding(self.options.source, key, code, template, outcome, values, name))
-
-    @contextmanager
-    def transaction(self) -> Iterator[Session]:
-        database = self.ports.database
-        with database.reading() if self.options.dry_run else database.transaction() as session:
-            yield session
 
 
 @internal
@@ -215,7 +210,8 @@ def _import_batch(
 ) -> None:
     counts.read += len(lines)
     rows = [row for line in lines if (row := _read(run, table, line)) is not None]
-    with _contradictions_refused(run, lines), run.transaction() as session:
+    opened = opened_session(run.ports, dry_run=run.options.dry_run)
+    with _contradictions_refused(run, lines), opened as session:
         wanted = _new_rows(run, session, table, counts, rows)
         counts.created += len(wanted)
         for row in wanted:

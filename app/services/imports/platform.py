@@ -6,8 +6,7 @@ removed.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy import delete, func, select
@@ -35,6 +34,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, internal
 from app.services.imports.addresses import Addresses
 from app.services.imports.apps import AppExtensions, Apps, AppTokens
+from app.services.imports.bulk import opened_session
 from app.services.imports.groups import Groups
 from app.services.imports.ledger import (
     Entry,
@@ -71,7 +71,7 @@ def run_section(run: Run, section: Section) -> Counts:
         rows, left_out = _convert(run, section, source_rows)
         counts.left_out += len(left_out)
         if left_out and section.removes_left_out and run.import_id:
-            with _transaction(run) as session:
+            with opened_session(run.ports, dry_run=run.options.dry_run) as session:
                 _Batch(run, section, counts, session).remove(left_out)
         waiting += _import_rows(run, section, counts, rows, is_last=False)
         counts.read += len(source_rows)
@@ -87,7 +87,7 @@ def _remove_vanished(run: Run, section: Section, counts: Counts) -> None:
     for keys in pages_of_keys(run.ports, run.import_id, section.kind):
         gone = sorted(set(keys) - section.keys_at_source(run, keys))
         if gone:
-            with _transaction(run) as session:
+            with opened_session(run.ports, dry_run=run.options.dry_run) as session:
                 _Batch(run, section, counts, session).remove(gone)
 
 
@@ -114,7 +114,7 @@ def _import_rows(
     """Import converted rows; return those that have to wait for others."""
     if not rows:
         return ()
-    with _transaction(run) as session:
+    with opened_session(run.ports, dry_run=run.options.dry_run) as session:
         batch = _Batch(run, section, counts, session)
         batch.plan(rows)
         waiting = batch.conflicts(is_last=is_last)
@@ -262,13 +262,6 @@ class _Batch:
 
 def _entry(row: Row) -> Entry:
     return Entry(row.key, row.source_digest, digest_of(row.state))
-
-
-@contextmanager
-def _transaction(run: Run) -> Iterator[Session]:
-    database = run.ports.database
-    with database.reading() if run.options.dry_run else database.transaction() as session:
-        yield session
 
 
 _FEW = 20

@@ -17,6 +17,7 @@ from app.ports import Ports
 from app.ports.import_source import ImportSource
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block
+from app.services.imports.bulk import opened_session
 from app.services.imports.ledger import find_marker, foreign_rows, set_marker
 from app.services.imports.sections import OnFinding, Run, Section
 
@@ -88,8 +89,7 @@ def begin_run(
     Refuses UNIQUE as ``find_import`` does.
     """
     now = ports.clock.now()
-    database = ports.database
-    with database.reading() if dry_run else database.transaction() as session:
+    with opened_session(ports, dry_run=dry_run) as session:
         stored = find_import(session, kind, source)
         if dry_run:
             return 0 if stored is None else stored.id

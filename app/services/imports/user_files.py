@@ -1,8 +1,7 @@
 """Import people from a file of CSV or JSON Lines."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
@@ -35,6 +34,7 @@ from app.domain.passwords.imported_hashes import (
 from app.models import GroupRecord, ImportedRowRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import internal
+from app.services.imports.bulk import opened_session
 from app.services.imports.ledger import Entry, add_entries, find_entries
 from app.services.imports.people_writing import NewPerson, insert_people
 from app.services.imports.runs import begin_run, end_run
@@ -160,7 +160,7 @@ def _make_run(ports: Ports, options: UserFileOptions, report: OnFinding, import_
 
 def _import_batch(run: _Run, rows: Sequence[FileRow]) -> None:
     candidates = [found for row in rows if (found := _candidate(run, row)) is not None]
-    with _transaction(run) as session:
+    with opened_session(run.ports, dry_run=run.options.dry_run) as session:
         new = _new_ones(run, session, candidates)
         run.counts.created += len(new)
         for each in new:
@@ -172,13 +172,6 @@ def _import_batch(run: _Run, rows: Sequence[FileRow]) -> None:
                 for key, each in zip(keys, new, strict=True)
             ]
             add_entries(session, run.import_id, _KIND, entries)
-
-
-@contextmanager
-def _transaction(run: _Run) -> Iterator[Session]:
-    database = run.ports.database
-    with database.reading() if run.options.dry_run else database.transaction() as session:
-        yield session
 
 
 def _candidate(run: _Run, row: FileRow) -> _Candidate | None:

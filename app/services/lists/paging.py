@@ -354,7 +354,7 @@ def _bounded_count(query: Query) -> ScalarSelect[int]:
 
 
 @building_block
-def count_up_to(query: Select[Any], most: int) -> ScalarSelect[int]:
+def count_up_to(query: Select[*tuple[Any, ...]], most: int) -> ScalarSelect[int]:
     """Return how many rows ``query`` has; counting stops at ``most``."""
     return select(func.count()).select_from(query.limit(most).subquery()).scalar_subquery()
 

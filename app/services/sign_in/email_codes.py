@@ -44,6 +44,7 @@ from app.services.identity.users import add_registered, find_owner, prove_email,
 from app.services.outbox.publisher import add_mail
 from app.services.second_factors.challenges import PendingSession
 from app.services.sign_in.login_throttle import attempt
+from app.services.sign_in.second_factor_sign_in import incorrect_code
 from app.services.sign_in.sessions import (
     PasswordSignIn,
     UnfinishedSignIn,
@@ -217,7 +218,7 @@ def sign_in_with_code(
             if not _is_right(ports, found, entered):
                 # As for an unknown email, whether or not the account exists.
                 this.fail(None)
-                raise Refused(_incorrect(MAX_FAILURES - found.failures))
+                raise Refused(incorrect_code("INVALID", MAX_FAILURES - found.failures))
             signed_in = _open_session(ports, actor, found, entry, place)
             if isinstance(signed_in, PasswordSignIn):
                 this.succeed(signed_in.user.id)
@@ -326,18 +327,6 @@ def _sent_lately(session: Session, email: str, now: datetime) -> int:
 def _require_on(shop: ShopRecord) -> None:
     if not shop.email_code_login:
         raise Refused(_OFF)
-
-
-def _incorrect(left: int) -> Problem:
-    if left <= 0:
-        return Problem("INVALID", "Incorrect code. No attempts are left.", "code")
-    return Problem(
-        "INVALID",
-        "Incorrect code. {count} attempt left.",
-        "code",
-        plural="Incorrect code. {count} attempts left.",
-        values={"count": left},
-    )
 
 
 def _digits(ports: Ports) -> str:

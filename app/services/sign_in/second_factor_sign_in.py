@@ -159,7 +159,9 @@ def use_code(
         if is_last_guess:
             with ports.database.transaction() as session:
                 notify(ports, actor, session, user_id, MailKind.INCORRECT_CODES)
-        raise WrongAnswer(_wrong_code(left), is_last_guess=is_last_guess)
+        raise WrongAnswer(
+            incorrect_code("INVALID_SECOND_FACTOR", left), is_last_guess=is_last_guess
+        )
     return used
 
 
@@ -198,11 +200,13 @@ def _can_answer(actor: Actor, found: SecondFactorChallengeRecord) -> bool:
     return actor.is_account_owner and actor.session_id == found.session_id
 
 
-def _wrong_code(left: int) -> Problem:
+@building_block
+def incorrect_code(code: str, left: int) -> Problem:
+    """Return the problem with an incorrect code, after which so many attempts are ``left``."""
     if left <= 0:
-        return Problem("INVALID_SECOND_FACTOR", "Incorrect code. No attempts are left.", "code")
+        return Problem(code, "Incorrect code. No attempts are left.", "code")
     return Problem(
-        "INVALID_SECOND_FACTOR",
+        code,
         "Incorrect code. {count} attempt left.",
         "code",
         plural="Incorrect code. {count} attempts left.",
