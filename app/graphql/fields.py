@@ -74,3 +74,10 @@ def text_or_null(name: str, **options: Any) -> graphene.Field:
     return graphene.Field(
         graphene.String, resolver=lambda value, _info: getattr(value, name) or None, **options
     )
+
+
+class MutationError:
+    """The fields of most mutations' errors."""
+
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()

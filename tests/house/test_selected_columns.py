@@ -21,6 +21,7 @@ import pytest
 
 from app import services
 from app.domain.authorization.actor import OPERATOR
+from app.domain.values.pages import MAX_COUNTED
 from app.services.apps import extensions
 from app.services.audit import entries
 from app.services.authorization import app_rights, session_rights, shop_state
@@ -246,7 +247,7 @@ READERS = {
                 "apps",
                 "without_refresh",
             ),
-            (1, impact.MAX_COUNTED + 1),
+            (1, MAX_COUNTED + 1),
         ),
     ),
     "shop.lockout_guard.read_settings_managers": Reader(

@@ -19,7 +19,7 @@ from app.console.frame.page_layout import (
 from app.console.frame.permissions import Chip, PermissionsField, chips
 from app.console.frame.session import actor, now, ports
 from app.console.frame.submissions import Created, CreatingForm, create_once
-from app.console.integrations.apps import DEFAULT_OVERLAP, OVERLAPS, app_or_404, created_token
+from app.console.integrations.apps import app_or_404, chosen_overlap, created_token
 from app.domain.apps.apps import App
 from app.domain.apps.manifests import Manifest
 from app.domain.values.errors import Refused
@@ -40,7 +40,6 @@ from app.services.apps.installation_requests import (
     install_app,
     retry_installation,
 )
-from app.web.converters import one_of
 from app.web.translation import lazy_text, problem_text, text
 
 _URL = "manifestUrl"
@@ -180,8 +179,8 @@ def make(key: int) -> BaseResponse:
 @tokens_blueprint.post("/<key:token_id>/rotate")
 def rotate(key: int, token_id: int) -> BaseResponse:
     """Replace a token; the old one stays valid during the overlap."""
-    hours = int(request.form.get("overlap", DEFAULT_OVERLAP, type=one_of(OVERLAPS)))
-    return create_once(CreatingForm(), lambda: _rotate(token_id, timedelta(hours=hours)))
+    overlap = chosen_overlap()
+    return create_once(CreatingForm(), lambda: _rotate(token_id, overlap))
 
 
 @tokens_blueprint.post("/<key:token_id>/revoke")

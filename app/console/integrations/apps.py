@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -102,6 +102,12 @@ OVERLAPS = {
 """When a rotated token can expire, by hours."""
 
 DEFAULT_OVERLAP = "24"
+
+
+def chosen_overlap() -> timedelta:
+    """Return how long the rotated token or secret stays valid, as the dialog's form says."""
+    hours = request.form.get("overlap", DEFAULT_OVERLAP, type=one_of(OVERLAPS))
+    return timedelta(hours=int(hours))
 
 
 @dataclass(frozen=True, slots=True)

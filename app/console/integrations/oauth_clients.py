@@ -38,7 +38,7 @@ from app.console.frame.parts import (
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
-from app.console.integrations.apps import DEFAULT_OVERLAP, OVERLAPS
+from app.console.integrations.apps import DEFAULT_OVERLAP, OVERLAPS, chosen_overlap
 from app.console.integrations.oauth_client_page import (
     CLIENT_PAGE,
     PARTIES,
@@ -312,9 +312,7 @@ def save_sign_in(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/rotate")
 def rotate(key: int) -> BaseResponse:
     """Give the client another secret; the old one works during the overlap."""
-    client = _details(key).client
-    hours = int(request.form.get("overlap", DEFAULT_OVERLAP, type=one_of(OVERLAPS)))
-    overlap = timedelta(hours=hours)
+    client, overlap = _details(key).client, chosen_overlap()
     try:
         return create_once(CreatingForm(), lambda: _rotate(client, overlap))
     except Refused as refused:

@@ -11,8 +11,7 @@ from app.domain.values.errors import PermissionDenied
 from app.graphql.app_nodes import ProblemNode
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import own_id
-from app.graphql.types.problems import MutationError
+from app.graphql.fields import MutationError, own_id
 
 
 class _WholeNumber(graphene.Scalar):

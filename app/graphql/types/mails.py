@@ -7,8 +7,7 @@ import graphene
 from app.domain.mails import mail_log as domain
 from app.domain.mails.mail import KIND_LABELS, MailKind
 from app.graphql.context import Info
-from app.graphql.fields import id_or_null, own_id, part, text_or_null
-from app.graphql.types.problems import MutationError
+from app.graphql.fields import MutationError, id_or_null, own_id, part, text_or_null
 from app.services.mails import mail_templates as service
 
 _STATUSES = {

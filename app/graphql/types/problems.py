@@ -2,7 +2,7 @@
 
 import graphene
 
-from app.graphql.fields import attribute
+from app.graphql.fields import MutationError, attribute
 from app.graphql.unavailable import with_unavailable
 
 _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))
@@ -11,13 +11,6 @@ _ADDRESS_TYPE = graphene.Field(
     "app.graphql.types.addresses.AddressTypeEnum",
     description="Which address the error is about, if the input has an address of each type.",
 )
-
-
-class MutationError:
-    """The fields of most mutations' errors."""
-
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
 
 
 class AccountError(graphene.ObjectType):
