@@ -103,23 +103,25 @@ _waiting = BoundedSemaphore(4)
 _json = TaggedJSONSerializer()
 
 
-def answered_once(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``view``, which answers a form of its page once.
+def answered_once(
+    view: Callable[..., Any], is_meant: Callable[[], bool] = lambda: True
+) -> Callable[..., Any]:
+    """Return ``view``, which answers a form of its page once; of them, those that are meant.
 
     Wrap a view before its rate limit does: a form that is refused by it then stores nothing.
     """
 
     @wraps(view)
     def once(**arguments: Any) -> Any:
-        repeated = answer_so_far() if request.method == "POST" else None
+        repeated = _answer_so_far() if request.method == "POST" and is_meant() else None
         return view(**arguments) if repeated is None else repeated
 
     return once
 
 
-def answer_so_far() -> Response | None:
+def _answer_so_far() -> Response | None:
     """Return the answer to the same form, sent before; ``None`` if it is to be answered now."""
-    if getattr(g, "form_key", None) is not None or _CSRF not in session:
+    if _CSRF not in session:
         return None
     key = _key()
     until = time.monotonic() + _PATIENCE_SECONDS

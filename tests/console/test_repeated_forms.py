@@ -17,6 +17,7 @@ from werkzeug.test import TestResponse
 from app.composition.factory import create_app
 from app.composition.settings import Settings
 from app.domain.authorization.actor import WORKER
+from app.domain.sign_in.rate_limits import CONSOLE_FORM, RateLimitPolicy, parse_rates
 from app.models import FormAnswerRecord, SessionRecord
 from app.ports import Ports
 from app.services.operations.cleanup import clean_up
@@ -27,7 +28,7 @@ from tests.builders.second_factors import (
     make_recovery_codes,
     one_time_code,
 )
-from tests.console.conftest import StaffConsole
+from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 from tests.fakes.passwords import HeldHasher
@@ -254,6 +255,25 @@ def test_fresh_proof_that_is_sent_twice_is_taken_twice(
 def sessions_user(ports: Ports) -> int:
     with ports.database.reading() as session:
         return session.scalars(select(SessionRecord.user_id)).one()
+
+
+def test_form_that_its_rate_limit_refuses_checks_no_proof_and_keeps_no_answer(
+    shop: Ports, statements: Statements
+) -> None:
+    """The control: the same form within the limit does both."""
+    make_staff(shop, EMAIL)
+    rates = RateLimitPolicy({CONSOLE_FORM: parse_rates("1/minute")})
+    configuration = replace(shop.configuration, rate_limits=rates)
+    app = create_app(replace(shop, configuration=configuration), Settings())
+    console = ConsoleClient(app.test_client(), shop)
+    console.enter(EMAIL)
+    path = "/console/account/name"
+    token = token_on(console.client, "/console/account/")
+    for status, kept in ((422, True), (429, False)):
+        proof = {"first_name": str(status), "proof_password": "wrong"}
+        with statements() as seen:
+            assert post(console.client, path, token, proof).status_code == status
+        assert any(FormAnswerRecord.__tablename__ in one for one in seen) is kept
 
 
 def test_each_request_for_a_link_is_counted_unless_sent_at_once(shop: Ports, app: Any) -> None:

@@ -4,7 +4,9 @@ A form that was sent too long after the last proof is kept in this page, and sen
 answer.
 """
 
+from collections.abc import Callable
 from datetime import timedelta
+from functools import wraps
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -15,7 +17,14 @@ from wtforms import HiddenField, PasswordField, StringField
 
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.page_layout import form_path, own_path, page
-from app.console.frame.session import actor, caller, ports, prove_now, signed_in_by
+from app.console.frame.session import (
+    actor,
+    caller,
+    is_signed_in,
+    ports,
+    prove_now,
+    signed_in_by,
+)
 from app.console.frame.submissions import PROOF_ANSWERS, without_secrets
 from app.domain.authorization.actor import PROOF_LASTS, SessionOrigin
 from app.domain.second_factors import SecondFactorType
@@ -96,12 +105,22 @@ def _confirm(form: ProofForm) -> bool:
     return False
 
 
-def answer_proof() -> BaseResponse | None:
-    """Return the page again for a wrong answer; ``None`` without one or for the right one.
+def proved_first(view: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``view``, which asks again if a wrong answer comes with the form that it takes.
 
-    Called before each view, so that the proof holds for the view itself.
+    A right one holds for the view itself. Wrap a view before its rate limit does.
     """
-    if request.method != "POST" or request.endpoint == _OPTIONS:
+
+    @wraps(view)
+    def proven(**arguments: Any) -> Any:
+        return _answer_proof() or view(**arguments)
+
+    return proven
+
+
+def _answer_proof() -> BaseResponse | None:
+    """Return the page again for a wrong answer; ``None`` without one or for the right one."""
+    if request.method != "POST" or request.endpoint == _OPTIONS or not is_signed_in():
         return None
     if not any(name in request.form for name in PROOF_ANSWERS):
         return None

@@ -34,7 +34,7 @@ from app.console.frame.page_layout import (
     redirect_to,
 )
 from app.console.frame.permissions import by_area, dashed_note
-from app.console.frame.reauthentication import answer_proof
+from app.console.frame.reauthentication import proved_first
 from app.console.frame.session import (
     actor,
     caller,
@@ -85,7 +85,7 @@ from app.services.console.console_sessions import (
     show_sign_in_options,
 )
 from app.services.console.sign_in_methods import show_own_sign_in_methods
-from app.web.sessions import anonymous_actor, answer_so_far, answered_once
+from app.web.sessions import anonymous_actor, answered_once
 from app.web.translation import browser_language, person_language, use_language
 
 OPEN = frozenset(
@@ -119,7 +119,7 @@ COUNTED = (
     "console.passwords.forgotten",
     "console.passwords.choose",
 )
-"""Those whose forms count or use up something: each is answered once, after its rate limit."""
+"""Those whose forms count or use up something, before anyone is signed in."""
 
 WORTHLESS_TOO = OPEN | {
     "console.sign_in.leave",
@@ -212,9 +212,9 @@ def mount_console(app: Flask) -> None:
     app.register_blueprint(make_console())
     for endpoint, view in app.view_functions.items():
         if endpoint.startswith("console."):
-            app.view_functions[endpoint] = run_again_if_stale(view)
-    for endpoint in COUNTED:
-        app.view_functions[endpoint] = answered_once(app.view_functions[endpoint])
+            app.view_functions[endpoint] = answered_once(
+                proved_first(run_again_if_stale(view)), _counts
+            )
     app.add_url_rule("/", "front", lambda: redirect_to("console.home.index"))
 
 
@@ -276,13 +276,15 @@ def guard() -> BaseResponse | None:
     _csrf.protect()
     if not is_signed_in():
         return None
-    return redirect_to_second_factor(endpoint) or _answer_before(endpoint) or answer_proof()
+    return redirect_to_second_factor(endpoint)
 
 
-def _answer_before(endpoint: str) -> BaseResponse | None:
-    """Return the answer to a form with a proof that was sent a moment ago, too."""
-    proves = request.method == "POST" and any(name in request.form for name in PROOFS)
-    return answer_so_far() if proves and endpoint not in UPLOADS else None
+def _counts() -> bool:
+    """Whether the form that was sent counts or uses up something."""
+    if request.endpoint in COUNTED:
+        return True
+    proves = is_signed_in() and any(name in request.form for name in PROOFS)
+    return proves and request.endpoint not in UPLOADS
 
 
 def _language() -> str:
