@@ -1,11 +1,10 @@
 """``python -m release VERSION``: make a release; without a version: its files, from this commit.
 
-A release is two commits: one that sets the version and dates its section of the changelog, and one
-that records the first. Then its files are made twice, compared and checked. Nothing is uploaded,
-and the tag isn't pushed.
+Everything that can refuse a release is looked for first. A release is two commits: one that sets
+the version and dates its section of the changelog, and one that records the first. Then its files
+are made twice, compared and checked. Nothing is uploaded, and the tag isn't pushed.
 """
 
-import re
 import subprocess
 import sys
 import tempfile
@@ -15,11 +14,17 @@ from pathlib import Path
 from app.domain.values.installation import VERSION
 from release.artefacts import ROOT, differences, git, make_artefacts
 from release.checks import CheckFailed, check
-from release.record import FILE, Release, add, numbers, releases
-
-_CHANGELOG = ROOT / "CHANGELOG.md"
-_VERSION_FILE = ROOT / "app/domain/values/installation.py"
-_UNRELEASED = re.compile(r"## Unreleased\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+from release.record import (
+    CHANGELOG,
+    FILE,
+    UNRELEASED,
+    Release,
+    add,
+    files_of,
+    require_no_files,
+    require_releasable,
+    set_version,
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -30,6 +35,7 @@ def main(arguments: list[str]) -> int:
             commit = _commit_release(version)
         else:
             version, commit = VERSION, git("rev-parse", "HEAD")
+            require_no_files(version)
         _make_files(version, commit)
     except (CheckFailed, ValueError) as error:
         print(error, file=sys.stderr)
@@ -39,20 +45,13 @@ def main(arguments: list[str]) -> int:
 
 def _commit_release(version: str) -> str:
     """Set, date and record ``version``, and tag it; return its commit."""
-    latest = releases()[0].version if releases() else "0.0.0"
-    if numbers(version) <= numbers(latest):
-        raise ValueError(f"{latest} is released already: choose a version above it.")
-    if git("status", "--porcelain"):
-        raise ValueError("There are uncommitted changes: a release is made from a commit.")
+    require_releasable(version)
     today = datetime.now(UTC).date()
-    text = _CHANGELOG.read_text()
-    section = _UNRELEASED.search(text)
-    if not section or not section[1].strip():
-        raise ValueError("CHANGELOG.md has nothing under 'Unreleased'.")
-    dated = f"## Unreleased\n\n## {version}, {today.isoformat()}\n{section[1]}"
-    _CHANGELOG.write_text(text[: section.start()] + dated + text[section.end() :])
-    source = _VERSION_FILE.read_text()
-    _VERSION_FILE.write_text(source.replace(f'VERSION = "{VERSION}"', f'VERSION = "{version}"'))
+    changelog = ROOT / CHANGELOG
+    heading = f"## Unreleased\n\n## {version}, {today.isoformat()}\n"
+    dated = UNRELEASED.sub(lambda section: heading + section[1], changelog.read_text(), count=1)
+    changelog.write_text(dated)
+    set_version(version)
     subprocess.run([sys.executable, "-m", "docs"], cwd=ROOT, check=True, timeout=600)
     git("commit", "--all", "--message", f"Release {version}")
     commit = git("rev-parse", "HEAD")
@@ -65,9 +64,7 @@ def _commit_release(version: str) -> str:
 
 
 def _make_files(version: str, commit: str) -> None:
-    target = ROOT / "dist" / version
-    if target.exists():
-        raise ValueError(f"{target.relative_to(ROOT)} exists already: remove it first.")
+    target = files_of(version)
     files = make_artefacts(commit, version, target)
     with tempfile.TemporaryDirectory() as folder:
         again = Path(folder) / version

@@ -153,9 +153,9 @@ def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def git(*arguments: str) -> str:
+def git(*arguments: str, root: Path = ROOT) -> str:
     """Run git in the repository and return what it prints, without the space around it."""
     done = subprocess.run(
-        ["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True, timeout=60
+        ["git", *arguments], cwd=root, check=True, capture_output=True, text=True, timeout=60
     )
     return done.stdout.strip()

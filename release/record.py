@@ -1,11 +1,19 @@
-"""What was released: ``releases.toml``, which checks and the documentation read."""
+"""What was released: ``releases.toml``, which checks and the documentation read.
+
+And what can be released next.
+"""
 
 import re
+import subprocess
 import tomllib
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from release.artefacts import ROOT, git
+
+CHANGELOG = "CHANGELOG.md"
+VERSION_FILE = "app/domain/values/installation.py"
 FILE = Path(__file__).parent / "releases.toml"
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
@@ -22,6 +30,54 @@ class Release:
 def releases() -> tuple[Release, ...]:
     """Return all releases, newest first."""
     return tuple(Release(**entry) for entry in tomllib.loads(FILE.read_text()).get("release", ()))
+
+
+UNRELEASED = re.compile(r"## Unreleased\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+"""The changelog's section of what is released next."""
+
+_VERSION_LINE = re.compile(r'^VERSION = "[^"]+"$', re.MULTILINE)
+
+
+def require_releasable(version: str, root: Path = ROOT) -> None:
+    """Raise ``ValueError`` if ``version`` can't be released from the repository at ``root``.
+
+    Nothing that a release does after this is refused.
+    """
+    latest = releases()[0].version if releases() else "0.0.0"
+    if numbers(version) <= numbers(latest):
+        raise ValueError(f"{latest} is released already: choose a version above it.")
+    require_no_files(version, root)
+    if git("status", "--porcelain", root=root):
+        raise ValueError("There are uncommitted changes: a release is made from a commit.")
+    if git("tag", "--list", f"v{version}", root=root):
+        raise ValueError(f"The tag v{version} exists already: remove it first (git tag -d).")
+    try:
+        git("var", "GIT_COMMITTER_IDENT", root=root)
+    except subprocess.CalledProcessError as error:
+        raise ValueError(f"git doesn't know who commits: {error.stderr.strip()}") from None
+    section = UNRELEASED.search((root / CHANGELOG).read_text())
+    if not section or not section[1].strip():
+        raise ValueError("CHANGELOG.md has nothing under 'Unreleased'.")
+    if len(_VERSION_LINE.findall((root / VERSION_FILE).read_text())) != 1:
+        raise ValueError(f'{VERSION_FILE} has no line VERSION = "…".')
+
+
+def files_of(version: str, root: Path = ROOT) -> Path:
+    """Return the folder of a release's files."""
+    return root / "dist" / version
+
+
+def require_no_files(version: str, root: Path = ROOT) -> None:
+    """Raise ``ValueError`` if there are files of ``version``, which nothing overwrites."""
+    target = files_of(version, root)
+    if target.exists():
+        raise ValueError(f"{target.relative_to(root)} exists already: remove it first.")
+
+
+def set_version(version: str) -> None:
+    """Write ``version`` where the code has it."""
+    file = ROOT / VERSION_FILE
+    file.write_text(_VERSION_LINE.sub(f'VERSION = "{version}"', file.read_text()))
 
 
 def add(release: Release) -> None:
