@@ -290,8 +290,15 @@ SINGLE_SIGN_ON = (
     Mutant(
         "A sign-in leaves permissions manageable",
         "app/services/identity/linked_accounts.py",
-        'with session.begin_nested(), prevent_unmanageable(actor, session, "groups"):',
-        "with session.begin_nested():",
+        "kept = groups_to_keep(session, user.id, leaves=leaves) if can_leave and",
+        "kept = frozenset() if can_leave and",
+        "services/single_sign_on/test_group_mapping.py",
+    ),
+    Mutant(
+        "A preview names no group that a sign-in keeps",
+        "app/services/single_sign_on/provider_checks.py",
+        "        leaves -= _kept_groups(ports, user, joins, leaves)\n",
+        "        pass\n",
         "services/single_sign_on/test_group_mapping.py",
     ),
     Mutant(

@@ -37,12 +37,7 @@ from app.models import (
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block
-from app.services.identity.permission_holders import (
-    join,
-    leave,
-    lock_grants,
-    prevent_unmanageable,
-)
+from app.services.identity.permission_holders import groups_to_keep, join, leave, lock_grants
 from app.services.identity.provider_assertions import (
     WAITS,
     ProviderPerson,
@@ -490,10 +485,11 @@ def _change_groups(
     joins = {key for key, is_wanted in wanted.items() if is_wanted} - before
     join(session, users=[user.id], groups=joins)
     leaves = {key for key, is_wanted in wanted.items() if not is_wanted} & before
-    left = {key for key in sorted(leaves) if can_leave and _leaves(actor, session, user, key)}
-    if can_leave and left != leaves:
-        _record_kept_groups(ports, actor, session, provider_person, user, sorted(leaves - left))
-    after = (before | joins) - left
+    kept = groups_to_keep(session, user.id, leaves=leaves) if can_leave and leaves else leaves
+    leave(session, users=[user.id], groups=leaves - kept)
+    if can_leave and kept:
+        _record_kept_groups(ports, actor, session, provider_person, user, sorted(kept))
+    after = (before | joins) - (leaves - kept)
     if after == before:
         return
     user.updated_at = ports.clock.now()
@@ -501,16 +497,6 @@ def _change_groups(
     old, new = {"groups": sorted(before)}, {"groups": sorted(after)}
     change = Change("user.sync", "User", user.id, user.email, old, new)
     _record(ports, actor, session, user, provider_person.provider, change)
-
-
-def _leaves(actor: Actor, session: Session, user: UserRecord, group_id: int) -> bool:
-    """Take ``user`` out of a group; ``False`` if no one could manage its permissions then."""
-    try:
-        with session.begin_nested(), prevent_unmanageable(actor, session, "groups"):
-            leave(session, users=[user.id], groups=[group_id])
-    except Refused:
-        return False
-    return True
 
 
 def _record_kept_groups(

@@ -6,7 +6,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, delete, func, or_, select, union
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Select,
+    delete,
+    func,
+    literal,
+    or_,
+    select,
+    union,
+)
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.staff import unmanageable_problem
@@ -61,6 +71,36 @@ def prevent_unmanageable(actor: Actor, session: Session, field: str) -> Iterator
 
 
 @building_block
+def groups_to_keep(
+    session: Session, user_id: int, *, joins: Collection[int] = (), leaves: Collection[int]
+) -> frozenset[int]:
+    """Return those of ``leaves`` that a person can't leave, also once they have joined ``joins``.
+
+    No one could manage what is lost with them. For a change, call ``lock_grants`` first.
+    """
+    before = _manageable(session, _members(user_id, joins, ()))
+    left: set[int] = set()
+    for group in sorted(leaves):
+        after = _manageable(session, _members(user_id, joins, {*left, group}))
+        if unmanageable_problem(before, after, "groups") is None:
+            left.add(group)
+    return frozenset(leaves) - left
+
+
+def _members(user_id: int, joins: Collection[int], leaves: Collection[int]) -> FromClause:
+    """Return the memberships as they are once a person has joined and left these groups."""
+    member = GroupMemberRecord
+    kept = select(member.user_id, member.group_id).where(
+        or_(member.user_id != user_id, member.group_id.not_in(leaves))
+    )
+    joined = select(literal(user_id), GroupRecord.id).where(GroupRecord.id.in_(joins))
+    return union(kept, joined).subquery()
+
+
+_STORED = GroupMemberRecord.__table__
+
+
+@building_block
 def is_last_manager(session: Session, user: User) -> bool:
     """Whether ``user`` can manage staff and no other active person can."""
     if not (user.is_staff and user.is_active and Permission.MANAGE_STAFF in user.permissions):
@@ -68,23 +108,23 @@ def is_last_manager(session: Session, user: User) -> bool:
     return session.scalar(_managers().where(UserRecord.id != user.id).limit(1)) is None
 
 
-def _managers() -> Select[int]:
+def _managers(members: FromClause = _STORED) -> Select[int]:
     return (
         select(UserRecord.id)
         .where(UserRecord.is_staff, UserRecord.is_active)
         .where(
             or_(
                 UserRecord.is_superuser,
-                UserRecord.id.in_(holder_ids(Permission.MANAGE_STAFF)),
+                UserRecord.id.in_(holder_ids(Permission.MANAGE_STAFF, members)),
             )
         )
     )
 
 
-def _manageable(session: Session) -> frozenset[Permission]:
+def _manageable(session: Session, members: FromClause = _STORED) -> frozenset[Permission]:
     """Return the permissions that active staff with MANAGE_STAFF hold together."""
     session.flush()
-    managers = _managers()
+    managers = _managers(members)
     superuser = managers.where(UserRecord.is_superuser).limit(1)
     if session.scalar(superuser) is not None:
         return ALL_PERMISSIONS
@@ -93,21 +133,21 @@ def _manageable(session: Session) -> frozenset[Permission]:
     )
     by_group = (
         select(GroupPermissionRecord.permission)
-        .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupPermissionRecord.group_id)
-        .where(GroupMemberRecord.user_id.in_(managers))
+        .join(members, members.c.group_id == GroupPermissionRecord.group_id)
+        .where(members.c.user_id.in_(managers))
     )
     return known_permissions(list(session.scalars(union(direct, by_group))))
 
 
 @building_block
-def holder_ids(permission: Permission) -> Select[int]:
+def holder_ids(permission: Permission, members: FromClause = _STORED) -> Select[int]:
     """The keys of people who hold ``permission`` directly or by a group; superusers aside."""
     direct = select(UserPermissionRecord.user_id).where(
         UserPermissionRecord.permission == permission.value
     )
     by_group = (
-        select(GroupMemberRecord.user_id)
-        .join(GroupPermissionRecord, GroupPermissionRecord.group_id == GroupMemberRecord.group_id)
+        select(members.c.user_id)
+        .join(GroupPermissionRecord, GroupPermissionRecord.group_id == members.c.group_id)
         .where(GroupPermissionRecord.permission == permission.value)
     )
     return select(union(direct, by_group).subquery().c.user_id)
@@ -127,10 +167,13 @@ def join(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> No
 @building_block
 def leave(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> None:
     """Take each of ``users`` out of each of ``groups``."""
+    groups = list(groups)
+    if not groups:
+        return
     session.execute(
         delete(GroupMemberRecord).where(
             GroupMemberRecord.user_id.in_(list(users)),
-            GroupMemberRecord.group_id.in_(list(groups)),
+            GroupMemberRecord.group_id.in_(groups),
         )
     )
 

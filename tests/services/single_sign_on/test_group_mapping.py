@@ -304,3 +304,30 @@ def test_preview_matches_what_signing_in_does(
     assert groups_of(ports, token) == {"Orders", "By hand"}
     after = preview_mapping(ports, OPERATOR, "default", token)
     assert (after.joins, after.leaves, after.permissions) == ((), (), (ORDERS,))
+
+
+def test_preview_names_no_group_that_signing_in_keeps(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int]
+) -> None:
+    """The controls: another group there, what a group that is joined gives, another manager."""
+    managers = make_group(ports, "Managers", Permission.MANAGE_STAFF, PRODUCTS)
+    heads = make_group(ports, "Heads", Permission.MANAGE_STAFF)
+    make_user(ports, EMAIL, is_staff=True, groups=[managers, groups["Both"]])
+    map_groups(
+        ports,
+        provider,
+        group_mapping='{"a": "Managers", "b": "Both", "c": "Heads", "d": "Products"}',
+    )
+    for claims, joined, left in (
+        ((), (), ("Both",)),
+        (("c",), ("Heads",), ("Both",)),  # nobody could manage products
+        (("c", "d"), ("Heads", "Products"), ("Both", "Managers")),
+    ):
+        token = provider.access_token(groups=list(claims))
+        found = preview_mapping(ports, OPERATOR, "default", token)
+        assert (found.joins, found.leaves) == (joined, left), claims
+    assert groups_of(ports, provider.access_token(groups=[])) == {"Managers"}
+    make_user(ports, "other@example.com", is_staff=True, groups=[managers, heads])
+    token = provider.access_token("alice", jti="again", groups=[])
+    assert preview_mapping(ports, OPERATOR, "default", token).leaves == ("Managers",)
+    assert groups_of(ports, token) == set()
