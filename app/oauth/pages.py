@@ -131,7 +131,7 @@ def _answer_device(person: Person, code: str) -> Response:
             return _who_asks(changed.device)
         return page("device_done.html", device=allowed, is_allowed=True)
     if decision == "deny":
-        denied = deny_device(ports(), person.actor, code)
+        denied = deny_device(ports(), person.actor, code, proof)
         return page("device_done.html", device=denied, is_allowed=False)
     return _who_asks(find_waiting_device(ports(), person.actor, code))
 

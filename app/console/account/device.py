@@ -68,10 +68,11 @@ def index() -> BaseResponse:
 
 
 def _answer(code: str, decision: str) -> BaseResponse:
+    proof = request.form.get("proof", "")
     if decision == "allow":
-        return _allow(code)
+        return _allow(code, proof)
     if decision == "deny":
-        device = deny_device(ports(), actor(), code)
+        device = deny_device(ports(), actor(), code, proof)
         message = text("{program} was refused.", program=device.client.name)
         return redirect_with_success(message, "console.account.index")
     return _who_asks(find_waiting_device(ports(), actor(), code))
@@ -86,9 +87,8 @@ def _who_asks(device: WaitingDevice) -> BaseResponse:
     )
 
 
-def _allow(code: str) -> BaseResponse:
+def _allow(code: str, proof: str) -> BaseResponse:
     try:
-        proof = request.form.get("proof", "")
         device = allow_device(ports(), actor(), code, proof, proved_at())
     except DeviceChanged as changed:
         return _who_asks(changed.device)

@@ -173,29 +173,41 @@ def _waits(ports: Ports, user_code: str) -> ColumnElement[bool]:
 
 
 @account_owner_only
-def find_waiting_device(ports: Ports, actor: Actor, user_code: str) -> WaitingDevice:
+def find_waiting_device(
+    ports: Ports, actor: Actor, user_code: str, proof: str = ""
+) -> WaitingDevice:
     """Return the device that shows ``user_code``, for its person to compare.
 
     Refuses INVALID on ``userCode``: for a code that is none, for too many of one person's, and
-    outside the console for a program that asks for rights over the shop.
+    outside the console for a program that asks for rights over the shop. With the ``proof`` of the
+    device as they were shown it, the code isn't counted again.
     """
-    _count_code(ports, actor)
+    device, in_console = _find_waiting(ports, actor, user_code)
+    if device is None or device.proof != proof:
+        _count_code(ports, actor)
+    if device is None:
+        raise Refused(_UNKNOWN)
+    if privileged(device.scopes) and not in_console:
+        raise Refused(_ONLY_IN_CONSOLE)
+    return device
+
+
+def _find_waiting(ports: Ports, actor: Actor, user_code: str) -> tuple[WaitingDevice | None, bool]:
+    """Return the device of a code, and whether the caller is at the console."""
+    here = select(SessionRecord.in_console).where(SessionRecord.id == actor.session_id)
     query = (
-        select(OAuthDeviceCodeRecord, OAuthClientRecord)
+        select(OAuthDeviceCodeRecord, OAuthClientRecord, here.scalar_subquery())
         .join(OAuthClientRecord, OAuthClientRecord.id == OAuthDeviceCodeRecord.client_id)
         .where(_waits(ports, user_code), _CAN_ASK)
     )
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
         if row is None:
-            raise Refused(_UNKNOWN)
-        stored, client = row
+            return None, False
+        stored, client, in_console = row
         scopes = frozenset(stored.scope.split()) & frozenset(client.scopes.split())
-        here = select(SessionRecord.in_console).where(SessionRecord.id == actor.session_id)
-        if privileged(scopes) and not session.scalar(here):
-            raise Refused(_ONLY_IN_CONSOLE)
         asking = to_client(client)
-        return WaitingDevice(
+        device = WaitingDevice(
             user_code=write_user_code(read_user_code(user_code)),
             client=asking,
             scopes=scopes,
@@ -205,6 +217,7 @@ def find_waiting_device(ports: Ports, actor: Actor, user_code: str) -> WaitingDe
             expires_at=stored.expires_at,
             proof=_proof(ports, actor, stored.id, asking, scopes),
         )
+        return device, bool(in_console)
 
 
 def _proof(
@@ -217,7 +230,7 @@ def _proof(
 
 
 def _count_code(ports: Ports, actor: Actor) -> None:
-    """Count a code that the caller entered, before its answer tells whether there is such a one.
+    """Count a code that the caller entered, before the answer tells whether there is such a one.
 
     Refuses INVALID on ``userCode`` for too many.
     """
@@ -228,11 +241,10 @@ def _count_code(ports: Ports, actor: Actor) -> None:
 _CAN_ASK = OAuthClientRecord.is_active & OAuthClientRecord.allows_devices
 
 
-def _asks_for_rights(ports: Ports, actor: Actor, user_code: str, *_more: object) -> bool:
-    _count_code(ports, actor)
-    query = select(OAuthDeviceCodeRecord.scope).where(_waits(ports, user_code))
-    with ports.database.reading() as session:
-        return bool(privileged((session.scalar(query) or "").split()))
+def _asks_for_rights(
+    ports: Ports, actor: Actor, user_code: str, proof: str, *_more: object
+) -> bool:
+    return bool(privileged(find_waiting_device(ports, actor, user_code, proof).scopes))
 
 
 @fresh_proof(
@@ -251,7 +263,7 @@ def allow_device(
     Raises ``DeviceChanged`` if the device isn't as they saw it, and ``SecondFactorSkipped`` as
     ``issue_code`` does.
     """
-    device = find_waiting_device(ports, actor, user_code)
+    device = find_waiting_device(ports, actor, user_code, proof)
     if proof != device.proof:
         raise DeviceChanged(device)
     with ports.database.transaction(account(own_id(actor))) as session:
@@ -263,9 +275,9 @@ def allow_device(
 
 
 @account_owner_only
-def deny_device(ports: Ports, actor: Actor, user_code: str) -> WaitingDevice:
+def deny_device(ports: Ports, actor: Actor, user_code: str, proof: str = "") -> WaitingDevice:
     """Refuse the device that shows ``user_code``; refuses as ``find_waiting_device`` does."""
-    device = find_waiting_device(ports, actor, user_code)
+    device = find_waiting_device(ports, actor, user_code, proof)
     with ports.database.transaction() as session:
         _decide(ports, actor, session, device, ports.clock.now(), is_denied=True)
     return device

@@ -281,10 +281,13 @@ def test_codes_are_counted_by_decisions_too(
 ) -> None:
     """Also by one that would first ask for a proof, which would tell that there is such a code."""
 
-    def allow(ports: Ports, actor: Actor, code: str) -> object:
+    def allow(ports: Ports, actor: Actor, code: str) -> WaitingDevice:
         return allow_device(ports, actor, code, "", clock.now())
 
-    for number, decide in enumerate((allow, deny_device)):
+    def deny(ports: Ports, actor: Actor, code: str) -> WaitingDevice:
+        return deny_device(ports, actor, code)
+
+    for number, decide in enumerate((allow, deny)):
         person = at_console(ports, make_user(ports, f"person{number}@x.org"))
         for _ in range(10):
             with pytest.raises(Refused):
@@ -298,8 +301,26 @@ def test_codes_are_counted_by_decisions_too(
                 decide(ports, actor, device.user_code)
             assert "Too many" in caught.value.problems[0].message
         clock.pass_(minutes=1)
-        right = let_in if decide is allow else deny_device
+        right = let_in if decide is allow else deny
         right(ports, person, codes.user_code)
+
+
+def test_code_counts_once_also_with_a_question_for_a_proof_and_a_decision(
+    ports: Ports, command_line: OAuthClient, clock: FakeClock
+) -> None:
+    """The control: the next code that is entered is one too many."""
+    person = at_console(ports, make_user(ports, is_staff=True))
+    for number in range(10):
+        code = begin(ports, command_line).user_code
+        proof = find_waiting_device(ports, person, code).proof
+        if number % 2:
+            deny_device(ports, person, code, proof)
+            continue
+        with pytest.raises(ProofRequired):
+            allow_device(ports, replace(person, proof_is_old=True), code, proof, clock.now())
+        allow_device(ports, person, code, proof, clock.now())
+    with pytest.raises(Refused, match="Too many"):
+        find_waiting_device(ports, person, begin(ports, command_line).user_code)
 
 
 def test_disconnecting_a_program_denies_its_devices(ports: Ports, kiosk: OAuthClient) -> None:
