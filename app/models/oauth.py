@@ -5,7 +5,7 @@ A grant is a session (``SessionRecord.oauth_client_id``); what belongs to it end
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, LargeBinary, String, Text, false, true
+from sqlalchemy import ColumnElement, ForeignKey, LargeBinary, String, Text, and_, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record, deleted_with, partial_index
@@ -47,6 +47,12 @@ class OAuthClientRecord(Record):
     last_used_at: Mapped[datetime | None]
     logouts_after: Mapped[datetime | None]
     logout_failures: Mapped[int] = mapped_column(default=0, server_default="0")
+
+
+IS_FIRST_PARTY: ColumnElement[bool] = and_(
+    OAuthClientRecord.is_first_party, OAuthClientRecord.subject_salt == ""
+)
+"""Release 1.0.0 stored clients that are both, which are third parties."""
 
 
 class OAuthClientSecretRecord(Record):

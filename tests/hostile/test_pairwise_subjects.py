@@ -11,9 +11,11 @@ from sqlalchemy import update
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import PermissionDenied, Refused, TokenRejected
 from app.domain.values.ids import to_global_id
+from app.domain.values.pages import PageRequest
 from app.models import OAuthClientRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
+from app.services.oauth.client_pages import ClientFilter, find_clients
 from app.services.oauth.client_tokens import find_issued_token, revoke_grant
 from app.services.oauth.clients import (
     ClientChange,
@@ -33,7 +35,7 @@ from tests.builders.oauth import (
     make_client,
     person_at_pages,
 )
-from tests.builders.people import NOBODY, make_user, visit
+from tests.builders.people import NOBODY, actor_of, make_user, visit
 from tests.graphql.shop_client import ApiClient
 
 
@@ -119,6 +121,13 @@ def test_pairwise_client_that_was_stored_as_a_first_party_is_a_third(ports: Port
             .values(is_first_party=True)
         )
     client = show_client(ports, OPERATOR, stored.id)
+    boss = actor_of(ports, make_user(ports, "boss@example.com", is_superuser=True))
+    listed = [
+        [one.client_id for one in find_clients(ports, boss, PageRequest(9), party).items]
+        for party in (ClientFilter(is_first_party=True), ClientFilter(is_first_party=False))
+    ]
+    assert (first.id in listed[0], stored.id in listed[0]) == (True, False)
+    assert (first.id in listed[1], stored.id in listed[1]) == (False, True)
     with pytest.raises(PermissionDenied):
         issue_code(ports, person_at_pages(ports, user), code_request(ports, client))
     read_me = "{ me { id email } }"

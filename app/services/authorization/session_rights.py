@@ -54,6 +54,7 @@ from app.models import (
     UserRecord,
 )
 from app.models.json_arrays import JsonArray, json_array_text, json_object
+from app.models.oauth import IS_FIRST_PARTY
 from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports, ReadSession
 from app.services.authorization.declarations import building_block
@@ -279,9 +280,7 @@ _CLIENT = case(
             json_array_text(
                 json_object(
                     id=OAuthClientRecord.id,
-                    first=and_(
-                        OAuthClientRecord.is_first_party, OAuthClientRecord.subject_salt == ""
-                    ),
+                    first=IS_FIRST_PARTY,
                     scope=SessionRecord.oauth_scope,
                     allowed=OAuthClientRecord.scopes,
                 )

@@ -24,6 +24,7 @@ from app.models import (
     ShopRecord,
     UserRecord,
 )
+from app.models.oauth import IS_FIRST_PARTY
 from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.ports.images import InvalidImage
@@ -121,7 +122,7 @@ def find_clients(
         query = query.where(or_(called, contains_text(OAuthClientRecord.client_id, text)))
     for column, wanted in (
         (OAuthClientRecord.is_active, filter_.is_active),
-        (OAuthClientRecord.is_first_party, filter_.is_first_party),
+        (IS_FIRST_PARTY, filter_.is_first_party),
     ):
         if wanted is not None:
             query = query.where(column.is_(wanted))

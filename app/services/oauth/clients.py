@@ -37,6 +37,7 @@ from app.models import (
     OAuthUseRecord,
     SessionRecord,
 )
+from app.models.oauth import IS_FIRST_PARTY
 from app.models.record import insert_into
 from app.ports import NamedRow, Ports, ReadSession
 from app.services.audit.log import Change, record
@@ -162,7 +163,7 @@ def create_client(
 
 
 def _act(ports: Ports, _actor: Actor, client_id: str, change: ClientChange) -> str:
-    query = select(OAuthClientRecord.is_first_party).where(has_client_id(client_id))
+    query = select(IS_FIRST_PARTY).where(has_client_id(client_id))
     with ports.database.reading() as session:
         is_first_party = session.scalar(query)
     return "promotion" if change.is_first_party is True and not is_first_party else "change"
@@ -300,7 +301,7 @@ def to_client(
         post_logout_redirect_uris=tuple(stored.post_logout_redirect_uris.split()),
         backchannel_logout_uri=stored.backchannel_logout_uri,
         scopes=frozenset(stored.scopes.split()),
-        # Release 1.0.0 stored clients that are both, which are third parties (``session_rights``).
+        # As ``IS_FIRST_PARTY`` of the model has it.
         is_first_party=stored.is_first_party and not stored.subject_salt,
         is_public=stored.is_public,
         is_active=stored.is_active,
