@@ -118,6 +118,34 @@ def test_second_click_on_consent_leads_back_with_a_code(app: Flask, shop: Ports)
     assert told.status_code == 401
 
 
+def test_consent_forms_in_two_tabs_lead_each_to_its_own_program(app: Flask, shop: Ports) -> None:
+    """Each with a code that works, also for the same request twice."""
+    make_user(shop, ANN)
+    clients, here = (make_client(shop), make_client(shop, "Board")), browser(app)
+    here.sign_in()
+    tabs = [
+        (client, path_of(client, state=state))
+        for client, state in ((clients[0], "a"), (clients[1], "b"), (clients[0], "a"))
+    ]
+    forms = []
+    for _, path in tabs:
+        shown = here.open(path).html
+        [action], [proof] = _ACTION.findall(shown), _PROOF.findall(shown)
+        forms.append((html.unescape(action), here.fill(path, proof=proof, decision="allow")))
+    led = [here.client.post(path, data=data).headers["Location"] for path, data in forms]
+    assert [parse_qs(urlsplit(one).query)["state"] for one in led] == [["a"], ["b"], ["a"]]
+    tokens = [
+        exchange(app, client, location) for (client, _), location in zip(tabs, led, strict=True)
+    ]
+    assert [one.status_code for one in tokens] == [200, 200, 200]
+    # The control: a form of one program allows no other.
+    (path, _), (_, data) = forms[:2]
+    assert "out of date" in here.send(path, tabs[0][1], **data).text
+    for one in tokens:
+        bearer = {"Authorization": f"Bearer {one.json['access_token']}"}
+        assert app.test_client().get("/oauth/userinfo", headers=bearer).status_code == 200
+
+
 def test_new_sign_in_is_asked_of_someone_who_is_signed_in(
     app: Flask, shop: Ports, clock: FakeClock
 ) -> None:

@@ -19,6 +19,7 @@ from app.models import (
     OAuthDeviceCodeRecord,
     SessionRecord,
 )
+from app.models.record import insert_into
 from app.ports import Ports, ReadSession
 from app.ports.database import account
 from app.services.audit.log import Change, record
@@ -127,16 +128,19 @@ def store_consent(
 ) -> None:
     """Remember what ``allow_client`` does, in the transaction of ``session``."""
     user_id, now = own_id(actor), ports.clock.now()
-    stored = session.get(OAuthConsentRecord, (user_id, client.id), with_for_update=True)
+    key = user_id, client.id
     version = client.consent_version
-    is_known = stored is not None and stored.client_version == version
-    before = frozenset(stored.scope.split()) if stored is not None and is_known else frozenset()
-    scope = store_scopes(before | {*scopes})
+    stored = session.get(OAuthConsentRecord, key, with_for_update=True)
     if stored is None:
-        stored = OAuthConsentRecord(
-            user_id=user_id, client_id=client.id, scope=scope, created_at=now, updated_at=now
+        new = {"user_id": user_id, "client_id": client.id, "scope": "", "client_version": version}
+        insert = insert_into(session, OAuthConsentRecord).values(
+            **new, created_at=now, updated_at=now
         )
-        session.add(stored)
+        # The same may be stored elsewhere at this moment: two tabs, or a device.
+        session.execute(insert.on_conflict_do_nothing())
+        stored = session.get_one(OAuthConsentRecord, key, with_for_update=True)
+    before = stored.scope.split() if stored.client_version == version else ()
+    scope = store_scopes({*before, *scopes})
     stored.scope, stored.client_version, stored.updated_at = scope, version, now
     after = {"client": client.name, "scope": sorted(scope.split())}
     entry = Change("oauth_consent.allow", "User", user_id, actor.name, after=after)

@@ -5,12 +5,14 @@ from threading import Barrier, Thread
 
 import jwt
 import pytest
+from sqlalchemy import Connection, Engine, event, insert
 
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import DEFAULT_SCOPES, OFFLINE, OAuthClient
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused, TrafficClosed
+from app.models import OAuthConsentRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.oauth.client_tokens import find_issued_token, revoke_grant
@@ -114,6 +116,26 @@ def test_code_ends_with_its_minute_its_client_and_its_sign_in(
     with ports.database.transaction() as session:
         end_sessions(ports, session, user)
     assert exchange(ports, client, signed_out) is None
+
+
+@pytest.mark.both_databases
+def test_consent_that_is_stored_in_two_tabs_at_once_has_the_scopes_of_both(ports: Ports) -> None:
+    user, client = make_user(ports), make_client(ports).client
+    person, now = at_pages(ports, user), ports.clock.now()
+    times = {"created_at": now, "updated_at": now}
+    rows = [{"user_id": user, "client_id": client.id, "scope": "email", **times}]
+
+    def add(connection: Connection, _cursor: object, statement: str, *_rest: object) -> None:
+        if rows and statement.startswith(f"INSERT INTO {OAuthConsentRecord.__tablename__}"):
+            connection.execute(insert(OAuthConsentRecord), rows.pop())
+
+    event.listen(Engine, "before_cursor_execute", add)
+    try:
+        allow_client(ports, person, client, {"profile"})
+    finally:
+        event.remove(Engine, "before_cursor_execute", add)
+    assert rows == []
+    assert scopes_to_allow(ports, person, client, {"email", "profile", OFFLINE}) == {OFFLINE}
 
 
 def test_third_party_gets_no_code_for_what_its_person_has_not_allowed(ports: Ports) -> None:
