@@ -146,13 +146,14 @@ def send_code(email: str, account: AccountByCode | None = None) -> BaseResponse:
     A second code would make the first worthless. What limits the mails of an email is elsewhere:
     this is for the person, and kept in their cookie. With ``account`` the code registers.
     """
-    is_needed = account is not None and "new" not in _sent_to(email)
-    if is_needed or not _wait(email):
+    new = None if account is None else asdict(account)
+    is_another = new is not None and new != _sent_to(email).get("new")
+    if is_another or not _wait(email):
         asked = ask_for_hosted_code(ports(), anonymous_actor(), email=email, account=account)
         session[_CODE], session[_EMAIL] = asked.challenge, email
         session[_SENT] = {"email": email, "at": ports().clock.now().timestamp()}
-        if account is not None:
-            session[_SENT]["new"] = asdict(account)
+        if new is not None:
+            session[_SENT]["new"] = new
     return to_step("sign_in.code")
 
 

@@ -92,6 +92,18 @@ def test_code_that_registers_is_sent_again(app: Flask, shop: Ports, clock: FakeC
     assert [user.first_name for user, _ in registered(shop, ANN)] == ["Ann"]
 
 
+def test_code_registers_with_the_name_that_was_entered_last(app: Flask, shop: Ports) -> None:
+    """The control: the same form sent again sends no other code, which would end the first."""
+    here = browser(app)
+    for name in ("An", "Ann", "Ann"):
+        here.send("/account/register", name=name, email=ANN)
+    answer_reset_requests(shop, WORKER)
+    sent = mails(shop, MailKind.SIGN_IN_CODE)
+    assert len(sent) == 2
+    assert here.send("/account/sign-in/code", code=sent[-1].values["code"]).leads_to == "/account/"
+    assert [user.first_name for user, _ in registered(shop, ANN)] == ["Ann"]
+
+
 def test_registration_without_a_password_says_what_is_wrong(app: Flask, shop: Ports) -> None:
     here = browser(app)
     for form, message in (
