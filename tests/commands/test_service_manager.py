@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -36,11 +37,13 @@ def manager(folder: Path) -> Iterator[socket.socket]:
 
 def told(listening: socket.socket, wanted: str) -> str:
     """Wait for a message that begins so, and for nothing but signs of life before it."""
-    while True:
+    until = monotonic() + TIMEOUT_SECONDS
+    while monotonic() < until:
         message = listening.recv(4096).decode()
         if message.startswith(wanted):
             return message
         assert message == "WATCHDOG=1", f"{message} instead of {wanted}"
+    raise TimeoutError(f"nothing but signs of life instead of {wanted}")
 
 
 def under_manager(sqlite_url: str, folder: Path) -> Installation:

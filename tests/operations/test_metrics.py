@@ -90,11 +90,10 @@ def observed(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> 
 def wait_for(url: str) -> None:
     deadline = time.monotonic() + PATIENCE
     while True:
-        try:
+        with suppress(requests.ConnectionError):
             if requests.get(url, timeout=PATIENCE).ok:
                 return
-        except requests.ConnectionError:
-            assert time.monotonic() < deadline, url
+        assert time.monotonic() < deadline, url
         time.sleep(0.05)
 
 
