@@ -1,6 +1,7 @@
 """``python -m tests.mutations [WORD …]``: break each rule in a copy, and expect a red test.
 
-Words choose the mutants whose rule or file holds one of them. Exits with 1 when a mutant survives.
+Words choose the mutants whose rule or file holds one of them. There are no options: each mutant's
+tests run on SQLite. Exits with 1 when a mutant survives, with 2 when nothing was tried.
 """
 
 import os
@@ -27,6 +28,9 @@ def main(words: list[str]) -> int:
     chosen = [
         mutant for mutant in MUTANTS if not words or any(_names(mutant, word) for word in words)
     ]
+    if not chosen:
+        print(f"No rule or file of a mutant holds one of these words: {' '.join(words)}")
+        return 2
     with TemporaryDirectory(prefix="latchkey-mutants-") as folder:
         copy = Path(folder)
         _copy(copy)

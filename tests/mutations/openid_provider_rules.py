@@ -27,8 +27,8 @@ OPENID_PROVIDER = (
     Mutant(
         "A device with rights of staff is let in at the console alone",
         _DEVICES,
-        "        if privileged(scopes) and not session.scalar(here):\n",
-        "        if False:\n",
+        "    if privileged(device.scopes) and not in_console:\n",
+        "    if False:\n",
         _DEVICE_TESTS,
     ),
     Mutant(
@@ -43,6 +43,20 @@ OPENID_PROVIDER = (
         _DEVICES,
         '    if not within_rate(ports, DEVICE_CODE, f"user {own_id(actor)}"):\n',
         "    if False:\n",
+        _DEVICE_TESTS,
+    ),
+    Mutant(
+        "A code counts once, when its device is shown",
+        _DEVICES,
+        "    if device is None or device.proof != proof:\n",
+        "    if True:\n",
+        _DEVICE_TESTS,
+    ),
+    Mutant(
+        "A code counts with a decision about a device that wasn't shown",
+        _DEVICES,
+        "    if device is None or device.proof != proof:\n",
+        "    if device is None:\n",
         _DEVICE_TESTS,
     ),
     Mutant(
@@ -69,8 +83,8 @@ OPENID_PROVIDER = (
     Mutant(
         "A code is counted before a proof is asked for",
         _DEVICES,
-        "    _count_code(ports, actor)\n    query = select(OAuthDeviceCodeRecord.scope)",
-        "    query = select(OAuthDeviceCodeRecord.scope)",
+        "privileged(find_waiting_device(ports, actor, user_code, proof).scopes)",
+        "privileged(getattr(_find_waiting(ports, actor, user_code)[0], 'scopes', ()))",
         _DEVICE_TESTS,
     ),
     Mutant(
@@ -264,10 +278,40 @@ OPENID_PROVIDER = (
     ),
     Mutant(
         "A client with pairwise subjects reads what its scopes name",
-        "app/services/authorization/session_rights.py",
+        "app/models/oauth.py",
         'OAuthClientRecord.is_first_party, OAuthClientRecord.subject_salt == ""',
         "OAuthClientRecord.is_first_party",
         "hostile/test_pairwise_subjects.py",
+    ),
+    Mutant(
+        "The list of first parties has what is shown as one",
+        "app/services/oauth/client_pages.py",
+        "        (IS_FIRST_PARTY, filter_.is_first_party),\n",
+        "        (OAuthClientRecord.is_first_party, filter_.is_first_party),\n",
+        "hostile/test_pairwise_subjects.py",
+    ),
+    Mutant(
+        "A consent that two tabs store at once is stored once",
+        _CONSENTS,
+        "        session.execute(insert.on_conflict_do_nothing())\n",
+        "        session.execute(insert)\n",
+        "services/oauth/test_grants.py",
+    ),
+    Mutant(
+        "A code registers with the name that was entered last",
+        "app/hosted/sign_in.py",
+        'new != _sent_to(email).get("new")',
+        '"new" not in _sent_to(email)',
+        "hosted/test_pages.py",
+    ),
+    Mutant(
+        "A form of the console that its rate limit refuses proves nothing",
+        "app/console/overview/pages.py",
+        "            app.view_functions[endpoint] = answered_once(\n"
+        "                proved_first(run_again_if_stale(view)), _counts\n"
+        "            )\n",
+        "            app.view_functions[endpoint] = run_again_if_stale(view)\n",
+        "console/test_repeated_forms.py",
     ),
     Mutant(
         "A token that was created by hand isn't a client's, whatever its name",
