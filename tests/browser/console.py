@@ -42,7 +42,7 @@ class RunningShop:
     ) -> None:
         """Give the browser the cookie of a session of that origin."""
         client = self.app.test_client()
-        assert ConsoleClient(client, self.ports).sign_in(email).status == 303
+        ConsoleClient(client, self.ports).enter(email)
         if origin is SessionOrigin.OIDC:
             with client.session_transaction("/console/") as kept:
                 kept["origin"], kept["provider"] = origin.value, PROVIDER

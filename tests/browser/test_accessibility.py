@@ -1,6 +1,6 @@
 """Every page of the console: axe finds nothing in either theme, it fits and weighs little."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import Literal
 
@@ -8,16 +8,15 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Response
 
 from app.domain.authorization.actor import SessionOrigin
+from tests.browser.axe import ALL_RULES, COLOR_RULES, cut_alike, findings
 from tests.browser.console import ADMIN, RunningShop, Watch
 from tests.browser.demo import STAFF, customer_key
 from tests.browser.pages import BEFORE_SIGNING_IN, page_addresses
 from tests.fixtures.one_of_each import InTurn
-from tests.servers.run import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.first]
 
-AXE = ROOT / "tests" / "browser" / "node_modules" / "axe-core" / "axe.min.js"
-WIDTHS = (1440, 390, 320)
+DESK = 1440
 MAX_BYTES = 300_000
 
 REFUSED = {
@@ -50,19 +49,15 @@ DIALOGS = """() => {
   }
   return found;
 }"""
-FINDINGS = """async (options) => (
-  await axe.run(document.querySelector('dialog[open]') ?? document, options)).violations.map(
-  (found) => `${found.id}: ${found.help}: ${found.nodes.map((node) => node.html).join(' ')}`)"""
-"""What axe finds on a page, or in its open dialog, below which nothing can be used."""
-ALL_RULES = {"resultTypes": ["violations"], "preload": {"assets": ["media"]}}
-"""All rules that are on by default, of which none reads the style sheets."""
+Theme = Literal["light", "dark"]
 
-COLOR_RULES = ALL_RULES | {"runOnly": ["color-contrast", "link-in-text-block"]}
-"""The rules that can find something in the second theme alone: it differs in colors."""
+LOOKS: tuple[tuple[Theme, int], ...] = (("light", 390), ("dark", 320))
+"""Themes and narrow widths: each page is examined in one of these in turn, or in both.
 
-THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-"""Axe examines each page in one of these in turn, or in both."""
+A page that fits into 320 pixels fits into 390: no style sheet has another layout between them.
+"""
 
+HEADINGS = "document.querySelectorAll('h1').length"
 WEIGHT = """() => [...performance.getEntriesByType('navigation'),
   ...performance.getEntriesByType('resource')]
   .filter(({ initiatorType }) => initiatorType !== 'fetch')
@@ -93,11 +88,14 @@ BROKEN_WORDS = """() => {
 }"""
 """The words of plain tables and facts that are on two lines; longer ones fit nowhere."""
 
+MEASURES = f"() => [{HEADINGS}, ({WEIGHT})()]"
+FITS = f"() => [({TOO_WIDE})(), ({BROKEN_WORDS})()]"
+
 
 class Examined:
     """A browser that goes from page to page and writes down what is wrong with each."""
 
-    width = WIDTHS[0]
+    width = DESK
 
     def __init__(self, context: BrowserContext, shop: RunningShop, in_turn: InTurn) -> None:
         self.faults: list[str] = []
@@ -122,9 +120,9 @@ class Examined:
                 others.add(address)
                 continue
             seen.add(address)
-            self._look_at_answer(address, answer, HTTPStatus.OK)
             if "ask=" not in address:
                 waiting += self._questions(seen)
+            self._look_at_answer(address, answer, HTTPStatus.OK)
 
     def look_at(self, address: str, *, status: int = HTTPStatus.OK) -> None:
         """Write down what is wrong with the page at ``address``."""
@@ -184,34 +182,33 @@ class Examined:
     def _look(self) -> None:
         page = self._page
         page.wait_for_load_state()
+        looks = self._in_turn(LOOKS)
+        found = [*self._measured(page, [narrow for _, narrow in looks])]
+        cut_alike(page)
         rules = ALL_RULES
-        found: list[str] = []
-        for theme in self._in_turn(THEMES):
+        for theme, _ in looks:
             page.emulate_media(color_scheme=theme)
-            found += [f"{theme}: {fault}" for fault in page.evaluate(FINDINGS, rules)]
+            found += [f"{theme}: {fault}" for fault in findings(page, rules)]
             rules = COLOR_RULES
-        found += [*self._measured(page), *self._watch.take()]
         path = page.url.partition("/console")[2]
-        self.faults += [f"{path}: {fault}" for fault in found]
+        self.faults += [f"{path}: {fault}" for fault in [*found, *self._watch.take()]]
         self.looked += 1
-        self._set_width(self.width)
 
     def _set_width(self, width: int) -> None:
         self._page.set_viewport_size({"width": width, "height": 900})
 
-    def _measured(self, page: Page) -> Iterator[str]:
-        headings = page.locator("h1").count()
+    def _measured(self, page: Page, narrow: Iterable[int]) -> Iterator[str]:
+        headings, weight = page.evaluate(MEASURES)
         if headings != 1:
             yield f"{headings} main headings"
-        weight = page.evaluate(WEIGHT)
         if not 0 < weight < MAX_BYTES:
             yield f"weighs {weight} bytes"
-        for width in WIDTHS:
+        for width in (*narrow, self.width):
             self._set_width(width)
-            too_wide = page.evaluate(TOO_WIDE)
+            too_wide, broken = page.evaluate(FITS)
             if too_wide:
                 yield f"at {width}: {too_wide}"
-            for word in page.evaluate(BROKEN_WORDS):
+            for word in broken:
                 yield f"at {width}: {word} is broken"
 
     def _open_page(self, address: str) -> Response | None:
@@ -243,7 +240,6 @@ def _kind(address: str) -> str:
 @pytest.fixture
 def examined(browser: Browser, demo_shop: RunningShop, in_turn: InTurn) -> Iterator[Examined]:
     context = browser.new_context(reduced_motion="reduce")
-    context.add_init_script(path=AXE)
     examined = Examined(context, demo_shop, in_turn)
     yield examined
     context.close()
@@ -273,3 +269,13 @@ def test_pages_dialogs_and_errors_are_accessible(
     examined.look_at_refusals(demo_shop.url)
     demo_shop.sign_in(examined.context, STAFF)
     examined.look_at(f"{demo_shop.url}/console/access/", status=403)
+
+
+def test_row_unlike_the_others_is_examined(page: Page) -> None:
+    """Those that are alike aren't, but for two."""
+    rows = [f"<li><a href='/{number}'>Order {number}</a></li>" for number in range(6)]
+    page.set_content(f"<main><h1>Orders</h1><ul>{''.join(rows)}<li><a href='/6'></a></li></ul>")
+    cut_alike(page)
+    assert page.locator("li").count() == 3
+    [fault] = findings(page, {**ALL_RULES, "runOnly": ["link-name"]})
+    assert "/6" in fault

@@ -14,18 +14,12 @@ from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode
 from app.models import UserRecord
 from app.ports import Ports
+from tests.browser.axe import ALL_RULES, cut_alike, findings
 from tests.browser.console import ADMIN, RunningShop
 from tests.browser.demo import STAFF, customer_key
 from tests.browser.languages import EnglishLeft, Words
 from tests.browser.pages import page_addresses
-from tests.browser.test_accessibility import (
-    ALL_RULES,
-    AXE,
-    FINDINGS,
-    REFUSED,
-    TOO_WIDE,
-    Examined,
-)
+from tests.browser.test_accessibility import REFUSED, TOO_WIDE, Examined
 from tests.builders.second_factor_rule import add_unusable_passkey
 from tests.builders.second_factors import make_authenticator_app, make_recovery_codes
 from tests.builders.shop import set_mode
@@ -57,7 +51,7 @@ STORED = {"Default"}
 LANGUAGES = [tag for tag in CONSOLE_TAGS if tag != ENGLISH]
 """Axe examines each page in one of these in turn: the markup is the same in all of them."""
 
-RULES = ALL_RULES | {"rules": {"color-contrast": {"enabled": False}}}
+RULES = {**ALL_RULES, "rules": {"color-contrast": {"enabled": False}}}
 """All rules but the one about colors, which are the same in every language."""
 
 
@@ -98,8 +92,8 @@ class Translated(Examined):
         too_wide = page.evaluate(TOO_WIDE)
         found += [too_wide] if too_wide else []
         if self._has_its_turn(page.url) and "ask=" not in page.url:
-            page.evaluate(AXE.read_text())
-            found += page.evaluate(FINDINGS, RULES)
+            cut_alike(page)
+            found += findings(page, RULES)
         path = page.url.removeprefix(self.shop.url)
         self.faults += [f"{path}: {fault}" for fault in [*found, *self._watch.take()]]
         self.looked += 1

@@ -7,9 +7,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from app.domain.accounts.languages import SIGNED_OUT_TAGS
+from tests.browser.axe import findings
 from tests.browser.console import ADMIN, RunningShop
 from tests.browser.languages import EnglishLeft, Words
-from tests.browser.test_accessibility import ALL_RULES, AXE, FINDINGS, TOO_WIDE
+from tests.browser.test_accessibility import TOO_WIDE
 from tests.builders.people import PASSWORD, make_user
 from tests.builders.second_factors import make_recovery_codes, one_time_code
 from tests.fakes.offset_clock import Ahead
@@ -55,8 +56,7 @@ class Visitor:
             direction,
         )
         assert self._left.on(page) == [], page.url
-        page.evaluate(AXE.read_text())
-        assert page.evaluate(FINDINGS, ALL_RULES) == [], page.url
+        assert findings(page) == [], page.url
         assert not page.evaluate(TOO_WIDE), page.url
 
 

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 
 from app.domain.mails.mail import Mail, MailKind
 from app.services.mails.mail_templates import render_mail
+from tests.browser.axe import findings
 from tests.browser.console import RunningShop
-from tests.browser.test_accessibility import ALL_RULES, AXE, FINDINGS
 from tests.builders.mail_templates import samples
 from tests.builders.people import make_user
 from tests.fixtures.one_of_each import InTurn
@@ -37,10 +37,9 @@ def look(page: Page, name: str, in_turn: InTurn) -> None:
         for theme in THEMES if PICTURES else ():
             page.emulate_media(color_scheme=theme)
             page.screenshot(path=Path(PICTURES) / f"{name}-{theme}-{width}.png", full_page=True)
-    page.evaluate(AXE.read_text(encoding="utf-8"))
     for theme in in_turn(THEMES):
         page.emulate_media(color_scheme=theme)
-        assert page.evaluate(FINDINGS, ALL_RULES) == [], (name, theme)
+        assert findings(page) == [], (name, theme)
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": 1440, "height": 900})
 

@@ -7,8 +7,9 @@ from playwright.sync_api import Page, expect
 
 from app.domain.second_factors import SecondFactorType
 from app.services.second_factors.code_checks import check_code
+from tests.browser.axe import findings
 from tests.browser.console import RunningShop, Watch
-from tests.browser.test_accessibility import AXE, FINDINGS, TOO_WIDE
+from tests.browser.test_accessibility import TOO_WIDE
 from tests.builders.people import NOBODY
 from tests.builders.second_factors import one_time_code
 from tests.fakes.offset_clock import Ahead
@@ -24,14 +25,12 @@ QR_COLORS = """() => {
   const style = getComputedStyle(document.querySelector('.lk-qr'));
   return [style.backgroundColor, style.fill];
 }"""
-RULES = {"resultTypes": ["violations"]}
 
 
 def faults(page: Page) -> list[str]:
     """Return what axe finds on the page, and whether it is too wide on a phone."""
     page.wait_for_load_state()
-    page.evaluate(AXE.read_text())
-    found = list(page.evaluate(FINDINGS, RULES))
+    found = findings(page)
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 900})
         too_wide = page.evaluate(TOO_WIDE)

@@ -1,0 +1,62 @@
+"""Axe, and what it finds on a page."""
+
+from collections.abc import Mapping
+
+from playwright.sync_api import Page
+
+from tests.servers.run import ROOT
+
+_AXE = ROOT / "tests" / "browser" / "node_modules" / "axe-core" / "axe.min.js"
+
+Rules = Mapping[str, object]
+
+ALL_RULES: Rules = {"resultTypes": ["violations"], "preload": {"assets": ["media"]}}
+"""All rules that are on by default, of which none reads the style sheets."""
+
+COLOR_RULES: Rules = {**ALL_RULES, "runOnly": ["color-contrast", "link-in-text-block"]}
+"""The rules that can find something in a second theme alone: it differs in colors."""
+
+_RUN = """async (rules) => window.axe ? (
+  await axe.run(document.querySelector('dialog[open]') ?? document, rules)).violations.map(
+  (found) => `${found.id}: ${found.help}: ${found.nodes.map((node) => node.html).join(' ')}`)
+  : null"""
+"""What axe finds on a page, or in its open dialog, below which nothing can be used."""
+
+_CUT = """() => {
+  const read = ['class', 'role', 'type', 'style', 'lang', 'dir'];
+  const attribute = ({ name, value }) =>
+    read.includes(name) ? `${name}=${value}` : value.trim() ? name : `${name}=`;
+  const shape = (node) => node.nodeType === Node.TEXT_NODE ? (node.data.trim() && '…')
+    : node.nodeType === Node.ELEMENT_NODE ? `<${node.localName} ${[...node.attributes]
+      .map(attribute)}>${[...node.childNodes].map(shape).join('')}</>` : '';
+  for (const list of document.querySelectorAll('tbody, ul, ol, select, optgroup, fieldset')) {
+    const counts = {};
+    for (const one of [...list.children]) {
+      const kind = shape(one);
+      counts[kind] = (counts[kind] ?? 0) + 1;
+      if (counts[kind] > 2) one.remove();
+    }
+  }
+}"""
+
+
+def findings(page: Page, rules: Rules = ALL_RULES) -> list[str]:
+    """Return what axe finds on a page, or in its open dialog.
+
+    Pages that are opened later have axe by themselves: Chromium compiles it once for all of them,
+    which takes half as long as examining a page.
+    """
+    found: list[str] | None = page.evaluate(_RUN, rules)
+    if found is None:
+        page.add_init_script(path=_AXE)
+        page.evaluate(_AXE.read_text(encoding="utf-8"))
+        return findings(page, rules)
+    return found
+
+
+def cut_alike(page: Page) -> None:
+    """Remove rows and options that differ from two before them in texts and values alone.
+
+    Axe would find in them what it finds in those.
+    """
+    page.evaluate(_CUT)
