@@ -52,6 +52,7 @@ from app.services.identity.stored_apps import (
     stored_app,
     to_token,
 )
+from app.services.lists.paging import record_from
 
 _MAX_NAME_LENGTH = 256
 
@@ -324,15 +325,7 @@ _LINKS = select(AppClientRecord, IdentityProviderRecord.slug).join(
 
 
 def _to_link(stored: AppClientRecord, slug: str) -> ClientLink:
-    return ClientLink(
-        stored.id,
-        stored.app_id,
-        slug,
-        stored.issuer,
-        stored.client_id,
-        stored.subject,
-        stored.created_at,
-    )
+    return record_from(ClientLink, stored, provider=slug)
 
 
 def _link_facts(link: ClientLink) -> dict[str, object]:

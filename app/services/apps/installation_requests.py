@@ -27,6 +27,7 @@ from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
 from app.ports.images import InvalidImage
 from app.services.audit.log import Change, record, store_requester
 from app.services.authorization.register import building_block, fresh_proof, requires_person
+from app.services.lists.paging import record_from
 
 TIMEOUT = 10.0
 """Seconds that a manifest may take, all of it."""
@@ -265,17 +266,12 @@ def list_installations(ports: Ports, actor: Actor) -> tuple[Installation, ...]:
 @building_block
 def to_installation(stored: AppInstallationRecord) -> Installation:
     """Return the installation of a record, without its lease."""
-    return Installation(
-        id=stored.id,
-        app_name=stored.app_name,
-        manifest_url=stored.manifest_url,
+    return record_from(
+        Installation,
+        stored,
         status=JobStatus(stored.status),
         message=stored.message or "",
         permissions=split_names(stored.permissions),
-        activate=stored.activate,
-        created_at=stored.created_at,
-        updated_at=stored.updated_at,
-        logo=stored.logo,
     )
 
 

@@ -25,6 +25,7 @@ from app.models import AppRecord, AppTokenRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
+from app.services.lists.paging import record_from
 
 _FIELDS = tuple(field.name for field in fields(App))
 APP_COLUMNS = tuple(
@@ -107,19 +108,11 @@ def app_snapshot(app: App) -> dict[str, object]:
 def to_token(stored: AppTokenRecord) -> AppToken:
     """Return the token of a record, without its digest."""
     narrowed = stored.permissions
-    return AppToken(
-        id=stored.id,
-        app_id=stored.app_id,
-        name=stored.name,
-        last_four=stored.last_four,
-        created_at=stored.created_at,
-        expires_at=stored.expires_at,
-        last_used_at=stored.last_used_at,
-        last_used_address=stored.last_used_address,
+    return record_from(
+        AppToken,
+        stored,
         permissions=None if narrowed is None else split_names(narrowed),
-        replaced_at=stored.replaced_at,
         awaits_first_use=stored.imported_hash is not None,
-        is_by_client=stored.is_by_client,
     )
 
 

@@ -42,6 +42,7 @@ from app.domain.values.pages import (
     PageRequest,
     with_items,
 )
+from app.models.record import Record as StoredRecord
 from app.ports import NamedRow, Ports, ReadSession
 from app.services.authorization.register import building_block
 
@@ -49,8 +50,8 @@ Record = TypeVar("Record")
 
 
 @building_block
-def record_from(kind: type[Record], row: NamedRow, **others: Any) -> Record:
-    """Return a record whose fields are the columns of the same labels, but for ``others``.
+def record_from(kind: type[Record], row: NamedRow | StoredRecord, **others: Any) -> Record:
+    """Return a record whose fields are the columns of the same names, but for ``others``.
 
     Every other field must be a column, one with a default too: a forgotten column raises
     ``AttributeError`` and isn't the default for ever.

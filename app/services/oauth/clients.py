@@ -43,6 +43,7 @@ from app.ports import NamedRow, Ports, ReadSession
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, requires_person
 from app.services.identity.stored_apps import locked_app
+from app.services.lists.paging import record_from
 
 CLIENT = "OAuthClient"
 
@@ -292,28 +293,16 @@ def to_client(
     app_name: str = "",
 ) -> OAuthClient:
     """Return the client of a record, or of a row with its columns."""
-    return OAuthClient(
-        id=stored.id,
-        client_id=stored.client_id,
-        name=stored.name,
-        created_at=stored.created_at,
+    return record_from(
+        OAuthClient,
+        stored,
         redirect_uris=tuple(stored.redirect_uris.split()),
         post_logout_redirect_uris=tuple(stored.post_logout_redirect_uris.split()),
-        backchannel_logout_uri=stored.backchannel_logout_uri,
         scopes=frozenset(stored.scopes.split()),
         # As ``IS_FIRST_PARTY`` of the model has it.
         is_first_party=stored.is_first_party and not stored.subject_salt,
-        is_public=stored.is_public,
-        is_active=stored.is_active,
-        allows_devices=stored.allows_devices,
-        key_set=stored.key_set,
-        app_id=stored.app_id,
-        last_used_at=stored.last_used_at,
         secrets=secrets,
-        logo=stored.logo,
         app_name=app_name,
-        subject_salt=stored.subject_salt,
-        consent_version=stored.consent_version,
     )
 
 

@@ -20,6 +20,7 @@ from app.models.json_arrays import json_array_text
 from app.ports import NamedRow, Ports
 from app.ports.keys import DecryptionError
 from app.services.authorization.register import building_block
+from app.services.lists.paging import record_from
 
 OLD_SECRET_SIGNS = timedelta(hours=24)
 """How long a secret that was replaced still signs along with the new one."""
@@ -159,21 +160,14 @@ def replace_secret(ports: Ports, webhook: WebhookRecord, secret_key: str) -> Non
 
 
 def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Webhook:
-    return Webhook(
-        id=stored.id,
-        app_id=stored.app_id,
-        name=stored.name,
-        identifier=stored.identifier,
-        target_url=stored.target_url,
-        is_active=stored.is_active,
-        query=stored.query,
+    return record_from(
+        Webhook,
+        stored,
         events=tuple(event for event in EventType if event.value in names),
         header_names=tuple(stored.custom_headers),
-        created_at=stored.created_at,
         has_secret=bool(stored.secret),
         saver=read_saver(stored),
-        paused_at=stored.paused_at,
-        max_rate=stored.max_rate,
+        lacking=(),
         sealed=json.dumps([stored.secret, stored.custom_headers], sort_keys=True),
         reveal=partial(_decrypted, ports, stored.secret),
         reveal_headers=partial(_revealed_headers, ports, stored.custom_headers),
