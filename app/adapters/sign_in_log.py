@@ -55,8 +55,8 @@ class _Attempts:
 class _Refusals:
     """What was refused since the last write.
 
-    Of an address with very many refusals the further ones are counted without their person, and
-    when there are too many of all, without their address too.
+    Beyond ``MAX_PER_ADDRESS`` of one IP address, refusals are counted without their person; beyond
+    ``MAX_REFUSALS`` in all, without their address too.
     """
 
     counted: dict[SignInRefusal, _Attempts] = field(default_factory=dict)

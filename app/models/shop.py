@@ -102,7 +102,7 @@ class ShopRecord(HasMetadata, Record):
 
 
 class LogoRecord(Record):
-    """The shop's logo as we encoded it, a PNG; ``name`` is random."""
+    """The shop's logo, encoded again as a PNG; ``name`` is random."""
 
     __tablename__ = "shop_logos"
 

@@ -59,7 +59,7 @@ _UNSUPPORTED = ("request", "request_uri", "registration")
 _MAX_FORM = 64 * 1024
 _MAX_DIGITS = 16
 _LED_ON = ("authorize", "end_session")
-"""Pages to which a form of another site is led on, as our cookie doesn't come with it."""
+"""Pages that redirect a form from another site once: browsers send no cookie with it."""
 
 _ANSWERED_ONCE = ("consent", "device", "confirm_logout")
 """Pages with a form of their own."""

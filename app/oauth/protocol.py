@@ -98,7 +98,7 @@ class Caller:
 
 
 def caller() -> Caller:
-    """Return the caller of the present request, whom the endpoint has noted."""
+    """Return the caller of the current request, which the endpoint has stored."""
     found: Caller = g.oauth_caller
     return found
 

@@ -50,7 +50,7 @@ class Configuration:
 
     @property
     def header_names(self) -> HeaderNames:
-        """The names of the headers that we send."""
+        """The names of the headers of deliveries."""
         return HeaderNames(self.vendor, self.platform_headers)
 
     @property
@@ -60,7 +60,7 @@ class Configuration:
 
     @property
     def token_owners(self) -> frozenset[str]:
-        """The ``owner`` claims that our tokens can have: the current one, and the former ones."""
+        """The ``owner`` claims of Latchkey's tokens: the current one, and the former ones."""
         own = self.token_owner, self.vendor.lower(), PLATFORM
         return frozenset((*own, self.client_token_owner))
 

@@ -23,7 +23,7 @@ class InstanceApp:
 
 @dataclass(frozen=True, slots=True)
 class InstanceWebhook:
-    """A webhook and whose it is."""
+    """A webhook and its app."""
 
     id: str
     app: InstanceApp

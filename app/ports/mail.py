@@ -58,7 +58,7 @@ class EmailTemplates(Protocol):
         """
 
     def starter(self, kind: MailKind, language_code: str) -> OwnTemplate:
-        """Return our email as a template to begin with."""
+        """Return Latchkey's email as a template to begin with."""
 
 
 class Mailer(Protocol):

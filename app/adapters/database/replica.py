@@ -101,7 +101,7 @@ class SqlReplica:
         self.database = ReplicaDatabase(self, primary, engine, metrics)
 
     def is_usable(self) -> bool:
-        """Return whether the latest check was good, and have it repeated from now on."""
+        """Return whether the latest check succeeded; checks go on from now on."""
         self._asked = time.monotonic()
         if self._thread is None or not self._thread.is_alive():
             self._start()
@@ -252,8 +252,8 @@ class ReplicaDatabase:
 class _RepeatingSession(ReadSession):
     """A session of single statements; from the first that fails on, the primary is asked.
 
-    The replica cancels statements that conflict with what it replays; and it can be gone. What is
-    wrong with a statement itself fails on the primary again.
+    The replica cancels statements that conflict with what it replays, and can be unreachable. An
+    invalid statement fails on the primary again.
     """
 
     def __init__(

@@ -62,7 +62,7 @@ Written = Callable[[Mapping[str, str]], OwnTemplate]
 
 
 def make_starter(kind: MailKind, write: Written) -> OwnTemplate:
-    """Return a template that shows what our email shows, conditions included.
+    """Return a template that shows what Latchkey's email shows, conditions included.
 
     Our email is written with "{{ name }}" for each value, and again without each value that can
     be empty: the lines that differ become a condition.

@@ -33,7 +33,7 @@ MAX_HEADERS_SIZE = 16 * 1024
 """Characters of an answer's headers that are kept."""
 
 MAX_RETRY_AFTER = 86_400
-"""Seconds that an endpoint may put us off with ``Retry-After``: no longer than we would wait."""
+"""Seconds of ``Retry-After`` that are honored at most: as long as the schedule waits."""
 
 RECOVERED_AFTER = timedelta(minutes=5)
 """How long an endpoint must have failed before its backlog is sent when it works again.

@@ -160,7 +160,7 @@ def load_acted_for(ports: Ports, session: Session, actor: Actor, user_id: int) -
 
 @building_block
 def add_user_updated(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
-    """Note that ``user`` has changed, for those who keep customers or staff elsewhere."""
+    """Write the event that ``user`` changed, for apps that keep customers or staff."""
     kind = StaffUpdated if user.is_staff else CustomerUpdated
     add_event(ports, actor, session, kind(user.id))
 

@@ -35,7 +35,7 @@ WORTHLESS = Problem(
 
 @dataclass(frozen=True, slots=True)
 class OpenedLink:
-    """A link that is good, and whose it is; ``new_email`` where it is about one.
+    """A valid link and its user; ``new_email`` for a change of the email.
 
     ``notice`` is what the mail of a link "This wasn't me" was about, ``created_at`` its time.
     """

@@ -253,7 +253,7 @@ ReadByKey = Callable[[Ports, Actor, Collection[int]], Collection[Item]]
 
 
 def check(declaration: Declaration, actor: Actor) -> None:
-    """Raise ``PermissionDenied`` or ``TokenRejected`` unless ``actor`` may call.
+    """Raise ``PermissionDenied`` or ``TokenRejected`` unless ``actor`` can call.
 
     A broken credential is named as such wherever an identity is needed (contract, "Credentials,
     precisely", 5): ``TokenRejected`` before ``PermissionDenied``.
@@ -266,7 +266,7 @@ def check(declaration: Declaration, actor: Actor) -> None:
 
 
 def may(actor: Actor, use_case: Callable[..., object]) -> bool:
-    """Whether ``actor`` may call ``use_case``: what an edge asks before it shows a button."""
+    """Return whether ``actor`` can call ``use_case``; edges ask before they show a button."""
     return REGISTER[name_of(use_case)].admits(actor)
 
 
@@ -328,7 +328,7 @@ def _actor_for(declaration: Declaration, actor: Actor) -> Actor:
 
 
 def public(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
-    """Anyone may call it."""
+    """Let anyone call it."""
     return _declare(Rule.PUBLIC)(use_case)
 
 
@@ -478,22 +478,22 @@ def account_owner_only(use_case: UseCase[Arguments, Result]) -> UseCase[Argument
 
 
 def staff_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
-    """Any signed-in member of the staff may call it; apps may not."""
+    """Let any signed-in staff member call it, and no app."""
     return _declare(Rule.STAFF)(use_case)
 
 
 def apps_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
-    """Any app may call it; people may not."""
+    """Let any app call it, and no person."""
     return _declare(Rule.APPS)(use_case)
 
 
 def staff_and_apps(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
-    """Any signed-in member of the staff may call it, and any app."""
+    """Let any signed-in staff member and any app call it."""
     return _declare(Rule.STAFF_AND_APPS)(use_case)
 
 
 def internal(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
-    """Only the operator at the shell and the installation's own work may call it."""
+    """Let only the operator at the shell and the installation's own work call it."""
     return _declare(Rule.INTERNAL)(use_case)
 
 

@@ -286,7 +286,7 @@ def confirm_order(ports: Ports, actor: Actor, order_id: str) -> Order:
 
 @requires(Permission.MANAGE_ORDERS)
 def mark_order_paid(ports: Ports, actor: Actor, order_id: str) -> Order:
-    """Note that an order was paid elsewhere (`orderMarkAsPaid`).
+    """Record that an order was paid elsewhere (`orderMarkAsPaid`).
 
     Refuses NOT_FOUND, and PAYMENT_ERROR when it is canceled, or paid already.
     """
@@ -304,7 +304,7 @@ def cancel_order(ports: Ports, actor: Actor, order_id: str) -> Order:
 
 @requires(Permission.MANAGE_ORDERS)
 def fulfill_order(ports: Ports, actor: Actor, order_id: str) -> Order:
-    """Note that all of an order was sent (`orderFulfill`).
+    """Record that all of an order was sent (`orderFulfill`).
 
     Refuses, on ``order``, NOT_FOUND, and INVALID unless it is confirmed and waiting.
     """

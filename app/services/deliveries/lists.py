@@ -255,7 +255,7 @@ def _within_limit(
 def _visible_deliveries(
     ports: Ports, actor: Actor, session: Session, deliveries: Sequence[EventDelivery]
 ) -> list[EventDelivery]:
-    """As ``actor`` may see them: the secret of a link is for the app alone that may be sent it."""
+    """Return them as ``actor`` can see them: only the app that was sent a link sees its secret."""
     encrypted = [delivery.id for delivery in deliveries if holds_secret(delivery.event)]
     if not encrypted:
         return list(deliveries)
@@ -445,7 +445,7 @@ def select_lines() -> Select[*tuple[Any, ...]]:
 
 @building_block
 def to_line(actor: Actor, row: NamedRow) -> DeliveryLine:
-    """The line in a row that has ``LINE_COLUMNS``, as ``actor`` may see it."""
+    """Return the line of a row with ``LINE_COLUMNS``, as ``actor`` can see it."""
     event = EventType(row.event)
     subject = EVENTS[event].subject
     lacking = lacking_for_payload(actor, read_permissions(row.app_permissions), row.event)

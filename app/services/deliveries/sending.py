@@ -70,7 +70,7 @@ class Endpoint:
     signer: KeyPair | None = field(default=None, repr=False)
 
     def shown(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """The headers of a request as they may be kept: without what proves who we are."""
+        """Return the headers of a request to store: custom ones are redacted."""
         return {
             name: REDACTED if name in self.custom_headers else value
             for name, value in headers.items()
@@ -238,7 +238,7 @@ def _redacted(
 
 
 def _kept_headers(headers: Mapping[str, str], redact: Redactor) -> dict[str, str]:
-    """The headers of an answer as they may be kept: without what an endpoint proves itself by.
+    """Return the headers of a response to store: without the endpoint's own credentials.
 
     What is beyond ``MAX_HEADERS_SIZE`` is left out.
     """

@@ -139,7 +139,7 @@ def _remember(ports: Ports, digest: bytes, token_id: int) -> None:
 
 
 def _convert(ports: Ports, match: NamedRow, digest: bytes) -> None:
-    """Store our digest in place of the hash, unless it is no longer the one that was compared."""
+    """Replace the imported hash by a SHA-256, unless it changed since the comparison."""
     conversion = (
         update(AppTokenRecord)
         .where(

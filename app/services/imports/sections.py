@@ -82,7 +82,7 @@ class Run:
     _left_out: dict[str, set[int]] = field(default_factory=dict)
 
     def leave_out(self, kind: str, key: int) -> None:
-        """Note that a row of the source isn't imported, so that nothing refers to it."""
+        """Record that a row of the source isn't imported, so that nothing refers to it."""
         self._left_out.setdefault(kind, set()).add(key)
 
     def is_left_out(self, kind: str, key: int) -> bool:

@@ -199,7 +199,7 @@ class _Checks:
 
 @building_block
 def inspect_own_token(ports: Ports, actor: Actor, token: str, key: NamedKey | None) -> Inspection:
-    """Inspect a signed token with our issuer or one of our keys. Never raises."""
+    """Inspect a signed token with Latchkey's issuer or one of its keys. Never raises."""
     inspection = Inspection(TokenKind.ACCESS, (), claims=peek(token), key=key)
     findings = _Checks()
     everything = _signed(ports, token, key, findings)

@@ -125,7 +125,7 @@ def end_grants_of_sign_in(session: Session, session_id: int) -> None:
 
 @public
 def read_id_token(ports: Ports, actor: Actor, issuer: str, token: str) -> Mapping[str, object]:
-    """Return the claims of an ID token of ours, also of one that has expired; empty for others."""
+    """Return the claims of Latchkey's own ID token, also after it expired; empty for others."""
     try:
         claims = ports.keys.verify(ring(ports).ring.published, token)
     except TokenRejected:

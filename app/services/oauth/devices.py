@@ -341,7 +341,7 @@ def find_device(ports: Ports, actor: Actor, device_code: str) -> StoredDevice | 
 
 @input_decides
 def polls_too_often(ports: Ports, actor: Actor, device_id: int) -> bool:
-    """Note that a device asks; whether it didn't wait, and has to wait longer from now on."""
+    """Record a device's poll; return whether it came too early, so that it must wait longer."""
     now = ports.clock.now()
     with ports.database.transaction() as session:
         stored = session.get(OAuthDeviceCodeRecord, device_id, with_for_update=True)
@@ -357,7 +357,7 @@ def polls_too_often(ports: Ports, actor: Actor, device_id: int) -> bool:
 
 @input_decides
 def use_device(ports: Ports, actor: Actor, client: OAuthClient, device_id: int) -> Granted | None:
-    """Use up a device that its person has let in, and begin the session that they granted it.
+    """Use up an allowed device, and begin the session that its person granted.
 
     ``None`` for one that was used, denied or has expired, and if the sign-in behind it has ended
     or no longer counts. Raises ``TrafficClosed`` as ``use_code`` does; it can ask again then.

@@ -30,7 +30,7 @@ _SECRET = "token"  # noqa: S105
 
 @building_block
 def add_event(ports: Ports, actor: Actor, session: Session, event: Event) -> None:
-    """Note that ``event`` happened, in the transaction of ``session``."""
+    """Write ``event`` to the outbox in the transaction of ``session``."""
     session.add(_outbox_event(ports, actor, event))
 
 
@@ -65,7 +65,7 @@ def add_mail(
     user_id: int | None = None,
     redirect_url: str = "",
 ) -> None:
-    """Promise ``mail``: it is sent after the transaction of ``session`` has been committed.
+    """Queue ``mail``: it is sent after the transaction of ``session`` has been committed.
 
     ``user_id`` is the account it is about, which decides on its language and time zone;
     ``redirect_url`` is the page of its link, for the mail log.
@@ -83,7 +83,7 @@ def add_link_mail(
     *,
     redirect_url: str = "",
 ) -> None:
-    """Note that ``actor`` requested a link, and promise the mail to its user that has it.
+    """Write the event that ``actor`` requested a link, and queue the email with the link.
 
     If an app sends this kind of mail, Latchkey's waits for it: ``app.services.mails.sending``.
     """
@@ -153,7 +153,7 @@ ENCRYPTED_PREFIX = "sealed:"
 
 @building_block
 def holds_secret(event: str) -> bool:
-    """Whether the payload of such an event may hold the secret of a link."""
+    """Return whether the payload of such an event can hold the secret of a link."""
     if event not in EVENTS:
         return True  # a later version's event: it may hold one
     return issubclass(EVENTS[EventType(event)], LinkRequested)
@@ -177,7 +177,7 @@ def decrypted_payload(ports: Ports, stored: str) -> str:
 
 @building_block
 def redacted_payload(ports: Ports, stored: str, secret: str | None) -> str:
-    """The payload as people may see it; ``secret`` is what to blot out, ``None`` for nothing."""
+    """Return the payload for people to see, without ``secret``; ``None`` redacts nothing."""
     try:
         payload = decrypted_payload(ports, stored)
     except DecryptionError:

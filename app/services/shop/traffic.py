@@ -108,7 +108,7 @@ def untrusted_peers(ports: Ports) -> ScalarSelect[int]:
 
 @building_block
 def delete_old_traffic(ports: Ports) -> int:
-    """Forget counts of more than a week ago, and who forwarded then; how many rows."""
+    """Delete traffic counts and forwarding peers older than a week; return how many rows."""
     since = ports.clock.now() - TRAFFIC_RETENTION
     old = delete(TrafficRecord).where(TrafficRecord.began_at < since)
     peers = delete(ForwardingRecord).where(ForwardingRecord.last_seen_at < since)

@@ -245,7 +245,7 @@ _UNCONFIRMED = Problem(
 
 @dataclass(frozen=True, slots=True)
 class PasswordSignIn:
-    """A session that has just begun: whose it is, as stored, and the switches of that moment."""
+    """A session that has just begun: its user as stored, and the switches of that moment."""
 
     opened: OpenedSession
     user: User
@@ -331,7 +331,7 @@ SESSION = "Session"
 def list_sessions(ports: Ports, actor: Actor, *, limit: int | None = None) -> tuple[SignedIn, ...]:
     """The caller's own sessions that are alive, the one used last first.
 
-    No more than ``limit``, if that is said: the present one, and the newest.
+    At most ``limit``, if given: the current one, and the newest.
     """
     is_present = SessionRecord.id == (actor.session_id or 0)
     alive = (
@@ -375,7 +375,7 @@ def end_own_session(ports: Ports, actor: Actor, key: int | None) -> bool:
 
 @account_owner_only
 def end_other_sessions(ports: Ports, actor: Actor) -> int:
-    """End every session of the caller but the present one; how many there were."""
+    """End every other session of the caller; return how many there were."""
     user_id = own_id(actor)
     with ports.database.transaction() as session:
         # A provider's token belongs to no session here: then every session here is another.

@@ -146,7 +146,7 @@ class StoredDeletion:
 class StoredSubject:
     """How objects of a type are stored, for events about them.
 
-    ``read`` returns one as the caller may see it. ``deletion`` is there if events tell of its
+    ``read`` returns one as the caller can see it. ``deletion`` is there if events tell of its
     deletion. ``name`` is what deliveries call it, its key if ``None``. ``token`` is in its global
     ID instead of the key. ``sampled`` says which of them samples are made of.
     """

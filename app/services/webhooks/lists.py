@@ -94,7 +94,7 @@ MAX_NAMES = 200
 
 @dataclass(frozen=True, slots=True)
 class WebhookName:
-    """A webhook as it is called, and whose it is."""
+    """A webhook's name and its app."""
 
     id: int
     name: str
