@@ -31,10 +31,13 @@ Value = TypeVar("Value")
 _PROJECT = Path(__file__).parents[2]
 """The folder of ``wsgi.py``."""
 
-_IS_CHECKOUT = __name__ == "app.composition.settings"
+_IS_CHECKOUT = __name__.startswith("app.")
 """Whether this is the repository, not the package ``latchkey`` (``release/distribution.py``)."""
 
-_INSTANCE = (_PROJECT if _IS_CHECKOUT else Path.home() / ".local/state/latchkey") / "instance"
+_INSTANCE = _PROJECT / "instance"
+if not _IS_CHECKOUT and not _INSTANCE.is_dir():  # where the package 1.1 and earlier put it
+    _INSTANCE = Path.home() / ".local/state/latchkey/instance"
+
 _TRIAL = "# A trial shop of this folder, which `latchkey demo` serves.\n"
 _FILE_SHOWN = "LATCHKEY_SETTINGS_FILE_SHOWN"
 

@@ -76,6 +76,19 @@ def test_installed_package_fills_a_shop_and_answers(installed: Path, tmp_path: P
     assert "Anmelden" in answer
 
 
+def test_installed_package_keeps_its_state_out_of_its_own_folder(
+    installed: Path, tmp_path: Path
+) -> None:
+    ask = "from latchkey.app.composition.settings import DEFAULT_DATABASE_URL; "
+    ask += "print(DEFAULT_DATABASE_URL)"
+    home = tmp_path / ".local/state/latchkey/instance"
+    assert _python(installed, tmp_path, "-c", ask) == f"sqlite:///{home}/latchkey.sqlite3\n"
+    earlier = installed / "latchkey/instance"
+    earlier.mkdir()
+    assert _python(installed, tmp_path, "-c", ask) == f"sqlite:///{earlier}/latchkey.sqlite3\n"
+    earlier.rmdir()
+
+
 @pytest.mark.parametrize(
     ("source", "renamed"),
     [
