@@ -55,8 +55,8 @@ RECORDED_NAMES = {
 }
 """What Saleor calls the two lists of things to add and to remove."""
 
-ONE_IN_THREE = (True, False, False)
-"""Of the requests that all are sent on SQLite, those that are sent on PostgreSQL too."""
+ONE_IN_TWO, ONE_IN_THREE = (True, False), (True, False, False)
+"""The parts of the requests that are sent on SQLite and on PostgreSQL."""
 
 COUNT_FAILURES = {"tokenCreate", "passwordChange", "requestEmailChange"}
 """Where a wrong password leaves a mark, as it should."""
@@ -78,12 +78,14 @@ def test_no_client_input_causes_an_internal_error_on_postgresql(
 
 @pytest.mark.parametrize("table", TABLES)
 def test_invalid_input_causes_no_internal_error_and_changes_nothing(
-    sqlite_url: str, clock: FakeClock, table: str
+    sqlite_url: str, clock: FakeClock, table: str, in_turn: InTurn
 ) -> None:
     ports = fake_ports(sqlite_url, clock)
     api, faults, changed, misnamed = ApiClient(ports), [], [], set[tuple[str, str]]()
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as file:
         for name, body, credential in invalid_requests(ports, table):
+            if not any(in_turn(ONE_IN_TWO)):
+                continue
             before = file.execute("PRAGMA data_version").fetchone()
             response = api.send(body, credential)
             after = file.execute("PRAGMA data_version").fetchone()

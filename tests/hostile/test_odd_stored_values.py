@@ -76,7 +76,7 @@ def test_every_page_shows_odd_texts(shop: Ports, sqlite_url: str, in_turn: InTur
     for label, text in ODD.items():
         for column in free_texts():
             changed += put(file, column, text)
-        for path in in_turn(paths, len(paths) // 3):
+        for path in in_turn(paths, len(paths) // 5):
             status = desk.client.get(path).status_code
             shown += status == 200
             failed += [f"{label}: {path}: {status}"] if status >= 500 else []
@@ -84,7 +84,7 @@ def test_every_page_shows_odd_texts(shop: Ports, sqlite_url: str, in_turn: InTur
     file.close()
     kept.close()
     assert failed == []
-    assert shown > 13 * len(ODD)
+    assert shown > 8 * len(ODD)
     assert changed > 80 * len(ODD)
 
 
