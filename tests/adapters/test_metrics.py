@@ -124,13 +124,7 @@ def test_counts_of_ended_processes_are_added_up_and_their_gauges_dropped(
     living.count(SIGN_INS, "PASSWORD", "SUCCESS")
     living.watch(lambda: [(CONNECTIONS, 3.0, ("reading",))])
     living.flush()
-    for _ in range(3):
-        subprocess.run(
-            [sys.executable, "-c", _SHORT_PROCESS, str(tmp_path)],
-            cwd=ROOT,
-            timeout=180,
-            check=True,
-        )
+    run_short_processes(tmp_path, 3)
     for _ in range(2):  # again, when all is in one file
         text = living.render([]).decode()
         assert 'latchkey_sign_ins_total{method="PASSWORD",result="SUCCESS"} 7.0' in text
@@ -138,26 +132,39 @@ def test_counts_of_ended_processes_are_added_up_and_their_gauges_dropped(
         assert len(list(tmp_path.glob("*.json"))) == len(list(tmp_path.glob("*.alive"))) == 1
 
 
-_SHORT_PROCESS = """
-import sys
+_SHORT_PROCESSES = """
+import os, sys
 from pathlib import Path
 from app.adapters.metrics import PrometheusMetrics
 from app.ports.monitoring import CONNECTIONS, SIGN_INS
 
-metrics = PrometheusMetrics(Path(sys.argv[1]))
-metrics.count(SIGN_INS, "PASSWORD", "SUCCESS", amount=2)
-metrics.watch(lambda: [(CONNECTIONS, 5.0, ("reading",))])
-metrics.flush()
+for _ in range(int(sys.argv[2])):
+    if pid := os.fork():
+        assert os.waitpid(pid, 0)[1] == 0
+        continue
+    metrics = PrometheusMetrics(Path(sys.argv[1]))
+    metrics.count(SIGN_INS, "PASSWORD", "SUCCESS", amount=2)
+    metrics.watch(lambda: [(CONNECTIONS, 5.0, ("reading",))])
+    metrics.flush()
+    break
 """
+
+
+def run_short_processes(folder: Path, count: int) -> None:
+    """Run processes that count a sign-in twice, one after the other."""
+    subprocess.run(
+        [sys.executable, "-c", _SHORT_PROCESSES, str(folder), str(count)],
+        cwd=ROOT,
+        timeout=180,
+        check=True,
+    )
 
 
 def test_ended_process_is_counted_once_by_a_presenter_that_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.adapters.metrics._WRITE_SECONDS", 3600.0)
-    subprocess.run(
-        [sys.executable, "-c", _SHORT_PROCESS, str(tmp_path)], cwd=ROOT, timeout=180, check=True
-    )
+    run_short_processes(tmp_path, 1)
     [left] = tmp_path.glob("*.json")
     files = {file: file.read_bytes() for file in (left, left.with_suffix(".alive"))}
     metrics = PrometheusMetrics(tmp_path)

@@ -69,13 +69,21 @@ def test_once_does_not_fill_a_shop_with_users(ports: Ports) -> None:
 
 
 def test_interruption_shows_no_password_and_the_next_time_shows_all(ports: Ports) -> None:
-    broken = run(replace(ports, randomness=InterruptedRandomness()), "demo", "--once")
+    """Outside development, where it takes a yes."""
+    real = replace(ports, configuration=replace(ports.configuration, development=False))
+    refused = run(real, "demo")
+    assert (refused.exit_code, refused.stdout) == (3, "")
+    assert "--yes" in refused.stderr
+    assert not is_in_use(real, OPERATOR)
+    once = ("demo", "--once", "--yes")
+    broken = run(replace(real, randomness=InterruptedRandomness()), *once)
     assert broken.exit_code != 0
     assert broken.stdout == ""
-    shown = run_json(ports, "demo", "--once")
+    shown = run_json(real, *once)
+    assert is_in_use(real, OPERATOR)
     assert [row["role"] for row in shown] == ["superuser", "manager", "support", "customer", "app"]
-    create_token(ports, NOBODY, email=shown[0]["name"], password=shown[0]["secret"])
-    assert run_json(ports, "demo", "--once") == []
+    create_token(real, NOBODY, email=shown[0]["name"], password=shown[0]["secret"])
+    assert run_json(real, *once) == []
 
 
 def test_existing_webhooks_receive_no_demo_events(sqlite_url: str, tmp_path: Path) -> None:
@@ -99,13 +107,3 @@ def test_existing_webhooks_receive_no_demo_events(sqlite_url: str, tmp_path: Pat
         wait_until(lambda: bool(receiver.calls("/hook")), "the webhook is called")
         received = [call.headers["latchkey-event"] for call in receiver.calls("/hook")]
     assert received == ["permission_group_created"]
-
-
-def test_outside_development_it_takes_a_yes(ports: Ports) -> None:
-    real = replace(ports, configuration=replace(ports.configuration, development=False))
-    refused = run(real, "demo")
-    assert (refused.exit_code, refused.stdout) == (3, "")
-    assert "--yes" in refused.stderr
-    assert not is_in_use(real, OPERATOR)
-    assert run(real, "demo", "--yes").exit_code == 0
-    assert is_in_use(real, OPERATOR)

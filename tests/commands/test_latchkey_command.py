@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -21,6 +20,7 @@ from app.domain.values.installation import VERSION
 from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS, Installation
 from tests.commands.terminal import run_in_terminal
 from tests.fakes.keys import SECRET
+from tests.servers.forked_commands import running_command
 
 pytestmark = pytest.mark.first
 
@@ -43,15 +43,9 @@ def settings_file(tmp_path: Path, sqlite_url: str) -> Path:
 
 
 def latchkey(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, ROOT / "cli.py", *words],
-        cwd=folder,
-        env={"HOME": str(folder), **environment},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_SECONDS,
-        check=False,
-    )
+    settings = {"HOME": str(folder), "FLASK_SKIP_DOTENV": "", **environment}
+    with running_command(words, folder, settings, module="cli") as running:
+        return running.finish(TIMEOUT_SECONDS)
 
 
 def test_command_works_on_the_named_installation_whatever_the_folder_has(

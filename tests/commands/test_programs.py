@@ -70,10 +70,23 @@ print(said)
 """
 
 
-def run(script: str) -> str:
-    """Run it in a process without the threads of the tests; return what it prints."""
+_EACH_IN_A_FORK = """
+for script in sys.argv[1:]:
+    pid = os.fork()
+    if not pid:
+        exec(script)
+        sys.stdout.flush()
+        os._exit(0)
+    print(os.waitpid(pid, 0)[1], end=chr(0), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def printed() -> dict[str, str]:
+    """What each script prints in a process without the threads of the tests."""
+    scripts = (_BEGINNING, _EARLY_SIGNAL, _STOPPED)
     ended = subprocess.run(
-        [sys.executable, "-c", _SCRIPT + script],
+        [sys.executable, "-c", _SCRIPT + _EACH_IN_A_FORK, *scripts],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -81,17 +94,19 @@ def run(script: str) -> str:
         check=False,
     )
     assert (ended.returncode, ended.stderr) == (0, "")
-    return ended.stdout
+    return dict(zip(scripts, ended.stdout.split("\0"), strict=False))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the name")
-def test_program_begins_without_handlers_and_context_of_the_command() -> None:
-    assert run(_BEGINNING) == "latchkey-one not set True True\nended True\n[]\n"
+def test_program_begins_without_handlers_and_context_of_the_command(
+    printed: dict[str, str],
+) -> None:
+    assert printed[_BEGINNING] == "latchkey-one not set True True\nended True\n[]\n0"
 
 
-def test_signal_right_after_the_start_ends_a_program() -> None:
-    assert run(_EARLY_SIGNAL) == "all ended\n"
+def test_signal_right_after_the_start_ends_a_program(printed: dict[str, str]) -> None:
+    assert printed[_EARLY_SIGNAL] == "all ended\n0"
 
 
-def test_work_ends_at_the_signal_and_reports_success() -> None:
-    assert run(_STOPPED) == "stopped True\nTrue\n['The one ended with 0.']\n"
+def test_work_ends_at_the_signal_and_reports_success(printed: dict[str, str]) -> None:
+    assert printed[_STOPPED] == "stopped True\nTrue\n['The one ended with 0.']\n0"

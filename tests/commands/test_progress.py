@@ -70,14 +70,16 @@ def test_progress_goes_on_where_a_replay_takes_several_rounds(
     assert lines[-1].endswith(": 120.")
 
 
-@pytest.mark.first
+@pytest.mark.parametrize(("seconds", "options"), [(600.0, ()), (0.0, ("--json",))])
 def test_short_work_and_json_have_no_progress(
-    ports: Ports, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    ports: Ports,
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+    options: tuple[str, ...],
 ) -> None:
-    monkeypatch.setattr(progress, "LINE_SECONDS", 600.0)
-    assert "of 120" not in replay(ports, clock)
-    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
-    assert "Adding demo data" not in run(ports, "demo", "--json").stderr
+    monkeypatch.setattr(progress, "LINE_SECONDS", seconds)
+    assert "of 120" not in replay(ports, clock, *options)
 
 
 @pytest.mark.first

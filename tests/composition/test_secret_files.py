@@ -3,11 +3,9 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Barrier
 
 import pytest
 
@@ -20,12 +18,25 @@ from tests.composition.test_settings import PRODUCTION
 from tests.fakes.keys import SECRET
 
 ROOT = Path(__file__).parents[2]
-_PRINT_SECRET = """
-import sys
+_PRINT_SECRETS = """
+import os, sys
+from multiprocessing import get_context
 from pathlib import Path
 from secrets import token_urlsafe
 from app.composition.setting_values import own_secret
-print(own_secret(Path(sys.argv[1]), lambda: token_urlsafe(48)))
+file, count = Path(sys.argv[1]), int(sys.argv[2])
+forking = get_context("fork")
+together = forking.Barrier(count)
+
+def start():
+    together.wait(60)
+    os.write(1, (own_secret(file, lambda: token_urlsafe(48)) + "\\n").encode())
+
+processes = [forking.Process(target=start) for _ in range(count)]
+for process in processes:
+    process.start()
+for process in processes:
+    process.join(60)
 """
 
 SECRETS = {
@@ -186,24 +197,16 @@ def test_generated_secret_is_private_again(instance: Path, mode: int) -> None:
 @pytest.mark.first
 def test_processes_that_start_at_once_agree_on_one_secret(tmp_path: Path) -> None:
     file = tmp_path / "instance" / "secret-key"
-    count = 8
-    together = Barrier(count, timeout=60)
-
-    def start(_: int) -> str:
-        together.wait()
-        return subprocess.run(
-            [sys.executable, "-c", _PRINT_SECRET, str(file)],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=120,
-        ).stdout
-
-    with ThreadPoolExecutor(count) as pool:
-        printed = set(pool.map(start, range(count)))
-    assert printed == {file.read_text()}
-    assert len(printed.pop()) == 65
+    printed = subprocess.run(
+        [sys.executable, "-c", _PRINT_SECRETS, str(file), "8"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=180,
+    ).stdout.splitlines()
+    assert printed == [file.read_text().rstrip("\n")] * 8
+    assert len(printed[0]) == 64
 
 
 def test_folder_that_cannot_hold_a_secret_is_named(instance: Path) -> None:

@@ -12,15 +12,17 @@ from tests.servers.forked_commands import receive_request, send_request
 
 _PROGRAM = """\
 #!{python} -IS
-import json, os, signal, socket, sys
+import _signal as signal, _socket as socket, array, marshal, os, sys
 
 reports, report = os.pipe()
 umask = os.umask(0)
 os.umask(umask)
-request = json.dumps(["flask", sys.argv[1:], os.getcwd(), dict(os.environ), umask]).encode()
-with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
-    door.connect({door!r})
-    socket.send_fds(door, [request], [0, 1, 2, report])
+request = marshal.dumps(("flask", sys.argv[1:], os.getcwd(), dict(os.environ), umask))
+door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+door.connect({door!r})
+files = array.array("i", [0, 1, 2, report])
+door.sendmsg([request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
+door.close()
 os.close(report)
 with os.fdopen(reports) as answers:
     pid = int(answers.readline())

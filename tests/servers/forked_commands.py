@@ -10,7 +10,7 @@ Its signing keys are shorter than an installation's.
 import atexit
 import contextlib
 import gc
-import json
+import marshal
 import os
 import runpy
 import select
@@ -52,7 +52,7 @@ class ForkedCommand:
         module: str = _FLASK,
     ) -> None:
         reports, report = os.pipe()
-        request = json.dumps([module, arguments, str(folder), environment, _umask()]).encode()
+        request = marshal.dumps((module, arguments, str(folder), environment, _umask()))
         try:
             send_request(request, [*files, report])
         finally:
@@ -136,12 +136,16 @@ def start_command(
 
 @contextmanager
 def running_command(
-    arguments: tuple[str, ...], folder: Path, environment: dict[str, str], into: int | None = None
+    arguments: tuple[str, ...],
+    folder: Path,
+    environment: dict[str, str],
+    into: int | None = None,
+    module: str = _FLASK,
 ) -> Iterator[Running]:
-    """``flask ARGUMENTS``, killed at the end of the block; its output goes ``into`` a file."""
+    """``python -m MODULE ARGUMENTS``, killed after the block; its output goes ``into`` a file."""
     with TemporaryFile("w+") as out, TemporaryFile("w+") as err, Path(os.devnull).open() as no:
         files = (no.fileno(), out.fileno() if into is None else into, err.fileno())
-        command = ForkedCommand(arguments, folder, environment, files)
+        command = ForkedCommand(arguments, folder, environment, files, module)
         try:
             yield Running(command, out, err)
         finally:
@@ -202,7 +206,7 @@ def _run_and_report(request: bytes, files: list[int]) -> None:
 
 def _run(request: bytes, standard: list[int]) -> None:
     """Become ``python -m MODULE ARGUMENTS``."""
-    module, arguments, folder, environment, umask = json.loads(request)
+    module, arguments, folder, environment, umask = marshal.loads(request)  # noqa: S302 - from the tests
     os.umask(umask)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, file in enumerate(standard):
