@@ -1,5 +1,7 @@
 """Registers the fixtures of ``tests/fixtures`` for every test."""
 
+import signal
+
 from hypothesis import settings
 
 pytest_plugins = [
@@ -23,6 +25,11 @@ pytest_plugins = [
     "tests.fixtures.url_rules",
     "tests.fixtures.imports",
 ]
+
+# A shell lets what it starts in the background ignore Ctrl-C, which programs inherit: one that a
+# test interrupts would never end.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # On a busy machine some examples are slow; that isn't a defect of the code.
 settings.register_profile("house", deadline=None, print_blob=True)

@@ -25,6 +25,9 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--busy", type=int, default=8, metavar="PROCESSES")
     parser.add_argument("--workers", default="2", help="processes that run tests")
+    parser.add_argument(
+        "--both", action="store_true", help="run each test on both databases and in every language"
+    )
     options = parser.parse_args()
     chosen = [
         test
@@ -35,7 +38,7 @@ def main() -> int:
     failed: Counter[str] = Counter()
     with _load(options.busy):
         for time in range(options.times):
-            names = _failures(chosen, options.workers)
+            names = _failures(chosen, options.workers, both=options.both)
             failed.update(names)
             print(f"run {time + 1}: {len(names)} failed", *names, sep="\n  ", flush=True)
     for name, times in failed.most_common():
@@ -55,13 +58,14 @@ def _load(processes: int) -> Iterator[None]:
             process.wait(180)
 
 
-def _failures(tests: list[str], workers: str) -> list[str]:
+def _failures(tests: list[str], workers: str, *, both: bool) -> list[str]:
     """Run ``tests`` once and return the names of those that failed."""
     with TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
         command = [sys.executable, "-m", "pytest", "-q", "-n", workers, f"--junit-xml={report}"]
+        which = [] if both else ["--one-of-each"]
         run = subprocess.run(
-            [*command, *tests], cwd=ROOT, capture_output=True, text=True, check=False
+            [*command, *which, *tests], cwd=ROOT, capture_output=True, text=True, check=False
         )
         # Other codes say that not all tests ran, for instance because one isn't found.
         if run.returncode not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
