@@ -420,11 +420,9 @@ def _read_id(ports: Ports, provider: Provider, signed: SignedToken) -> _Read:
     if not provider.client_id:
         raise ProviderTokenRejected("ID tokens can't be read without a client ID.")
     identity = read_id_token(signed, provider, nonce=None, now=ports.clock.timestamp())
-    provider_person = ProviderPerson(
-        provider, identity.issuer, read_person(identity.claims, provider)
-    )
-    has_rights = not provider.use_oauth_scope_permissions
-    return _Read(MappedKind.ID, provider_person, tells_rights=has_rights)
+    person = read_person(identity.claims, provider)
+    said = ProviderPerson(provider, identity.issuer, person)
+    return _Read(MappedKind.ID, said, tells_rights=not provider.use_oauth_scope_permissions)
 
 
 def _ask(ports: Ports, provider: Provider, token: str) -> Mapping[str, object]:
@@ -472,6 +470,7 @@ def _problem(ports: Ports, provider_person: ProviderPerson, found: _Account) -> 
 
 def _account(ports: Ports, read: _Read) -> _Account:
     provider_person, identity = read.provider_person, ExternalIdentityRecord
+    person = provider_person.person
     exact, imported = provider_person.provider.issuers_here(provider_person.issuer)
     query = (
         select(
@@ -482,17 +481,12 @@ def _account(ports: Ports, read: _Read) -> _Account:
             *USER_COLUMNS,
         )
         .join(UserRecord, UserRecord.id == identity.user_id)
-        .where(
-            identity.issuer.in_((exact, imported)),
-            identity.subject == provider_person.person.subject,
-        )
+        .where(identity.issuer.in_((exact, imported)), identity.subject == person.subject)
         .order_by(identity.issuer != exact)
         .limit(1)
     )
     has_no_password = UserRecord.password_hash.is_(None).label("has_no_password")
-    by_email = select(*USER_COLUMNS, has_no_password).where(
-        has_email(provider_person.person.email)
-    )
+    by_email = select(*USER_COLUMNS, has_no_password).where(has_email(person.email))
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
         counts = provider_person.provider.waits or (row is not None and not row.waiting_mark)
@@ -505,7 +499,7 @@ def _account(ports: Ports, read: _Read) -> _Account:
                 is_verified=row.is_verified,
                 waiting_mark=row.waiting_mark,
             )
-        found = session.execute(by_email).all() if provider_person.person.email else ()
+        found = session.execute(by_email).all() if person.email else ()
     if len(found) != 1:
         return _Account(problem=TWINS if found else None)
     user = read_user(found[0])
