@@ -297,7 +297,7 @@ SINGLE_SIGN_ON = (
     Mutant(
         "A preview names no group that a sign-in keeps",
         "app/services/single_sign_on/provider_checks.py",
-        "        leaves -= _kept_groups(ports, user, joins, leaves)\n",
+        "        leaves -= names_to_keep(ports, user.id, joins, leaves)\n",
         "        pass\n",
         "services/single_sign_on/test_group_mapping.py",
     ),

@@ -87,6 +87,21 @@ def groups_to_keep(
     return frozenset(leaves) - left
 
 
+@building_block
+def names_to_keep(
+    ports: Ports, user_id: int, joins: Collection[str], leaves: Collection[str]
+) -> frozenset[str]:
+    """Return which groups ``groups_to_keep`` names, all of them by their names."""
+    named = select(GroupRecord.name, GroupRecord.id).where(GroupRecord.name.in_({*joins, *leaves}))
+    with ports.database.reading() as session:
+        keys = {group.name: group.id for group in session.execute(named)}
+        joined, left = (
+            {keys[name] for name in names if name in keys} for names in (joins, leaves)
+        )
+        kept = groups_to_keep(session, user_id, joins=joined, leaves=left)
+    return frozenset(name for name, key in keys.items() if key in kept)
+
+
 def _members(user_id: int, joins: Collection[int], leaves: Collection[int]) -> FromClause:
     """Return the memberships as they are once a person has joined and left these groups."""
     member = GroupMemberRecord

@@ -1,6 +1,6 @@
 """Set a provider up from its own description, try it, and preview whom its token would sign in."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -55,7 +55,7 @@ from app.services.identity.linked_accounts import (
     linked_identity_problem,
     new_identity_problem,
 )
-from app.services.identity.permission_holders import groups_to_keep
+from app.services.identity.permission_holders import names_to_keep
 from app.services.identity.provider_assertions import (
     ProviderPerson,
     assert_person,
@@ -554,26 +554,8 @@ def _group_changes(
         joins |= claimed
         leaves = provider_person.groups_to_leave & here
     if user is not None and leaves:
-        leaves -= _kept_groups(ports, user, joins, leaves)
+        leaves -= names_to_keep(ports, user.id, joins, leaves)
     return tuple(sorted(joins - here)), tuple(sorted(leaves))
-
-
-def _kept_groups(
-    ports: Ports, user: User, joins: Collection[str], leaves: Collection[str]
-) -> frozenset[str]:
-    """Return the groups that signing in leaves ``user`` in, as ``groups_to_keep`` has it."""
-    groups = select(GroupRecord.name, GroupRecord.id).where(
-        GroupRecord.name.in_({*joins, *leaves})
-    )
-    with ports.database.reading() as session:
-        keys = {group.name: group.id for group in session.execute(groups)}
-        kept = groups_to_keep(
-            session,
-            user.id,
-            joins=[keys[name] for name in joins if name in keys],
-            leaves=[keys[name] for name in leaves if name in keys],
-        )
-    return frozenset(name for name, key in keys.items() if key in kept)
 
 
 def _permissions_with(
