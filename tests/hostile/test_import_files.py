@@ -137,10 +137,16 @@ CHANGES = st.builds(_Change, st.integers(0, 99), st.integers(0, 99), JSON)
 
 
 @pytest.fixture
-def exported(sqlite_url: str, clock: FakeClock, tmp_path: Path) -> list[bytes]:
+def empty(_migrated_file: Path) -> bytes:
+    """The file of an installation without rows."""
+    return _migrated_file.read_bytes()
+
+
+@pytest.fixture
+def exported(empty: bytes, clock: FakeClock, tmp_path: Path) -> list[bytes]:
     """An export of another installation."""
     file = tmp_path / "there.sqlite3"
-    file.write_bytes(Path(sqlite_url.removeprefix("sqlite:///")).read_bytes())
+    file.write_bytes(empty)
     there = fake_ports(f"sqlite:///{file}", clock)
     fill_sample(there)
     lines = [line.encode() for line in export_installation(there, OPERATOR, with_secrets=True)]
@@ -149,9 +155,8 @@ def exported(sqlite_url: str, clock: FakeClock, tmp_path: Path) -> list[bytes]:
 
 
 def test_any_change_of_an_export_is_imported_or_refused(
-    exported: list[bytes], sqlite_url: str, clock: FakeClock, tmp_path: Path
+    exported: list[bytes], empty: bytes, clock: FakeClock, tmp_path: Path
 ) -> None:
-    empty = Path(sqlite_url.removeprefix("sqlite:///")).read_bytes()
     # Always the same, so that its engine keeps the statements that it has compiled.
     file = tmp_path / "here.sqlite3"
 
