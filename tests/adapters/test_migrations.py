@@ -47,7 +47,10 @@ def configured(connection: Connection) -> Config:
     return config
 
 
-def test_revision_matches_alembics(empty_database_url: str, engine: Engine) -> None:
+def test_migrated_tables_match_the_models_and_each_migration_can_be_downgraded(
+    empty_database_url: str, engine: Engine
+) -> None:
+    """One walk up, down and up again, as each takes a second."""
     newest = ScriptDirectory(MIGRATIONS).get_current_head()
     revisions = SchemaRevisions(empty_database_url)
     assert revisions.newest() == newest
@@ -56,10 +59,17 @@ def test_revision_matches_alembics(empty_database_url: str, engine: Engine) -> N
     assert revisions.current() == "0001_main_job"
     migrations.upgrade(empty_database_url)
     assert revisions.current() == newest
+    assert_tables_match(engine)
+    with engine.begin() as connection:
+        command.downgrade(configured(connection), "base")
+    with engine.begin() as connection:
+        left = set(engine.dialect.get_table_names(connection)) - {"alembic_version"}
+    assert left == set()
+    migrate(engine, "head")
 
 
-def test_migrated_tables_match_the_models(empty_database_url: str, engine: Engine) -> None:
-    migrations.upgrade(empty_database_url)
+def assert_tables_match(engine: Engine) -> None:
+    """The tables are those of the models, but for what an older release still needs."""
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         differences = compare_metadata(context, complete_metadata())
@@ -73,18 +83,16 @@ def test_migrated_tables_match_the_models(empty_database_url: str, engine: Engin
 
 
 def test_new_revision_has_the_style_that_is_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripts = tmp_path / "migrations"
     shutil.copytree(MIGRATIONS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy("pyproject.toml", tmp_path)
-    url = f"sqlite:///{tmp_path}/shop.sqlite3"
-    migrations.upgrade(url)
-    with connection_to(url) as connection:
+    with connection_to(sqlite_url) as connection:
         connection.execute(text("ALTER TABLE shop DROP COLUMN customer_set_password_url"))
         connection.execute(text("DROP TABLE password_guesses"))
     monkeypatch.setattr(migrations, "SCRIPTS", scripts)
-    migrations.make_revision(url, "Lost column and table", "9999_lost")
+    migrations.make_revision(sqlite_url, "Lost column and table", "9999_lost")
     written = scripts / "versions" / "9999_lost.py"
     assert "customer_set_password_url" in written.read_text()
     assert 'op.create_table(\n        "password_guesses"' in written.read_text()
@@ -94,16 +102,6 @@ def test_new_revision_has_the_style_that_is_checked(
             command_line, cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout
-
-
-def test_every_migration_can_be_downgraded(engine: Engine) -> None:
-    migrate(engine, "head")
-    with engine.begin() as connection:
-        command.downgrade(configured(connection), "base")
-    with engine.begin() as connection:
-        left = set(engine.dialect.get_table_names(connection)) - {"alembic_version"}
-    assert left == set()
-    migrate(engine, "head")
 
 
 def test_migration_adds_search_words_of_people(engine: Engine) -> None:

@@ -229,5 +229,6 @@ def test_failed_migration_changes_nothing(url: str, engine: Engine) -> None:
 
     with engine.begin() as connection:
         connection.execute(text("DROP TABLE _alembic_tmp_users"))
-    migrations.upgrade(url, encrypt=ENCRYPT)
-    assert revisions.current() == revisions.newest()
+    with engines.connection_to(url) as connection:
+        upgrade(connection, AFTER)
+    assert revisions.current() == AFTER

@@ -3,8 +3,10 @@
 import json
 from typing import Any
 
+from click.shell_completion import CompletionItem, ShellComplete
 from click.testing import Result
 from flask import Flask
+from flask.cli import FlaskGroup, ScriptInfo
 
 import cli
 from app.composition.settings import Settings
@@ -25,9 +27,7 @@ def run(
     ``remote_access`` gives access to other instances, ``options`` are fields of ``Settings``. An
     error that no command foresees fails the test.
     """
-    app = Flask("app")
-    cli.register(app)
-    install(app, make_installation(ports, Settings(**options)))
+    app = _make_flask_app(ports, **options)
     if remote_access is not None:
         app.extensions[REMOTE_EXTENSION] = lambda: remote_access
     return app.test_cli_runner(catch_exceptions=False).invoke(args=arguments, input=stdin)
@@ -38,3 +38,18 @@ def run_json(ports: Ports, *arguments: str, stdin: str | None = None) -> Any:
     result = run(ports, *arguments, "--json", stdin=stdin)
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
+
+
+def completion_items(ports: Ports, line: str) -> list[CompletionItem[str]]:
+    """What TAB offers for the last word of ``line``."""
+    *words, incomplete = line.split(" ")
+    script = {"obj": ScriptInfo(create_app=lambda: _make_flask_app(ports))}
+    completer = ShellComplete(FlaskGroup(), script, "flask", "_FLASK_COMPLETE")
+    return completer.get_completions(words[1:], incomplete)
+
+
+def _make_flask_app(ports: Ports, **options: Any) -> Flask:
+    app = Flask("app")
+    cli.register(app)
+    install(app, make_installation(ports, Settings(**options)))
+    return app

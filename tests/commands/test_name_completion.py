@@ -6,40 +6,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.shell_completion import CompletionItem, ShellComplete
-from flask import Flask
-from flask.cli import FlaskGroup, ScriptInfo
 
-import cli
 from app.commands.name_completion import MAX_ITEMS
 from app.composition.settings import Settings
-from app.composition.wiring import connect, make_installation
+from app.composition.wiring import connect
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.web.installation import install
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_staff, make_user
 from tests.builders.webhooks import make_webhook
-
-
-def items(ports: Ports, line: str) -> list[CompletionItem[str]]:
-    """What TAB offers for the last word of ``line``."""
-
-    def create() -> Flask:
-        app = Flask("app")
-        cli.register(app)
-        install(app, make_installation(ports, Settings()))
-        return app
-
-    *words, incomplete = line.split(" ")
-    script = {"obj": ScriptInfo(create_app=create)}
-    completer = ShellComplete(FlaskGroup(), script, "flask", "_FLASK_COMPLETE")
-    return completer.get_completions(words[1:], incomplete)
+from tests.commands.shell import completion_items
 
 
 def offered(ports: Ports, line: str) -> list[str]:
-    return [item.value for item in items(ports, line)]
+    return [item.value for item in completion_items(ports, line)]
 
 
 @pytest.fixture
@@ -87,14 +68,14 @@ def test_names_and_ids_are_completed(furnished: Ports, line: str, values: list[s
 def test_name_of_several_is_completed_by_its_ids(ports: Ports) -> None:
     for _ in range(2):
         make_app(ports, "Warehouse")
-    assert [(item.value, item.help) for item in items(ports, "flask app show W")] == [
+    assert [(item.value, item.help) for item in completion_items(ports, "flask app show W")] == [
         ("1", "Warehouse"),
         ("2", "Warehouse"),
     ]
 
 
 def test_people_are_shown_with_their_names(furnished: Ports) -> None:
-    [ann] = items(furnished, "flask user deactivate ann")
+    [ann] = completion_items(furnished, "flask user deactivate ann")
     assert (ann.value, ann.help) == ("ann@example.com", "Ann Lee")
 
 

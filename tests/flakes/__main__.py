@@ -12,7 +12,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.flakes.timed import ROOT, timed_tests
+from tests.flakes.timed import timed_tests
+from tests.house.sources import ROOT
 
 BUSY = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
 """Ends with the process that started it, however that ends."""

@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
-ROOT = Path(__file__).parent.parent.parent
+from tests.house.sources import python_sources
+
 TIMING = {
     "Barrier",
     "HTTPConnection",
@@ -40,7 +40,11 @@ def timed_tests() -> list[str]:
 
     Fixtures aren't followed: those of databases and servers would add nearly all tests.
     """
-    modules = {_name(path): _read(path) for path in sorted((ROOT / "tests").rglob("*.py"))}
+    modules = {
+        _name(source.path): _read(source.tree)
+        for source in python_sources()
+        if source.path.startswith("tests/")
+    }
     itself = {
         f"{name}.{function}"
         for name, module in modules.items()
@@ -66,13 +70,13 @@ def _timed(name: str, module: _Module, itself: set[str]) -> set[str]:
         timed |= more
 
 
-def _name(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+def _name(path: str) -> str:
+    return path.removesuffix(".py").replace("/", ".")
 
 
-def _read(path: Path) -> _Module:
+def _read(tree: ast.Module) -> _Module:
     module = _Module()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in tree.body:
         match node:
             case ast.ImportFrom(module=str(source), names=names) if source.startswith("tests."):
                 for alias in names:

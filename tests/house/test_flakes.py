@@ -4,6 +4,8 @@ import pytest
 
 from tests.flakes.timed import timed_tests
 
+pytestmark = pytest.mark.xdist_group("sources")
+
 
 @pytest.mark.first
 def test_tests_with_threads_clocks_and_processes_are_chosen() -> None:

@@ -1,11 +1,12 @@
 """The people, apps and settings of the recorded installation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from itertools import compress
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Insert, delete, exists, insert, select, update
 from typing_extensions import override
 
 from app.adapters.keys.passwords import Argon2Hasher
@@ -46,6 +47,8 @@ from tests.spec.server import SECRET, VENDOR
 DOMAIN = "example.com"
 _AHEAD = 60
 """Seconds by which made-up failures of a blocked address lie ahead of the present."""
+_TABLES = complete_metadata().sorted_tables
+_ARE_FILLED = select(*(exists(select(1).select_from(table)) for table in _TABLES))
 
 
 class OpenKeyStore(RsaKeyStore):
@@ -94,7 +97,7 @@ class RecordedShop:
     issuer: str = ""
     own_provider: OwnProvider | None = None
     _sessions: dict[str, TokenPair] = field(default_factory=dict)
-    _origin: Mapping[str, list[dict[str, object]]] = field(default_factory=dict)
+    _origin: Sequence[tuple[Insert, list[dict[str, object]]]] = ()
     _turns: int = 0
 
     @property
@@ -230,14 +233,13 @@ class RecordedShop:
     def put_back(self) -> None:
         """Reset every row to its initial state."""
         self._sessions.clear()
-        tables = complete_metadata().sorted_tables
         with self.ports.database.transaction() as session:
-            for table in reversed(tables):
-                session.execute(delete(table))
-            for table in tables:
-                rows = self._origin[table.name]
-                if rows:
-                    session.execute(insert(table), rows)
+            connection = session.connection()
+            filled = connection.execute(_ARE_FILLED).one()
+            for table in reversed(list(compress(_TABLES, filled))):
+                connection.exec_driver_sql(f"DELETE FROM {table.name}")  # noqa: S608
+            for inserted, rows in self._origin:
+                connection.execute(inserted, rows)
             # A version is never used twice: the server remembers what it read at each.
             self._turns += 1
             session.execute(update(ShopRecord).values(providers_version=1000 * self._turns))
@@ -289,9 +291,11 @@ def make_recorded_shop(database_url: str, provider: OwnProvider | None = None) -
     )
 
 
-def _rows(ports: Ports) -> dict[str, list[dict[str, object]]]:
+def _rows(ports: Ports) -> list[tuple[Insert, list[dict[str, object]]]]:
+    """Return what gives each table that has rows the same again."""
     with ports.database.reading() as session:
-        return {
-            table.name: [dict(row) for row in session.execute(select(table)).mappings()]
-            for table in complete_metadata().sorted_tables
-        }
+        found = [
+            (table, [dict(row) for row in session.execute(select(table)).mappings()])
+            for table in _TABLES
+        ]
+    return [(insert(table), rows) for table, rows in found if rows]
