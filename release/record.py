@@ -52,7 +52,8 @@ def require_releasable(version: str, root: Path = ROOT) -> None:
     if git("tag", "--list", f"v{version}", root=root):
         raise ValueError(f"The tag v{version} exists already: remove it first (git tag -d).")
     try:
-        git("var", "GIT_COMMITTER_IDENT", root=root)
+        for who in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
+            git("var", who, root=root)
     except subprocess.CalledProcessError as error:
         raise ValueError(f"git doesn't know who commits: {error.stderr.strip()}") from None
     section = UNRELEASED.search((root / CHANGELOG).read_text())

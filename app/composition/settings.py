@@ -35,8 +35,13 @@ _IS_CHECKOUT = __name__.startswith("app.")
 """Whether this is the repository, not the package ``latchkey`` (``release/distribution.py``)."""
 
 _INSTANCE = _PROJECT / "instance"
-if not _IS_CHECKOUT and not _INSTANCE.is_dir():  # where the package 1.1 and earlier put it
-    _INSTANCE = Path.home() / ".local/state/latchkey/instance"
+"""The folder of what has no place of its own; of the package, only if it is there already.
+
+Releases to 1.1 kept it there. A process without a home folder still does.
+"""
+if not _IS_CHECKOUT and not _INSTANCE.is_dir():
+    with suppress(RuntimeError):
+        _INSTANCE = Path.home() / ".local/state/latchkey/instance"
 
 _TRIAL = "# A trial shop of this folder, which `latchkey demo` serves.\n"
 _FILE_SHOWN = "LATCHKEY_SETTINGS_FILE_SHOWN"

@@ -81,6 +81,15 @@ def test_installed_package_keeps_its_state_out_of_its_own_folder(
     earlier.rmdir()
 
 
+def test_installed_package_needs_no_home_folder(installed: Path, tmp_path: Path) -> None:
+    """A container's user has none if it is in no file of users."""
+    ask = "import os, pwd; del os.environ['HOME']; pwd.getpwuid = {}.__getitem__; "
+    ask += "from latchkey.app.composition.settings import DEFAULT_DATABASE_URL; "
+    ask += "print(DEFAULT_DATABASE_URL)"
+    instance = installed / "latchkey/instance"
+    assert _python(installed, tmp_path, "-c", ask) == f"sqlite:///{instance}/latchkey.sqlite3\n"
+
+
 @pytest.mark.parametrize(
     ("source", "renamed"),
     [

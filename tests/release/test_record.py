@@ -61,7 +61,12 @@ def test_release_is_refused_before_anything_is_changed(root: Path) -> None:
             require_releasable(version, root)
 
 
-def test_release_is_refused_where_git_does_not_know_who_commits(root: Path) -> None:
+def test_release_is_refused_where_git_does_not_know_who_commits(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     git("config", "user.name", "", root=root)
-    with pytest.raises(ValueError, match="who commits"):
-        require_releasable(VERSION, root)
+    for known in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{known}_NAME", "Ann")
+        with pytest.raises(ValueError, match="who commits"):
+            require_releasable(VERSION, root)
+        monkeypatch.delenv(f"GIT_{known}_NAME")

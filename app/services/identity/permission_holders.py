@@ -91,7 +91,7 @@ def groups_to_keep(
 def names_to_keep(
     ports: Ports, user_id: int, joins: Collection[str], leaves: Collection[str]
 ) -> frozenset[str]:
-    """Return which groups ``groups_to_keep`` names, all of them by their names."""
+    """Return the names of the groups that ``groups_to_keep`` returns, given names."""
     named = select(GroupRecord.name, GroupRecord.id).where(GroupRecord.name.in_({*joins, *leaves}))
     with ports.database.reading() as session:
         keys = {group.name: group.id for group in session.execute(named)}

@@ -230,7 +230,7 @@ def _proof(
 
 
 def _count_code(ports: Ports, actor: Actor) -> None:
-    """Count a code that the caller entered, before the answer tells whether there is such a one.
+    """Count a code that the caller entered, before the answer tells whether a device shows it.
 
     Refuses INVALID on ``userCode`` for too many.
     """
