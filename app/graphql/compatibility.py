@@ -72,7 +72,9 @@ _SYNC = "Synchronous webhooks aren't sent."
 _CLOUD = "Saleor Cloud sets it."
 _GIFT_CARDS = "Gift cards aren't sold here."
 
-DOCUMENT = parse(Path(__file__).with_name("unavailable.graphql").read_text("utf-8"))
+DOCUMENT = parse(
+    Path(__file__).with_name("unavailable.graphql").read_text("utf-8"), no_location=True
+)
 """Types and fields of what Saleor has and Latchkey hasn't; the file explains itself."""
 
 _EXTENSIONS = [each for each in DOCUMENT.definitions if isinstance(each, ObjectTypeExtensionNode)]

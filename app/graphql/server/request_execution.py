@@ -261,19 +261,20 @@ class Exchange:
                 plans.append(refusal)
                 continue
             plan = self._prepare(entry, document)
-            plans.append(plan)
             if isinstance(plan, Plan):
-                plans[-1] = plan = self._within_limits(plan, load, actor)
-                load += plan.load
-                error = exceeded(load, self._limits)
-                if error is not None:
-                    return _refuse_all(plans, refused(error), len(entries))
+                total = load + plan.load
+                if exceeded(total, self._limits) is not None:
+                    plan = self._weigh_by_stored(plan, actor)
+                    total = load + plan.load
+                    error = exceeded(total, self._limits)
+                    if error is not None:
+                        return _refuse_all(plans, refused(error), len(entries))
+                load = total
+            plans.append(plan)
         return plans
 
-    def _within_limits(self, plan: Plan, load: Load, actor: Actor) -> Plan:
-        """Return ``plan``; if it is too much after ``load``, with the load by what is stored."""
-        if exceeded(load + plan.load, self._limits) is None:
-            return plan
+    def _weigh_by_stored(self, plan: Plan, actor: Actor) -> Plan:
+        """Return ``plan`` with the load by what is stored, not by what could be."""
         stored = self._count_stored(self._ports, actor)
         return replace(plan, load=plan.operation.load(plan.variables, stored))
 

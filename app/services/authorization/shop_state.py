@@ -1,6 +1,6 @@
 """The shop's row as every request reads it, in the one statement that says who is calling."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from operator import attrgetter
@@ -28,15 +28,8 @@ class ShopState:
     shop: PublicShop
     keys_version: int
     providers_version: int
-    second_factor_required: bool
+    switches: Switches
     second_factor_from: datetime | None
-
-    @property
-    def switches(self) -> Switches:
-        shop = self.shop
-        return Switches(
-            shop.password_login_mode, shop.allow_storefront_traffic, self.second_factor_required
-        )
 
 
 @unchanging
@@ -103,10 +96,11 @@ def _state(
     values: dict[str, Any] = dict(zip(_SETTINGS, settings, strict=True))
     values["password_login_mode"] = PasswordLoginMode(values["password_login_mode"])
     values["allow_storefront_traffic"] = bool(values["allow_storefront_traffic"])
+    shop = PublicShop(**values)
     return ShopState(
-        PublicShop(**values),
+        shop,
         int(str(keys_version)),
         int(str(providers_version)),
-        second_factor_required,
+        replace(shop.switches, second_factor_required=second_factor_required),
         second_factor_from,
     )
