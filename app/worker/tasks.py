@@ -46,8 +46,8 @@ class Task:
     ``next_at`` returns in how many seconds a round begins without being woken, or ``None``.
 
     ``threads`` run at the same time; for held-up ones others start, up to ``max_threads``. With
-    ``take``, ``work`` also gets the batch that this returns. One thread at a time waits in it and
-    the others for their turn, so that an idle worker wakes up for one of them.
+    ``take``, ``work`` also gets the batch that this returns. One thread waits in it until there is
+    one, and the others for their turn, so that an idle worker wakes up for one of them.
     """
 
     name: str

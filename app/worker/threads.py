@@ -134,8 +134,10 @@ class _TaskThreads:
     @property
     def hangs(self) -> bool:
         """Whether this looks for work and doesn't come back from it."""
+        if self._task.name != _LOOK:
+            return False
         began = min(self._rounds.copy().values(), default=_WAITING)
-        return self._task.name == _LOOK and time.monotonic() - began > _HANGING_SECONDS
+        return time.monotonic() - began > _HANGING_SECONDS
 
     def _busy(self) -> int:
         """How many threads are not held up."""
@@ -188,10 +190,12 @@ class _TaskThreads:
         task = self._task
         if task.take is None:
             return task.work(self._ports, WORKER)
+        batch = None
         with self._turn:
-            batch = None if self._stop.is_set() else task.take(self._ports)
-        if batch is None:
-            return 0
+            while batch is None:
+                if self._stop.is_set():
+                    return 0
+                batch = task.take(self._ports)
         self._rounds[current_thread()] = time.monotonic()
         return task.work(self._ports, WORKER, batch)
 

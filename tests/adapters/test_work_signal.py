@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from resource import RUSAGE_THREAD, getrusage
 
 import pytest
 from sqlalchemy import make_url
@@ -49,6 +50,15 @@ def test_worker_wakes_itself(processes: list[WorkSignal]) -> None:
     assert not worker.wait(0.01)
     worker.send()
     assert worker.wait(PATIENCE)
+
+
+def test_worker_sleeps_while_nothing_is_sent(processes: list[WorkSignal]) -> None:
+    """It hands its processor back once, not several times a second."""
+    worker = processes[0]
+    assert not worker.wait(0.01)
+    before = getrusage(RUSAGE_THREAD).ru_nvcsw
+    assert not worker.wait(0.5)
+    assert getrusage(RUSAGE_THREAD).ru_nvcsw - before <= 3
 
 
 def test_signal_without_a_worker_is_lost(processes: list[WorkSignal]) -> None:

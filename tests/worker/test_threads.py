@@ -280,6 +280,23 @@ def test_threads_wait_for_batches_one_at_a_time(ports: Ports) -> None:
     assert set(at_once) == {1}
 
 
+def test_one_thread_waits_until_there_is_a_batch(ports: Ports) -> None:
+    """Handing over to another each time would wake two of them."""
+    waited: list[Thread] = []
+    often = Event()
+
+    def take(_ports: Ports) -> Batch | None:
+        waited.append(current_thread())
+        if len(waited) == 20:
+            often.set()
+        time.sleep(0.001)
+        return None
+
+    with _running(ports, Task("waiting", _unexpected, 0.0, threads=4, take=take)):
+        assert often.wait(_PATIENCE)
+    assert len(set(waited[:20])) == 1
+
+
 def test_threads_that_wait_are_not_replaced(ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
     waiting, released = Semaphore(0), Event()
 

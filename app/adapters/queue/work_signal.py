@@ -45,8 +45,7 @@ class SocketSignal:
                 self._receiver = self._open()
             except OSError:  # a file system without sockets, or a path that is too long
                 return NO_SIGNAL.wait(seconds)
-        readable, _, _ = select.select([self._receiver], [], [], seconds)
-        if not readable:
+        if not _is_readable(self._receiver, seconds):
             return False
         with suppress(BlockingIOError):
             while self._receiver.recv(1):
@@ -84,6 +83,12 @@ def _address(file: Path) -> str:
     return min(str(file), os.path.relpath(file), key=len)
 
 
+def _is_readable(source: socket.socket | psycopg.Connection[Any], seconds: float) -> bool:
+    poll = select.poll()
+    poll.register(source, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
+
+
 class NotifySignal:
     """PostgreSQL's NOTIFY, by ``engine``, whose statements commit by themselves."""
 
@@ -99,7 +104,10 @@ class NotifySignal:
     def wait(self, seconds: float) -> bool:
         try:
             connection = self._listening or self._listen()
-            return any(True for _ in connection.notifies(timeout=seconds, stop_after=1))
+            # psycopg's own wait wakes up ten times a second.
+            if not _is_readable(connection, seconds):
+                return False
+            return bool(list(connection.notifies(timeout=0)))
         except psycopg.Error:
             self.close()
             return NO_SIGNAL.wait(seconds)
