@@ -307,10 +307,9 @@ OPENID_PROVIDER = (
     Mutant(
         "A form of the console that its rate limit refuses proves nothing",
         "app/console/overview/pages.py",
-        "            app.view_functions[endpoint] = answered_once(\n"
-        "                proved_first(run_again_if_stale(view)), _counts\n"
-        "            )\n",
-        "            app.view_functions[endpoint] = run_again_if_stale(view)\n",
+        "    return redirect_to_second_factor(endpoint)\n",
+        "    proven = answered_once(proved_first(lambda: None), _counts)\n"
+        "    return redirect_to_second_factor(endpoint) or proven()\n",
         "console/test_repeated_forms.py",
     ),
     Mutant(
