@@ -1,6 +1,6 @@
 """Every page of the console: axe finds nothing in either theme, it fits and weighs little."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Literal
 
@@ -49,13 +49,12 @@ DIALOGS = """() => {
   }
   return found;
 }"""
-Theme = Literal["light", "dark"]
 
-LOOKS: tuple[tuple[Theme, int], ...] = (("light", 390), ("dark", 320))
-"""Themes and narrow widths: each page is examined in one of these in turn, or in both.
+WIDTHS = (390, 320, DESK)
+"""Facts are in two columns at 390 pixels and in one at 320, so each page is measured in all."""
 
-A page that fits into 320 pixels fits into 390: no style sheet has another layout between them.
-"""
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+"""Axe examines each page in one of these in turn, or in both."""
 
 HEADINGS = "document.querySelectorAll('h1').length"
 WEIGHT = """() => [...performance.getEntriesByType('navigation'),
@@ -182,11 +181,10 @@ class Examined:
     def _look(self) -> None:
         page = self._page
         page.wait_for_load_state()
-        looks = self._in_turn(LOOKS)
-        found = [*self._measured(page, [narrow for _, narrow in looks])]
+        found = [*self._measured(page)]
         cut_alike(page)
         rules = ALL_RULES
-        for theme, _ in looks:
+        for theme in self._in_turn(THEMES):
             page.emulate_media(color_scheme=theme)
             found += [f"{theme}: {fault}" for fault in findings(page, rules)]
             rules = COLOR_RULES
@@ -197,13 +195,13 @@ class Examined:
     def _set_width(self, width: int) -> None:
         self._page.set_viewport_size({"width": width, "height": 900})
 
-    def _measured(self, page: Page, narrow: Iterable[int]) -> Iterator[str]:
+    def _measured(self, page: Page) -> Iterator[str]:
         headings, weight = page.evaluate(MEASURES)
         if headings != 1:
             yield f"{headings} main headings"
         if not 0 < weight < MAX_BYTES:
             yield f"weighs {weight} bytes"
-        for width in (*narrow, self.width):
+        for width in WIDTHS:
             self._set_width(width)
             too_wide, broken = page.evaluate(FITS)
             if too_wide:

@@ -59,8 +59,8 @@ HALF = (*(True, False) * 5, True)
 THIRD = (*(True, False, False) * 3, True, False)
 """Which of eleven requests are sent on SQLite and on PostgreSQL.
 
-Of every second one, an operation with an even number of requests for each of the eleven texts would
-never get the others.
+Of every second one, an operation with an even number of requests for each of the eleven texts
+would never get the others.
 """
 
 COUNT_FAILURES = {"tokenCreate", "passwordChange", "requestEmailChange"}
