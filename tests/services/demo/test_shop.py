@@ -54,7 +54,10 @@ def stop(_made: Sequence[SignIn]) -> None:
     raise KeyboardInterrupt
 
 
-def test_every_shown_sign_in_works(ports: Ports) -> None:
+def test_every_shown_sign_in_works_and_unshown_ones_are_never_stored(ports: Ports) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        fill_shop(ports, OPERATOR, stop)
+    assert not is_in_use(ports, OPERATOR)
     made = fill_demo(ports)
     assert [sign_in.role for sign_in in made] == ROLES
     for sign_in in made[:-1]:
@@ -118,15 +121,6 @@ def interrupt_and_complete(ports: Ports, clock: FakeClock, most: int) -> None:
         assert session.scalars(open_notes).all() == []
         assert session.scalars(select(DeliveryRecord.id)).all() != []
     assert is_in_use(ports, OPERATOR)
-
-
-def test_unshown_sign_ins_are_never_stored(file_ports: Ports) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        fill_shop(file_ports, OPERATOR, stop)
-    assert not is_in_use(file_ports, OPERATOR)
-    made = fill_demo(file_ports)
-    assert [sign_in.role for sign_in in made] == ROLES
-    create_token(file_ports, NOBODY, email=made[0].name, password=made[0].secret)
 
 
 def test_shop_is_in_use_with_other_people_or_apps(ports: Ports) -> None:

@@ -81,10 +81,10 @@ def is_killed(shop: MailingShop, step: int, *, committed: bool) -> bool:
 def go_on(shop: MailingShop, clock: FakeClock, other: Ports) -> None:
     """Let two other workers do what is left, for longer than an email waits."""
     second = replace(other, http=shop.http, mailer=shop.mailer)
-    for _ in range(8):
+    for _ in range(5):
         shop.work()
         shop.work(second)
-        clock.pass_(minutes=6)
+        clock.pass_(minutes=11)
 
 
 @pytest.mark.parametrize("committed", [False, True], ids=["before", "after"])
