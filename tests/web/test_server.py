@@ -1,19 +1,20 @@
 """The WSGI application behind granian, for real."""
 
 import json
+import os
 import select
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.servers.forked_commands import ForkedCommand, start_command
 from tests.servers.free_ports import free_port
 from tests.servers.run import ROOT
 from tests.servers.sandbox import PATIENCE
@@ -24,44 +25,52 @@ KINDS = {"server": "rsgi", "buffered": "wsgi"}
 
 
 @contextmanager
-def serving(kind: str = "server") -> Iterator[tuple[int, "subprocess.Popen[bytes]"]]:
+def serving(folder: Path, kind: str = "server") -> Iterator[tuple[int, ForkedCommand]]:
     """The port of the toy, and its process, which ends with 0 when it is told to."""
     free = free_port()
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "granian", "--interface", KINDS[kind], "--loop", "asyncio"),
-            *("--http", "1", "--no-ws", "--host", "127.0.0.1", "--port", str(free)),
-            *("--log-level", "error", f"tests.web.sample_app:{kind}"),
-            *(("--blocking-threads", "16") if kind == "buffered" else ()),
-        ],
-        cwd=ROOT,
+    arguments = (
+        *("--interface", KINDS[kind], "--loop", "asyncio"),
+        *("--http", "1", "--no-ws", "--host", "127.0.0.1", "--port", str(free)),
+        *("--log-level", "error", f"tests.web.sample_app:{kind}"),
+        *(("--blocking-threads", "16") if kind == "buffered" else ()),
     )
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", free)).close()
-            break
-        except OSError:
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+    process = start_command(
+        arguments, ROOT, {"PATH": os.defpath}, folder / "granian.log", module="granian"
+    )
     try:
+        wait_until_open(process, free)
         yield free, process
-    finally:
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0
+    finally:
+        process.kill()
+
+
+def wait_until_open(process: ForkedCommand, port: int) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not is_open(port):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as wire:
+        return wire.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def port(request: pytest.FixtureRequest) -> Iterator[int]:
-    with serving(request.param) as (free, _process):
+def port(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[int]:
+    with serving(tmp_path_factory.mktemp("server"), request.param) as (free, _process):
         yield free
 
 
 @pytest.fixture(scope="module")
-def bare_port() -> Iterator[int]:
+def bare_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """Where clients connect without a proxy in between, however slow they are."""
-    with serving() as (free, _process):
+    with serving(tmp_path_factory.mktemp("bare")) as (free, _process):
         yield free
 
 
@@ -236,8 +245,8 @@ def test_application_error_is_500_and_ends_no_thread(port: int) -> None:
 
 @pytest.mark.first
 @pytest.mark.parametrize("kind", KINDS)
-def test_running_request_is_answered_during_shutdown(kind: str) -> None:
-    with serving(kind) as (own_port, process):
+def test_running_request_is_answered_during_shutdown(tmp_path: Path, kind: str) -> None:
+    with serving(tmp_path, kind) as (own_port, process):
         connection = HTTPConnection("127.0.0.1", own_port, timeout=PATIENCE)
         connection.request("GET", "/slow")
         while not environ(own_port, request())["begun"]:
