@@ -47,8 +47,7 @@ run: packages compiled editor-if-possible ## set up what is missing, then serve 
 	@exec $(BIN)/flask serve --port $(PORT)
 
 test: ## what the tests need, the static checks, then the tests, each on one database (ARGS="--both", ARGS="-k name")
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target dev-packages node-packages
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target compiled style layers bytecode
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target node-packages compiled style layers bytecode
 	@echo "==> tests on $(WORKERS) workers"
 	@$(BESIDE_TYPES)
 
