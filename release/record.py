@@ -41,7 +41,7 @@ _VERSION_LINE = re.compile(r'^VERSION = "[^"]+"$', re.MULTILINE)
 def require_releasable(version: str, root: Path = ROOT) -> None:
     """Raise ``ValueError`` if ``version`` can't be released from the repository at ``root``.
 
-    Nothing that a release does after this is refused.
+    This looks for what would refuse a later step, so that no release is left half made.
     """
     latest = releases()[0].version if releases() else "0.0.0"
     if numbers(version) <= numbers(latest):

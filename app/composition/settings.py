@@ -35,9 +35,10 @@ _IS_CHECKOUT = __name__.startswith("app.")
 """Whether this is the repository, not the package ``latchkey`` (``release/distribution.py``)."""
 
 _INSTANCE = _PROJECT / "instance"
-"""The folder of what has no place of its own; of the package, only if it is there already.
+"""The folder of the development database, a generated ``SECRET_KEY`` and the like.
 
-Releases to 1.1 kept it there. A process without a home folder still does.
+Releases of the package to 1.1 used this one. It stays in use where it exists, and for a process
+without a home folder.
 """
 if not _IS_CHECKOUT and not _INSTANCE.is_dir():
     with suppress(RuntimeError):

@@ -242,7 +242,7 @@ class LoadedField(HiddenField):  # type: ignore[misc]
 class EditForm(ConsoleForm):
     """A form that edits what is stored. Its template renders ``{{ form.loaded }}``.
 
-    A view shows it with ``showing`` and takes it with ``taken``::
+    A view shows it with ``showing`` and reads it with ``from_request``::
 
         form = AppForm.showing(values)
         form = AppForm.from_request(values, thing)  # raises EditConflict

@@ -52,7 +52,7 @@ IS_DUE = (
         _delivery.lease_until > _LAST_END,
     ),
 )
-"""The deliveries that can be leased, with ``moments`` as parameters."""
+"""The deliveries that can be leased, with ``due_parameters``."""
 
 _RUNNING = (
     select(_delivery.webhook_id, _delivery.lease)

@@ -145,7 +145,7 @@ IS_OPEN = (
     OutboxEventRecord.closed_at.is_(None),
     or_(_until.is_(None), _until <= _NOW, _until > _LAST_END),
 )
-"""The events that can be fanned out, with ``moments`` as parameters."""
+"""The events that can be fanned out, with ``open_parameters``."""
 
 _ANY_OPEN = select(OutboxEventRecord.id.label("id")).where(*IS_OPEN).limit(1)
 _OLDEST = (
