@@ -26,10 +26,14 @@ pytest_plugins = [
     "tests.fixtures.imports",
 ]
 
-# A shell lets what it starts in the background ignore Ctrl-C, which programs inherit: one that a
-# test interrupts would never end.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell lets what it starts in the background ignore Ctrl-C, and nohup lets it ignore SIGHUP.
+# Programs inherit that: one that a test interrupts would never end, or reload.
+for number, default in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, default)
 
 # On a busy machine some examples are slow; that isn't a defect of the code.
 settings.register_profile("house", deadline=None, print_blob=True)
