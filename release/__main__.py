@@ -8,59 +8,45 @@ are made twice, compared and checked. Nothing is uploaded, and the tag isn't pus
 import subprocess
 import sys
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 
 from app.domain.values.installation import VERSION
-from release.artefacts import ROOT, differences, git, make_artefacts
+from release.artefacts import ROOT, GitFailed, differences, git, make_artefacts
 from release.checks import CheckFailed, check
 from release.record import (
-    CHANGELOG,
     FILE,
-    UNRELEASED,
-    Release,
-    add,
+    commit_release,
+    describe_rest,
     files_of,
     require_no_files,
     require_releasable,
-    set_version,
 )
 
 
 def main(arguments: list[str]) -> int:
     """Make the release that ``arguments`` name; return the exit code."""
+    version, start = VERSION, ""
     try:
         if arguments:
             version = arguments[0]
-            commit = _commit_release(version)
+            require_releasable(version)
+            start = git("rev-parse", "HEAD")
+            commit = commit_release(version, _print_docs)
+            print(f"Latchkey {version} is {commit}, tagged v{version} and recorded in {FILE}.")
         else:
-            version, commit = VERSION, git("rev-parse", "HEAD")
+            commit = git("rev-parse", "HEAD")
             require_no_files(version)
         _make_files(version, commit)
-    except (CheckFailed, ValueError) as error:
+    except (CheckFailed, GitFailed, ValueError, subprocess.SubprocessError) as error:
         print(error, file=sys.stderr)
+        if start:
+            print(describe_rest(version, start), file=sys.stderr)
         return 1
     return 0
 
 
-def _commit_release(version: str) -> str:
-    """Set, date and record ``version``, and tag it; return its commit."""
-    require_releasable(version)
-    today = datetime.now(UTC).date()
-    changelog = ROOT / CHANGELOG
-    heading = f"## Unreleased\n\n## {version}, {today.isoformat()}\n"
-    dated = UNRELEASED.sub(lambda section: heading + section[1], changelog.read_text(), count=1)
-    changelog.write_text(dated)
-    set_version(version)
+def _print_docs() -> None:
     subprocess.run([sys.executable, "-m", "docs"], cwd=ROOT, check=True, timeout=600)
-    git("commit", "--all", "--message", f"Release {version}")
-    commit = git("rev-parse", "HEAD")
-    git("tag", "--annotate", f"v{version}", "--message", f"Latchkey {version}")
-    add(Release(version, today, commit))
-    subprocess.run([sys.executable, "-m", "docs"], cwd=ROOT, check=True, timeout=600)
-    git("commit", "--all", "--message", f"Record the release {version}")
-    print(f"Latchkey {version} is {commit}, tagged v{version} and recorded in {FILE.name}.")
-    return commit
 
 
 def _make_files(version: str, commit: str) -> None:

@@ -74,10 +74,7 @@ def _content(file: Path) -> bytes | None:
 def _checked_out(commit: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="latchkey-release-") as folder:
         code = Path(folder) / "code"
-        packed = subprocess.run(
-            ["git", "archive", commit], cwd=ROOT, check=True, capture_output=True, timeout=60
-        )
-        with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
+        with tarfile.open(fileobj=io.BytesIO(_git_output("archive", commit))) as archive:
             archive.extractall(code, filter="data")
         if (ROOT / VENDOR).is_dir():
             shutil.copytree(ROOT / VENDOR, code / VENDOR)
@@ -153,9 +150,24 @@ def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
+class GitFailed(Exception):
+    """A git command failed; the message is the command and what git, or its hook, printed."""
+
+
 def git(*arguments: str, root: Path = ROOT) -> str:
-    """Run git in the repository and return what it prints, without the space around it."""
+    """Run git in the repository and return what it prints, without the space around it.
+
+    Raises ``GitFailed``.
+    """
+    return _git_output(*arguments, root=root).decode().strip()
+
+
+def _git_output(*arguments: str, root: Path = ROOT) -> bytes:
+    # Hooks can take long, and a key that signs can ask for its passphrase.
     done = subprocess.run(
-        ["git", *arguments], cwd=root, check=True, capture_output=True, text=True, timeout=60
+        ["git", *arguments], cwd=root, check=False, capture_output=True, timeout=600
     )
-    return done.stdout.strip()
+    if done.returncode:
+        printed = b"\n".join(part.strip() for part in (done.stdout, done.stderr) if part.strip())
+        raise GitFailed(f"git {arguments[0]} failed:\n{printed.decode(errors='replace')}")
+    return done.stdout

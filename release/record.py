@@ -1,20 +1,20 @@
 """What was released: ``releases.toml``, which checks and the documentation read.
 
-And what can be released next.
+And what can be released next, and the commits that do it.
 """
 
 import re
-import subprocess
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
-from release.artefacts import ROOT, git
+from release.artefacts import ROOT, GitFailed, git
 
 CHANGELOG = "CHANGELOG.md"
 VERSION_FILE = "app/domain/values/installation.py"
-FILE = Path(__file__).parent / "releases.toml"
+FILE = "release/releases.toml"
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
 
@@ -27,9 +27,10 @@ class Release:
     commit: str
 
 
-def releases() -> tuple[Release, ...]:
+def releases(root: Path = ROOT) -> tuple[Release, ...]:
     """Return all releases, newest first."""
-    return tuple(Release(**entry) for entry in tomllib.loads(FILE.read_text()).get("release", ()))
+    recorded = tomllib.loads((root / FILE).read_text())
+    return tuple(Release(**entry) for entry in recorded.get("release", ()))
 
 
 UNRELEASED = re.compile(r"## Unreleased\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
@@ -43,7 +44,7 @@ def require_releasable(version: str, root: Path = ROOT) -> None:
 
     This looks for what would refuse a later step, so that no release is left half made.
     """
-    latest = releases()[0].version if releases() else "0.0.0"
+    latest = next((one.version for one in releases(root)), "0.0.0")
     if numbers(version) <= numbers(latest):
         raise ValueError(f"{latest} is released already: choose a version above it.")
     require_no_files(version, root)
@@ -54,8 +55,8 @@ def require_releasable(version: str, root: Path = ROOT) -> None:
     try:
         for who in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
             git("var", who, root=root)
-    except subprocess.CalledProcessError as error:
-        raise ValueError(f"git doesn't know who commits: {error.stderr.strip()}") from None
+    except GitFailed as error:
+        raise ValueError(f"git doesn't know who commits: {error}") from None
     section = UNRELEASED.search((root / CHANGELOG).read_text())
     if not section or not section[1].strip():
         raise ValueError("CHANGELOG.md has nothing under 'Unreleased'.")
@@ -75,20 +76,63 @@ def require_no_files(version: str, root: Path = ROOT) -> None:
         raise ValueError(f"{target.relative_to(root)} exists already: remove it first.")
 
 
-def set_version(version: str) -> None:
-    """Write ``version`` where the code has it."""
-    file = ROOT / VERSION_FILE
+def commit_release(version: str, print_docs: Callable[[], object], root: Path = ROOT) -> str:
+    """Set, date and record ``version``, and tag it; return its commit.
+
+    ``print_docs`` prints the documentation, which names versions. ``require_releasable`` comes
+    first, and ``describe_rest`` if this raises.
+    """
+    today = datetime.now(UTC).date()
+    changelog = root / CHANGELOG
+    heading = f"## Unreleased\n\n## {version}, {today.isoformat()}\n"
+    dated = UNRELEASED.sub(lambda section: heading + section[1], changelog.read_text(), count=1)
+    changelog.write_text(dated)
+    file = root / VERSION_FILE
     file.write_text(_VERSION_LINE.sub(f'VERSION = "{version}"', file.read_text()))
+    print_docs()
+    git("commit", "--all", "--message", f"Release {version}", root=root)
+    commit = git("rev-parse", "HEAD", root=root)
+    git("tag", "--annotate", f"v{version}", "--message", f"Latchkey {version}", root=root)
+    _add(Release(version, today, commit), root)
+    print_docs()
+    git("commit", "--all", "--message", f"Record the release {version}", root=root)
+    return commit
 
 
-def add(release: Release) -> None:
+def _add(release: Release, root: Path) -> None:
     """Record ``release`` above the others."""
-    head, _, rest = FILE.read_text().partition("\n")
+    file = root / FILE
+    head, _, rest = file.read_text().partition("\n")
     entry = (
         f'[[release]]\nversion = "{release.version}"\n'
         f'date = {release.date.isoformat()}\ncommit = "{release.commit}"\n'
     )
-    FILE.write_text(f"{head}\n\n{entry}{rest}")
+    file.write_text(f"{head}\n\n{entry}{rest}")
+
+
+def describe_rest(version: str, start: str, root: Path = ROOT) -> str:
+    """Return what a release that failed has left since the commit ``start``.
+
+    And the commands that take it back: what was checked out there had no uncommitted changes.
+    """
+    subjects = git("log", "--reverse", "--format=%s", f"{start}..HEAD", root=root).splitlines()
+    left = [f'the commit "{subject}"' for subject in subjects]
+    commands = [f"git reset --hard {start}"]
+    if git("tag", "--list", f"v{version}", root=root):
+        left.append(f"the tag v{version}")
+        commands.insert(0, f"git tag --delete v{version}")
+    if git("status", "--porcelain", root=root):
+        left.append("uncommitted changes")
+    if files_of(version, root).exists():
+        folder = files_of(version, root).relative_to(root)
+        left.append(f"files in {folder}")
+        commands.append(f"rm -r {folder}")
+    if not left:
+        return f"{version} isn't released. Nothing was changed."
+    return (
+        f"{version} isn't released. It has left {', '.join(left)}. Mend the reason, take it back "
+        f"and begin again:\n{' && '.join(commands)}"
+    )
 
 
 def numbers(version: str) -> tuple[int, ...]:

@@ -1,11 +1,20 @@
-"""A release that is refused is refused before anything is changed."""
+"""A release that is refused is refused before anything is changed, or says how to go on."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from release.artefacts import git
-from release.record import CHANGELOG, VERSION_FILE, require_releasable
+from release.artefacts import GitFailed, git
+from release.record import (
+    CHANGELOG,
+    FILE,
+    VERSION_FILE,
+    commit_release,
+    describe_rest,
+    releases,
+    require_releasable,
+)
 
 VERSION = "999.0.0"
 
@@ -15,6 +24,8 @@ def root(tmp_path: Path) -> Path:
     """A repository that can be released."""
     write(tmp_path, CHANGELOG, "# Changelog\n\n## Unreleased\n\n- News.\n\n## 1.0.0, 2026-01-01\n")
     write(tmp_path, VERSION_FILE, 'VERSION = "1.0.0"\n')
+    entry = '[[release]]\nversion = "1.0.0"\ndate = 2026-01-01\ncommit = "1"\n'
+    write(tmp_path, FILE, f"# Releases\n\n{entry}")
     write(tmp_path, ".gitignore", "dist/\n")
     git("init", "--quiet", root=tmp_path)
     for name, value in (("name", "Ann"), ("email", "ann@example.com")):
@@ -70,3 +81,36 @@ def test_release_is_refused_where_git_does_not_know_who_commits(
         with pytest.raises(ValueError, match="who commits"):
             require_releasable(VERSION, root)
         monkeypatch.delenv(f"GIT_{known}_NAME")
+
+
+def test_release_that_git_refuses_says_why_what_is_left_and_how_to_begin_again(root: Path) -> None:
+    start = git("rev-parse", "HEAD", root=root)
+    released, recorded = f'the commit "Release {VERSION}"', "uncommitted changes"
+    for hook, refused, left in (
+        ("pre-commit", "", [recorded]),
+        ("commit-msg", "Release", [recorded]),
+        ("commit-msg", "Record", [released, f"the tag v{VERSION}", recorded]),
+        ("reference-transaction", "refs/tags/", [released]),
+    ):
+        text = f'[ -f "$1" ] && set -- "$(cat "$1")"\ncase "$1 $(cat)" in *"{refused}"*)'
+        write(
+            root, f".git/hooks/{hook}", f"#!/bin/sh\n{text} echo Too; echo late >&2; exit 1;; esac"
+        )
+        (root / f".git/hooks/{hook}").chmod(0o755)
+        with pytest.raises(GitFailed, match=r"(?s)git (commit|tag) failed:.*Too.*late"):
+            commit_release(VERSION, list, root)
+        (root / f".git/hooks/{hook}").unlink()
+        said, commands = describe_rest(VERSION, start, root).splitlines()
+        assert f"It has left {', '.join(left)}. Mend" in said, hook
+        subprocess.run(["/bin/sh", "-c", commands], cwd=root, check=True, timeout=60)
+        assert (
+            describe_rest(VERSION, start, root)
+            == f"{VERSION} isn't released. Nothing was changed."
+        )
+        require_releasable(VERSION, root)
+    commit = commit_release(VERSION, list, root)
+    assert git("rev-parse", f"v{VERSION}^{{}}", "HEAD~1", root=root).split() == [commit, commit]
+    assert [(one.version, one.commit) for one in releases(root)] == [
+        (VERSION, commit),
+        ("1.0.0", "1"),
+    ]
