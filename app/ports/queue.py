@@ -55,10 +55,12 @@ class WorkSignal(Protocol):
         """Wake each worker that waits, on this host or another."""
 
     def wait(self, seconds: float) -> bool:
-        """Return whether a signal came, after at most ``seconds``.
+        """Return whether to look for work, after at most ``seconds``: because a signal came.
 
-        Signals that come between two calls count for the second. Where none can be received, it
-        returns False after a fraction of a second, so that the caller looks often instead.
+        Signals that come between two calls count for the second. The first call, and the first
+        after a connection was lost, returns True at once: signals sent before it are lost. Where
+        none can be received, it returns False after a fraction of a second, so that the caller
+        looks often instead.
         """
 
     def close(self) -> None:

@@ -129,4 +129,11 @@ OPERATIONS = (
         "if self.disk.take(size, client) is None:",
         "web/test_response_bodies.py",
     ),
+    Mutant(
+        "A worker that begins to listen looks for what no signal told it",
+        "app/adapters/queue/work_signal.py",
+        "                self._listening = self._listen()\n                return True\n",
+        "                self._listening = self._listen()\n",
+        "adapters/test_work_signal.py",
+    ),
 )

@@ -45,6 +45,7 @@ class SocketSignal:
                 self._receiver = self._open()
             except OSError:  # a file system without sockets, or a path that is too long
                 return NO_SIGNAL.wait(seconds)
+            return True
         if not _is_readable(self._receiver, seconds):
             return False
         with suppress(BlockingIOError):
@@ -103,11 +104,14 @@ class NotifySignal:
 
     def wait(self, seconds: float) -> bool:
         try:
-            connection = self._listening or self._listen()
+            if self._listening is None:
+                # A signal that comes with the answer to LISTEN is taken in there, unnoticed.
+                self._listening = self._listen()
+                return True
             # psycopg's own wait wakes up ten times a second.
-            if not _is_readable(connection, seconds):
+            if not _is_readable(self._listening, seconds):
                 return False
-            return bool(list(connection.notifies(timeout=0)))
+            return bool(list(self._listening.notifies(timeout=0)))
         except psycopg.Error:
             self.close()
             return NO_SIGNAL.wait(seconds)
@@ -122,7 +126,6 @@ class NotifySignal:
         deadline = {"connect_timeout": _CONNECT_SECONDS}
         connection = psycopg.connect(*arguments, **{**deadline, **options}, autocommit=True)
         connection.execute(f"LISTEN {_CHANNEL}")
-        self._listening = connection
         return connection
 
 
@@ -146,6 +149,7 @@ class RedisSignal:
                 self._listening.subscribe(_CHANNEL)
                 # The answer to it is the first message, which is none.
                 self._listening.get_message(timeout=seconds)
+                return True
             return self._listening.get_message(timeout=seconds) is not None
         except RedisError:
             self.close()
