@@ -5,8 +5,7 @@ The thread writes once a minute and at the process's end.
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from multiprocessing.util import Finalize
@@ -105,11 +104,13 @@ class WriteBuffer(Generic[Entries]):
         self._writing = Lock()
         self._thread = FlushThread(name, self.flush, interval)
 
-    @contextmanager
-    def adding(self) -> Iterator[Entries]:
-        """Yield the entries to add to, while no other thread has them."""
-        with self._lock:
-            yield self._entries
+    def __enter__(self) -> Entries:
+        """Return the entries to add to; no other thread has them until the block ends."""
+        self._lock.acquire()
+        return self._entries
+
+    def __exit__(self, *_raised: object) -> None:
+        self._lock.release()
         self._thread.start()
 
     def count(self, size: Callable[[Entries], int]) -> int:
@@ -257,20 +258,20 @@ class SqlActivity:
         )
 
     def count_request(self, kind: TrafficKind) -> None:
-        with self._buffer.adding() as counters:
+        with self._buffer as counters:
             counters.requests[kind] += 1
 
     def count_rejection(self) -> None:
-        with self._buffer.adding() as counters:
+        with self._buffer as counters:
             counters.rejections += 1
 
     def record_session_use(self, session_id: int) -> None:
-        with self._buffer.adding() as counters:
+        with self._buffer as counters:
             if len(counters.sessions) < MAX_SEEN:
                 counters.sessions[session_id] = None
 
     def record_app_token_use(self, token_id: int, address: str | None) -> None:
-        with self._buffer.adding() as counters:
+        with self._buffer as counters:
             if len(counters.tokens) < MAX_SEEN:
                 counters.tokens[token_id] = address or ""
 
@@ -279,18 +280,18 @@ class SqlActivity:
     ) -> None:
         key = (app_id, int(self._clock.timestamp()) // MINUTE, code[:_MAX_CODE_LENGTH])
         counted = _AppRequests(1, int(seconds >= SLOW_REQUEST), seconds)
-        with self._buffer.adding() as counters:
+        with self._buffer as counters:
             counters.add_app_requests(key, counted)
             counters.permissions[app_id, ANY_REQUEST] = None
             for permission in permissions:
                 counters.permissions[app_id, permission.value] = None
 
     def record_permission_use(self, app_id: int, permission: Permission) -> None:
-        with self._buffer.adding() as counters:
+        with self._buffer as counters:
             counters.permissions[app_id, permission.value] = None
 
     def record_forwarding(self, peer: str) -> None:
-        with self._buffer.adding() as counters:
+        with self._buffer as counters:
             # A network's owner can send from more IP addresses than a page can list.
             if peer in counters.forwarding or len(counters.forwarding) < MAX_PEERS:
                 counters.forwarding[peer] += 1

@@ -116,7 +116,7 @@ class SqlSignInLog:
             detail=_storable(refusal.detail),
         )
         attempts = _Attempts(now, now, user_agent[:_MAX_USER_AGENT_LENGTH], 1)
-        with self._buffer.adding() as refusals:
+        with self._buffer as refusals:
             refusals.add(kept, attempts)
 
     @property

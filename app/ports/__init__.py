@@ -3,8 +3,9 @@
 A Protocol's adapter and fake are in modules of the same name.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from app.domain.values.unchanging import unchanging
 from app.ports.configuration import Configuration
 from app.ports.database import (
     Backups,
@@ -40,7 +41,7 @@ from app.ports.system import Clock, PrivateFiles, Randomness
 from app.ports.throttle import RateLimiter, Throttle
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class Ports:
     """Everything a use case can use in addition to its input.
 

@@ -29,6 +29,9 @@ _WRITE_LOCK_SECONDS = 15
 _READ_LOCK_SECONDS = 2
 """Only changes of the tables themselves make a read wait."""
 
+_READING: dict[str, Any] = {"pool_reset_on_return": None}
+"""Statements that commit by themselves leave nothing that a returned connection must roll back."""
+
 _DEADLINES = {
     "connect_timeout": 2,
     "tcp_user_timeout": 3000,
@@ -59,6 +62,7 @@ def postgresql_engines(
         isolation_level="AUTOCOMMIT",
         connect_args=arguments(url, _READ_LOCK_SECONDS),
         **pool,
+        **_READING,
     )
     for engine in (writing, reading):
         _ping_after(engine, ping_after)
@@ -83,6 +87,7 @@ def replica_engine(url: URL, *, connections: int, transaction_pooling: bool) -> 
         max_overflow=0,
         pool_timeout=1,
         hide_parameters=True,
+        **_READING,
     )
     _ping_after(engine, _PING_REPLICA_AFTER)
     return engine
@@ -144,7 +149,8 @@ def sqlite_engines(url: URL) -> tuple[Engine, Engine]:
     arguments = {"check_same_thread": False, "timeout": _BUSY_SECONDS}
     # What a statement was run with, a password's hash say, stays out of errors and so of logs.
     writing, reading = (
-        create_engine(url, connect_args=arguments, hide_parameters=True) for _ in range(2)
+        create_engine(url, connect_args=arguments, hide_parameters=True, **options)
+        for options in ({}, _READING)
     )
     for engine in (writing, reading):
         event.listen(engine, "connect", _prepare)

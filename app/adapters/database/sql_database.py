@@ -214,7 +214,7 @@ class _Compiled:
         values = {**self.constants, **parameters}
         for name, convert in self.converters.items():
             values[name] = convert(values[name])
-        return values if self.names is None else tuple(values[name] for name in self.names)
+        return values if self.names is None else [values[name] for name in self.names]
 
 
 WORK = (

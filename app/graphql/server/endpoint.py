@@ -86,6 +86,11 @@ _PAGE_METHODS = ("GET", "HEAD")
 _VARIES = (("Vary", "Accept, Authorization, Authorization-Bearer, Origin"),)
 """What the response to a query in a URL depends on."""
 
+_HEADERS_BY_STATUS: Mapping[HTTPStatus, Headers] = {
+    HTTPStatus.METHOD_NOT_ALLOWED: (("Allow", "POST"),),
+    HTTPStatus.UNAUTHORIZED: (("WWW-Authenticate", "Bearer"),),
+}
+
 _REQUEST_HEADERS = (
     "accept",
     "authorization",
@@ -180,7 +185,7 @@ class GraphqlEndpoint:
             request.route = environ["PATH_INFO"]
         response = answer(environ)
         start_response(
-            f"{response.status.value} {response.status.phrase}",
+            f"{response.status:d} {response.status.phrase}",
             [*response.headers, ("Content-Length", str(len(response.body)))],
         )
         return [response.body] if environ["REQUEST_METHOD"] != "HEAD" else []
@@ -204,10 +209,7 @@ class GraphqlEndpoint:
             status = HTTPStatus.BAD_REQUEST
         if strict and outcome.rejects_credential:
             status = HTTPStatus.UNAUTHORIZED
-        if status is HTTPStatus.METHOD_NOT_ALLOWED:
-            extra = (*extra, ("Allow", "POST"))
-        if status is HTTPStatus.UNAUTHORIZED:
-            extra = (*extra, ("WWW-Authenticate", "Bearer"))
+        extra = (*extra, *_HEADERS_BY_STATUS.get(status, ()))
         if outcome.retry_after is not None:
             extra = (*extra, ("Retry-After", str(outcome.retry_after)))
         media_type = GRAPHQL_RESPONSE if strict else JSON

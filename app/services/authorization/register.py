@@ -156,7 +156,7 @@ def _subjects_of(actor: Actor, *, own_account: bool) -> tuple[Subject, ...]:
 
 def _has_credential(actor: Actor) -> bool:
     named = actor.session_id, actor.app_token_id, actor.provider_token, actor.app_client
-    return any(value is not None for value in named)
+    return named != (None, None, None, None)
 
 
 def _current(ports: Ports, actor: Actor) -> Actor:

@@ -64,8 +64,8 @@ def read_shop_state(row: NamedRow, now: datetime) -> ShopState:
     ``now`` decides whether the grace period of a required second factor is over.
     """
     *columns, second_factor_from = _values_in(row)
-    begins = moment(second_factor_from)
-    return _state(is_second_factor_required(begins, now), begins, *columns)
+    required = is_second_factor_required(second_factor_from, now)
+    return _state(required, second_factor_from, *columns)
 
 
 @building_block
@@ -89,7 +89,7 @@ def moment(value: object) -> datetime | None:
 @lru_cache(maxsize=16)
 def _state(
     second_factor_required: bool,  # noqa: FBT001 - a key
-    second_factor_from: datetime | None,
+    second_factor_from: object,
     *columns: object,
 ) -> ShopState:
     *settings, keys_version, providers_version = columns
@@ -102,5 +102,5 @@ def _state(
         int(str(keys_version)),
         int(str(providers_version)),
         replace(shop.switches, second_factor_required=second_factor_required),
-        second_factor_from,
+        moment(second_factor_from),
     )

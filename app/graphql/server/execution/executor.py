@@ -11,6 +11,7 @@ from graphql import (
     GraphQLEnumType,
     GraphQLError,
     GraphQLField,
+    GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLOutputType,
@@ -58,6 +59,7 @@ class _Selected:
 
     name: str
     nodes: list[FieldNode]
+    field: GraphQLField
     attribute: str = ""
     serialize: Callable[[Any], Any] = str
 
@@ -67,8 +69,8 @@ class Executor(ExecutionContext):
 
     It separates internal errors from errors that clients can read: the library raises
     ``GraphQLError`` for both, with the value in its message. It doesn't check results for being
-    awaitable, and has short ways for values and objects; together that saves half of a field's
-    time.
+    awaitable, and has short ways for values, objects and lists; together that saves half of a
+    field's time.
     ``readmit`` reads the caller again before the second and every later field of a mutation.
     """
 
@@ -132,7 +134,7 @@ class Executor(ExecutionContext):
             value = _plain_value(source, selected) if selected.attribute else None
             if value is None:
                 field_path = Path(path, name, parent_type.name)
-                value = self.execute_field(parent_type, source, selected.nodes, field_path)
+                value = self._field_value(parent_type, source, selected, field_path)
             data[name] = value
         return data
 
@@ -146,53 +148,39 @@ class Executor(ExecutionContext):
         """Return the selected fields of a mutation, whose caller is read again between them."""
         data: dict[str, Any] = {}
         for selected in selection:
-            name, nodes = selected.name, selected.nodes
+            name = selected.name
             field_path = Path(path, name, parent_type.name)
             try:
                 if data and self.readmit is not None:
                     self.context_value = self.readmit()
             except _REFUSALS as refusal:
-                self._fail(refusal, parent_type, nodes, field_path)
+                self._fail(refusal, selected, field_path)
                 data[name] = None
             else:
-                data[name] = self.execute_field(parent_type, source, nodes, field_path)
+                data[name] = self._field_value(parent_type, source, selected, field_path)
         return data
 
-    @override
-    def execute_field(
-        self,
-        parent_type: GraphQLObjectType,
-        source: Any,
-        field_nodes: list[FieldNode],
-        path: Path,
+    def _field_value(
+        self, parent_type: GraphQLObjectType, source: Any, selected: _Selected, path: Path
     ) -> Any:
-        field = field_of(parent_type, field_nodes[0])
+        field, nodes = selected.field, selected.nodes
         resolve = field.resolve or self.field_resolver
-        info = self.build_resolve_info(field, field_nodes, parent_type, path)
+        info = self.build_resolve_info(field, nodes, parent_type, path)
         try:
             arguments = (
-                get_argument_values(field, field_nodes[0], self.variable_values)
-                if field.args
-                else {}
+                get_argument_values(field, nodes[0], self.variable_values) if field.args else {}
             )
             result = resolve(source, info, **arguments)
-            return self.complete_value(field.type, field_nodes, info, path, result)
+            return self.complete_value(field.type, nodes, info, path, result)
         except Exception as fault:  # noqa: BLE001 - whatever it is, the other fields go on
-            self._fail(fault, parent_type, field_nodes, path)
+            self._fail(fault, selected, path)
             return None
 
-    def _fail(
-        self,
-        fault: Exception,
-        parent_type: GraphQLObjectType,
-        field_nodes: list[FieldNode],
-        path: Path,
-    ) -> None:
+    def _fail(self, fault: Exception, selected: _Selected, path: Path) -> None:
         """Note ``fault`` as the field's error; raises it where the field can't be null."""
-        field = field_of(parent_type, field_nodes[0])
         # One place is enough: a client can repeat a field as often as it likes.
-        error = located_error(fault, field_nodes[:1], path.as_list())
-        self.handle_field_error(error, field.type, path)
+        error = located_error(fault, selected.nodes[:1], path.as_list())
+        self.handle_field_error(error, selected.field.type, path)
 
     @override
     def complete_value(
@@ -214,6 +202,8 @@ class Executor(ExecutionContext):
                     return self.complete_leaf_value(kind, result)
                 if isinstance(kind, GraphQLObjectType):
                     return self.complete_object_value(kind, field_nodes, info, path, result)
+                if isinstance(kind, GraphQLList):
+                    return self.complete_list_value(kind, field_nodes, info, path, result)
             return super().complete_value(return_type, field_nodes, info, path, result)
         except GraphQLError as error:
             # An error raised while a value is completed has no path yet; one from a field below
@@ -239,12 +229,12 @@ def _selected(name: str, nodes: list[FieldNode], field: GraphQLField) -> _Select
         and isinstance(resolve, partial)
         and resolve.func is get_default_resolver()
     ):
-        return _Selected(name, nodes, resolve.args[0], kind.serialize)
-    return _Selected(name, nodes)
+        return _Selected(name, nodes, field, resolve.args[0], kind.serialize)
+    return _Selected(name, nodes, field)
 
 
 def _plain_value(source: object, selected: _Selected) -> Any:
-    """Return the serialized attribute, ``None`` if ``execute_field`` must read the field.
+    """Return the serialized attribute, ``None`` if ``_field_value`` must read the field.
 
     That is for null, a missing attribute and any error, which is raised again there.
     """
@@ -253,7 +243,7 @@ def _plain_value(source: object, selected: _Selected) -> Any:
         if found is None or isinstance(found, Exception):
             return None
         value = selected.serialize(found)
-    except Exception:  # noqa: BLE001 - raised again by execute_field
+    except Exception:  # noqa: BLE001 - raised again by _field_value
         return None
     return None if value is Undefined else value
 
