@@ -37,7 +37,7 @@ from app.models import (
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block
-from app.services.identity.permission_holders import groups_to_keep, join, leave, lock_grants
+from app.services.identity.permission_holders import find_group_changes, join, leave, lock_grants
 from app.services.identity.provider_assertions import (
     WAITS,
     ProviderPerson,
@@ -476,20 +476,13 @@ def _change_groups(
     keeps permissions manageable isn't left. ``can_leave``: grants are locked.
     """
     joining, leaving = provider_person.groups or frozenset(), provider_person.groups_to_leave
-    found = session.execute(
-        select(GroupRecord.id, GroupRecord.name).where(GroupRecord.name.in_(joining | leaving))
-    )
-    wanted = {group.id: group.name in joining for group in found}
-    of_person = GroupMemberRecord.user_id == user.id
-    before = set(session.scalars(select(GroupMemberRecord.group_id).where(of_person)))
-    joins = {key for key, is_wanted in wanted.items() if is_wanted} - before
-    join(session, users=[user.id], groups=joins)
-    leaves = {key for key, is_wanted in wanted.items() if not is_wanted} & before
-    kept = groups_to_keep(session, user.id, leaves=leaves) if can_leave and leaves else leaves
-    leave(session, users=[user.id], groups=leaves - kept)
-    if can_leave and kept:
+    changes = find_group_changes(session, user.id, joining, leaving)
+    leaves, kept = (changes.leaves, changes.kept) if can_leave else ({}, {})
+    join(session, users=[user.id], groups=changes.joins)
+    leave(session, users=[user.id], groups=leaves)
+    if kept:
         _record_kept_groups(ports, actor, session, provider_person, user, sorted(kept))
-    after = (before | joins) - (leaves - kept)
+    before, after = changes.before, {*changes.before, *changes.joins} - leaves.keys()
     if after == before:
         return
     user.updated_at = ports.clock.now()

@@ -1,7 +1,7 @@
 """Who holds permissions: keep each manageable, tell who can grant them, and write memberships."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -70,36 +70,59 @@ def prevent_unmanageable(actor: Actor, session: Session, field: str) -> Iterator
         raise Refused(problem)
 
 
-@building_block
-def groups_to_keep(
-    session: Session, user_id: int, *, joins: Collection[int] = (), leaves: Collection[int]
-) -> frozenset[int]:
-    """Return those of ``leaves`` that a person can't leave, also once they have joined ``joins``.
+@dataclass(frozen=True, slots=True)
+class GroupChanges:
+    """The keys of a person's groups ``before``, and the groups that change, each with its name.
 
-    No one could manage what is lost with them. For a change, call ``lock_grants`` first.
+    ``kept`` are those that they would leave if each permission stayed manageable.
     """
-    before = _manageable(session, _members(user_id, joins, ()))
+
+    before: frozenset[int]
+    joins: Mapping[int, str]
+    leaves: Mapping[int, str]
+    kept: Mapping[int, str]
+
+
+@building_block
+def find_group_changes(
+    session: Session, user_id: int | None, joining: Collection[str], leaving: Collection[str]
+) -> GroupChanges:
+    """Return which groups of these names staff would join and leave.
+
+    The person counts as staff already; ``None`` is someone new. A group that doesn't exist is left
+    out. To carry it out, call ``lock_grants`` first.
+    """
+    found = session.execute(
+        select(GroupRecord.id, GroupRecord.name).where(GroupRecord.name.in_({*joining, *leaving}))
+    )
+    names = {group.id: group.name for group in found}
+    of_person = GroupMemberRecord.user_id == user_id
+    before = frozenset(session.scalars(select(GroupMemberRecord.group_id).where(of_person)))
+    joins = {key: name for key, name in names.items() if name in joining and key not in before}
+    leaves = {key: name for key, name in names.items() if name in leaving and key in before}
+    kept = _groups_to_keep(session, user_id, joins, leaves) if user_id and leaves else frozenset()
+    return GroupChanges(
+        before,
+        joins,
+        {key: name for key, name in leaves.items() if key not in kept},
+        {key: leaves[key] for key in kept},
+    )
+
+
+def _groups_to_keep(
+    session: Session, user_id: int, joins: Collection[int], leaves: Collection[int]
+) -> frozenset[int]:
+    """Return those of ``leaves`` that staff can't leave, also once they have joined ``joins``.
+
+    No one could manage what is lost with them.
+    """
+    before = _manageable(session, _members(user_id, joins, ()), user_id)
     left: set[int] = set()
     for group in sorted(leaves):
-        after = _manageable(session, _members(user_id, joins, {*left, group}))
+        after = _manageable(session, _members(user_id, joins, {*left, group}), user_id)
         if unmanageable_problem(before, after, "groups") is None:
             left.add(group)
     return frozenset(leaves) - left
-
-
-@building_block
-def names_to_keep(
-    ports: Ports, user_id: int, joins: Collection[str], leaves: Collection[str]
-) -> frozenset[str]:
-    """Return the names of the groups that ``groups_to_keep`` returns, given names."""
-    named = select(GroupRecord.name, GroupRecord.id).where(GroupRecord.name.in_({*joins, *leaves}))
-    with ports.database.reading() as session:
-        keys = {group.name: group.id for group in session.execute(named)}
-        joined, left = (
-            {keys[name] for name in names if name in keys} for names in (joins, leaves)
-        )
-        kept = groups_to_keep(session, user_id, joins=joined, leaves=left)
-    return frozenset(name for name, key in keys.items() if key in kept)
 
 
 def _members(user_id: int, joins: Collection[int], leaves: Collection[int]) -> FromClause:
@@ -123,10 +146,10 @@ def is_last_manager(session: Session, user: User) -> bool:
     return session.scalar(_managers().where(UserRecord.id != user.id).limit(1)) is None
 
 
-def _managers(members: FromClause = _STORED) -> Select[int]:
+def _managers(members: FromClause = _STORED, becomes_staff: int = 0) -> Select[int]:
     return (
         select(UserRecord.id)
-        .where(UserRecord.is_staff, UserRecord.is_active)
+        .where(or_(UserRecord.is_staff, UserRecord.id == becomes_staff), UserRecord.is_active)
         .where(
             or_(
                 UserRecord.is_superuser,
@@ -136,10 +159,15 @@ def _managers(members: FromClause = _STORED) -> Select[int]:
     )
 
 
-def _manageable(session: Session, members: FromClause = _STORED) -> frozenset[Permission]:
-    """Return the permissions that active staff with MANAGE_STAFF hold together."""
+def _manageable(
+    session: Session, members: FromClause = _STORED, becomes_staff: int = 0
+) -> frozenset[Permission]:
+    """Return the permissions that active staff with MANAGE_STAFF hold together.
+
+    ``becomes_staff`` is the key of a person who counts as staff.
+    """
     session.flush()
-    managers = _managers(members)
+    managers = _managers(members, becomes_staff)
     superuser = managers.where(UserRecord.is_superuser).limit(1)
     if session.scalar(superuser) is not None:
         return ALL_PERMISSIONS

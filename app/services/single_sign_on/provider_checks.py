@@ -55,7 +55,7 @@ from app.services.identity.linked_accounts import (
     linked_identity_problem,
     new_identity_problem,
 )
-from app.services.identity.permission_holders import names_to_keep
+from app.services.identity.permission_holders import find_group_changes
 from app.services.identity.provider_assertions import (
     ProviderPerson,
     assert_person,
@@ -544,18 +544,22 @@ def _with_rights(
 def _group_changes(
     ports: Ports, provider_person: ProviderPerson, user: User | None, *, becomes: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the groups that signing in adds a person to, and those that it removes them from."""
-    claimed = provider_person.groups
-    default = provider_person.first_group if becomes else ""
-    joins = {default} if default else set[str]()
-    here = frozenset[str]() if user is None else frozenset(group.name for group in user.groups)
-    leaves = frozenset[str]()
-    if claimed is not None and (becomes or (user is not None and user.is_staff)):
-        joins |= claimed
-        leaves = provider_person.groups_to_leave & here
-    if user is not None and leaves:
-        leaves -= names_to_keep(ports, user.id, joins, leaves)
-    return tuple(sorted(joins - here)), tuple(sorted(leaves))
+    """Return the groups that signing in adds a person to, and those that it removes them from.
+
+    The provider's first group is created if it doesn't exist.
+    """
+    first = {provider_person.first_group} - {""} if becomes else set[str]()
+    joining = first | (provider_person.groups or frozenset())
+    leaving = provider_person.groups_to_leave
+    is_staff = becomes or (user is not None and user.is_staff)
+    if not is_staff or not (joining or leaving):
+        return (), ()
+    with ports.database.reading() as session:
+        key = None if user is None else user.id
+        changes = find_group_changes(session, key, joining, leaving)
+    here = () if user is None else [group.name for group in user.groups]
+    joins = {*changes.joins.values(), *first} - {*here}
+    return tuple(sorted(joins)), tuple(sorted(changes.leaves.values()))
 
 
 def _permissions_with(

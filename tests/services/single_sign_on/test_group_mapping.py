@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import Connection, Engine, delete, event, insert, select
 
 from app.domain.authorization.actor import OPERATOR, Actor
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.installation import CheckState
@@ -331,3 +331,36 @@ def test_preview_names_no_group_that_signing_in_keeps(
     token = provider.access_token("alice", jti="again", groups=[])
     assert preview_mapping(ports, OPERATOR, "default", token).leaves == ("Managers",)
     assert groups_of(ports, token) == set()
+
+
+def test_preview_says_what_a_sign_in_does_that_makes_staff(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int]
+) -> None:
+    """A customer can be in groups, and a group of the table may be deleted; controls between."""
+    managers = make_group(ports, "Managers", Permission.MANAGE_STAFF)
+    table = {"group_mapping": '{"a": "Managers", "b": "Both", "c": ["Gone", "Orders"]}'}
+    make_group(ports, "Gone")
+    first = {"default_group_name_for_new_staff_users": "Newcomers"}
+    map_groups(ports, provider, **table, **first)
+    with ports.database.transaction() as session:
+        session.execute(delete(GroupRecord).where(GroupRecord.name == "Gone"))
+    there = {
+        "manager": [managers, groups["By hand"]],
+        "other": [groups["Both"], groups["Products"]],
+        "customer": [groups["Orders"]],
+    }
+    for name, keys in there.items():
+        make_user(ports, f"{name}@sso.example", groups=keys)
+    for name, claims, joined, left in (
+        ("manager", ["b"], ("Both", "Newcomers"), ()),  # no one else manages staff
+        ("other", ["c"], ("Newcomers", "Orders"), ("Both",)),
+        ("new", ["c", "b"], ("Both", "Newcomers", "Orders"), ()),
+        ("customer", ["x"], (), ()),
+    ):
+        token = provider.access_token(name, groups=claims)
+        found = preview_mapping(ports, OPERATOR, "default", token)
+        assert (found.joins, found.leaves) == (joined, left), name
+        assert groups_of(ports, token) == {*found.groups, *joined} - {*left}, name
+        actor = who(ports, token).actor
+        assert found.permissions == in_order(actor.permissions), name
+        assert found.is_staff is actor.is_staff, name
