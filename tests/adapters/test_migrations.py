@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def configured(connection: Connection) -> Config:
 def test_migrated_tables_match_the_models_and_each_migration_can_be_downgraded(
     empty_database_url: str, engine: Engine
 ) -> None:
-    """One walk up, down and up again, as each takes a second."""
+    """One walk up and down, as each takes a second."""
     newest = ScriptDirectory(MIGRATIONS).get_current_head()
     revisions = SchemaRevisions(empty_database_url)
     assert revisions.newest() == newest
@@ -65,7 +66,9 @@ def test_migrated_tables_match_the_models_and_each_migration_can_be_downgraded(
     with engine.begin() as connection:
         left = set(engine.dialect.get_table_names(connection)) - {"alembic_version"}
     assert left == set()
-    migrate(engine, "head")
+    if engine.dialect.name == "postgresql":
+        # Types, sequences and functions of its own might be left there, and be in the way.
+        migrate(engine, "head")
 
 
 def assert_tables_match(engine: Engine) -> None:
@@ -104,8 +107,16 @@ def test_new_revision_has_the_style_that_is_checked(
         assert done.returncode == 0, done.stdout
 
 
-def test_migration_adds_search_words_of_people(engine: Engine) -> None:
-    migrate(engine, "0005_apps")
+def test_migrations_change_what_is_stored(engine: Engine) -> None:
+    """One walk up, as the way to a migration takes longer than the migration."""
+    for before, after, change in CHANGES:
+        migrate(engine, before)
+        with change(engine):
+            migrate(engine, after)
+
+
+@contextmanager
+def search_words_of_people(engine: Engine) -> Iterator[None]:
     with engine.begin() as connection:
         for key, is_staff in ((1, False), (2, True)):
             connection.execute(
@@ -116,11 +127,12 @@ def test_migration_adds_search_words_of_people(engine: Engine) -> None:
                 ),
                 {"key": key, "email": f"{key}@example.com", "is_staff": is_staff},
             )
-    migrate(engine, "0006_lists")
+    yield
     with engine.begin() as connection:
         words = connection.execute(
             text("SELECT user_id, word, is_staff FROM user_words ORDER BY user_id, word")
         ).all()
+        forget_people(connection)
     assert [(key, word, bool(is_staff)) for key, word, is_staff in words] == [
         (1, "1@example.com", False),
         (1, "anna", False),
@@ -133,8 +145,45 @@ def test_migration_adds_search_words_of_people(engine: Engine) -> None:
     ]
 
 
-def test_migration_decodes_emails_and_keeps_twins_apart(engine: Engine) -> None:
-    migrate(engine, "0054_form_answers")
+def forget_people(connection: Connection) -> None:
+    for table in ("user_words", "users"):
+        connection.execute(text(f"DELETE FROM {table}"))  # noqa: S608
+
+
+@contextmanager
+def search_words_of_apps_and_webhooks(engine: Engine) -> Iterator[None]:
+    with engine.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO apps (id, name, created_at)"
+                " VALUES (1, 'Parcelpost Läbels', '2026-03-01 12:00:00')"
+            )
+        )
+        for key, url in ((1, "https://parcels.example/hook"), (2, "https://[")):
+            connection.execute(
+                text(
+                    "INSERT INTO webhooks (id, app_id, name, target_url, custom_headers,"
+                    " created_at) VALUES (:key, 1, 'Feed', :url, '{}', '2026-03-01 12:00:00')"
+                ),
+                {"key": key, "url": url},
+            )
+    yield
+    with engine.begin() as connection:
+        apps = connection.execute(text("SELECT word FROM app_words ORDER BY word")).scalars().all()
+        webhooks = connection.execute(
+            text("SELECT webhook_id, word FROM webhook_words ORDER BY webhook_id, word")
+        ).all()
+    assert apps == ["labels", "parcelpost"]
+    assert [tuple(row) for row in webhooks] == [
+        (1, "example"),
+        (1, "feed"),
+        (1, "parcels.example"),
+        (2, "feed"),
+    ]
+
+
+@contextmanager
+def decoded_emails_but_for_twins(engine: Engine) -> Iterator[None]:
     stored = {
         1: "anna@bücher.example",
         2: "anna@xn--bcher-kva.example",
@@ -151,18 +200,17 @@ def test_migration_decodes_emails_and_keeps_twins_apart(engine: Engine) -> None:
                 ),
                 {"key": key, "email": email},
             )
-    migrate(engine, "0055_email_spellings")
+    yield
     with engine.begin() as connection:
         emails = connection.execute(text("SELECT id, email FROM users ORDER BY id")).all()
         words = connection.scalars(text("SELECT word FROM user_words WHERE user_id = 3")).all()
+        forget_people(connection)
     assert dict(map(tuple, emails)) == stored | {3: "bob@münchen.example"}
     assert set(words) == {"bob@munchen.example", "munchen.example", "jo"}
 
 
-def test_migration_adds_words_of_addresses(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    migrate(engine, "0056_webhook_headers")
+@contextmanager
+def search_words_of_addresses(engine: Engine) -> Iterator[None]:
     with engine.begin() as connection:
         for key in (1, 2, 3):
             connection.execute(
@@ -188,10 +236,11 @@ def test_migration_adds_words_of_addresses(
                 {"key": key, "owner": owner, "city": city},
             )
     scripts = ScriptDirectory(MIGRATIONS)
-    revision = scripts.get_revision("0057_address_words")
-    monkeypatch.setattr(revision.module, "AT_ONCE", 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScriptDirectory, "from_config", lambda _config: scripts)
+        patch.setattr(scripts.get_revision("0057_address_words").module, "AT_ONCE", 1)
+        yield
     words = text("SELECT user_id, word, is_staff FROM user_words ORDER BY user_id, word")
-    migrate(engine, "0057_address_words")
     with engine.begin() as connection:
         found = [(key, word, bool(staff)) for key, word, staff in connection.execute(words)]
     assert found == [
@@ -211,33 +260,10 @@ def test_migration_adds_words_of_addresses(
     ]
 
 
-def test_migration_adds_search_words_of_apps_and_webhooks(engine: Engine) -> None:
-    migrate(engine, "0014_worker_pulse")
-    with engine.begin() as connection:
-        connection.execute(
-            text(
-                "INSERT INTO apps (id, name, created_at)"
-                " VALUES (1, 'Parcelpost Läbels', '2026-03-01 12:00:00')"
-            )
-        )
-        for key, url in ((1, "https://parcels.example/hook"), (2, "https://[")):
-            connection.execute(
-                text(
-                    "INSERT INTO webhooks (id, app_id, name, target_url, custom_headers,"
-                    " created_at) VALUES (:key, 1, 'Feed', :url, '{}', '2026-03-01 12:00:00')"
-                ),
-                {"key": key, "url": url},
-            )
-    migrate(engine, "0015_words")
-    with engine.begin() as connection:
-        apps = connection.execute(text("SELECT word FROM app_words ORDER BY word")).scalars().all()
-        webhooks = connection.execute(
-            text("SELECT webhook_id, word FROM webhook_words ORDER BY webhook_id, word")
-        ).all()
-    assert apps == ["labels", "parcelpost"]
-    assert [tuple(row) for row in webhooks] == [
-        (1, "example"),
-        (1, "feed"),
-        (1, "parcels.example"),
-        (2, "feed"),
-    ]
+CHANGES = (
+    ("0005_apps", "0006_lists", search_words_of_people),
+    ("0014_worker_pulse", "0015_words", search_words_of_apps_and_webhooks),
+    ("0054_form_answers", "0055_email_spellings", decoded_emails_but_for_twins),
+    ("0056_webhook_headers", "0057_address_words", search_words_of_addresses),
+)
+"""Revisions before and after a migration, and what that does to rows."""

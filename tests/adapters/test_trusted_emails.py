@@ -1,5 +1,6 @@
 """The migration that removes unverified identities of trusted accounts."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -47,22 +48,21 @@ def _fill(connection: Connection) -> None:
             connection.execute(session, row)
 
 
-@pytest.mark.parametrize(
-    ("by_scopes", "left"), [(False, [10, 11, 20, 30]), (True, [10, 11, 20, 30, 31])]
-)
-def test_upgrade_removes_unverified_identities_of_trusted_accounts(
-    tmp_path: Path, *, by_scopes: bool, left: list[int]
-) -> None:
-    with engines.connection_to(f"sqlite:///{tmp_path / 'shop.sqlite3'}") as connection:
+def test_upgrade_removes_unverified_identities_of_trusted_accounts(tmp_path: Path) -> None:
+    former = tmp_path / "former.sqlite3"
+    with engines.connection_to(f"sqlite:///{former}") as connection:
         _upgrade(connection, BEFORE)
         _fill(connection)
-        connection.execute(
-            text("UPDATE identity_providers SET use_oauth_scope_permissions = :on"),
-            {"on": by_scopes},
-        )
-        _upgrade(connection, AFTER)
-        for query in (
-            "SELECT id FROM external_identities ORDER BY id",
-            "SELECT identity_id FROM sessions ORDER BY identity_id",
-        ):
-            assert list(connection.scalars(text(query))) == left
+    for by_scopes, left in ((False, [10, 11, 20, 30]), (True, [10, 11, 20, 30, 31])):
+        copy = shutil.copy(former, tmp_path / f"{by_scopes}.sqlite3")
+        with engines.connection_to(f"sqlite:///{copy}") as connection:
+            connection.execute(
+                text("UPDATE identity_providers SET use_oauth_scope_permissions = :on"),
+                {"on": by_scopes},
+            )
+            _upgrade(connection, AFTER)
+            for query in (
+                "SELECT id FROM external_identities ORDER BY id",
+                "SELECT identity_id FROM sessions ORDER BY identity_id",
+            ):
+                assert list(connection.scalars(text(query))) == left, f"{by_scopes=}: {query}"

@@ -46,10 +46,6 @@ def test_upgrade_encrypts_headers_of_webhooks(empty_database_url: str) -> None:
     assert AesEncryption("a secret key").decrypt(WEBHOOK_HEADER, _value(stored)) == "Bearer sesame"
 
 
-def test_upgrade_of_a_shop_without_headers_needs_no_key(empty_database_url: str) -> None:
-    assert migrations.upgrade(empty_database_url) > 0
-
-
 def _value(stored: str) -> str:
     name, _, rest = stored.partition('"Authorization": {"encrypted": "')
     assert rest, name

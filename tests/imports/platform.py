@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
@@ -40,6 +40,8 @@ class PlatformDatabase:
     url: str
     connection: psycopg.Connection
     _is_altered: bool = False
+    _columns: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    """Names and types of each table's columns that can't be NULL: slow to ask for."""
 
     def add(self, table: str, **values: object) -> None:
         """Insert a row; columns that aren't named get a blank value, NULL where it can be."""
@@ -53,7 +55,9 @@ class PlatformDatabase:
 
     def run(self, statement: str, *values: object) -> None:
         """Run one statement with ``%s`` for each value."""
-        self._is_altered |= not statement.startswith(_CHANGES_ROWS)
+        if not statement.startswith(_CHANGES_ROWS):
+            self._is_altered = True
+            self._columns.clear()
         self.connection.execute(statement.encode(), values)
 
     def clear(self) -> None:
@@ -65,6 +69,7 @@ class PlatformDatabase:
             self.connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
             self.connection.execute(TABLES.read_bytes())
             self._is_altered = False
+            self._columns.clear()
             return
         tables = self.connection.execute(
             "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
@@ -74,14 +79,19 @@ class PlatformDatabase:
             sql.SQL(";").join([delete.format(sql.Identifier(table)) for (table,) in tables])
         )
 
+    def _required(self, table: str) -> list[tuple[str, str]]:
+        if table not in self._columns:
+            found = self.connection.execute(
+                "SELECT column_name, data_type FROM information_schema.columns"
+                " WHERE table_name = %s AND is_nullable = 'NO'",
+                [table],
+            )
+            self._columns[table] = found.fetchall()
+        return self._columns[table]
+
     def _insert(self, table: str, values: Mapping[str, object]) -> None:
         row = dict(values)
-        columns = self.connection.execute(
-            "SELECT column_name, data_type FROM information_schema.columns"
-            " WHERE table_name = %s AND is_nullable = 'NO'",
-            [table],
-        )
-        for name, kind in columns:
+        for name, kind in self._required(table):
             if kind == "uuid":
                 row.setdefault(name, uuid5(NAMESPACE_URL, f"{table}/{row.get('id')}"))
             elif name != "id":

@@ -30,8 +30,6 @@ from tests.imports.app_runs import codes, keys, run, stored_webhook, words
 from tests.imports.importing import import_platform
 from tests.imports.platform import PlatformDatabase
 
-pytestmark = pytest.mark.both_databases
-
 
 def test_what_changed_at_the_source_is_taken_over(
     target: Ports, platform: PlatformDatabase
@@ -112,6 +110,7 @@ def test_app_deleted_here_stays_deleted(target: Ports, platform: PlatformDatabas
     assert keys(target, AppRecord) == []
 
 
+@pytest.mark.both_databases
 def test_identifier_of_an_app_made_here_is_not_taken(
     target: Ports, platform: PlatformDatabase
 ) -> None:
@@ -124,6 +123,7 @@ def test_identifier_of_an_app_made_here_is_not_taken(
     assert app_as_stored(target, 2).identifier == ""
 
 
+@pytest.mark.both_databases
 def test_identifiers_can_change_hands(target: Ports, platform: PlatformDatabase) -> None:
     add_app(platform, 1)
     add_app(platform, 2, identifier="post")

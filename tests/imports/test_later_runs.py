@@ -22,7 +22,7 @@ from tests.commands.shell import run
 from tests.imports.importing import import_platform, refusal
 from tests.imports.platform import JOINED, PlatformDatabase
 
-pytestmark = [pytest.mark.first, pytest.mark.both_databases]
+pytestmark = pytest.mark.first
 
 OLD = "pbkdf2_sha256$1000$salt$7VFWTSb1m1wc1gYw4Cn5wgTjWd1pUT/rnV7jpKz7Rts="
 NEW = "pbkdf2_sha256$1000$salt$pWhzD8iyYfEZ6mUPcvGmDZGHYLnSl9+gC5tWdWcPaL4="
@@ -180,6 +180,7 @@ def test_password_set_here_is_kept(target: Ports, imported: PlatformDatabase) ->
     assert _signed_in(target) == [1]
 
 
+@pytest.mark.both_databases
 def test_person_deleted_at_the_source_is_deleted_unless_edited(
     target: Ports, imported: PlatformDatabase
 ) -> None:
@@ -222,6 +223,7 @@ def test_group_is_renamed_and_its_permissions_change(
     assert "Help" in run(target, "group", "list").stdout
 
 
+@pytest.mark.both_databases
 def test_emails_can_move_on_between_people(target: Ports, imported: PlatformDatabase) -> None:
     imported.run("UPDATE account_user SET email = 'new@example.com' WHERE id = 2")
     imported.run("UPDATE account_user SET email = 'p2@example.com' WHERE id = 1")
@@ -237,6 +239,7 @@ def test_emails_can_move_on_between_people(target: Ports, imported: PlatformData
     assert report.findings == []
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("first_is_active", [True, False])
 def test_of_emails_equal_but_for_case_one_is_imported(
     target: Ports, platform: PlatformDatabase, *, first_is_active: bool
@@ -275,6 +278,7 @@ def _references(target: Ports) -> dict[int, str | None]:
         return {row[0]: row[1] for row in found}
 
 
+@pytest.mark.both_databases
 def test_of_equal_external_references_one_is_imported(
     target: Ports, platform: PlatformDatabase
 ) -> None:
@@ -323,6 +327,7 @@ def test_reference_of_a_local_person_is_not_taken_over(
     assert user.first_name == "Eve"
 
 
+@pytest.mark.both_databases
 def test_references_can_change_hands(target: Ports, imported: PlatformDatabase) -> None:
     for one, two in (("crm-1", "crm-2"), ("crm-3", "crm-1")):
         imported.run("UPDATE account_user SET external_reference = NULL")
