@@ -15,6 +15,7 @@ SAMPLES = {
     "kind": "password_reset",
     "part": "html",
     "name": "accounts",
+    "list_name": "apps",
 }
 """What stands in an address where it is no number; numbers are keys, and everything has a 1."""
 
