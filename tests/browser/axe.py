@@ -16,16 +16,36 @@ ALL_RULES: Rules = {"resultTypes": ["violations"], "preload": {"assets": ["media
 COLOR_RULES: Rules = {**ALL_RULES, "runOnly": ["color-contrast", "link-in-text-block"]}
 """The rules that can find something in a second theme alone: it differs in colors."""
 
-_RUN = """async (rules) => window.axe ? (
-  await axe.run(document.querySelector('dialog[open]') ?? document, rules)).violations.map(
-  (found) => `${found.id}: ${found.help}: ${found.nodes.map((node) => node.html).join(' ')}`)
-  : null"""
-"""What axe finds on a page, or in its open dialog, below which nothing can be used."""
+_RUN = """async (rules) => {
+  if (!window.axe) return null;
+  const area = document.querySelector('dialog[open]') ?? document;
+  const found = (await axe.run(area, rules)).violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.html).join(' ')}`);
+  const ids = [...document.querySelectorAll('[id]')].map((one) => one.id);
+  const twice = new Set(ids.filter((id, place) => ids.indexOf(id) !== place));
+  return [...found, ...[...twice].map((id) => `duplicate-id: IDs must be unique: ${id}`)];
+}"""
+"""What axe finds on a page, or in its open dialog, below which nothing can be used.
+
+And IDs that several elements have: of those axe says only that somebody should look at them.
+"""
 
 _CUT = """() => {
-  const read = ['class', 'role', 'type', 'style', 'lang', 'dir'];
+  const read = /^(class|role|type|style|lang|dir|tabindex|scope|autocomplete|aria-(?!label$).*)$/;
+  const refers = /^(for|form|list|headers|aria-(labelledby|describedby|controls|owns|details))$/;
+  const elements = {}, references = {};
+  const add = (counts, id) => { counts[id] = (counts[id] ?? 0) + 1; };
+  for (const { attributes } of document.querySelectorAll('*')) {
+    for (const { name, value } of attributes) {
+      if (name === 'id') add(elements, value);
+      if (refers.test(name)) value.split(' ').forEach((id) => add(references, id));
+    }
+  }
   const attribute = ({ name, value }) =>
-    read.includes(name) ? `${name}=${value}` : value.trim() ? name : `${name}=`;
+    name === 'id' ? `${name}=${elements[value]}/${references[value] ?? 0}`
+    : refers.test(name) ? `${name}=${value.split(' ').map((id) => elements[id] ?? 0)}`
+    : read.test(name) ? `${name}=${value}`
+    : value.trim() ? name : `${name}=`;
   const shape = (node) => node.nodeType === Node.TEXT_NODE ? (node.data.trim() && '…')
     : node.nodeType === Node.ELEMENT_NODE ? `<${node.localName} ${[...node.attributes]
       .map(attribute)}>${[...node.childNodes].map(shape).join('')}</>` : '';
@@ -33,7 +53,7 @@ _CUT = """() => {
     const counts = {};
     for (const one of [...list.children]) {
       const kind = shape(one);
-      counts[kind] = (counts[kind] ?? 0) + 1;
+      add(counts, kind);
       if (counts[kind] > 2) one.remove();
     }
   }
@@ -57,6 +77,7 @@ def findings(page: Page, rules: Rules = ALL_RULES) -> list[str]:
 def cut_alike(page: Page) -> None:
     """Remove rows and options that differ from two before them in texts and values alone.
 
-    Axe would find in them what it finds in those.
+    Axe would find in them what it finds in those. An ID is compared by how many elements have it,
+    and how many refer to it.
     """
     page.evaluate(_CUT)

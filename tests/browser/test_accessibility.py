@@ -269,11 +269,38 @@ def test_pages_dialogs_and_errors_are_accessible(
     examined.look_at(f"{demo_shop.url}/console/access/", status=403)
 
 
+ROW = """<li><a href="/{n}">Order {n}</a>
+<label for="amount-{n}">Amount</label><input id="amount-{n}" autocomplete="off">
+<p id="hint-{n}" role="note">In euros.</p>
+<span aria-hidden="false">
+<button aria-label="Remove {n}" aria-expanded="false" tabindex="0"></button></span></li>"""
+FAULTS = (
+    ("link-name", "Order {n}", ""),
+    ("label", 'for="amount-{n}"', 'for="amount-0"'),
+    ("label", 'for="amount-{n}"', 'for="nowhere"'),
+    ("label", '<input id="amount-{n}"', "<input"),
+    ("duplicate-id", 'id="amount-{n}"', 'id="amount-1"'),
+    ("autocomplete-valid", '"off"', '"of"'),
+    ("aria-roles", '"note"', '"not"'),
+    ("button-name", 'aria-label="Remove {n}"', ""),
+    ("button-name", 'aria-label="Remove {n}"', 'aria-label=" "'),
+    ("button-name", 'aria-label="Remove {n}"', 'aria-labelledby="nowhere"'),
+    ("aria-valid-attr-value", 'expanded="false"', 'expanded="no"'),
+    ("aria-hidden-focus", 'hidden="false"', 'hidden="true"'),
+    ("tabindex", 'tabindex="0"', 'tabindex="5"'),
+)
+"""What axe calls a fault, and how a row gets it."""
+
+
 def test_row_unlike_the_others_is_examined(page: Page) -> None:
     """Those that are alike aren't, but for two."""
-    rows = [f"<li><a href='/{number}'>Order {number}</a></li>" for number in range(6)]
-    page.set_content(f"<main><h1>Orders</h1><ul>{''.join(rows)}<li><a href='/6'></a></li></ul>")
-    cut_alike(page)
-    assert page.locator("li").count() == 3
-    [fault] = findings(page, {**ALL_RULES, "runOnly": ["link-name"]})
-    assert "/6" in fault
+    rules = {**ALL_RULES, "runOnly": sorted({rule for rule, _, _ in FAULTS})}
+    alike = [ROW.format(n=number) for number in range(5)]
+    for rule, good, bad in (("", "", ""), *FAULTS):
+        assert ROW.count(good) == 1 or not rule, good
+        row = ROW.replace(good, bad).format(n=5) if rule else ROW.format(n=5)
+        page.set_content(f"<main><h1>Orders</h1><ul>{''.join([*alike, row])}</ul></main>")
+        cut_alike(page)
+        found = [fault.partition(":")[0] for fault in findings(page, rules)]
+        assert found == ([rule] if rule else []), (good, bad)
+        assert 2 + bool(rule) <= page.locator("li").count() <= 2 + 2 * bool(rule)
