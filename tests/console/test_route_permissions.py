@@ -236,7 +236,7 @@ def test_each_permission_opens_its_own_routes_and_no_other(
     """What opens no route alone doesn't with all the others, either, so those are held at once."""
     routes = routes_about_others(console_app)
     insiders = {held: open_as(console_app, populated_shop, [held]) for held in EACH}
-    of_all = open_as(console_app, populated_shop, Permission)
+    of_all = open_as(console_app, populated_shop, [*Permission])
     outsiders = {
         holders: [open_as(console_app, populated_shop, others(holders))]
         if holders

@@ -235,6 +235,13 @@ AUTHORIZATION = (
         "domain/commerce/test_orders.py",
     ),
     Mutant(
+        "An order without an owner isn't that of whoever isn't signed in",
+        "app/domain/commerce/sales.py",
+        "if order.user_id is not None and order.user_id == actor.user_id:",
+        "if order.user_id == actor.user_id:",
+        "domain/commerce/test_orders.py",
+    ),
+    Mutant(
         "The caller proves who they are before a dangerous change",
         "app/services/shop/settings.py",
         "if update.allow_storefront_traffic is False:",

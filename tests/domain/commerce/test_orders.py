@@ -18,6 +18,7 @@ from app.domain.commerce.sales import (
     PaymentStatus,
     sees_buyer,
     sees_order,
+    sees_orders_of,
     take_step,
 )
 from app.domain.values.errors import Refused
@@ -104,6 +105,7 @@ def test_order_is_visible_to_its_buyer_and_order_managers(
 ) -> None:
     assert sees_order(actor, ORDER) is own
     assert sees_order(actor, replace(ORDER, user_id=None)) is of_nobody
+    assert (sees_orders_of(actor, 1), sees_orders_of(actor, None)) == (own, of_nobody)
 
 
 def test_orders_of_others_are_visible_in_the_managers_channels_alone() -> None:
