@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, Event
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -47,6 +47,18 @@ def open_sign_in(browser: Browser, shop: RunningShop, *, script: bool) -> Page:
     return page
 
 
+def double_click(page: Page, name: str, *, once: Event | None = None) -> None:
+    """Click where a button is, and again once that happened."""
+    place = page.get_by_role("button", name=name).bounding_box()
+    assert place is not None
+    middle = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    with page.expect_request(lambda request: request.method == "POST"):
+        page.mouse.click(*middle)
+    assert once is None or once.wait(timeout=60)
+    page.mouse.click(*middle)
+    expect(page.get_by_role("heading", level=1, name="Home")).to_be_visible()
+
+
 @pytest.mark.parametrize("script", [True, False])
 def test_double_click_on_sign_in_signs_in(
     browser: Browser, shop_ports: Ports, monkeypatch: pytest.MonkeyPatch, script: bool
@@ -60,16 +72,15 @@ def test_double_click_on_sign_in_signs_in(
         page = open_sign_in(browser, shop, script=script)
         sent: list[str] = []
         page.on("request", lambda request: sent.append(request.method))
-        place = page.get_by_role("button", name="Sign in with password").bounding_box()
-        assert place is not None
-        middle = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
-        with page.expect_request(lambda request: request.method == "POST"):
-            page.mouse.click(*middle)
-        if not script:
+        if script:
+            double_click(page, "Sign in with password")
+            # A rate limit counts each that comes, also of a form that asks for a proof.
+            page.goto(f"{shop.url}/console/prove?next=/console/")
+            page.get_by_label("Password").fill(PASSWORD)
+            double_click(page, "Continue")
+        else:
             # Before the server has the first, a second click cancels it, as if it hadn't been.
-            assert hasher.begun.wait(timeout=60)
-        page.mouse.click(*middle)
-        expect(page.get_by_role("heading", level=1, name="Home")).to_be_visible()
+            double_click(page, "Sign in with password", once=hasher.begun)
         close_pages(browser)
-    assert sent.count("POST") == (1 if script else 2)
+    assert sent.count("POST") == 2, "one of each form, or both of one"
     assert len(sessions_of(shop_ports, key)) == 1
