@@ -1,5 +1,6 @@
 """The catalogues of ``app/translations``: what belongs into each, reading and updating them."""
 
+import gc
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -111,8 +112,15 @@ def read(tag: str) -> Catalog:
 
 @cache
 def code() -> Code:
-    """Return the modules of the application."""
-    return Code(ROOT / "app")
+    """Return the modules of the application.
+
+    Without garbage collections, which would walk all trees anew and take half of the time.
+    """
+    gc.disable()
+    made = Code(ROOT / "app")
+    gc.freeze()
+    gc.enable()
+    return made
 
 
 @cache

@@ -57,7 +57,9 @@ class _Parameter:
 
 @dataclass(slots=True)
 class _Module:
-    tree: ast.Module
+    nodes: list[ast.AST]
+    """All of its tree: walking it again takes as long as parsing it."""
+
     imported: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Where a name is from: the module, and its name there."""
 
@@ -98,7 +100,7 @@ class Code:
 
     def _sentences(self, name: str) -> Iterator[Found]:
         module = self._modules[name]
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call):
                 yield from self._passed(module, node)
             for value in self._typed(node):
@@ -106,9 +108,9 @@ class Code:
 
     def unmarked(self, name: str) -> Iterator[Found]:
         """Yield the texts in words of a module that are no sentences of any."""
-        tree = self._modules[name].tree
-        docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
+        every = self._modules[name].nodes
+        docstrings = {node.value for node in every if isinstance(node, ast.Expr)}
+        for node in every:
             match node:
                 case ast.Constant(value=str(words)) if node not in docstrings:
                     shown = _TAG.sub("", words)
@@ -127,8 +129,8 @@ class Code:
                         yield part.value
 
     def _indexed(self, tree: ast.Module) -> _Module:
-        module = _Module(tree)
-        for node in ast.walk(tree):
+        module = _Module(list(ast.walk(tree)))
+        for node in module.nodes:
             match node:
                 case ast.ImportFrom(module=str(source), names=names):
                     for alias in names:

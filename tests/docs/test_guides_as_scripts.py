@@ -71,20 +71,23 @@ def _missing_in_python(source: str) -> str:
     return done.stdout
 
 
-def test_pasted_javascript_defines_its_names(tmp_path: Path) -> None:
-    files = []
+def test_pasted_javascript_defines_its_names_and_typescript_is_right(tmp_path: Path) -> None:
+    names, types = tmp_path / "control.mjs", tmp_path / "control.ts"
+    names.write_text(pasted("tests/clients/account-links.mjs").replace("import {", "// import {"))
+    types.write_text("const text: string = 1;\n")
+    files = [names]
     for number, path in enumerate(name for name in programs() if not name.endswith(".py")):
         files.append(tmp_path / f"{number}-{Path(path).name}")
         files[-1].write_text(pasted(path))
-    assert compiler("names", *files) == ""
-    control = tmp_path / "control.mjs"
-    control.write_text(
-        pasted("tests/clients/account-links.mjs").replace("import {", "// import {")
-    )
-    assert "Cannot find name 'request'" in compiler("names", control)
+    typed = [types, *(ROOT / path for path in typed_programs())]
+    found = compiler("right", *files, "--", *typed).splitlines()
+    assert [line for line in found if not line.startswith(f"{tmp_path}/control.")] == []
+    assert any(line.startswith(f"{names}:") for line in found)
+    assert any("Cannot find name 'request'" in line for line in found)
+    assert f"{types}:1: Type 'number' is not assignable to type 'string'." in found
 
 
-def compiler(command: str, *files: Path) -> str:
+def compiler(command: str, *files: Path | str) -> str:
     """Return what TypeScript's compiler finds wrong in ``files``."""
     done = subprocess.run(
         [node(), "checks/compiler.mjs", command, *map(str, files)],
@@ -98,15 +101,19 @@ def compiler(command: str, *files: Path) -> str:
     return done.stdout
 
 
-def test_typescript_is_right_and_is_the_javascript_that_runs() -> None:
+def typed_programs() -> list[str]:
     typed = [path for path in programs() if path.endswith((".ts", ".tsx"))]
     assert len(typed) > 5
-    assert compiler("types", *(ROOT / path for path in typed)) == ""
-    for path in typed:
-        plain = path.replace("/typescript/", "/")
-        name = next(
-            one for one in programs() if one.rpartition(".")[0] == plain.rpartition(".")[0]
-        )
-        assert compiler("same", ROOT / path, ROOT / name) == ""
-    different = compiler("same", ROOT / typed[0], ROOT / "tests/clients/urql.mjs")
-    assert different.startswith(str(ROOT / typed[0]))
+    return typed
+
+
+def test_typescript_is_the_javascript_that_runs() -> None:
+    typed = typed_programs()
+    plain = {path.rpartition(".")[0]: ROOT / path for path in programs() if path not in typed}
+    pairs = [
+        (ROOT / path, plain[path.replace("/typescript/", "/").rpartition(".")[0]])
+        for path in typed
+    ]
+    control = (pairs[0][0], ROOT / "tests/clients/urql.mjs")
+    found = compiler("same", *control, *(path for pair in pairs for path in pair))
+    assert re.findall("^(.*) differs:$", found, re.MULTILINE) == [str(control[0])], found

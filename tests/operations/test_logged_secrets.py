@@ -3,8 +3,6 @@
 import html
 import json
 import re
-import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from tests.servers.run import ROOT
+from tests.servers.forked_commands import ForkedCommand
 from tests.servers.sandbox import PATIENCE
 from tests.spec.server import SECRET, Server, environment, running
 
@@ -160,28 +158,21 @@ def logged(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> Lo
         "ALLOWED_CLIENT_HOSTS": "localhost",
     }
     url = f"sqlite:///{copied}"
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "flask",
-            "user",
-            "create",
-            ADMIN,
-            "--superuser",
-            "--password-stdin",
-        ],
-        input=f"{PASSWORD}\n",
-        text=True,
-        check=True,
-        capture_output=True,
-        cwd=ROOT,
-        env={**environment(url, **settings), "PATH": "/usr/bin:/bin"},
-    )
+    create_admin(folder, environment(url, **settings))
     with running(folder, url, **settings) as server:
         workload = Workload(server)
         workload.run()
     return Logged(workload, server.log.read_text(), security.read_text())
+
+
+def create_admin(folder: Path, settings: dict[str, str]) -> None:
+    typed = folder / "typed"
+    typed.write_text(f"{PASSWORD}\n")
+    command = ("user", "create", ADMIN, "--superuser", "--password-stdin")
+    with typed.open() as stdin, (folder / "printed").open("w") as output:
+        files = (stdin.fileno(), output.fileno(), output.fileno())
+        made = ForkedCommand(command, folder, settings, files).wait(PATIENCE)
+    assert made == 0, (folder / "printed").read_text()
 
 
 def test_no_secret_is_logged(logged: Logged) -> None:

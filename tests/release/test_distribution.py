@@ -18,8 +18,33 @@ import pkgutil, importlib, sys, latchkey
 for found in pkgutil.walk_packages(latchkey.__path__, "latchkey."):
     if found.name != "latchkey.wsgi" and not found.name.startswith("latchkey.migrations"):
         importlib.import_module(found.name)
+from latchkey.wsgi import app
+def flask(*arguments):
+    print(app.test_cli_runner().invoke(args=arguments).output)
+flask("db", "upgrade")
+flask("user", "create", "ann@example.com", "--superuser", "--no-input")
+query, german = {"query": "{ shop { version } }"}, {"Accept-Language": "de"}
+print(app.test_client().post("/graphql/", json=query).get_data(as_text=True))
+print(app.test_client().get("/console/sign-in", headers=german).get_data(as_text=True))
 names = {name.partition(".")[0] for name in sys.modules}
-print(sorted(names & {"app", "cli", "wsgi", "migrations"}))
+print("of the repository:", sorted(names & {"app", "cli", "wsgi", "migrations"}))
+"""
+STATE = """
+import importlib, os, pwd, sys
+from pathlib import Path
+from latchkey.app.composition import settings
+def show():
+    importlib.reload(settings)
+    print(settings.DEFAULT_DATABASE_URL)
+show()
+earlier = Path(sys.argv[1])
+earlier.mkdir()
+show()
+earlier.rmdir()
+show()
+del os.environ["HOME"]
+pwd.getpwuid = {}.__getitem__
+show()
 """
 
 
@@ -37,57 +62,32 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_wheel_has_one_package_that_imports_nothing_of_the_repository(installed: Path) -> None:
-    names = {path.name for path in installed.iterdir() if path.suffix != ".dist-info"}
-    assert names == {"latchkey"}
-    folder = installed.parent
-    assert _python(installed, folder, "-c", MAIN) == "[]\n"
-
-
 @pytest.mark.thorough  # make release compares its files with those that it makes again
 def test_wheel_is_the_same_when_it_is_built_again(wheel: Path, tmp_path: Path) -> None:
     assert _build(tmp_path).read_bytes() == wheel.read_bytes()
 
 
-def test_installed_package_fills_a_shop_and_answers(installed: Path, tmp_path: Path) -> None:
+def test_wheel_has_one_package_that_fills_a_shop_without_the_repository(
+    installed: Path, tmp_path: Path
+) -> None:
+    names = {path.name for path in installed.iterdir() if path.suffix != ".dist-info"}
+    assert names == {"latchkey"}
     (tmp_path / ".env").write_text(f"DATABASE_URL=sqlite:///{tmp_path}/shop.sqlite3\n")
-    command = ("-m", "flask", "--app", "latchkey.wsgi")
-    assert "Up to date\tyes" in _python(installed, tmp_path, *command, "db", "upgrade")
-    ask = (
-        "from latchkey.wsgi import app\n"
-        "ann = ['user', 'create', 'ann@example.com', '--superuser', '--no-input']\n"
-        "print(app.test_cli_runner().invoke(args=ann).output)\n"
-        "query = {'query': '{ shop { version } }'}\n"
-        "print(app.test_client().post('/graphql/', json=query).get_data(as_text=True))\n"
-        "german = {'Accept-Language': 'de'}\n"
-        "print(app.test_client().get('/console/sign-in', headers=german).get_data(as_text=True))"
-    )
-    answer = _python(installed, tmp_path, "-c", ask)
+    answer = _python(installed, tmp_path, "-c", MAIN)
+    assert "Up to date\tyes" in answer
     assert "ann@example.com" in answer
     assert '"version"' in answer
     assert "Anmelden" in answer
+    assert answer.endswith("of the repository: []\n")
 
 
 def test_installed_package_keeps_its_state_out_of_its_own_folder(
     installed: Path, tmp_path: Path
 ) -> None:
-    ask = "from latchkey.app.composition.settings import DEFAULT_DATABASE_URL; "
-    ask += "print(DEFAULT_DATABASE_URL)"
-    home = tmp_path / ".local/state/latchkey/instance"
-    assert _python(installed, tmp_path, "-c", ask) == f"sqlite:///{home}/latchkey.sqlite3\n"
-    earlier = installed / "latchkey/instance"
-    earlier.mkdir()
-    assert _python(installed, tmp_path, "-c", ask) == f"sqlite:///{earlier}/latchkey.sqlite3\n"
-    earlier.rmdir()
-
-
-def test_installed_package_needs_no_home_folder(installed: Path, tmp_path: Path) -> None:
-    """A container's user has none if it is in no file of users."""
-    ask = "import os, pwd; del os.environ['HOME']; pwd.getpwuid = {}.__getitem__; "
-    ask += "from latchkey.app.composition.settings import DEFAULT_DATABASE_URL; "
-    ask += "print(DEFAULT_DATABASE_URL)"
-    instance = installed / "latchkey/instance"
-    assert _python(installed, tmp_path, "-c", ask) == f"sqlite:///{instance}/latchkey.sqlite3\n"
+    """Unless it is there already, or there is no home folder: a container's user may have none."""
+    home, own = tmp_path / ".local/state/latchkey/instance", installed / "latchkey/instance"
+    shown = _python(installed, tmp_path, "-c", STATE, str(own)).splitlines()
+    assert shown == [f"sqlite:///{folder}/latchkey.sqlite3" for folder in (home, own, home, own)]
 
 
 @pytest.mark.parametrize(

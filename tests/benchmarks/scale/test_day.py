@@ -1,42 +1,30 @@
 """A day that a person interrupts: what was measured is printed."""
 
 import signal
-import subprocess
-import sys
+from pathlib import Path
 
 import pytest
 
 from benchmarks.scale.day import report
 from benchmarks.scale.minutes import Ending
 from tests.benchmarks.test_scale import DELIVERED, GOOD
+from tests.commands.real_installation import wait_until
+from tests.servers.forked_commands import start_command
+from tests.servers.run import ROOT
 
-_DAY = """
-import asyncio, sys
-from benchmarks.scale.day import report
-from tests.benchmarks.test_scale import DELIVERED, GOOD
-
-minutes = []
-
-async def live():
-    minutes.extend([GOOD] * 3)
-    print("lived", flush=True)
-    await asyncio.sleep(60)
-
-def whole_day():
-    asyncio.run(live())
-    return DELIVERED
-
-sys.exit(report(minutes, whole_day))
-"""
+_DAY = "tests.benchmarks.scale.interrupted_day"
 
 
-def test_interrupted_day_prints_the_summary_of_its_minutes() -> None:
-    with subprocess.Popen([sys.executable, "-c", _DAY], stdout=subprocess.PIPE) as day:
-        assert day.stdout is not None
-        assert day.stdout.readline() == b"lived\n"
+def test_interrupted_day_prints_the_summary_of_its_minutes(tmp_path: Path) -> None:
+    printed = tmp_path / "printed"
+    day = start_command((), ROOT, {}, printed, _DAY)
+    try:
+        wait_until(lambda: printed.read_text() == "lived\n", "the minutes are over")
         day.send_signal(signal.SIGINT)
-        shown = day.stdout.read().decode()
         assert day.wait(60) == 130
+    finally:
+        day.kill()
+    shown = printed.read_text()
     assert "- the day, 3 minutes: " in shown
     assert "- interrupted: deliveries weren't counted\n" in shown
     assert "MISSED" not in shown

@@ -26,9 +26,14 @@ def shop(empty_postgresql_url: str) -> Iterator[FilledShop]:
         shop.close()
 
 
-def test_filled_database_is_like_one_that_the_service_wrote(
+def test_filled_database_is_like_a_real_one_and_every_kind_of_work_can_be_done_again(
     shop: FilledShop, postgresql_url: str
 ) -> None:
+    is_like_one_that_the_service_wrote(shop, postgresql_url)
+    every_kind_of_work_can_be_done_again_and_again(shop)
+
+
+def is_like_one_that_the_service_wrote(shop: FilledShop, postgresql_url: str) -> None:
     with psycopg.connect(shop.url) as connection:
         people = connection.execute(
             "SELECT email, first_name, last_name, array_agg(word) FROM users"
@@ -53,7 +58,7 @@ def test_filled_database_is_like_one_that_the_service_wrote(
         assert indexes == connection.execute(_INDEXES).fetchall()
 
 
-def test_every_kind_of_work_can_be_done_again_and_again(shop: FilledShop) -> None:
+def every_kind_of_work_can_be_done_again_and_again(shop: FilledShop) -> None:
     for work in (*row_work.works(MAX_SEARCH), *row_housekeeping.works(due=100)):
         for _ in range(2):
             if work.before is not None:

@@ -1,7 +1,8 @@
 // What TypeScript's compiler says of programs that readers paste. Prints a line for each problem.
 //
-// `names FILES`: names in JavaScript that nothing defines. `types FILES`: all that `strict` finds.
-// `same TYPED PLAIN`: whether a program in TypeScript is that in JavaScript, apart from types.
+// `right NAMES -- TYPES`: names that nothing defines in the files before `--`, and all that `strict`
+// finds in those behind it. `same TYPED PLAIN …`: programs in TypeScript that aren't those in
+// JavaScript, apart from types.
 
 import { readFileSync } from 'node:fs';
 
@@ -14,24 +15,31 @@ const OPTIONS = {
   allowJs: true,
   checkJs: true,
   jsx: ts.JsxEmit.Preserve,
+  // A program without imports is a module too: it defines no name for the others.
+  moduleDetection: ts.ModuleDetectionKind.Force,
   lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
   module: ts.ModuleKind.ESNext,
   moduleResolution: ts.ModuleResolutionKind.Bundler,
   noEmit: true,
   skipLibCheck: true,
-  strict: command === 'types',
+  strict: true,
   target: ts.ScriptTarget.ES2023,
   types: [],
 };
 
-function problems(isProblem) {
+function problems() {
+  const named = files.slice(0, files.indexOf('--'));
+  const typed = files.slice(files.indexOf('--') + 1);
   const program = ts.createProgram(
-    [...files, ...['node', 'next'].map((name) => `${TYPES}${name}.d.ts`)],
+    [...named, ...typed, ...['node', 'next'].map((name) => `${TYPES}${name}.d.ts`)],
     OPTIONS,
   );
   return ts
     .getPreEmitDiagnostics(program)
-    .filter(({ file, code }) => files.includes(file?.fileName) && isProblem(code))
+    .filter(({ file, code }) => {
+      const isNamed = named.includes(file?.fileName) && UNDEFINED.has(code);
+      return isNamed || typed.includes(file?.fileName);
+    })
     .map(({ file, start, messageText }) => {
       const { line } = file.getLineAndCharacterOfPosition(start);
       const text = ts.flattenDiagnosticMessageText(messageText, ' ');
@@ -52,12 +60,12 @@ function withoutTypes(name) {
   return outputText.replaceAll(/from '(\.[^']*?)\.m?js'/g, "from '$1'");
 }
 
-const found = {
-  names: () => problems((code) => UNDEFINED.has(code)),
-  types: () => problems(() => true),
-  same: () =>
-    withoutTypes(files[0]) === withoutTypes(files[1])
-      ? []
-      : [`${files[0]}:\n${withoutTypes(files[0])}\n${withoutTypes(files[1])}`],
-}[command]();
+function differences() {
+  const pairs = files.flatMap((typed, at) => (at % 2 ? [] : [[typed, files[at + 1]]]));
+  return pairs
+    .filter(([typed, plain]) => withoutTypes(typed) !== withoutTypes(plain))
+    .map(([typed, plain]) => `${typed} differs:\n${withoutTypes(typed)}\n${withoutTypes(plain)}`);
+}
+
+const found = { right: problems, same: differences }[command]();
 if (found.length) console.log(found.join('\n'));
