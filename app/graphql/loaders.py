@@ -356,7 +356,7 @@ class ChannelLoader:
         self._private: dict[int, Metadata] = {}
 
     @cached_property
-    def all(self) -> tuple[Channel, ...]:
+    def _channels(self) -> tuple[Channel, ...]:
         """Return every channel by slug."""
         return all_channels(self._ports)
 
@@ -367,17 +367,17 @@ class ChannelLoader:
 
     def of_keys(self, keys: Collection[int] | None) -> tuple[Channel, ...]:
         """Return the channels with these keys by slug, all of them for ``None``."""
-        return tuple(one for one in self.all if keys is None or one.id in keys)
+        return tuple(one for one in self._channels if keys is None or one.id in keys)
 
     def by_key(self, key: int) -> Channel:
         """Return the channel of a cart or an order; if it was deleted meanwhile, another one."""
-        return next((one for one in self.all if one.id == key), self.all[0])
+        return next((one for one in self._channels if one.id == key), self._channels[0])
 
     def named(self, slug: str) -> Channel | None:
         """Return the channel of a slug; the only active one without a slug."""
         if slug:
-            return next((one for one in self.all if one.slug == slug), None)
-        active = [one for one in self.all if one.is_active]
+            return next((one for one in self._channels if one.slug == slug), None)
+        active = [one for one in self._channels if one.is_active]
         return active[0] if len(active) == 1 else None
 
     def public_metadata(self, channel: Channel) -> Metadata:
@@ -395,7 +395,7 @@ class ChannelLoader:
         read: Callable[[Ports, Actor, Collection[int]], Mapping[int, Metadata]],
     ) -> Metadata:
         if channel.id not in loaded:
-            keys = {channel.id, *(one.id for one in self.all)}
+            keys = {channel.id, *(one.id for one in self._channels)}
             found = read(self._ports, self._actor, sorted(keys))
             loaded |= {key: found.get(key, {}) for key in keys}
         return loaded[channel.id]

@@ -44,7 +44,7 @@ from app.graphql.server.endpoint import GraphqlEndpoint
 from app.graphql.server.query_cost import WEBHOOKS
 from app.graphql.unavailable import IMPLEMENTATIONS, with_unavailable
 from app.ports import Ports
-from app.services.authorization.register import may
+from app.services.authorization.register import can_call
 from app.services.webhooks.lists import count_webhooks
 from app.web.installation import Installation
 
@@ -370,6 +370,6 @@ def _count_stored(ports: Ports, actor: Actor) -> Mapping[str, int]:
 
     Unknown for all others: a limit would tell how many there are.
     """
-    if may(actor, count_webhooks):
+    if can_call(actor, count_webhooks):
         return {WEBHOOKS: count_webhooks(ports, actor)}
     return {WEBHOOKS: 0} if actor.is_account_owner and actor.is_staff else {}

@@ -53,7 +53,7 @@ LISTS = {
         webhooks.disable webhooks.enable webhooks.grant webhooks.index webhooks.pause
         webhooks.resume webhooks.send_waiting webhooks.show""",
     (STAFF,): """
-        account_actions.activate account_actions.deactivate account_actions.end_one
+        account_actions.activate account_actions.deactivate account_actions.end_session
         account_actions.disconnect
         account_actions.remove account_actions.reset_factors account_actions.send_link
         account_actions.show

@@ -13,7 +13,7 @@ from app.domain.values.ids import to_global_id
 from app.models import CheckoutRecord
 from app.ports import Ports
 from app.services.apps.app_changes import deactivate_app
-from app.services.authorization.register import REGISTER, may
+from app.services.authorization.register import REGISTER, can_call
 from app.services.commerce.checkouts import LineInput, create_checkout
 from app.services.identity.identify import identify
 from app.services.oauth.userinfo import show_claims
@@ -149,7 +149,7 @@ def test_third_party_is_no_person_where_apps_are_none(ports: Ports) -> None:
     user = make_user(ports, is_staff=True, permissions=[apps])
     for first in (True, False):
         caller = identify(ports, visit(token_of(ports, user, "openid", apps.value, first=first)))
-        assert may(caller.actor, deactivate_app) is first
+        assert can_call(caller.actor, deactivate_app) is first
 
 
 def test_groups_are_shown_with_the_scope_of_staff_alone(ports: Ports) -> None:

@@ -27,7 +27,7 @@ AUTHORIZATION = (
     Mutant(
         "Only those who can make a change can revert it",
         "app/services/console/reverts.py",
-        "if entry is None or kind is None or not may(actor, kind.by):",
+        "if entry is None or kind is None or not can_call(actor, kind.by):",
         "if entry is None or kind is None:",
         "hostile/test_reverts.py",
     ),
@@ -376,7 +376,7 @@ ENTITIES = (
     Mutant(
         "Who looks nobody up is shown nobody else by a key",
         "app/services/people/directory.py",
-        "if not may(actor, show_user):",
+        "if not can_call(actor, show_user):",
         "if actor.is_app:",
         "hostile/test_entities.py",
     ),

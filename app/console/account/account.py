@@ -373,7 +373,7 @@ def confirm() -> BaseResponse:
 
 
 @blueprint.post("/sessions/<key:session_id>/end")
-def end_one(session_id: int) -> BaseResponse:
+def end_own_session(session_id: int) -> BaseResponse:
     """End one of the caller's sessions."""
     try:
         end_session(ports(), actor(), to_global_id(SESSION, session_id))

@@ -44,7 +44,7 @@ from app.services.accounts.authenticator_apps import (
     turn_off_app,
 )
 from app.services.accounts.passkeys import list_passkeys
-from app.services.authorization.register import may, needs_proof
+from app.services.authorization.register import can_call, needs_proof
 from app.services.console.console_sessions import SessionAccess
 from app.services.console.sign_in_methods import (
     OwnSecondFactors,
@@ -392,7 +392,7 @@ def _values(form: SetupForm | None = None) -> dict[str, object]:
             can_delete=not factors.is_last_kept,
         ),
         "own_providers": list_own_providers(ports(), actor())
-        if may(actor(), list_own_providers)
+        if can_call(actor(), list_own_providers)
         else (),
         "shown": make_shown_codes(secret, user, caller().shop.name, now()) if secret else None,
         "are_codes_gone": secret == "",

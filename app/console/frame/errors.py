@@ -35,7 +35,7 @@ from app.domain.values.errors import (
     TooManyRequests,
 )
 from app.services.audit.entries import LastChange, last_change, list_entries
-from app.services.authorization.register import may
+from app.services.authorization.register import can_call
 from app.services.identity.permission_holders import PermissionGranter, list_permission_granters
 from app.web.errors import error_text, page_of
 from app.web.translation import problem_text, text
@@ -191,7 +191,7 @@ def show_conflict(conflict: EditConflict) -> BaseResponse:
         happened=_conflict_sentence(form, thing, found),
         saved_by=_saved_by(found),
         others=_other_changes(found),
-        entry=None if found is None or not may(actor(), list_entries) else found.entry,
+        entry=None if found is None or not can_call(actor(), list_entries) else found.entry,
         can_continue=not thing.is_dialog,
         action=request.full_path.rstrip("?"),
         hidden=tuple(_carried_along(form)),

@@ -8,7 +8,7 @@ from flask import Blueprint, current_app
 
 from app.domain.authorization.actor import Actor
 from app.domain.values.text import Sentence, translatable
-from app.services.authorization.register import may
+from app.services.authorization.register import can_call
 
 EMAILS = "emails"
 """The area of emails: their templates, look, sending and log."""
@@ -77,7 +77,7 @@ class Place:
 
     def is_open_to(self, actor: Actor) -> bool:
         """Return whether ``actor`` can open the page."""
-        return self.needs is None or may(actor, self.needs)
+        return self.needs is None or can_call(actor, self.needs)
 
 
 @dataclass(frozen=True, slots=True)

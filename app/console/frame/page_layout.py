@@ -61,7 +61,7 @@ from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.urls.web_urls import parse_web_url, resolved_path
 from app.domain.values.errors import Refused
 from app.domain.values.text import Sentence, translatable
-from app.services.authorization.register import may
+from app.services.authorization.register import can_call
 from app.services.console.saved_filters import Badges, show_badges
 from app.services.shop.settings import Closing, update_shop
 from app.web.caller import base_url
@@ -283,7 +283,7 @@ def frame_values() -> dict[str, Any]:
             "can_open": partial(can_open, caller().actor),
             "shop_name": caller().shop.name,
             "banner": banner_text(caller().shop.switches, found.closing, now()),
-            "can_change_access": may(caller().actor, update_shop),
+            "can_change_access": can_call(caller().actor, update_shop),
         }
     return values
 

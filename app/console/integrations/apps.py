@@ -81,7 +81,7 @@ from app.services.apps.app_tokens import clients_of_app, tokens_of_apps
 from app.services.apps.extensions import extensions_of_apps
 from app.services.apps.installation_requests import list_installations
 from app.services.apps.problems import dismiss_problems, problems_of_apps
-from app.services.authorization.register import may
+from app.services.authorization.register import can_call
 from app.services.metadata import show_app_with_metadata
 from app.services.webhooks.app_reach import WebhooksNotConfirmed
 from app.web.converters import one_of, row_key
@@ -341,7 +341,7 @@ class NewAppForm(CreatingForm):
 def index() -> BaseResponse:
     """List the apps with their tokens and webhooks, and installations in progress or failed."""
     found = APPS.load_page(APPS.requested())
-    can_manage = may(actor(), create_app)
+    can_manage = can_call(actor(), create_app)
     ids = [app.id for app in found.items]
     summaries = summaries_of_apps(ports(), actor(), ids) if can_manage else None
     installations = list_installations(ports(), actor()) if can_manage else ()
@@ -370,7 +370,7 @@ def connect() -> BaseResponse:
             form.refuse(refused)
     given = chips(actor(), form.permissions.chosen, for_app=True)
     show_ = refused_page if form.is_submitted() else page
-    return show_("apps/new.html", form=form, chips=given, manages=may(actor(), create_app))
+    return show_("apps/new.html", form=form, chips=given, manages=can_call(actor(), create_app))
 
 
 @blueprint.get("/<key:key>")
@@ -523,7 +523,7 @@ def _activity(app: App) -> ActivityView:
 def _parts(app: App, *, is_activity_alone: bool) -> AppParts:
     """Return what belongs to the app; beside its activity what the tabs count is enough."""
     extensions = extensions_of_apps(ports(), actor(), (app,))[app.id]
-    if not may(actor(), create_app):
+    if not can_call(actor(), create_app):
         return AppParts(extensions=extensions)
     return AppParts(
         tokens_of_apps(ports(), actor(), (app.id,))[app.id],
@@ -551,7 +551,7 @@ def show_app_page(
     the permissions of ``permissions_form`` are granted.
     """
     app, metadata = _found_app(key)
-    manages = may(actor(), create_app)
+    manages = can_call(actor(), create_app)
     is_fine = form is None and permissions_form is None
     view = request.args.get("view", type=one_of(VIEWS)) or view_of_question(question_name)
     if not is_fine:

@@ -36,7 +36,7 @@ from app.domain.values.line_diff import diff_lines
 from app.domain.values.pages import PageRequest
 from app.domain.webhooks import Webhook, lacking_of_app
 from app.services.apps.app_lists import list_apps
-from app.services.authorization.register import may
+from app.services.authorization.register import can_call
 from app.services.deliveries.details import DeliveryDetails, show_latest_delivery
 from app.services.deliveries.dry_runs import DryRun, dry_run_webhook
 from app.services.webhooks.lists import show_webhook
@@ -424,7 +424,7 @@ def _problems_of_query(refused: Refused, query: str) -> tuple[Problem, ...]:
 def _with_last_delivery(form: DryRunForm, ran: DryRun) -> Outcome:
     """Add the last real delivery of the webhook that the query is from."""
     hook = form.webhook.data
-    if hook is None or not may(actor(), show_latest_delivery):
+    if hook is None or not can_call(actor(), show_latest_delivery):
         return Outcome(ran)
     return Outcome(ran, last=show_latest_delivery(ports(), actor(), hook, ran.event))
 

@@ -18,7 +18,7 @@ from app.domain.events import EVENTS, Event, EventType, default_query
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, Page, PageRequest
-from app.services.authorization.register import may
+from app.services.authorization.register import can_call
 from app.services.deliveries.dry_runs import dry_run_webhook
 from app.services.webhooks.lists import Subscriber, list_subscribers
 from app.services.webhooks.payloads import check_query
@@ -348,6 +348,6 @@ def _sample(event: EventType) -> tuple[str, str]:
 
 
 def _subscribers(event: EventType) -> Page[Subscriber] | None:
-    if not may(actor(), list_subscribers):
+    if not can_call(actor(), list_subscribers):
         return None
     return list_subscribers(ports(), actor(), event, PageRequest(MAX_PAGE_SIZE))

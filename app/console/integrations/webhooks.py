@@ -51,7 +51,7 @@ from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.domain.webhooks import Webhook
 from app.services.apps.app_changes import grant_events
-from app.services.authorization.register import may
+from app.services.authorization.register import can_call
 from app.services.deliveries.backlog import count_retrying
 from app.services.deliveries.details import name_objects
 from app.services.deliveries.lists import DeliverySearch, search_deliveries
@@ -321,7 +321,7 @@ def test(key: int) -> BaseResponse:
         return send_sample(key, event, wanted)
     except Refused as refused:
         problem = " ".join(map(problem_text, refused.problems))
-        if not may(actor(), show_listed_webhook):
+        if not can_call(actor(), show_listed_webhook):
             flash(problem, "bad")
             return redirect_to("console.home.index")
         return _show(

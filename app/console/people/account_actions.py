@@ -139,7 +139,7 @@ def reset_factors(key: int) -> BaseResponse:
 
 
 @blueprint.post("/<key:key>/sessions/<key:session_id>/end")
-def end_one(key: int, session_id: int) -> BaseResponse:
+def end_session(key: int, session_id: int) -> BaseResponse:
     """End one session of the account."""
     return _act(
         key,

@@ -53,7 +53,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.services.accounts.addresses import addresses_of_users
-from app.services.authorization.register import may
+from app.services.authorization.register import can_call
 from app.services.commerce.orders import list_newest_orders_of
 from app.services.console.sign_in_diagnosis import SignInDiagnosis, diagnose_sign_in
 from app.services.mails.mail_log import list_mails
@@ -355,9 +355,9 @@ def _values(
 ) -> dict[str, object]:
     user = person.user
     viewer = Viewer(
-        can_edit=may(actor(), delete_customer),
+        can_edit=can_call(actor(), delete_customer),
         is_manageable=is_manageable(actor(), user.permissions),
-        sees_orders=may(actor(), list_newest_orders_of),
+        sees_orders=can_call(actor(), list_newest_orders_of),
         holds_all=holds_all_permissions(actor()),
     )
     orders: tuple[OrderSummary, ...] = ()
@@ -385,5 +385,5 @@ def _values(
             is_manageable=viewer.is_manageable,
         ),
         "form": PersonForm.showing(details_of(person)),
-        "mails": newest_mails(user.id) if may(actor(), list_mails) else None,
+        "mails": newest_mails(user.id) if can_call(actor(), list_mails) else None,
     }

@@ -26,7 +26,7 @@ from app.domain.mails.own_templates import VALUES
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import PageRequest
 from app.domain.values.text import translatable
-from app.services.authorization.register import may
+from app.services.authorization.register import can_call
 from app.services.mails.mail_templates import SampleReader, TemplateEntry, template_for
 from app.services.people.directory import list_customers
 from app.web.translation import enumeration, problem_text, text
@@ -116,7 +116,7 @@ _TO_STAFF = {MailKind.STAFF_INVITATION, *(kind for kind in MailKind if "webhook"
 
 def can_preview_as(kind: MailKind) -> bool:
     """Return whether the caller can see the email of ``kind`` as a customer gets it."""
-    return kind not in _TO_STAFF and may(actor(), list_customers)
+    return kind not in _TO_STAFF and can_call(actor(), list_customers)
 
 
 def typed_customer(entered: MultiDict[str, str]) -> str:

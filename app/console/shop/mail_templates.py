@@ -56,7 +56,7 @@ from app.domain.mails.own_templates import (
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
 from app.domain.values.text import translatable
-from app.services.authorization.register import may
+from app.services.authorization.register import can_call
 from app.services.console.console_sessions import show_default_language
 from app.services.console.home import sends_mail
 from app.services.mails.mail_log import last_mails
@@ -338,7 +338,7 @@ def index() -> BaseResponse:
     """List the emails, each with the template that is used for it."""
     entries = list_templates(ports(), actor())
     faults = ports().own_templates.faults()
-    shows_last = may(actor(), last_mails)
+    shows_last = can_call(actor(), last_mails)
     last = last_mails(ports(), actor()) if shows_last else {}
     return page(
         "mail_templates/index.html",

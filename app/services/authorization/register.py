@@ -217,6 +217,7 @@ __all__ = [
     "act_sentence",
     "apps_only",
     "building_block",
+    "can_call",
     "check",
     "clients_with",
     "counts_on_replica",
@@ -224,7 +225,6 @@ __all__ = [
     "input_decides",
     "internal",
     "lists_from_replica",
-    "may",
     "needs_proof",
     "public",
     "requires",
@@ -265,7 +265,7 @@ def check(declaration: Declaration, actor: Actor) -> None:
     raise PermissionDenied(*declaration.required)
 
 
-def may(actor: Actor, use_case: Callable[..., object]) -> bool:
+def can_call(actor: Actor, use_case: Callable[..., object]) -> bool:
     """Return whether ``actor`` can call ``use_case``; edges ask before they show a button."""
     return REGISTER[name_of(use_case)].admits(actor)
 

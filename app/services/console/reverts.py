@@ -36,7 +36,7 @@ from app.services.apps.app_changes import (
 )
 from app.services.apps.app_lists import show_app
 from app.services.audit.entries import names_of, show_entry
-from app.services.authorization.register import may, requires_person
+from app.services.authorization.register import can_call, requires_person
 from app.services.people.groups import (
     GroupChanges,
     group_facts,
@@ -113,7 +113,7 @@ def _find(ports: Ports, actor: Actor, entry_id: int) -> tuple[Revert, Values] | 
     """Return the revert of an entry, with all current values of its subject."""
     entry = show_entry(ports, actor, entry_id)
     kind = None if entry is None else _KINDS.get(entry.action)
-    if entry is None or kind is None or not may(actor, kind.by):
+    if entry is None or kind is None or not can_call(actor, kind.by):
         return None
     changed = [name for name in entry.after if entry.after[name] != entry.before.get(name)]
     names = [name for name in changed if name in kind.fields and name in entry.before]

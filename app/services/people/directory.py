@@ -33,8 +33,8 @@ from app.models.commerce import ORDER_CHANNEL
 from app.ports import Ports
 from app.services.authorization.register import (
     building_block,
+    can_call,
     lists_from_replica,
-    may,
     public,
     requires,
     users_or,
@@ -246,7 +246,7 @@ def users_by_key(
     spellings = {email: email_spellings(email) for email in emails if is_storable(email)}
     named = UserRecord.email.in_([one for each in spellings.values() for one in each])
     query = select(*USER_COLUMNS).where(UserRecord.id.in_(keys) | named)
-    if not may(actor, show_user):
+    if not can_call(actor, show_user):
         query = query.where(UserRecord.id == actor.user_id)
     with ports.database.reading() as session:
         users = [read_user(row) for row in session.execute(query)]

@@ -10,8 +10,8 @@ from app.services.authorization.register import (
     Declaration,
     Rule,
     building_block,
+    can_call,
     check,
-    may,
     public,
     staff_only,
 )
@@ -138,21 +138,21 @@ def test_use_case_is_registered_with_its_rule() -> None:
 def test_permission_can_be_checked_without_calling_the_use_case() -> None:
     manager = Actor(ActorKind.USER, permissions=frozenset({Permission.MANAGE_SETTINGS}))
 
-    assert may(NOBODY, create_token)
-    assert may(manager, update_shop)
-    assert may(manager, show_settings)
-    assert may(manager, deactivate_all_tokens)
-    assert not may(NOBODY, update_shop)
-    assert not may(NOBODY, deactivate_all_tokens)
-    assert not may(APP_WITH, deactivate_all_tokens)
-    assert not may(EXTENSION, deactivate_all_tokens)
+    assert can_call(NOBODY, create_token)
+    assert can_call(manager, update_shop)
+    assert can_call(manager, show_settings)
+    assert can_call(manager, deactivate_all_tokens)
+    assert not can_call(NOBODY, update_shop)
+    assert not can_call(NOBODY, deactivate_all_tokens)
+    assert not can_call(APP_WITH, deactivate_all_tokens)
+    assert not can_call(EXTENSION, deactivate_all_tokens)
 
 
 def test_app_cannot_use_operations_for_people() -> None:
     app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
 
-    assert not may(app, rotate_keys)
-    assert may(BOSS, rotate_keys)
+    assert not can_call(app, rotate_keys)
+    assert can_call(BOSS, rotate_keys)
 
 
 def test_declared_use_case_keeps_its_name_and_docstring() -> None:
