@@ -56,22 +56,34 @@ def make_webhook(  # noqa: PLR0913 - every field has a default
 
 def make_delivery(ports: Ports, webhook_id: int, payload: str = '{"product":null}') -> int:
     """Store a due delivery; return its key."""
-    now = ports.clock.now()
     with ports.database.transaction() as session:
-        delivery = DeliveryRecord(
-            webhook_id=webhook_id,
-            event="PRODUCT_UPDATED",
-            subject_id=1,
-            message_id=f"msg_{ports.randomness.token(24)}",
-            payload=payload,
-            issuer=ISSUER,
-            status=DeliveryStatus.PENDING.value,
-            created_at=now,
-            next_attempt_at=now,
-        )
+        delivery = _due_delivery(ports, webhook_id, payload)
         session.add(delivery)
         session.flush()
         return delivery.id
+
+
+def make_due_deliveries(ports: Ports, webhook_id: int, count: int) -> None:
+    """Store several at once."""
+    with ports.database.transaction() as session:
+        session.add_all(_due_delivery(ports, webhook_id) for _ in range(count))
+
+
+def _due_delivery(
+    ports: Ports, webhook_id: int, payload: str = '{"product":null}'
+) -> DeliveryRecord:
+    now = ports.clock.now()
+    return DeliveryRecord(
+        webhook_id=webhook_id,
+        event="PRODUCT_UPDATED",
+        subject_id=1,
+        message_id=f"msg_{ports.randomness.token(24)}",
+        payload=payload,
+        issuer=ISSUER,
+        status=DeliveryStatus.PENDING.value,
+        created_at=now,
+        next_attempt_at=now,
+    )
 
 
 def change_webhook(ports: Ports, webhook_id: int, **values: object) -> None:

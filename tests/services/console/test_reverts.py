@@ -115,7 +115,6 @@ def changes(things: Things) -> dict[str, Callable[[Ports], object]]:
 
 
 @pytest.mark.first
-@pytest.mark.both_databases
 def test_each_kind_of_change_is_reverted_once(ports: Ports, things: Things) -> None:
     key = make_staff(ports, "boss@example.com", *ALL_PERMISSIONS)
     actor = actor_of(ports, key, SessionOrigin.OIDC)

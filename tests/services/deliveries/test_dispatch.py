@@ -12,7 +12,7 @@ from app.services.deliveries.dispatch import (
     lease_due_deliveries,
 )
 from tests.builders.apps import make_app
-from tests.builders.webhooks import make_delivery, make_webhook
+from tests.builders.webhooks import make_delivery, make_due_deliveries, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.fixtures.statements import plans, recorded_statements, selects
@@ -29,8 +29,7 @@ def test_many_endpoints_of_one_app_do_not_delay_others(
     app, _ = make_app(ports, "others")
     hooks = [_webhook(ports), *(make_webhook(ports, app) for _ in range(15))]
     for hook in hooks:
-        for _ in range(BATCH_SIZE * MAX_LEASES):
-            make_delivery(ports, hook)
+        make_due_deliveries(ports, hook, BATCH_SIZE * MAX_LEASES)
 
     batches = [batch.webhook_id for batch in lease_due_deliveries(ports, WORKER)]
 
@@ -45,8 +44,7 @@ def test_endpoint_gets_a_limited_number_of_batches(
     webhook = _webhook(ports)
     app, _ = make_app(ports, "another")
     other = make_webhook(ports, app)
-    for _ in range(BATCH_SIZE * (MAX_LEASES + 2)):
-        make_delivery(ports, webhook)
+    make_due_deliveries(ports, webhook, BATCH_SIZE * (MAX_LEASES + 2))
     make_delivery(ports, other)
 
     batches = lease_due_deliveries(ports, WORKER)

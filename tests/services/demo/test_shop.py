@@ -54,24 +54,6 @@ def stop(_made: Sequence[SignIn]) -> None:
     raise KeyboardInterrupt
 
 
-def test_every_shown_sign_in_works_and_unshown_ones_are_never_stored(ports: Ports) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        fill_shop(ports, OPERATOR, stop)
-    assert not is_in_use(ports, OPERATOR)
-    made = fill_demo(ports)
-    assert [sign_in.role for sign_in in made] == ROLES
-    for sign_in in made[:-1]:
-        user = create_token(ports, NOBODY, email=sign_in.name, password=sign_in.secret).user
-        assert user.is_staff is (sign_in.role != "customer")
-        assert user.is_superuser is (sign_in.role == "superuser")
-    app = identify(ports, visit(made[-1].secret)).actor
-    assert app.permissions == {Permission.MANAGE_ORDERS, Permission.MANAGE_PRODUCTS}
-    secrets = [sign_in.secret for sign_in in made]
-    assert len(set(secrets)) == len(secrets)
-    assert all(len(secret) >= 16 for secret in secrets)
-    assert not any(secret in repr(made) for secret in secrets)
-
-
 def test_existing_people_are_unchanged_and_in_no_delivery(file_ports: Ports) -> None:
     create_user(file_ports, OPERATOR, NewUser("real@example.com"))
     while fan_out_events(file_ports, WORKER):
@@ -94,33 +76,44 @@ def test_existing_people_are_unchanged_and_in_no_delivery(file_ports: Ports) -> 
     assert not any("real@example.com" in payload for payload in payloads)
 
 
-@pytest.mark.one_of("most")
-@pytest.mark.parametrize("most", [2, 8, 100])
 def test_interrupted_demo_setup_is_completed_by_the_next_run(
-    file_ports: Ports, clock: FakeClock, most: int
-) -> None:
-    interrupt_and_complete(file_ports, clock, most)
-
-
-def test_demo_setup_interrupted_at_the_sales_is_completed_in_each_store(
     ports: Ports, clock: FakeClock
 ) -> None:
-    interrupt_and_complete(ports, clock, 33)
+    """Interrupted among people and goods, at the sales, and when sign-ins are to be shown.
 
-
-def interrupt_and_complete(ports: Ports, clock: FakeClock, most: int) -> None:
-    broken = replace(ports, randomness=InterruptedRandomness(ports.randomness, most))
+    Every sign-in that is shown works; those that weren't shown are never stored.
+    """
+    for most in (2, 8, 33, 45):
+        broken = replace(ports, randomness=InterruptedRandomness(ports.randomness, most))
+        with pytest.raises(KeyboardInterrupt):
+            fill_demo(broken)
+        assert not is_in_use(ports, OPERATOR)
+        clock.pass_(minutes=3)
     with pytest.raises(KeyboardInterrupt):
-        fill_demo(broken)
+        fill_shop(ports, OPERATOR, stop)
     assert not is_in_use(ports, OPERATOR)
-    clock.pass_(minutes=3)
-    assert [sign_in.role for sign_in in fill_demo(ports)] == ROLES
+    made = fill_demo(ports)
+    assert [sign_in.role for sign_in in made] == ROLES
     assert demo_rows(ports) == DEMO_ROWS
     with ports.database.reading() as session:
         open_notes = select(OutboxEventRecord.id).where(OutboxEventRecord.closed_at.is_(None))
         assert session.scalars(open_notes).all() == []
         assert session.scalars(select(DeliveryRecord.id)).all() != []
     assert is_in_use(ports, OPERATOR)
+    assert_sign_ins_work(ports, made)
+
+
+def assert_sign_ins_work(ports: Ports, made: list[SignIn]) -> None:
+    for sign_in in made[:-1]:
+        user = create_token(ports, NOBODY, email=sign_in.name, password=sign_in.secret).user
+        assert user.is_staff is (sign_in.role != "customer")
+        assert user.is_superuser is (sign_in.role == "superuser")
+    app = identify(ports, visit(made[-1].secret)).actor
+    assert app.permissions == {Permission.MANAGE_ORDERS, Permission.MANAGE_PRODUCTS}
+    secrets = [sign_in.secret for sign_in in made]
+    assert len(set(secrets)) == len(secrets)
+    assert all(len(secret) >= 16 for secret in secrets)
+    assert not any(secret in repr(made) for secret in secrets)
 
 
 def test_shop_is_in_use_with_other_people_or_apps(ports: Ports) -> None:

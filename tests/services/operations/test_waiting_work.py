@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from sqlalchemy import update
 
-from app.domain.authorization.actor import OPERATOR, WORKER, Actor
+from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.events import ProductUpdated
 from app.domain.mails.mail import Mail, MailKind
 from app.models import (
@@ -192,16 +192,16 @@ def test_look_is_one_statement(ports: Ports) -> None:
 
 @pytest.mark.first
 @pytest.mark.both_databases
-@pytest.mark.parametrize("look", [find_waiting_work, lease_due_deliveries, read_backlog])
 def test_look_goes_through_no_finished_work_on_postgresql(
-    postgresql_url: str, clock: FakeClock, look: Callable[[Ports, Actor], object]
+    postgresql_url: str, clock: FakeClock
 ) -> None:
     ports = fake_ports(postgresql_url, clock)
     _delivery(ports)
     _mail(ports)
     clock.pass_(hours=-1)  # nothing is due, so that a look is all that happens
     with recorded_statements() as statements:
-        look(ports, WORKER)
+        for look in (find_waiting_work, lease_due_deliveries, read_backlog):
+            look(ports, WORKER)
 
     # Rolled back at the end. A statement that is run often is planned without its values.
     with psycopg.connect(postgresql_url) as connection:
