@@ -1,12 +1,11 @@
 """Activity is gathered in memory, and written once in a while without losing or doubling any."""
 
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
+from multiprocessing.connection import Connection
 from threading import Barrier, Event
 
 import pytest
@@ -28,14 +27,21 @@ from app.models import (
 )
 from app.ports import NamedRow, Ports, ReadSession, Subject
 from app.services.sign_in.sessions import end_session
+from tests.adapters.processes import (
+    NEVER,
+    PATIENCE,
+    PROCESSES,
+    count_a_request,
+    count_app_requests,
+    run_to_its_end,
+    started,
+)
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_user, sessions_of, sign_in
 from tests.fakes.clock import FakeClock
-from tests.servers.run import ROOT
+from tests.fixtures.ports import fake_ports
 
 pytestmark = pytest.mark.both_databases
-
-NEVER = 3600.0
 
 
 @pytest.fixture
@@ -220,62 +226,18 @@ def test_activity_is_written_by_a_thread(ports: Ports, clock: FakeClock) -> None
     assert counts(ports) == {("12:00", "app"): 1}
 
 
-_FORKED = """
-import multiprocessing, sys
-from app.adapters.activity import SqlActivity
-from app.adapters.system import SystemClock
-from app.adapters.database.sql_database import connect_database
-from app.domain.shop.settings import TrafficKind
-
-def see():
-    activity = SqlActivity(connect_database(sys.argv[1]), SystemClock())
-    activity.count_request(TrafficKind.APP)
-
-worker = multiprocessing.get_context("fork").Process(target=see)
-worker.start()
-worker.join()
-"""
-
-
 @pytest.mark.first
-def test_server_process_flushes_before_it_ends(ports: Ports, database_url: str) -> None:
-    subprocess.run([sys.executable, "-c", _FORKED, database_url], check=True, cwd=ROOT)
+def test_server_process_flushes_before_it_ends(sqlite_url: str, clock: FakeClock) -> None:
+    run_to_its_end(PROCESSES.Process(target=count_a_request, args=(sqlite_url,)))
+    ports = fake_ports(sqlite_url, clock)
     assert list(counts(ports).values()) == [1]
+    ports.database.close()
 
 
-_COUNTING = """
-import signal, sys
-from app.adapters.activity import SqlActivity
-from app.adapters.system import SystemClock
-from app.adapters.database.sql_database import connect_database
-
-signal.alarm(120)  # nobody waits longer
-activity = SqlActivity(connect_database(sys.argv[1]), SystemClock(), 3600)
-for line in sys.stdin:
-    for _ in range(int(line)):
-        activity.count_app_request(int(sys.argv[2]), "", 0.1)
-    if not int(line):
-        activity.flush()
-    print("done", flush=True)
-activity.close()
-"""
-
-
-@contextmanager
-def counting(database_url: str, app: int) -> Iterator[subprocess.Popen[str]]:
-    """A process that counts as many requests of ``app`` as a line says, and writes at 0."""
-    command = [sys.executable, "-c", _COUNTING, database_url, str(app)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
-        yield process
-
-
-def tell(process: subprocess.Popen[str], requests: int) -> None:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(f"{requests}\n")
-    process.stdin.flush()
-    assert process.stdout.readline() == "done\n"
+def tell(process: Connection, requests: int) -> None:
+    process.send(requests)
+    assert process.poll(PATIENCE)
+    assert process.recv() == "done"
 
 
 def test_killed_process_loses_what_it_has_not_written_and_nothing_counts_twice(
@@ -283,14 +245,23 @@ def test_killed_process_loses_what_it_has_not_written_and_nothing_counts_twice(
 ) -> None:
     assert INTERVAL == MINUTE, "what docs promise: a minute is lost at most"
     app, _ = make_app(ports)
-    with counting(database_url, app) as killed, counting(database_url, app) as other:
+    pipes = [PROCESSES.Pipe() for _ in range(2)]
+    first, second = (
+        PROCESSES.Process(target=count_app_requests, args=(database_url, app, theirs))
+        for _, theirs in pipes
+    )
+    (killed, _), (other, _) = pipes
+    with started(first), started(second):
         tell(killed, 3)
         tell(killed, 0)
         tell(killed, 5)
         tell(other, 2)
-        killed.kill()
-        assert killed.wait(timeout=120) == -signal.SIGKILL
-        other.communicate(timeout=120)
+        first.kill()
+        first.join(PATIENCE)
+        assert first.exitcode == -signal.SIGKILL
+        other.send(None)
+        second.join(PATIENCE)
+        assert second.exitcode == 0
     with ports.database.reading() as session:
         for span in (MINUTE, HOUR):
             of_span = select(AppRequestRecord.requests).where(AppRequestRecord.span == span)

@@ -1,8 +1,6 @@
 """Prometheus metrics: names, kinds, and a bound on labels."""
 
 import re
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -24,9 +22,14 @@ from app.ports.monitoring import (
     SIGN_INS,
     MetricKind,
 )
-from tests.servers.run import ROOT
-
-pytestmark = pytest.mark.both_databases
+from tests.adapters.processes import (
+    PATIENCE,
+    PROCESSES,
+    count_sign_ins,
+    present,
+    run_to_its_end,
+    started,
+)
 
 
 def test_names_follow_prometheus_conventions() -> None:
@@ -62,6 +65,7 @@ def test_labels_are_bounded() -> None:
     assert f'{REQUESTS.name}{{method="other",route="other",status="other"}} 5.0' in series
 
 
+@pytest.mark.both_databases
 def test_connections_in_use_are_measured(database_url: str) -> None:
     database = connect_database(database_url)
     with database.transaction() as session:
@@ -132,32 +136,10 @@ def test_counts_of_ended_processes_are_added_up_and_their_gauges_dropped(
         assert len(list(tmp_path.glob("*.json"))) == len(list(tmp_path.glob("*.alive"))) == 1
 
 
-_SHORT_PROCESSES = """
-import os, sys
-from pathlib import Path
-from app.adapters.metrics import PrometheusMetrics
-from app.ports.monitoring import CONNECTIONS, SIGN_INS
-
-for _ in range(int(sys.argv[2])):
-    if pid := os.fork():
-        assert os.waitpid(pid, 0)[1] == 0
-        continue
-    metrics = PrometheusMetrics(Path(sys.argv[1]))
-    metrics.count(SIGN_INS, "PASSWORD", "SUCCESS", amount=2)
-    metrics.watch(lambda: [(CONNECTIONS, 5.0, ("reading",))])
-    metrics.flush()
-    break
-"""
-
-
 def run_short_processes(folder: Path, count: int) -> None:
     """Run processes that count a sign-in twice, one after the other."""
-    subprocess.run(
-        [sys.executable, "-c", _SHORT_PROCESSES, str(folder), str(count)],
-        cwd=ROOT,
-        timeout=180,
-        check=True,
-    )
+    for _ in range(count):
+        run_to_its_end(PROCESSES.Process(target=count_sign_ins, args=(folder,)))
 
 
 def test_ended_process_is_counted_once_by_a_presenter_that_is_killed(
@@ -179,33 +161,13 @@ def test_one_process_presents_the_metrics_and_the_next_takes_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.adapters.metrics._WRITE_SECONDS", 3600.0)
-    first = subprocess.Popen(
-        [sys.executable, "-c", _PRESENTER, str(tmp_path)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert first.stdout is not None
-        assert first.stdout.readline() == "True True\n"
+    answers, theirs = PROCESSES.Pipe()
+    with started(PROCESSES.Process(target=present, args=(tmp_path, theirs))):
+        assert answers.poll(PATIENCE)
+        assert answers.recv() == (True, True)
         second = PrometheusMetrics(tmp_path)
         assert not second.claim()
-    finally:
-        first.kill()
-        first.communicate(timeout=180)
     assert second.claim()
-
-
-_PRESENTER = """
-import sys
-from pathlib import Path
-from app.adapters.metrics import PrometheusMetrics
-
-metrics = PrometheusMetrics(Path(sys.argv[1]))
-print(metrics.claim(), metrics.claim(), flush=True)
-sys.stdin.read()
-"""
 
 
 def test_folder_that_cannot_be_used_leaves_each_process_with_its_own_metrics(

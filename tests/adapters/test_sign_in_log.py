@@ -1,7 +1,5 @@
 """Refused sign-ins are counted together in memory, within bounds, and written once a minute."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -22,16 +20,16 @@ from app.domain.sign_in.sign_in_log import (
 from app.domain.values.installation import DatabaseUnavailable
 from app.models import AppRecord, AppTokenRecord, SignInEventRecord
 from app.ports import Ports
+from tests.adapters.processes import NEVER, PROCESSES, refuse_a_sign_in, run_to_its_end
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, make_user
 from tests.fakes.clock import FakeClock
 from tests.fakes.interrupted_database import InterruptedDatabase
 from tests.fakes.keys import SECRET
-from tests.servers.run import ROOT
+from tests.fixtures.ports import fake_ports
 
 pytestmark = pytest.mark.both_databases
 
-NEVER = 3600.0
 SAFARI = "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Version/18.0 Safari/604.1"
 WRONG = SignInRefusal(
     SignInMethod.PASSWORD, SignInReason.INCORRECT_PASSWORD, ADDRESS, "customer@example.com"
@@ -225,28 +223,12 @@ def test_memory_is_bounded_while_nothing_can_be_written(ports: Ports, clock: Fak
     log.close()
 
 
-_FORKED = """
-import multiprocessing, sys
-from app.adapters.system import SystemClock
-from app.adapters.database.sql_database import connect_database
-from app.adapters.keys.encryption import AesEncryption
-from app.adapters.sign_in_log import SqlSignInLog
-from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason, SignInRefusal
-
-def refuse():
-    log = SqlSignInLog(connect_database(sys.argv[1]), SystemClock(), AesEncryption("secret"))
-    log.count_refusal(SignInRefusal(SignInMethod.PASSWORD, SignInReason.OTHER), "")
-
-worker = multiprocessing.get_context("fork").Process(target=refuse)
-worker.start()
-worker.join()
-"""
-
-
 @pytest.mark.first
-def test_server_process_flushes_before_it_ends(ports: Ports, database_url: str) -> None:
-    subprocess.run([sys.executable, "-c", _FORKED, database_url], check=True, cwd=ROOT)
+def test_server_process_flushes_before_it_ends(sqlite_url: str, clock: FakeClock) -> None:
+    run_to_its_end(PROCESSES.Process(target=refuse_a_sign_in, args=(sqlite_url,)))
+    ports = fake_ports(sqlite_url, clock)
     assert [entry.attempts for entry in stored(ports)] == [1]
+    ports.database.close()
 
 
 def _be_down() -> None:

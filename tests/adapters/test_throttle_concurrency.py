@@ -1,12 +1,12 @@
 """Processes and threads that attempt at the same moment, wherever the throttle counts."""
 
-from multiprocessing import get_context
 from threading import Barrier
 
 import pytest
 
 from app.domain.sign_in.login_throttle import LEASE_SECONDS
 from app.ports.throttle import BlockedIp, Throttle
+from tests.adapters.processes import PROCESSES
 from tests.adapters.throttle_backends import (
     ADDRESS,
     ANNA,
@@ -20,10 +20,6 @@ from tests.adapters.throttle_backends import (
 
 pytestmark = [pytest.mark.first, pytest.mark.both_databases]
 
-PROCESSES = get_context("forkserver")
-"""From one process that has imported the application, which takes a second."""
-
-PROCESSES.set_forkserver_preload(["tests.adapters.throttle_backends"])
 RIVALS = 20
 
 
