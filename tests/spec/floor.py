@@ -35,18 +35,22 @@ def floor() -> GraphQLSchema:
     return build_schema(_FILE.read_text())
 
 
+@cache
+def _built(printed: str) -> GraphQLSchema:
+    return build_schema(printed)
+
+
 def missing(printed: str) -> frozenset[str]:
     """Return types (``App``), fields and values (``Shop.name``) that a printed schema lacks."""
-    return frozenset(_missing(build_schema(printed)))
+    return frozenset(_missing(_built(printed)))
 
 
 def incompatible(printed: str) -> list[str]:
     """Return incompatible changes of types and fields that a printed schema has."""
-    schema = build_schema(printed)
     return [
         problem
         for expected in _types()
-        if (ours := schema.type_map.get(expected.name)) is not None
+        if (ours := _built(printed).type_map.get(expected.name)) is not None
         for problem in _incompatible(expected, ours)
     ]
 

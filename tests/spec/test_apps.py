@@ -22,6 +22,8 @@ from tests.spec.documents import DEACTIVATE_ALL, ME_QUERY, VERIFY
 from tests.spec.recorded_shop import RecordedShop
 from tests.spec.server import VENDOR, Server, environment
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 TIMEOUT_SECONDS = 300
 INSTALL = """
 mutation ($input: AppInstallInput!) {
@@ -151,7 +153,7 @@ def extension(client: Client, shop: RecordedShop, background: object, crm: AppSe
     return token
 
 
-def test_apps_own_back_end_can_verify_an_extension_token(
+def test_extension_token_is_verified_by_its_app_and_acts_with_what_both_hold(
     client: Client, shop: RecordedShop, extension: str
 ) -> None:
     kid = jwt.get_unverified_header(extension)["kid"]
@@ -162,11 +164,6 @@ def test_apps_own_back_end_can_verify_an_extension_token(
     assert claims["permissions"] == ["MANAGE_PRODUCTS"]
     assert claims["user_permissions"] == ["MANAGE_APPS", "MANAGE_PRODUCTS", "MANAGE_SETTINGS"]
     assert claims["exp"] - claims["iat"] == 300
-
-
-def test_extension_token_acts_for_the_user_with_what_both_hold(
-    client: Client, extension: str
-) -> None:
     assert client.run(RIGHTS, extension).data["me"] == {
         "email": "manager@example.com",
         "isStaff": True,
@@ -176,29 +173,24 @@ def test_extension_token_acts_for_the_user_with_what_both_hold(
     assert verified == {"isValid": True, "errors": []}
 
 
-def test_extension_token_dies_with_the_users_session(
-    client: Client, shop: RecordedShop, extension: str
+def test_extension_token_follows_the_switches_and_ends_with_its_session(
+    client: Client, shop: RecordedShop, extension: str, crm: AppServer
 ) -> None:
-    client.run(DEACTIVATE_ALL, shop.access("manager"))
-    assert client.run(ME_QUERY, extension).code == "InvalidTokenError"
-    verified = client.run(VERIFY, token=extension).data["tokenVerify"]
-    assert verified["errors"] == [{"field": "token", "code": "JWT_INVALID_TOKEN"}]
+    # A closed storefront admits apps and extensions of staff.
+    shop.set_switches(allow_storefront_traffic=False)
+    assert client.run(ME_QUERY, extension).data == {"me": {"email": "manager@example.com"}}
+    assert ask_api(crm.handshakes[0], "{ app { name } }")["data"] == {"app": {"name": "My app"}}
+    assert client.run(ME_QUERY).status == 401
 
-
-def test_an_extension_token_follows_the_login_mode_of_its_session(
-    client: Client, shop: RecordedShop, extension: str
-) -> None:
     shop.set_switches(PasswordLoginMode.CUSTOMERS_ONLY)
     stripped = client.run(RIGHTS, extension).data["me"]
     assert (stripped["isStaff"], stripped["userPermissions"]) == (False, [])
     shop.set_switches(PasswordLoginMode.DISABLED)
     assert client.run(ME_QUERY, extension).code == "InvalidTokenError"
 
-
-def test_closed_storefront_admits_apps_and_staff_extensions(
-    client: Client, shop: RecordedShop, extension: str, crm: AppServer
-) -> None:
-    shop.set_switches(allow_storefront_traffic=False)
-    assert client.run(ME_QUERY, extension).data == {"me": {"email": "manager@example.com"}}
-    assert ask_api(crm.handshakes[0], "{ app { name } }")["data"] == {"app": {"name": "My app"}}
-    assert client.run(ME_QUERY).status == 401
+    shop.set_switches()
+    assert client.run(ME_QUERY, extension).data["me"]
+    client.run(DEACTIVATE_ALL, shop.access("manager"))
+    assert client.run(ME_QUERY, extension).code == "InvalidTokenError"
+    verified = client.run(VERIFY, token=extension).data["tokenVerify"]
+    assert verified["errors"] == [{"field": "token", "code": "JWT_INVALID_TOKEN"}]

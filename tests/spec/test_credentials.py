@@ -7,6 +7,8 @@ from tests.spec.documents import DEACTIVATE_ALL, ME, ME_QUERY, REFRESH, UPDATE_S
 from tests.spec.forged_tokens import Forger, foreign_key
 from tests.spec.recorded_shop import RecordedShop
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 CUSTOMER = {"email": "customer@example.com"}
 
 

@@ -8,6 +8,8 @@ from tests.spec.documents import LOGIN, ME_QUERY, REFRESH, SHOP
 from tests.spec.forged_tokens import Forger
 from tests.spec.recorded_shop import RecordedShop
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 ACCOUNT_MUTATIONS = ("tokenCreate", "tokenRefresh", "tokenVerify", "tokensDeactivateAll")
 
 

@@ -12,6 +12,8 @@ from tests.spec.documents import ME_QUERY, REFRESH, VERIFY
 from tests.spec.forged_tokens import Forger, broken_signature, encode, foreign_key
 from tests.spec.recorded_shop import RecordedShop
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 CODES = {
     "InvalidTokenError": {"JWT_DECODE_ERROR", "JWT_INVALID_TOKEN"},
     "InvalidSignatureError": {"JWT_DECODE_ERROR"},

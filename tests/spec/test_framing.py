@@ -7,6 +7,8 @@ import pytest
 
 from tests.spec.client import JSON, Client
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 BODY = b'{"query": "{ __typename }"}'
 ANSWER = b'{"data":{"__typename":"Query"}}'
 _SECONDS = 180

@@ -9,6 +9,8 @@ from tests.spec.documents import LOGIN, ME_QUERY
 from tests.spec.forged_tokens import Forger
 from tests.spec.recorded_shop import RecordedShop
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 SHOP = {"query": "{ shop { id } }"}
 RESPONSE_JSON = "application/graphql-response+json"
 

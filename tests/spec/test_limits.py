@@ -12,6 +12,8 @@ from tests.spec.documents import LOGIN, ME_QUERY, REFRESH
 from tests.spec.recorded_shop import RecordedShop
 from tests.spec.replay import WRONG_PASSWORD
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 WRONG = ("email", "INVALID_CREDENTIALS")
 DELAYED = (None, "LOGIN_ATTEMPT_DELAYED")
 _of = ThrottleAddressRecord
@@ -65,12 +67,10 @@ def test_concurrent_attempts_succeed_alone_or_are_delayed(
 
 
 def test_wrong_password_doubles_the_block(client: Client, shop: RecordedShop) -> None:
-    assert _blocks(shop, client, ["customer"] * 4) == [1, 2, 4, 8]
+    assert _blocks(shop, client, ["customer"] * 3) == [1, 2, 4]
 
 
-@pytest.mark.parametrize(
-    ("failures", "block"), [(11, 1024), (12, 2048), (13, 3600), (40, 3600), (200, 3600)]
-)
+@pytest.mark.parametrize(("failures", "block"), [(12, 2048), (13, 3600), (200, 3600)])
 def test_no_block_is_longer_than_sixty_minutes(
     client: Client, shop: RecordedShop, failures: int, block: int
 ) -> None:
@@ -81,13 +81,11 @@ def test_no_block_is_longer_than_sixty_minutes(
 def test_wrong_passwords_of_several_users_count_together(
     client: Client, shop: RecordedShop
 ) -> None:
-    names = ["customer", "customer2", "manager", "noperm"]
-    assert _blocks(shop, client, names) == [1, 2, 4, 8]
+    names = ["customer", "customer2", "manager"]
+    assert _blocks(shop, client, names) == [1, 2, 4]
 
 
-@pytest.mark.parametrize(
-    ("failures", "block"), [(1, 1), (10, 1), (11, 2), (20, 2), (21, 4), (200, 3600)]
-)
+@pytest.mark.parametrize(("failures", "block"), [(10, 1), (11, 2), (200, 3600)])
 def test_delay_for_unknown_emails_grows_every_ten_attempts(
     client: Client, shop: RecordedShop, failures: int, block: int
 ) -> None:
@@ -121,7 +119,7 @@ def test_another_address_is_not_blocked(client: Client, shop: RecordedShop) -> N
 
 
 def test_success_resets_the_throttling(client: Client, shop: RecordedShop) -> None:
-    assert _blocks(shop, client, ["customer"] * 4) == [1, 2, 4, 8]
+    shop.count_failures(client.address, 3, "customer")
     _let_it_pass(shop, client)
     assert _try(client, "customer", PASSWORD) is None
     assert _blocks(shop, client, ["customer"]) == [1]
@@ -130,7 +128,7 @@ def test_success_resets_the_throttling(client: Client, shop: RecordedShop) -> No
 def test_success_of_another_user_does_not_reset_failures_against_one(
     client: Client, shop: RecordedShop
 ) -> None:
-    assert _blocks(shop, client, ["customer"] * 3) == [1, 2, 4]
+    shop.count_failures(client.address, 3, "customer")
     _let_it_pass(shop, client)
     assert _try(client, "throttle", PASSWORD) is None
     assert _blocks(shop, client, ["customer"]) == [8]

@@ -18,6 +18,8 @@ from tests.spec.documents import (
 from tests.spec.forged_tokens import Forger, broken_signature
 from tests.spec.recorded_shop import RecordedShop
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 INVALID_CREDENTIALS = ("email", "INVALID_CREDENTIALS")
 
 

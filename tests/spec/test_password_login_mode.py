@@ -20,6 +20,8 @@ from tests.spec.documents import (
 )
 from tests.spec.recorded_shop import RecordedShop
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
 OIDC = SessionOrigin.OIDC
 NEEDS_A_PERMISSION = "{ shop { defaultMailSenderName } }"

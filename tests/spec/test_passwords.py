@@ -19,6 +19,8 @@ from tests.spec.documents import (
 from tests.spec.recorded_shop import RecordedShop
 from tests.spec.replay import NEW_PASSWORD, WRONG_PASSWORD
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 CUSTOMER = "customer@example.com"
 REDIRECT = "http://localhost:3000/reset?shop=1"
 WEAK = {

@@ -1,14 +1,15 @@
 """A server as it stands on the open network: a public address, no playground, no loose talk."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import jwt
 import pytest
 import requests
 from sqlalchemy import text
 
-from app.adapters.database.migrations import upgrade
 from tests.builders.people import PASSWORD
 from tests.spec.client import Client
 from tests.spec.documents import LOGIN, ME_QUERY, REFRESH, SHOP
@@ -23,10 +24,11 @@ ISSUER = f"{PUBLIC_URL}/graphql/"
 
 
 @pytest.fixture(scope="module")
-def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, RecordedShop]]:
+def standing(
+    _migrated_file: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Client, RecordedShop]]:
     folder = tmp_path_factory.mktemp("production")
-    url = f"sqlite:///{folder / 'shop.sqlite3'}"
-    upgrade(url)
+    url = f"sqlite:///{shutil.copy(_migrated_file, folder / 'shop.sqlite3')}"
     shop = make_recorded_shop(url)
     shop.issuer = ISSUER
     settings = {

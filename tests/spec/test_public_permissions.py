@@ -4,6 +4,7 @@ The tables are the sentences "Requires one of the following permissions" of the 
 Saleor 3.23, of the operations that Latchkey has for real.
 """
 
+import pytest
 from graphql import (
     GraphQLEnumType,
     GraphQLField,
@@ -12,17 +13,18 @@ from graphql import (
     GraphQLList,
     GraphQLNonNull,
     GraphQLScalarType,
-    build_schema,
     get_named_type,
     is_leaf_type,
     is_required_argument,
     is_required_input_field,
 )
 
-from docs import printed_schema
+from app.graphql.schema import schema
 from tests.spec.client import Client
 
-SCHEMA = build_schema(printed_schema())
+pytestmark = pytest.mark.xdist_group("spec")
+
+SCHEMA = schema.graphql_schema
 
 REQUIRED = {
     "AUTHENTICATED_APP": "appProblemCreate",

@@ -10,6 +10,8 @@ from tests.spec.preconditions import ARRANGED, arrange
 from tests.spec.recorded_shop import RecordedShop
 from tests.spec.replay import Replay
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 
 @pytest.mark.parametrize("exchange", recorded().values(), ids=lambda exchange: exchange.id)
 def test_exchange_has_the_recorded_response(

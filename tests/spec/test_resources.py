@@ -8,6 +8,8 @@ from app.domain.authorization.permissions import Permission
 from tests.spec.client import Client
 from tests.spec.recorded_shop import RecordedShop
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 MAKE = """
 mutation ($input: ProductCreateInput!) {
   productCreate(input: $input) { product { id name slug isPublished price { amount currency } }

@@ -14,6 +14,8 @@ from tests.spec.documents import LOGIN, SHOP, UPDATE_SHOP
 from tests.spec.forged_tokens import Forger
 from tests.spec.recorded_shop import RecordedShop
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 CLOSED = {
     "errors": [
         {

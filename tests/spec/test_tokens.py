@@ -13,6 +13,8 @@ from tests.spec.client import Client
 from tests.spec.documents import LOGIN, ME, REFRESH
 from tests.spec.recorded_shop import RecordedShop
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 CLAIMS = {
     "iat": int,
     "exp": int,

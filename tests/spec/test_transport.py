@@ -8,6 +8,8 @@ from tests.spec.client import JSON, Client
 from tests.spec.documents import LOGIN, ME, ME_QUERY
 from tests.spec.recorded_shop import RecordedShop
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 
 def test_json_body_carries_the_document_and_perhaps_variables_and_a_name(
     client: Client,

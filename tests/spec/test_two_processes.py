@@ -12,7 +12,6 @@ import requests
 from psycopg import sql
 from sqlalchemy import delete
 
-from app.adapters.database.migrations import upgrade
 from app.domain.authorization.actor import SessionOrigin
 from app.models import AppTokenRecord
 from tests.builders.apps import django_hash, import_token
@@ -49,12 +48,12 @@ def shared_url(
         yield f"sqlite:///{shutil.copy(migrated, tmp_path_factory.mktemp('two'))}"
         return
     maintenance = server_url(request.getfixturevalue("run_directory"), "postgresql")
+    migrated = request.getfixturevalue("_migrated_database")
     name = f"two_processes_{request.getfixturevalue('worker')}"
     with psycopg.connect(maintenance, autocommit=True) as server:
-        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        url = maintenance.replace("/postgres?", f"/{name}?")
-        upgrade(url)
-        yield url
+        copy = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy")
+        server.execute(copy.format(sql.Identifier(name), sql.Identifier(migrated)))
+        yield maintenance.replace("/postgres?", f"/{name}?")
         server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 

@@ -27,6 +27,8 @@ from tests.servers.http import HttpServer, Received, Reply, http_server
 from tests.spec.client import Client
 from tests.spec.recorded_shop import RecordedShop
 
+pytestmark = pytest.mark.xdist_group("spec")
+
 QUERY = "subscription { event { ... on ProductCreated { product { id name } } } }"
 CREATE = """
 mutation ($input: WebhookCreateInput!) {
