@@ -81,7 +81,7 @@ def test_mutation_selecting_only_typename_is_executed(client: EndpointClient) ->
 @pytest.mark.first
 def test_estimated_document_size_is_close_to_the_real_size() -> None:
     documents = Documents(LIBRARY, hide_suggestions=False)
-    texts = [get_introspection_query() + f"# {number}" for number in range(20)]
+    texts = [get_introspection_query() + f"# {number}" for number in range(8)]
     documents.get("{ always }", Allowance(2000))
     tracemalloc.start()
     for text in texts:

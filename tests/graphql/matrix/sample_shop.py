@@ -45,6 +45,7 @@ from tests.builders.people import (
 from tests.builders.products import make_product, product_id
 from tests.builders.shop import configure_shop
 from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fixtures.databases import StoredRows
 from tests.graphql.matrix.rules import Row
 
 Permissions = frozenset[Permission]
@@ -69,7 +70,7 @@ class SampleShop:
         update_logo(ports, OPERATOR, Upload("logo.png", "image/png", png()))
         self._names = one_of_everything(ports)
         self._file = sqlite3.connect(file, isolation_level=None)
-        self._kept = sqlite3.connect(":memory:")
+        self._kept = StoredRows.of(self._file)
         self._credentials: dict[tuple[object, ...], str] = {}
 
     def callers(self, row: Row) -> Iterator[tuple[str, str | None]]:
@@ -97,11 +98,11 @@ class SampleShop:
 
     def keep(self) -> None:
         """Save the current state."""
-        self._file.backup(self._kept)
+        self._kept = StoredRows.of(self._file)
 
     def put_back(self) -> None:
         """Restore the saved state."""
-        self._kept.backup(self._file)
+        self._kept.put_back(self._file)
 
     def version(self) -> int:
         """Return a value that differs after every change."""
@@ -110,16 +111,8 @@ class SampleShop:
         return version
 
     def has_other_rows(self) -> bool:
-        """Whether any row differs from the saved state, whatever its table is called now."""
-        saved, found = (
-            sorted(
-                line.partition(" VALUES(")[2]
-                for line in file.iterdump()
-                if "sqlite_sequence" not in line  # it has the names of tables
-            )
-            for file in (self._kept, self._file)
-        )
-        return found != saved
+        """Whether any row differs from the saved state."""
+        return StoredRows.of(self._file).rows != self._kept.rows
 
     def audit_row_count(self) -> int:
         """Return the number of audit entries."""
@@ -129,7 +122,6 @@ class SampleShop:
 
     def close(self) -> None:
         self._file.close()
-        self._kept.close()
 
     def _known(self, kind: str, *permissions: Permissions) -> str:
         """Return the credential of such a caller, created on first use."""
