@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from ipaddress import IPv4Address, ip_network
+from operator import attrgetter
 
 import pytest
 
@@ -53,7 +54,7 @@ SINGLE_SIGN_ON: Mapping[str, float] = {
 """Of everybody in the office: signed in at nine, the access token refreshed every five minutes."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Use:
     """One counted use, ``at`` seconds into the hour."""
 
@@ -103,7 +104,7 @@ def refusals(ports: Ports, hour: list[Use]) -> Counter[tuple[str, str]]:
     found: Counter[tuple[str, str]] = Counter()
     clock = FakeClock()
     ports = replace(ports, clock=clock, rate_limiter=connect_rate_limiter(clock))
-    for use in sorted(hour):
+    for use in sorted(hour, key=attrgetter("at")):
         elapsed = clock.now() - START
         clock.pass_(seconds=(timedelta(seconds=use.at) - elapsed).total_seconds())
         try:

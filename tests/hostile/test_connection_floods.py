@@ -17,7 +17,7 @@ from tests.servers.run import ROOT
 from tests.servers.sandbox import PATIENCE
 from tests.spec.server import Server, running
 
-PER_CLIENT = 20
+PER_CLIENT = 10
 ATTACKER, OTHER, PROXY = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 BODY = json.dumps({"query": get_introspection_query()}).encode()
 INTROSPECTION = (

@@ -105,7 +105,7 @@ def test_every_line_of_csv_is_a_row_or_a_finding(rows: list[tuple[str, bool]]) -
 
 
 @given(FILES)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def _import_people(ports: Ports, data: bytes) -> None:
     options = UserFileOptions("people", with_staff=True)
     with suppress(Refused):
@@ -136,34 +136,34 @@ class _Change:
 CHANGES = st.builds(_Change, st.integers(0, 99), st.integers(0, 99), JSON)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def empty(_migrated_file: Path) -> bytes:
     """The file of an installation without rows."""
     return _migrated_file.read_bytes()
 
 
-@pytest.fixture
-def exported(empty: bytes, clock: FakeClock, tmp_path: Path) -> list[bytes]:
+@pytest.fixture(scope="module")
+def exported(empty: bytes, tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, ...]:
     """An export of another installation."""
-    file = tmp_path / "there.sqlite3"
+    file = tmp_path_factory.mktemp("there") / "there.sqlite3"
     file.write_bytes(empty)
-    there = fake_ports(f"sqlite:///{file}", clock)
+    there = fake_ports(f"sqlite:///{file}", FakeClock())
     fill_sample(there)
     lines = [line.encode() for line in export_installation(there, OPERATOR, with_secrets=True)]
     there.database.close()
-    return lines
+    return tuple(lines)
 
 
 def test_any_change_of_an_export_is_imported_or_refused(
-    exported: list[bytes], empty: bytes, clock: FakeClock, tmp_path: Path
+    exported: tuple[bytes, ...], empty: bytes, clock: FakeClock, tmp_path: Path
 ) -> None:
     # Always the same, so that its engine keeps the statements that it has compiled.
     file = tmp_path / "here.sqlite3"
 
     @given(st.lists(CHANGES, max_size=3))
-    @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+    @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
     def every_change(changes: list[_Change]) -> None:
-        lines = reduce(lambda changed, change: change.apply(changed), changes, exported)
+        lines = reduce(lambda changed, change: change.apply(changed), changes, [*exported])
         file.write_bytes(empty)
         there = fake_ports(f"sqlite:///{file}", clock)
         options = ExportFileOptions("shop.jsonl")
@@ -193,7 +193,7 @@ def test_any_change_of_an_export_is_imported_or_refused(
     ],
 )
 def test_number_or_date_that_can_not_be_stored_is_no_fault(
-    exported: list[bytes], ports: Ports, line: str, field: str, value: object
+    exported: tuple[bytes, ...], ports: Ports, line: str, field: str, value: object
 ) -> None:
     lines = []
     for text in exported:

@@ -17,8 +17,8 @@ from tests.servers.sandbox import PATIENCE
 from tests.spec.server import Server, running
 
 CLIENTS = 500
-READERS = 50
-"""Far more than the server has threads; their responses together have room in one's share."""
+READERS = 32
+"""Twice as many as the server has threads; their responses together have room in one's share."""
 ME = b'{"query": "{ me { id } }"}'
 LARGE = json.dumps({"query": get_introspection_query()}).encode()
 
