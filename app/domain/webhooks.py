@@ -41,12 +41,12 @@ class Saver:
         return self.permissions if self.kind is ActorKind.APP else None
 
     def payload_permissions(self, of_app: frozenset[Permission]) -> frozenset[Permission]:
-        """The permissions that the webhook's payloads are read with."""
+        """Return the permissions that the webhook's payloads are read with."""
         limit = self.token_limit
         return of_app if limit is None else of_app & limit
 
     def link_permissions(self, of_app: frozenset[Permission]) -> frozenset[Permission]:
-        """The permissions that count for receiving a link's secret.
+        """Return the permissions that count for receiving a link's secret.
 
         The saver chose the target, so what they lacked counts too.
         """
@@ -240,7 +240,7 @@ def unsent_events_problem(names: Iterable[str], field: str = "asyncEvents") -> P
 
 
 def query_problem(query: str) -> Problem | None:
-    """Why ``query`` can't be stored; whether it can be run is for the port ``Payloads``."""
+    """Return why ``query`` can't be stored; whether it can be run is for the port ``Payloads``."""
     if is_storable(query) and turns_text_around(query):
         message = "Characters that change the text direction are not allowed."
         return Problem("SYNTAX", message, "query")

@@ -93,7 +93,7 @@ class StoredRing:
 
 @building_block
 def stored_ring(ports: Ports) -> StoredRing:
-    """The ring in the database, ended keys included."""
+    """Return the ring in the database, ended keys included."""
     with ports.database.reading() as session:
         rows = session.execute(_RING).all()
     if not rows:
@@ -121,7 +121,7 @@ def increment_version(session: Session, version: int) -> bool:
 
 @building_block
 def new_key(pair: KeyPair, state: KeyState, now: datetime) -> SigningKeyRecord:
-    """The record of a key that is published from ``now`` on."""
+    """Return the record of a key that is published from ``now`` on."""
     return SigningKeyRecord(
         kid=pair.public.kid,
         state=state.value,
@@ -135,7 +135,7 @@ def new_key(pair: KeyPair, state: KeyState, now: datetime) -> SigningKeyRecord:
 
 @building_block
 def verifying(ports: Ports, keys: Iterable[StoredKey]) -> tuple[StoredKey, ...]:
-    """Those of ``keys`` that verify right now."""
+    """Return those of ``keys`` that verify right now."""
     ended = last_retirement_of_ended_keys(ports)
     return tuple(
         key
@@ -204,7 +204,7 @@ def ring(ports: Ports, version: int | None = None) -> CachedKeyRing:
 
 @building_block
 def published_keys(ports: Ports) -> tuple[PublicKey, ...]:
-    """The keys that verify right now, the active one first: what the key set lists.
+    """Return the keys that verify right now, the active one first: what the key set lists.
 
     While the database does not answer, those that this process read last, until one of them ends.
     """
@@ -233,7 +233,7 @@ def list_keys(ports: Ports, actor: Actor) -> tuple[SigningKey, ...]:
 
 @building_block
 def configured_key(ports: Ports, stored: StoredRing) -> KeyPair | None:
-    """The key of ``RSA_PRIVATE_KEY``; ``None`` without one, or once it was withdrawn."""
+    """Return the key of ``RSA_PRIVATE_KEY``; ``None`` without one, or once it was withdrawn."""
     fixed = ports.keys.fixed()
     return None if fixed is None or fixed.public.kid in stored.withdrawn else fixed
 
@@ -478,7 +478,7 @@ def mark_withdrawn(session: Session, kids: Iterable[str], now: datetime) -> None
 
 @building_block
 def withdrawn_keys(ports: Ports) -> frozenset[str]:
-    """The IDs of all withdrawn keys, also before the first use of the ring."""
+    """Return the IDs of all withdrawn keys, also before the first use of the ring."""
     return stored_ring(ports).withdrawn
 
 
@@ -508,7 +508,7 @@ def _withdrawal(
 
 
 def _signed_with(ports: Ports, stored: StoredRing, kids: Sequence[str]) -> ColumnElement[bool]:
-    """The live sessions whose current refresh token one of the keys signed.
+    """Return the live sessions whose current refresh token one of the keys signed.
 
     When the key in ``RSA_PRIVATE_KEY`` came into use isn't recorded: it may have signed any.
     """

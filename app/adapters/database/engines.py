@@ -278,7 +278,7 @@ class SchemaRevisions:
         return revision
 
     def newest(self) -> str | None:
-        """The revision that this code needs: each file's name is numbered."""
+        """Return the revision that this code needs: each file's name is numbered."""
         return max(self._revisions(), default=None)
 
     def check(self) -> None:

@@ -247,7 +247,7 @@ def outgoing(request: HttpRequest) -> OutgoingRequest:
 
 @lru_cache(maxsize=1024)
 def _target(url: str) -> Target:
-    """The URL as it is requested; refuses what programs could read differently."""
+    """Return the URL as it is requested; refuses what programs could read differently."""
     if len(url) > MAX_URL_LENGTH:
         raise CallFailed(CallFault.ADDRESS, f"Use at most {MAX_URL_LENGTH} characters.")
     address = parse_web_url(url)

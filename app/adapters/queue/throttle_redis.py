@@ -365,7 +365,7 @@ class RedisThrottle:
 
 
 def connect_redis_throttle(url: str) -> RedisThrottle:
-    """The throttle in the Redis at ``url``; connects when first asked for something.
+    """Return the throttle in the Redis at ``url``; connects when first asked for something.
 
     A connection that broke while it was idle is opened anew, once. What timed out is not sent
     again: it may have been counted.

@@ -87,7 +87,7 @@ def digest_of(token: str) -> str:
 
 
 def format_lifetime(purpose: LinkPurpose) -> str:
-    """How long a link works, as its mail says it: ``1 hour``, ``3 days``."""
+    """Return how long a link works, as its mail says it: ``1 hour``, ``3 days``."""
     lifetime = LIFETIMES[purpose]
     number, unit = lifetime.days, "day"
     if not number:

@@ -23,7 +23,7 @@ def deactivation_problem(actor: Actor, user: User) -> Problem | None:
 
 
 def activation_problem(actor: Actor, user: User) -> Problem | None:
-    """Why ``actor`` may not let ``user`` in again, or ``None``."""
+    """Return why ``actor`` may not let ``user`` in again, or ``None``."""
     if user.is_superuser and not actor.is_trusted:
         message = "Cannot activate superuser's account."
         return Problem("ACTIVATE_SUPERUSER_ACCOUNT", message, "isActive")
@@ -78,7 +78,7 @@ def last_group_problem(actor: Actor, groups_left: int, field: str) -> Problem | 
 def duplicate_problem(
     added: Collection[str], removed: Collection[str], field: str | None, kind: str
 ) -> Problem | None:
-    """Why one thing may not be both added and removed, or ``None``.
+    """Return why one thing may not be both added and removed, or ``None``.
 
     ``kind`` is what they are: ``groups``, ``users`` or ``permissions``.
     """

@@ -161,7 +161,7 @@ def nearest_avatar_size(requested: int | None) -> int:
 
 
 def avatar_path(name: str, requested: int | None) -> str:
-    """Where the picture of that name is served, in the size that serves best."""
+    """Return where the picture of that name is served, in the size that serves best."""
     return f"/media/avatars/{name}-{nearest_avatar_size(requested)}.webp"
 
 

@@ -265,7 +265,7 @@ def token_permissions(
 def narrowing_problem(
     granted: frozenset[Permission], narrowed: frozenset[Permission] | None
 ) -> Problem | None:
-    """Why a token of an app that is ``granted`` so much cannot be made for ``narrowed``."""
+    """Return why a token of an app that is ``granted`` so much cannot be made for ``narrowed``."""
     beyond = tuple(sorted(permission.value for permission in (narrowed or frozenset()) - granted))
     if not beyond:
         return None
@@ -280,7 +280,7 @@ def narrowing_problem(
 
 
 def expiry_problem(expires_at: datetime | None, now: datetime) -> Problem | None:
-    """Why a token made now cannot end at ``expires_at``, or ``None``."""
+    """Return why a token made now cannot end at ``expires_at``, or ``None``."""
     if expires_at is None:
         return None
     if expires_at <= now:
@@ -292,7 +292,7 @@ def expiry_problem(expires_at: datetime | None, now: datetime) -> Problem | None
 
 
 def overlap_problem(overlap: timedelta) -> Problem | None:
-    """Why a rotated token cannot go on for ``overlap``, or ``None``."""
+    """Return why a rotated token cannot go on for ``overlap``, or ``None``."""
     if timedelta(0) <= overlap <= MAX_OVERLAP:
         return None
     message = "Must be between 0 and {total_seconds} seconds."
@@ -305,7 +305,7 @@ def overlap_problem(overlap: timedelta) -> Problem | None:
 
 
 def rotation_problem(token: AppToken, now: datetime) -> Problem | None:
-    """Why nothing can take the place of ``token`` now, or ``None``."""
+    """Return why nothing can take the place of ``token`` now, or ``None``."""
     if token.is_by_client:
         message = "An OAuth client got this token. It gets the next one with its secret or keys."
         return Problem("INVALID", message, "id")
@@ -317,7 +317,7 @@ def rotation_problem(token: AppToken, now: datetime) -> Problem | None:
 
 
 def rotated_end(token: AppToken, now: datetime, overlap: timedelta) -> datetime:
-    """When ``token`` ends that is replaced now: after ``overlap``, or sooner by itself."""
+    """Return when ``token`` ends that is replaced now: after ``overlap``, or sooner by itself."""
     end = now + overlap
     return end if token.expires_at is None else min(end, token.expires_at)
 
@@ -489,7 +489,7 @@ class Installation:
 
 
 def refusal_in(response: Mapping[str, object], *, good: bool) -> str | None:
-    """Why an app refuses to be installed, or ``None`` when it does not.
+    """Return why an app refuses to be installed, or ``None`` when it does not.
 
     ``response`` is the JSON of its token target, empty for none; ``good`` whether the status was
     2xx. ``success: false`` refuses with any status (contract, "What existing clients hold

@@ -61,7 +61,7 @@ class Members:
         return self._unless(name, prose_problem(text, name, max_length=_MAX_PROSE_LENGTH), text)
 
     def address(self, name: str, *, required: bool = False) -> str:
-        """A whole address of HTTP."""
+        """Return a whole address of HTTP."""
         text = self._text(name, required=required)
         if text and not is_web_url(text):
             message = (
@@ -72,7 +72,7 @@ class Members:
         return text
 
     def flag(self, name: str, *, otherwise: bool) -> bool:
-        """A boolean."""
+        """Return a boolean."""
         value = self.values.get(name)
         if isinstance(value, bool):
             return value
@@ -81,7 +81,7 @@ class Members:
         return otherwise
 
     def names(self, name: str) -> tuple[str, ...]:
-        """A list of texts."""
+        """Return a list of texts."""
         values = self._list(name)
         texts = tuple(value for value in values if isinstance(value, str))
         if len(texts) != len(values):
@@ -89,7 +89,7 @@ class Members:
         return texts
 
     def permissions(self, name: str = "permissions") -> frozenset[Permission]:
-        """A list of permissions, of which every one must exist."""
+        """Return a list of permissions, of which every one must exist."""
         names = self.names(name)
         permissions = known_permissions(names)
         unknown = unknown_names(names, permissions, max_length=MAX_LINE_LENGTH)
@@ -98,7 +98,7 @@ class Members:
         return permissions
 
     def mapping(self, name: str) -> Mapping[str, object]:
-        """An object that is kept as it is."""
+        """Return an object that is kept as it is."""
         value = self.values.get(name)
         if value is None:
             return {}
@@ -108,7 +108,7 @@ class Members:
         return value
 
     def parts(self, name: str, *, max_items: int) -> "tuple[Members, ...]":
-        """The objects in a list, each to be read in its turn."""
+        """Return the objects in a list, each to be read in its turn."""
         values = self._list(name)
         if len(values) > max_items:
             self.add(name, _too_many(max_items, len(values)))
@@ -356,7 +356,7 @@ class ManifestWebhook:
 
 
 def read_webhooks(members: Members) -> tuple[ManifestWebhook, ...]:
-    """The webhooks of a manifest."""
+    """Return the webhooks of a manifest."""
     identifiers = Identifiers()
     return tuple(
         _read_webhook(part, identifiers)

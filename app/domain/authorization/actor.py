@@ -227,7 +227,7 @@ def anonymous(
     issuer: str = "",
     fault: TokenFault | None = None,
 ) -> Actor:
-    """A caller without a credential, or (``fault``) with a broken one."""
+    """Return a caller without a credential, or (``fault``) with a broken one."""
     return Actor(
         ActorKind.ANONYMOUS,
         address=address,
@@ -306,7 +306,7 @@ def withdrawal_problem(
 
 
 def manage_problem(actor: Actor, permissions: Iterable[Permission]) -> Problem | None:
-    """Why ``actor`` may not manage a group that gives ``permissions``, or ``None``."""
+    """Return why ``actor`` may not manage a group that gives ``permissions``, or ``None``."""
     beyond = _not_held(actor, permissions)
     if not beyond:
         return None

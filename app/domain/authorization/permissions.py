@@ -172,7 +172,7 @@ def joined_names(permissions: frozenset[Permission]) -> str:
 
 
 def split_names(text: str) -> frozenset[Permission]:
-    """The permissions in a stored text."""
+    """Return the permissions in a stored text."""
     return known_permissions(text.split(","))
 
 
@@ -263,7 +263,7 @@ def write_grant(grant: ScopeGrant | None) -> str | None:
 
 
 def read_grant(stored: object) -> ScopeGrant | None:
-    """The grant that was stored so; permissions of another version count as none."""
+    """Return the grant that was stored so; permissions of another version count as none."""
     if stored is None:
         return None
     words = str(stored).split()

@@ -34,12 +34,12 @@ class Money:
 
 
 def of_units(units: int, currency: str = CURRENCY) -> Money:
-    """The money that ``units`` of the smallest kind are."""
+    """Return the money that ``units`` of the smallest kind are."""
     return Money(Decimal(units).scaleb(-_PLACES), currency)
 
 
 def total(amounts: Iterable[Money]) -> Money:
-    """All of ``amounts``, which are in the shop's currency, together; nothing is 0.00."""
+    """Return all of ``amounts``, which are in the shop's currency, together; nothing is 0.00."""
     return of_units(sum(amount.units for amount in amounts))
 
 
@@ -74,7 +74,7 @@ def price_problem(
 
 
 def price(amount: Decimal) -> Money:
-    """The price of ``amount``, in which ``price_problem`` found nothing."""
+    """Return the price of ``amount``, in which ``price_problem`` found nothing."""
     return Money(_rounded(amount))
 
 

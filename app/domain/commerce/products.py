@@ -80,7 +80,7 @@ def slug_problem(slug: str) -> Problem | None:
 
 
 def slug_of(name: str) -> str:
-    """The slug of a product that is called ``name``: "Crème Brûlée" is ``creme-brulee``."""
+    """Return the slug of a product that is called ``name``: "Crème Brûlée" is ``creme-brulee``."""
     words = _BETWEEN_WORDS.sub("-", fold(name)).strip("-")
     return words[: MAX_SLUG_LENGTH - _ROOM].strip("-") or _NAMELESS
 

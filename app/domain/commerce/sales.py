@@ -95,7 +95,7 @@ def product_problem(product: Product | None, actor: Actor) -> Problem | None:
 
 
 def quantity_problem(quantity: int, *, minimum: int = 1) -> Problem | None:
-    """Why a cart cannot hold ``quantity`` of a product, or ``None``."""
+    """Return why a cart cannot hold ``quantity`` of a product, or ``None``."""
     if quantity < minimum:
         return Problem(
             "ZERO_QUANTITY", "Ask for at least {minimum}.", "quantity", values={"minimum": minimum}
@@ -112,7 +112,7 @@ def quantity_problem(quantity: int, *, minimum: int = 1) -> Problem | None:
 
 
 def size_problem(lines: int, field: str = "lines") -> Problem | None:
-    """Why a cart cannot have so many ``lines``, or ``None``."""
+    """Return why a cart cannot have so many ``lines``, or ``None``."""
     if lines <= MAX_LINES:
         return None
     return Problem(
@@ -124,7 +124,7 @@ def size_problem(lines: int, field: str = "lines") -> Problem | None:
 
 
 def lines_problem(lines: int, field: str = "lines") -> Problem | None:
-    """Why so many ``lines`` cannot be changed at once, or ``None``."""
+    """Return why so many ``lines`` cannot be changed at once, or ``None``."""
     if not lines:
         return Problem("REQUIRED", "Name at least one.", field)
     return size_problem(lines, field)

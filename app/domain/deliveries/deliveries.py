@@ -247,7 +247,7 @@ def sending_rate(max_rate: int, *, catches_up: bool) -> int:
 
 
 def read_retry_after(text: str | None, now: datetime) -> float | None:
-    """The seconds that ``Retry-After`` asks for (RFC 9110, 10.2.3): a number, or a date."""
+    """Return the seconds that ``Retry-After`` asks for (RFC 9110, 10.2.3): a number, or a date."""
     if text is None:
         return None
     text = text.strip()

@@ -104,7 +104,7 @@ class Logo:
 
 
 def logo_path(name: str) -> str:
-    """Where the logo of that name is served."""
+    """Return where the logo of that name is served."""
     return f"/media/logo/{name}.png"
 
 

@@ -102,7 +102,7 @@ def normalize_password(password: str) -> str:
 
 
 def own_words(email: str = "", *names: str) -> tuple[str, ...]:
-    """The words that others know about an account: its address, its names, and their parts.
+    """Return the words that others know about an account: its address, its names, and their parts.
 
     Only the beginning of a text counts that is longer than any that is stored.
     """

@@ -288,6 +288,6 @@ def traffic_kind(actor: Actor) -> TrafficKind:
 
 
 def bucket_of(moment: datetime) -> datetime:
-    """The beginning of the span that ``moment`` is counted in."""
+    """Return the beginning of the span that ``moment`` is counted in."""
     past = timedelta(minutes=moment.minute, seconds=moment.second, microseconds=moment.microsecond)
     return moment - past % TRAFFIC_BUCKET

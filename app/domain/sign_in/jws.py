@@ -32,7 +32,7 @@ class CompactToken:
 
 
 def read_token(token: str) -> CompactToken:
-    """The parts of ``token`` and the ``kid`` it names.
+    """Return the parts of ``token`` and the ``kid`` it names.
 
     Raises ``TokenRejected``: UNDECODABLE for what is no compact JWS, too long, or not written the
     one canonical way (so that no two texts are the same token); ALGORITHM for any but RS256;
@@ -51,7 +51,7 @@ def read_token(token: str) -> CompactToken:
 
 
 def read_members(data: bytes) -> Mapping[str, object]:
-    """The JSON object in a part of a token; raises ``TokenRejected`` UNDECODABLE otherwise.
+    """Return the JSON object in a part of a token; raises ``TokenRejected`` UNDECODABLE otherwise.
 
     As ``read_json_object``, without a byte order mark.
     """
@@ -123,7 +123,7 @@ class ForeignToken:
 
 
 def read_foreign_token(token: str, algorithms: frozenset[str]) -> ForeignToken:
-    """The parts of ``token``, which must be signed by one of ``algorithms``.
+    """Return the parts of ``token``, which must be signed by one of ``algorithms``.
 
     Raises ``TokenRejected``: UNDECODABLE for what is no compact JWS, too long, or not written the
     one canonical way; ALGORITHM for any other; INVALID for a header that demands to be understood

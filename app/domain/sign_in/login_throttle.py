@@ -65,7 +65,7 @@ def is_in_future(*, blocked_until: float, counted_at: float, now: float) -> bool
 
 
 def blocked_until_now(*, blocked_until: float, counted_at: float, now: float) -> float:
-    """When a block ends that began with a failure counted at ``counted_at``.
+    """Return when a block ends that began with a failure counted at ``counted_at``.
 
     If the clock was put back since, it lasts as long from ``now`` as it was meant to last.
     """

@@ -87,7 +87,7 @@ def successor_of(csrf_token: str) -> str:
 def make_claims(
     subject: Subject, token_type: TokenType, *, now: float, expires: float
 ) -> dict[str, object]:
-    """The claim set of an access or refresh token; times in Unix seconds.
+    """Return the claim set of an access or refresh token; times in Unix seconds.
 
     Sessions that used a second factor or passkey have ``amr`` (RFC 8176); other tokens lack it.
     """

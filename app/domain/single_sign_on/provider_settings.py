@@ -306,7 +306,7 @@ def _choice_problem(setting: Setting) -> Problem:
 
 
 def show_settings(provider: Provider) -> tuple[SettingValue, ...]:
-    """Every setting of ``provider`` as it reads back."""
+    """Return every setting of ``provider`` as it reads back."""
     return tuple(
         SettingValue(setting, _shown_value(setting, getattr(provider, setting.name)))
         for setting in SETTINGS

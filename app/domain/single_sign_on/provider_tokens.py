@@ -226,7 +226,7 @@ def claimed_issuer(token: str) -> str | None:
 def read_access_token(
     token: SignedToken, provider: Provider, *, now: float, shop: str
 ) -> AccessToken:
-    """The access token in ``token``; raises ``ProviderTokenRejected``.
+    """Return the access token in ``token``; raises ``ProviderTokenRejected``.
 
     Refused are another issuer where one is configured, another audience where one is configured,
     a token without ``exp``, and tokens of other kinds (ID, refresh, logout).
@@ -258,7 +258,7 @@ def read_access_token(
 def read_bearer_token(
     token: SignedToken, provider: Provider, *, now: float, shop: str
 ) -> AccessToken:
-    """The access token that a person's client brings; raises ``ProviderTokenRejected``.
+    """Return the access token that a person's client brings; raises ``ProviderTokenRejected``.
 
     As ``read_access_token``, and a token that tells its scopes in ``scope`` must have ``openid``
     among them (contract, "Single sign-on").
@@ -380,7 +380,7 @@ def serves_staff_with(token: SignedToken, provider: Provider) -> bool:
 def read_id_token(
     token: SignedToken, provider: Provider, *, nonce: str | None, now: float
 ) -> IdToken:
-    """The ID token in ``token``, made for the sign-in with that ``nonce``.
+    """Return the ID token in ``token``, made for the sign-in with that ``nonce``.
 
     ``None`` for one that came with a refresh (OpenID Connect Core, 12.2). Raises
     ``ProviderTokenRejected``.
@@ -403,7 +403,7 @@ def read_id_token(
 
 
 def read_logout_token(token: SignedToken, provider: Provider, *, now: float) -> LogoutToken:
-    """The logout token in ``token``; raises ``ProviderTokenRejected``."""
+    """Return the logout token in ``token``; raises ``ProviderTokenRejected``."""
     header, claims = token.header, token.claims
     if _type(header) not in ("", "jwt", "logout+jwt", "application/logout+jwt"):
         raise ProviderTokenRejected("This is no logout token.")
@@ -425,7 +425,7 @@ def read_logout_token(token: SignedToken, provider: Provider, *, now: float) -> 
 
 
 def read_user_info(token: SignedToken, provider: Provider, *, now: float) -> Mapping[str, object]:
-    """The claims of a signed user info (OpenID Connect Core, 5.3.2).
+    """Return the claims of a signed user info (OpenID Connect Core, 5.3.2).
 
     Its issuer must be the provider's, and its times must fit, as far as it has them. Raises
     ``ProviderTokenRejected``.
@@ -456,7 +456,7 @@ def _kinds(claims: Mapping[str, object]) -> frozenset[str]:
 
 
 def _access_subject(claims: Mapping[str, object], provider: Provider) -> str | None:
-    """The subject by the provider's ``subject_claim``; ``None`` if only user info knows it.
+    """Return the subject by the provider's ``subject_claim``; ``None`` if only user info knows it.
 
     Keycloak leaves out ``sub`` without its scope ``basic``. Another claim was configured because
     ``sub`` isn't the subject, so it must be there.
@@ -507,7 +507,7 @@ def read_subject(value: object) -> str:
 
 
 def _times(claims: Mapping[str, object], now: float) -> tuple[float, float | None, float]:
-    """When the token expires, was issued, and is good from.
+    """Return when the token expires, was issued, and is good from.
 
     Refuses one that has expired, without leeway, or that is more than the leeway ahead of us.
     """

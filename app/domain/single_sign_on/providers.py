@@ -163,7 +163,7 @@ def plugin_id_of(slug: str, vendor: str) -> str:
 
 
 def slug_in(plugin_id: str) -> str | None:
-    """The word of a plugin id; ``None`` for what is no id of this kind of plugin."""
+    """Return the word of a plugin id; ``None`` for what is no id of this kind of plugin."""
     found = _PLUGIN_ID.fullmatch(plugin_id)
     return found[1].lower() if found else None
 
@@ -179,7 +179,7 @@ def names_default(slug: str, vendor: str) -> bool:
 
 
 def choose(providers: Iterable[Provider], slug: str) -> Provider | None:
-    """The provider that answers to ``slug``: its own, or the default one."""
+    """Return the provider that answers to ``slug``: its own, or the default one."""
     by_slug = {provider.slug: provider for provider in providers}
     return by_slug.get(slug) or by_slug.get(DEFAULT_SLUG)
 

@@ -24,7 +24,7 @@ _ADDRESS = re.compile(
 def redirect_problem(
     url: str, allowed_hosts: Iterable[str], *, development: bool, field: str = "redirectUrl"
 ) -> Problem | None:
-    """Why links can't lead to ``url``, or ``None``: REQUIRED if it is empty, else INVALID.
+    """Return why links can't lead to ``url``, or ``None``: REQUIRED if it is empty, else INVALID.
 
     ``allowed_hosts`` (``ALLOWED_CLIENT_HOSTS``) are names, ``host:port``, and ``*.example.com``
     for subdomains. Hosts are compared as browsers read them. In production the URL must be

@@ -80,7 +80,7 @@ def parse_web_url(text: str) -> WebUrl | None:
 
 
 def ascii_host(host: str) -> str | None:
-    """The host a browser connects to for ``host``, or ``None`` if it connects to none.
+    """Return the host a browser connects to for ``host``, or ``None`` if it connects to none.
 
     Names are processed by UTS 46, non-transitional: ``busineß.com`` is ``xn--busine-gta.com``,
     not ``business.com``. A name whose last part is a number is an IPv4 address in any spelling.
@@ -176,7 +176,7 @@ def url_below(address: str, path: str) -> str:
 
 
 def host_and_port_of(address: str) -> str:
-    """The host of ``address``, with the port where one is written."""
+    """Return the host of ``address``, with the port where one is written."""
     return urlsplit(address).netloc
 
 
@@ -309,7 +309,7 @@ def is_unencrypted(api_url: str) -> bool:
 
 
 def key_set_url(api_url: str) -> str:
-    """Where an instance with that API publishes its keys."""
+    """Return where an instance with that API publishes its keys."""
     parts = urlsplit(api_url)
     return urlunsplit((parts.scheme, parts.netloc, "/.well-known/jwks.json", "", ""))
 
@@ -326,7 +326,7 @@ _LOW = 0xFFFF_FFFF
 def target_problem(
     url: str, allowed: Sequence[Network], field: str = "targetUrl"
 ) -> Problem | None:
-    """Why nothing can be sent to ``url``, or ``None``: REQUIRED, INVALID on ``field``.
+    """Return why nothing can be sent to ``url``, or ``None``: REQUIRED, INVALID on ``field``.
 
     An address is recognised in every spelling that resolvers take: octal, hexadecimal, short, one
     number, wide digits, mapped into IPv6. What a name resolves to is looked at again before each
@@ -355,7 +355,7 @@ def is_private_target(url: str) -> bool:
 
 
 def _address(host: str) -> Address | None:
-    """The IP address that ``host`` is, or is known to mean without a lookup."""
+    """Return the IP address that ``host`` is, or is known to mean without a lookup."""
     if host == "localhost" or host.endswith(".localhost"):
         return ipaddress.IPv4Address("127.0.0.1")
     found = parse_address(host)
@@ -363,7 +363,7 @@ def _address(host: str) -> Address | None:
 
 
 def _embedded(address: Address) -> Address:
-    """The IPv4 address that an IPv6 one is a detour to, or the address itself."""
+    """Return the IPv4 address that an IPv6 one is a detour to, or the address itself."""
     if not isinstance(address, ipaddress.IPv6Address):
         return address
     if address in _NAT64 or (int(address) <= _LOW and int(address) > 1):

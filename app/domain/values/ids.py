@@ -33,7 +33,7 @@ def parse_global_id(value: str) -> tuple[str, str] | None:
 
 
 def parse_id(value: str, type_name: str) -> int | None:
-    """The numeric key in a global id of ``type_name``; ``None`` for anything else."""
+    """Return the numeric key in a global id of ``type_name``; ``None`` for anything else."""
     parsed = parse_global_id(value)
     return parse_key(parsed[1]) if parsed is not None and parsed[0] == type_name else None
 
@@ -78,6 +78,6 @@ def given_key(**keys: str | None) -> str:
 
 
 def parse_key(text: str) -> int | None:
-    """The numeric key that ``text`` spells, or ``None``."""
+    """Return the numeric key that ``text`` spells, or ``None``."""
     fits = len(text) <= MAX_KEY_LENGTH and text.isascii() and text.isdigit()
     return int(text) if fits else None

@@ -33,7 +33,7 @@ class DiffLine:
 
 
 def diff_lines(before: Sequence[str], after: Sequence[str]) -> tuple[DiffLine, ...]:
-    """All lines of both texts, each line they share once.
+    """Return all lines of both texts, each line they share once.
 
     Lines that occur once in each text, in the same order, are anchors; between two anchors equal
     lines are matched from either end (a patience diff, without its recursion).
@@ -42,7 +42,7 @@ def diff_lines(before: Sequence[str], after: Sequence[str]) -> tuple[DiffLine, .
 
 
 def unified_diff(lines: Sequence[DiffLine], before_name: str, after_name: str) -> Iterator[str]:
-    """The changed ones of ``lines`` in the format of ``diff -u``; nothing when none is."""
+    """Yield the changed ones of ``lines`` in the format of ``diff -u``; nothing when none is."""
     hunks = list(_hunks(lines))
     if hunks:
         yield f"--- {before_name}"
@@ -86,7 +86,7 @@ def _gap(
 
 
 def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
-    """The places of lines that occur once in each text, those that keep their order."""
+    """Return the places of lines that occur once in each text, those that keep their order."""
     old_counts, new_counts = Counter(before), Counter(after)
     new_urls = {line: place for place, line in enumerate(after) if new_counts[line] == 1}
     shared = [
@@ -98,7 +98,7 @@ def _anchors(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int
 
 
 def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest part of ``pairs`` whose second numbers rise as the first ones do."""
+    """Return the longest part of ``pairs`` whose second numbers rise as the first ones do."""
     ends: list[int] = []
     """The smallest second number at which a rising part of each length ends."""
     holders: list[int] = []

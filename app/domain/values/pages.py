@@ -91,7 +91,7 @@ class Page(Generic[Item_co]):
 
 
 def empty_page() -> Page[Item_co]:
-    """A page of a list that holds nothing."""
+    """Return a page of a list that holds nothing."""
     return Page(items=(), positions=(), has_next=False, has_previous=False, count=lambda: 0)
 
 
@@ -127,7 +127,7 @@ def read_page_request(
     after: str | None = None,
     before: str | None = None,
 ) -> PageRequest:
-    """The page that relay's four arguments ask for; refuses what makes no sense, by field.
+    """Return the page that relay's four arguments ask for; refuses what makes no sense, by field.
 
     Without ``first`` and ``last`` it is a page of no items: ``no_page_size`` refuses to show them.
     """
@@ -186,7 +186,7 @@ def make_cursor(position: Sequence[object]) -> str:
 
 
 def read_cursor(text: str, field: str) -> tuple[str | int, ...]:
-    """The sort values in a cursor; refuses anything that ``make_cursor`` did not make."""
+    """Return the sort values in a cursor; refuses anything that ``make_cursor`` did not make."""
     if len(text) > _MAX_CURSOR_LENGTH:
         raise Refused(Problem("GRAPHQL_ERROR", BAD_CURSOR, field))
     try:
@@ -224,12 +224,12 @@ class Range(Generic[Bound_co]):
 
 
 def moment_range(gte: datetime | None, lte: datetime | None) -> Range[datetime]:
-    """The range between two moments; one that names no zone is in UTC."""
+    """Return the range between two moments; one that names no zone is in UTC."""
     return Range(None if gte is None else in_utc(gte), None if lte is None else in_utc(lte))
 
 
 def day_range(gte: date | None, lte: date | None, zone: tzinfo = UTC) -> Range[datetime]:
-    """The range from the beginning of one day to the end of another, both in ``zone``."""
+    """Return the range from the beginning of one day to the end of another, both in ``zone``."""
     return moment_range(
         None if gte is None else datetime.combine(gte, time.min, zone),
         None if lte is None else datetime.combine(lte, time.max, zone),
@@ -237,7 +237,7 @@ def day_range(gte: date | None, lte: date | None, zone: tzinfo = UTC) -> Range[d
 
 
 def parse_day(text: str) -> date | None:
-    """The day that ``text`` spells as ``2026-03-01``, or ``None``."""
+    """Return the day that ``text`` spells as ``2026-03-01``, or ``None``."""
     if not _DAY.fullmatch(text):
         return None
     try:

@@ -24,7 +24,7 @@ _TURNS_TEXT_AROUND = re.compile("[\u202a-\u202e\u2066-\u2069]")
 def line_problem(
     text: str, field: str, *, max_length: int, code: str = "INVALID"
 ) -> Problem | None:
-    """Why ``text`` cannot be one line of at most ``max_length`` characters, or ``None``.
+    """Return why ``text`` cannot be one line of at most ``max_length`` characters, or ``None``.
 
     The rule for every name and label that others see. Control characters and line breaks are
     refused everywhere: what reaches a mail header must never be able to end one. So are
@@ -42,7 +42,7 @@ def line_problem(
 def prose_problem(
     text: str, field: str, *, max_length: int, code: str = "INVALID"
 ) -> Problem | None:
-    """Why ``text`` cannot be prose of at most ``max_length`` characters, or ``None``.
+    """Return why ``text`` cannot be prose of at most ``max_length`` characters, or ``None``.
 
     Characters that reverse the order of the text around them are refused: what is shown would
     not be what is stored.

@@ -59,7 +59,7 @@ def list_apps(
     *,
     descending: bool = False,
 ) -> Page[App]:
-    """The apps (`apps`), without ``sort_by`` in the order they were made."""
+    """Return the apps (`apps`), without ``sort_by`` in the order they were made."""
     if not all(map(is_searchable, (filter_.search, filter_.name))):
         return empty_page()  # no name can hold that
     query = APPS
@@ -106,7 +106,7 @@ def _sees_others(actor: Actor) -> bool:
 
 @apps_only
 def show_calling_app(ports: Ports, actor: Actor) -> App:
-    """The app that is calling (`app` without an id), even while it is being installed."""
+    """Return the app that is calling (`app` without an id), even while it is being installed."""
     if actor.app_id is None:
         raise PermissionDenied(Caller.APP)
     with ports.database.reading() as session:
@@ -146,7 +146,7 @@ class AppSummary:
 def summaries_of_apps(
     ports: Ports, actor: Actor, app_ids: Collection[int]
 ) -> Mapping[int, AppSummary]:
-    """The summary of each of several apps; one statement for all."""
+    """Return the summary of each of several apps; one statement for all."""
     newest = (
         select(AppTokenRecord.last_four)
         .where(AppTokenRecord.app_id == AppRecord.id)
@@ -198,7 +198,7 @@ class AppWebhook:
 
 @requires(Permission.MANAGE_APPS)
 def list_webhooks_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[AppWebhook, ...]:
-    """The webhooks of an app, the oldest first; one statement."""
+    """Return the webhooks of an app, the oldest first; one statement."""
     events = (
         select(json_array_text(WebhookEventRecord.event))
         .where(WebhookEventRecord.webhook_id == WebhookRecord.id)

@@ -162,7 +162,7 @@ def revoke_app_token(ports: Ports, actor: Actor, token_id: int) -> AppToken:
 
 @requires_person(Permission.MANAGE_APPS)
 def list_app_tokens(ports: Ports, actor: Actor, app_id: int) -> tuple[AppToken, ...]:
-    """The tokens of an app, the oldest first; refuses NOT_FOUND on ``app``."""
+    """Return the tokens of an app, the oldest first; refuses NOT_FOUND on ``app``."""
     with ports.database.reading() as session:
         stored_app(session, app_id, "app")
     return tokens_of_apps(ports, actor, (app_id,))[app_id]
@@ -172,7 +172,7 @@ def list_app_tokens(ports: Ports, actor: Actor, app_id: int) -> tuple[AppToken, 
 def tokens_of_apps(
     ports: Ports, actor: Actor, app_ids: Collection[int]
 ) -> Mapping[int, tuple[AppToken, ...]]:
-    """The tokens of each of several apps, the oldest first; one statement for all."""
+    """Return the tokens of each of several apps, the oldest first; one statement for all."""
     query = select(AppTokenRecord).where(AppTokenRecord.app_id.in_(app_ids))
     with ports.database.reading() as session:
         stored = session.scalars(query.order_by(AppTokenRecord.id))
@@ -295,7 +295,7 @@ def unlink_app_client(ports: Ports, actor: Actor, link_id: int) -> ClientLink:
 
 @requires_person(Permission.MANAGE_APPS)
 def list_app_clients(ports: Ports, actor: Actor, app_id: int) -> tuple[ClientLink, ...]:
-    """The clients linked to an app, the oldest first; refuses NOT_FOUND on ``app``."""
+    """Return the clients linked to an app, the oldest first; refuses NOT_FOUND on ``app``."""
     with ports.database.reading() as session:
         stored_app(session, app_id, "app")
     return clients_of_app(ports, actor, app_id)
@@ -303,7 +303,7 @@ def list_app_clients(ports: Ports, actor: Actor, app_id: int) -> tuple[ClientLin
 
 @requires_person(Permission.MANAGE_APPS)
 def clients_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[ClientLink, ...]:
-    """The clients linked to an app that exists, the oldest first; one statement."""
+    """Return the clients linked to an app that exists, the oldest first; one statement."""
     of_app = _LINKS.where(AppClientRecord.app_id == app_id).order_by(AppClientRecord.id)
     with ports.database.reading() as session:
         return tuple(_to_link(*row) for row in session.execute(of_app))

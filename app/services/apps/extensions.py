@@ -77,7 +77,7 @@ def list_extensions(
 
 @staff_and_apps
 def show_extension(ports: Ports, actor: Actor, extension_id: int) -> Extension | None:
-    """The extension of that key (`appExtension`), of an active app.
+    """Return the extension of that key (`appExtension`), of an active app.
 
     Raises ``PermissionDenied`` to an app without MANAGE_APPS for what isn't its own.
     """
@@ -95,7 +95,7 @@ def show_extension(ports: Ports, actor: Actor, extension_id: int) -> Extension |
 def extensions_of_apps(
     ports: Ports, actor: Actor, apps: Collection[App]
 ) -> Mapping[int, tuple[Extension, ...]]:
-    """The extensions of each of several apps, active or not; one statement for all."""
+    """Return the extensions of each of several apps, active or not; one statement for all."""
     by_id = {app.id: app for app in apps}
     query: Select[*tuple[object, ...]] = select(
         AppExtensionRecord.app_id.label("extended_id"), *_COLUMNS

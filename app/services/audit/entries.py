@@ -119,7 +119,7 @@ def list_entries(
 
 @requires_person(Permission.MANAGE_STAFF)
 def show_entry(ports: Ports, actor: Actor, entry_id: int) -> AuditEntry | None:
-    """The entry of that key; ``None`` for none."""
+    """Return the entry of that key; ``None`` for none."""
     with ports.database.reading() as session:
         row = session.execute(select(*_COLUMNS).where(AuditRecord.id == entry_id)).one_or_none()
         return None if row is None else _with_names(session, (_entry(row),))[0]
@@ -183,7 +183,7 @@ def last_change(
 
 @building_block
 def last_entries(session: Session, number: int) -> tuple[AuditEntry, ...]:
-    """The newest entries, without what customers changed of their own profile."""
+    """Return the newest entries, without what customers changed of their own profile."""
     newest = (column.desc() for column in _BY_TIME)
     found = select(*_COLUMNS).where(_IS_LASTING).order_by(*newest).limit(number)
     return tuple(map(_entry, session.execute(found)))

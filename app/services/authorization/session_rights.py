@@ -412,7 +412,7 @@ def session_exists(ports: Ports, session: str, user_id: int | None) -> Lookup[bo
 
 @building_block
 def effective_user(found: LiveSession, switches: Switches) -> User:
-    """The user of a session with the rights, and the role, that count in it right now.
+    """Return the user of a session with the rights, and the role, that count in it right now.
 
     An extension of an app has those that both hold (contract, "Apps and extensions"), an OAuth
     client those that its scopes name.
@@ -485,7 +485,7 @@ def with_current_grant(ports: Ports, found: LiveSession | None) -> LiveSession |
 
 @building_block
 def read_session(row: NamedRow, app: ExtensionApp | None = None) -> LiveSession | None:
-    """The session in a row that has ``SESSION_COLUMNS``; ``None`` for one without its user.
+    """Return the session in a row that has ``SESSION_COLUMNS``; ``None`` for one without its user.
 
     Also for one that was granted to an OAuth client that isn't active.
 
@@ -560,7 +560,7 @@ def read_user(row: NamedRow) -> User:
 
 @building_block
 def switches_of(shop: ShopRecord, now: datetime) -> Switches:
-    """The switches at ``now``, as the shop's record has them."""
+    """Return the switches at ``now``, as the shop's record has them."""
     return Switches(
         PasswordLoginMode(shop.password_login_mode),
         shop.allow_storefront_traffic,

@@ -77,7 +77,7 @@ def is_second_factor_required(second_factor_from: object, now: datetime) -> bool
 
 @building_block
 def moment(value: object) -> datetime | None:
-    """A moment in UTC as a driver gives it: aware, or SQLite's text."""
+    """Return a moment in UTC as a driver gives it: aware, or SQLite's text."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     if not isinstance(value, datetime):

@@ -74,7 +74,7 @@ CHANNELS: Select[*tuple[object, ...]] = select(
 
 @building_block
 def to_channel(row: NamedRow) -> Channel:
-    """The channel in a row of ``CHANNELS``."""
+    """Return the channel in a row of ``CHANNELS``."""
     return record_from(Channel, row)
 
 

@@ -78,7 +78,7 @@ _LINES = (
 
 @building_block
 def to_checkout(row: NamedRow, lines: tuple[CheckoutLine, ...]) -> Checkout:
-    """The cart in a row of ``CHECKOUTS``, with these lines."""
+    """Return the cart in a row of ``CHECKOUTS``, with these lines."""
     return record_from(Checkout, row, lines=lines)
 
 
@@ -86,7 +86,7 @@ def to_checkout(row: NamedRow, lines: tuple[CheckoutLine, ...]) -> Checkout:
 def lines_of(
     session: Session, actor: Actor, checkout_ids: Iterable[int]
 ) -> Mapping[int, tuple[CheckoutLine, ...]]:
-    """The lines of many carts in one statement, in the order they were put in.
+    """Return the lines of many carts in one statement, in the order they were put in.
 
     A product that ``actor`` does not get to see counts as gone.
     """
@@ -156,7 +156,7 @@ def open_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutR
 
 @building_block
 def token_in(checkout_id: str) -> str:
-    """The token in the global id of a cart, or one that no cart has."""
+    """Return the token in the global id of a cart, or one that no cart has."""
     parsed = parse_global_id(checkout_id)
     if parsed is None or parsed[0] != "Checkout" or not is_storable(parsed[1]):
         return ""
@@ -185,7 +185,7 @@ class LineInput:
 
 @building_block
 def read_quantities(lines: Sequence[LineInput], *, is_total: bool) -> dict[int, int]:
-    """How many of which product, by key.
+    """Return how many of which product, by key.
 
     Without ``is_total`` they are more of what the cart holds, and a product may be named twice.
     Refuses what no cart can hold.
@@ -428,7 +428,7 @@ def _address(email: str) -> str:
 
 
 def _own_email(session: Session, user_id: int) -> str:
-    """The caller's email; the account is not deleted until this transaction is done."""
+    """Return the caller's email; the account is not deleted until this transaction is done."""
     query = select(UserRecord.email).where(UserRecord.id == user_id)
     email = session.scalar(query.with_for_update(read=True, key_share=True))
     if email is None:

@@ -122,14 +122,14 @@ _LINES = (
 
 @building_block
 def to_summary(row: NamedRow) -> OrderSummary:
-    """The order in a row of ``ORDERS``, without its lines."""
+    """Return the order in a row of ``ORDERS``, without its lines."""
     total = of_units(row.total, row.currency)
     return record_from(OrderSummary, row, status=OrderStatus(row.status), total=total)
 
 
 @building_block
 def to_order(row: NamedRow, lines: tuple[OrderLine, ...], user: User | None) -> Order:
-    """The order in a row of ``ORDERS``, with these lines and its buyer."""
+    """Return the order in a row of ``ORDERS``, with these lines and its buyer."""
     total = of_units(row.total, row.currency)
     return record_from(
         Order, row, status=OrderStatus(row.status), total=total, lines=lines, user=user
@@ -446,7 +446,7 @@ def orders_of_users(
 def list_newest_orders_of(
     ports: Ports, actor: Actor, user_id: int, page: PageRequest
 ) -> Page[OrderSummary]:
-    """The orders of a person for those who manage orders, the newest first.
+    """Return the orders of a person for those who manage orders, the newest first.
 
     Those in channels that the caller has access to.
     """
@@ -488,7 +488,7 @@ def orders_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[Or
 
 @users_or(Permission.MANAGE_ORDERS)
 def show_order(ports: Ports, actor: Actor, order_id: str) -> Order | None:
-    """The order of that global id (`order`); ``None`` when it is not the caller's to see.
+    """Return the order of that global id (`order`); ``None`` when it is not the caller's to see.
 
     Refuses NOT_FOUND for what is no id of an order.
     """

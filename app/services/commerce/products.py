@@ -83,13 +83,13 @@ _RANDOM_LENGTH = 8
 
 @building_block
 def to_product(row: NamedRow) -> Product:
-    """The product in a row that has ``PRODUCT_COLUMNS``."""
+    """Return the product in a row that has ``PRODUCT_COLUMNS``."""
     return _product(*_values_in(row))
 
 
 @building_block
 def product_of(stored: ProductRecord) -> Product:
-    """The product in its record."""
+    """Return the product in its record."""
     return _product(*_fields_of(stored))
 
 
@@ -358,7 +358,7 @@ def list_products(
     where: Where[ProductFilter] | None = None,
     descending: bool = False,
 ) -> Page[Product]:
-    """The published products (`products`), and for those who manage them all the others.
+    """Return the published products (`products`), and for those who manage them all the others.
 
     Those that match both ``filter_`` and ``where``, without ``sort_by`` in the order they were
     made. Refuses what is no id of a product.

@@ -121,7 +121,7 @@ def show_delivery_details(ports: Ports, actor: Actor, delivery_id: int) -> Deliv
 def show_latest_delivery(
     ports: Ports, actor: Actor, webhook_id: int, event: EventType, subject_id: int | None = None
 ) -> DeliveryDetails | None:
-    """The newest delivery of something that really happened: to hold a dry run against.
+    """Return the newest delivery of something that really happened: to hold a dry run against.
 
     ``subject_id`` narrows it to one object, by key (``DryRun.subject_id``).
     """

@@ -178,7 +178,7 @@ class _Capacity:
         return max(0, MAX_FAILING_BATCHES - taken)
 
     def batches_left(self, webhook: int) -> int:
-        """How many more batches of that endpoint may begin."""
+        """Return how many more batches of that endpoint may begin."""
         most = 1 if webhook in self.failing else min(MAX_LEASES, MAX_BATCHES // self.sharing) or 1
         return max(0, most - self.running.get(webhook, 0))
 
@@ -298,7 +298,7 @@ def _shared(
 
 @building_block
 def oldest_waiting_for_worker(session: Session, at: Mapping[str, datetime]) -> datetime | None:
-    """When the oldest delivery became due that only a worker is missing for.
+    """Return when the oldest delivery became due that only a worker is missing for.
 
     Those of endpoints that fail, are paused, or are being sent as much as they get at once, wait
     for these.

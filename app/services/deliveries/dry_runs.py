@@ -232,7 +232,7 @@ def _webhook(ports: Ports, key: int) -> Webhook:
 
 
 def _app_actor(ports: Ports, actor: Actor, app_id: int, saver: Saver = UNKNOWN_SAVER) -> Actor:
-    """The app as payloads are read for it, those of a webhook that ``saver`` saved.
+    """Return the app as payloads are read for it, those of a webhook that ``saver`` saved.
 
     Raises ``PermissionDenied`` to people who lack one of its permissions.
     """

@@ -175,7 +175,7 @@ def attempts_of_deliveries(
 
 @staff_and_apps
 def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery | None:
-    """The delivery of that key: an app's own, or for staff with MANAGE_APPS any.
+    """Return the delivery of that key: an app's own, or for staff with MANAGE_APPS any.
 
     By a limited app token only one of a webhook that it can change.
     """
@@ -291,13 +291,13 @@ def _delivery(actor: Actor, row: NamedRow) -> EventDelivery:
 
 @building_block
 def to_delivery(row: NamedRow) -> EventDelivery:
-    """The delivery in a row that has ``DELIVERY_COLUMNS``."""
+    """Return the delivery in a row that has ``DELIVERY_COLUMNS``."""
     return record_from(EventDelivery, row, status=DeliveryStatus(row.status), lacking=())
 
 
 @building_block
 def to_attempt(row: NamedRow) -> Attempt:
-    """The attempt in a row that has ``ATTEMPT_COLUMNS``."""
+    """Return the attempt in a row that has ``ATTEMPT_COLUMNS``."""
     return record_from(Attempt, row, status=DeliveryStatus(row.status), lacking=())
 
 

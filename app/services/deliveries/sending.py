@@ -84,7 +84,7 @@ class Endpoint:
 
 @building_block
 def endpoint_of(ports: Ports, webhook: WebhookRecord | NamedRow) -> Endpoint:
-    """The endpoint of a webhook, from its record or a row that has ``ENDPOINT_COLUMNS``.
+    """Return the endpoint of a webhook, from its record or a row that has ``ENDPOINT_COLUMNS``.
 
     While a secret is replaced both are used, the new one first.
     """
@@ -107,7 +107,7 @@ def endpoint_of(ports: Ports, webhook: WebhookRecord | NamedRow) -> Endpoint:
 def sign_delivery(
     ports: Ports, endpoint: Endpoint, delivery: Delivery, body: bytes, timestamp: int
 ) -> dict[str, str]:
-    """The headers of one attempt at ``timestamp`` (Unix seconds); contract, "Webhooks"."""
+    """Return the headers of one attempt at ``timestamp`` (Unix seconds); contract, "Webhooks"."""
     envelope = Envelope(
         names=ports.configuration.header_names,
         event=delivery.event,

@@ -190,7 +190,7 @@ def delivery_columns(span: CTE) -> tuple[ColumnElement[int], ...]:
 
 @building_block
 def read_day(session: Session, now: datetime, rows: Sequence[NamedRow]) -> DeliveryDay:
-    """The 24 hours before ``now`` from rows, the earliest first; one statement more."""
+    """Return the 24 hours before ``now`` from rows, the earliest first; one statement more."""
     before, *hours = map(_hour, rows)
     return DeliveryDay(tuple(hours), before, _times(session, now - SPAN))
 

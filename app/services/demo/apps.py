@@ -145,7 +145,7 @@ def made_apps() -> Iterator[Happening]:
 
 @building_block
 def demo_webhooks() -> Iterator[tuple[str, DemoWebhook]]:
-    """Every webhook of the apps that were made here, and the app's name."""
+    """Yield every webhook of the apps that were made here, and the app's name."""
     for app in _APPS:
         for webhook in app.webhooks:
             yield app.name, webhook
@@ -153,7 +153,7 @@ def demo_webhooks() -> Iterator[tuple[str, DemoWebhook]]:
 
 @building_block
 def app_made_for_demo(past: Past, name: str) -> int | None:
-    """The key of the app of that name which was made for the demo: no other is touched."""
+    """Return the key of the app of that name which was made for the demo: no other is touched."""
     query = (
         select(AppRecord.id)
         .join(AuditRecord, AuditRecord.subject_id == cast(AppRecord.id, String))

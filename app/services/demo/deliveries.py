@@ -123,7 +123,7 @@ class PastDelivery:
 
 @building_block
 def past_deliveries(past: Past) -> tuple[PastDelivery, ...]:
-    """Every delivery that the webhooks have had, the oldest first; nothing is written."""
+    """Return every delivery that the webhooks have had, the oldest first; nothing is written."""
     listeners = [_listener(past, *row) for row in _webhooks(past)]
     sent_notes = [
         (note, listener)

@@ -179,7 +179,7 @@ def people_happenings() -> Iterator[Happening]:
 
 @building_block
 def customer(past: Past, email: str) -> Actor | None:
-    """The customer of that address, if it is one of the demo's own."""
+    """Return the customer of that address, if it is one of the demo's own."""
     with past.ports.database.reading() as session:
         found = made_for_demo(session, [email]).get(email)
     return None if found is None else past.person(found, email)

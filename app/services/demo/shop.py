@@ -145,7 +145,7 @@ def new_prices() -> Iterator[Happening]:
 
 @building_block
 def goods_on_sale(past: Past) -> Mapping[str, int]:
-    """The keys of what can be bought, by slug."""
+    """Return the keys of what can be bought, by slug."""
     return {
         slug: key
         for slug, (key, price, is_published) in _existing_products(past).items()
@@ -373,7 +373,7 @@ def is_in_use(ports: Ports, actor: Actor) -> bool:
 
 @internal
 def sign_in_people(ports: Ports, actor: Actor) -> tuple[Person, ...]:
-    """Those who were made for the demo to sign in as, and are there still."""
+    """Return those who were made for the demo to sign in as, and are there still."""
     emails = [person.email for person in PEOPLE if person.role]
     with ports.database.reading() as session:
         users = made_for_demo(session, emails)
@@ -433,7 +433,7 @@ def _customer(people: Mapping[Person, int]) -> int | None:
 
 
 def _without_password(ports: Ports) -> Mapping[Person, int]:
-    """Those of the demo's own people who cannot sign in yet, in the order of their list."""
+    """Return those of the demo's own people who cannot sign in yet, in the order of their list."""
     with ports.database.reading() as session:
         users = made_for_demo(session, [person.email for person in PEOPLE])
         query = select(UserRecord.id).where(

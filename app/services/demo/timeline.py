@@ -87,7 +87,7 @@ class Past:
         return self.now - timedelta(hours=hours_ago)
 
     def at(self, hours_ago: float) -> Ports:
-        """The ports as they were then: a use case that gets them writes that time down."""
+        """Return the ports as they were then: a use case that gets them writes that time down."""
         return replace(
             self.ports,
             clock=_StoppedClock(self.moment(hours_ago)),

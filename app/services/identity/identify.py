@@ -121,7 +121,7 @@ def identity_of_session(
 
 @building_block
 def session_actor(visitor: Visitor, live_session: LiveSession, user: User) -> Actor:
-    """The caller in a session of ``user``, who is as the login mode leaves them."""
+    """Return the caller in a session of ``user``, who is as the login mode leaves them."""
     return Actor(
         ActorKind.USER,
         user_id=user.id,

@@ -335,7 +335,7 @@ def linked_identity_problem(
 def _find_linked(
     session: Session, provider_person: ProviderPerson
 ) -> tuple[ExternalIdentityRecord, UserRecord] | tuple[None, None]:
-    """The identity and its account, locked first: under that lock identities are dropped.
+    """Return the identity and its account, locked first: under that lock identities are dropped.
 
     An imported identity gets the issuer of its first token. A link that another provider, or
     other settings, made while they waited for confirmation proves nothing: it goes, with its

@@ -29,7 +29,7 @@ class ExternalAuthentication:
 
 @building_block
 def known_providers(ports: Ports, version: int | None = None) -> tuple[Provider, ...]:
-    """Every provider at ``version``, which the caller has just read from the shop's row."""
+    """Return every provider at ``version``, which the caller has just read from the shop's row."""
     if version is None:
         version = int(ports.database.read(_VERSION, {})[0].version)
     cached = ports.cache.providers.known
@@ -55,7 +55,7 @@ def find_provider(ports: Ports, slug: str) -> Provider:
 
 @building_block
 def provider_of(ports: Ports, plugin_id: str | None) -> Provider | None:
-    """The active provider that answers to a plugin id; ``None`` for any other id."""
+    """Return the active provider that answers to a plugin id; ``None`` for any other id."""
     slug = slug_in(plugin_id or "")
     provider = None if slug is None else choose(known_providers(ports), slug)
     return provider if provider is not None and provider.active else None
@@ -63,13 +63,13 @@ def provider_of(ports: Ports, plugin_id: str | None) -> Provider | None:
 
 @building_block
 def to_provider(record: IdentityProviderRecord) -> Provider:
-    """The settings as a value; the secret stays sealed."""
+    """Return the settings as a value; the secret stays sealed."""
     return Provider(**{name: getattr(record, name) for name in _NAMES})
 
 
 @building_block
 def client_secret_of(ports: Ports, provider: Provider) -> str:
-    """The provider's client secret, readable; empty where it has none."""
+    """Return the provider's client secret, readable; empty where it has none."""
     if not provider.client_secret:
         return ""
     return ports.encryption.decrypt(PROVIDER_SECRET, provider.client_secret)
@@ -77,7 +77,7 @@ def client_secret_of(ports: Ports, provider: Provider) -> str:
 
 @building_block
 def secret_for_token_url(ports: Ports, provider: Provider) -> str:
-    """The client secret as the token URL gets it: not if the URL waits for confirmation.
+    """Return the client secret as the token URL gets it: not if the URL waits for confirmation.
 
     Otherwise people who can change the URL could read a secret that is never shown.
     """
@@ -88,7 +88,7 @@ def secret_for_token_url(ports: Ports, provider: Provider) -> str:
 def list_external_authentications(
     ports: Ports, actor: Actor
 ) -> tuple[ExternalAuthentication, ...]:
-    """The active providers (`shop { availableExternalAuthentications }`)."""
+    """Return the active providers (`shop { availableExternalAuthentications }`)."""
     vendor = ports.configuration.vendor
     return tuple(
         ExternalAuthentication(provider.plugin_id(vendor), provider.name)

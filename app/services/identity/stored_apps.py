@@ -45,7 +45,7 @@ APPS = ALL_APPS.where(AppRecord.is_installed.is_(True))
 
 @building_block
 def to_app(row: NamedRow) -> App:
-    """The app in a row that has ``APP_COLUMNS``."""
+    """Return the app in a row that has ``APP_COLUMNS``."""
     values: dict[str, Any] = {name: getattr(row, f"app_{name}") for name in _FIELDS}
     values["type"] = AppType(values["type"])
     values["permissions"] = read_permissions(values["permissions"])
@@ -54,7 +54,7 @@ def to_app(row: NamedRow) -> App:
 
 @building_block
 def stored_app(session: Session, app_id: int, field: str) -> App:
-    """The app of that key, installed; refuses NOT_FOUND on ``field``."""
+    """Return the app of that key, installed; refuses NOT_FOUND on ``field``."""
     row = session.execute(APPS.where(AppRecord.id == app_id)).one_or_none()
     if row is None:
         raise Refused(Problem("NOT_FOUND", "App not found.", field))
@@ -127,7 +127,7 @@ def store_token(
     *,
     is_by_client: bool = False,
 ) -> NewAppToken:
-    """A new token of that app; only its digest and its last four characters are kept."""
+    """Return a new token of that app; only its digest and its last four characters are kept."""
     secret = make_app_token(ports.randomness.token(TOKEN_RANDOM_LENGTH))
     stored = AppTokenRecord(
         app_id=app_id,

@@ -91,7 +91,7 @@ def find_owner(session: Session, email: str, *, but: int | None = None) -> int |
 
 @building_block
 def find_user_by_key(session: Session, user_id: int) -> User:
-    """The person with that key; refuses NOT_FOUND on ``id``."""
+    """Return the person with that key; refuses NOT_FOUND on ``id``."""
     row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one_or_none()
     if row is None:
         raise Refused(Problem("NOT_FOUND", "There is no such user.", "id"))

@@ -393,7 +393,7 @@ def _count_of(counts: Callable[[], Mapping[int, int]], key: int) -> int:
 
 
 def _typed(order: Order, request: PageRequest) -> list[object]:
-    """The cursor's values as the columns hold them; refuses a cursor of another list."""
+    """Return the cursor's values as the columns hold them; refuses a cursor of another list."""
     if not request.cursor:
         return []
     if len(request.cursor) != len(order.columns):

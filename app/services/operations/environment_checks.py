@@ -227,7 +227,7 @@ def worker_findings(ports: Ports) -> Iterator[CheckResult]:
 
 
 def _waiting(ports: Ports) -> str:
-    """What is left in the queue while nothing waits for the worker."""
+    """Return what is left in the queue while nothing waits for the worker."""
     waiting = read_waiting(ports, MAX_COUNTED)
     found = []
     if waiting.due:
@@ -320,7 +320,7 @@ def forwarding_findings(ports: Ports) -> Iterator[CheckResult]:
 
 
 def _span(now: datetime, moment: datetime) -> str:
-    """How long that has been, roughly."""
+    """Return how long that has been, roughly."""
     seconds = int((now - moment).total_seconds())
     for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 2 * size:

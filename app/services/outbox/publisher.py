@@ -169,7 +169,7 @@ def encrypted_payload(ports: Ports, event: str, payload: str) -> str:
 
 @building_block
 def decrypted_payload(ports: Ports, stored: str) -> str:
-    """The payload that was stored; raises ``DecryptionError`` under another SECRET_KEY."""
+    """Return the payload that was stored; raises ``DecryptionError`` under another SECRET_KEY."""
     if not stored.startswith(ENCRYPTED_PREFIX):
         return stored
     return ports.encryption.decrypt(WEBHOOK_PAYLOAD, stored.removeprefix(ENCRYPTED_PREFIX))

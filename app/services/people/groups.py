@@ -134,7 +134,7 @@ def create_group(ports: Ports, actor: Actor, new: NewGroup) -> PermissionGroup:
 def list_groups(
     ports: Ports, actor: Actor, page: PageRequest, filter_: GroupFilter = _ALL
 ) -> Page[PermissionGroup]:
-    """The groups (`permissionGroups`); refuses NOT_FOUND on ``ids`` for what is no id."""
+    """Return the groups (`permissionGroups`); refuses NOT_FOUND on ``ids`` for what is no id."""
     if not is_searchable(filter_.search):
         return empty_page()
     # There are few groups: reading them all is quicker than any index would be.
@@ -149,7 +149,7 @@ def list_groups(
 
 @requires(Permission.MANAGE_STAFF)
 def show_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup | None:
-    """The group of that global id (`permissionGroup`), ``None`` for none.
+    """Return the group of that global id (`permissionGroup`), ``None`` for none.
 
     Refuses NOT_FOUND on ``id`` for what is no id of a group.
     """

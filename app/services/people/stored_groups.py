@@ -61,7 +61,7 @@ GROUPS: Select[*tuple[object, ...]] = select(
 
 @building_block
 def to_group(row: NamedRow) -> PermissionGroup:
-    """The group in a row of ``GROUPS``."""
+    """Return the group in a row of ``GROUPS``."""
     return record_from(
         PermissionGroup,
         row,
@@ -95,7 +95,7 @@ def group_snapshot(group: PermissionGroup, members: Iterable[int]) -> dict[str, 
 
 @building_block
 def load_manageable_group(actor: Actor, session: Session, group_id: int) -> PermissionGroup:
-    """The group with that key.
+    """Return the group with that key.
 
     Refuses on ``id``: NOT_FOUND, OUT_OF_SCOPE_PERMISSION, OUT_OF_SCOPE_CHANNEL.
     """
@@ -106,7 +106,7 @@ def load_manageable_group(actor: Actor, session: Session, group_id: int) -> Perm
 
 @building_block
 def name_problem(name: str) -> Problem | None:
-    """Why a group cannot be called that, or ``None``: REQUIRED or INVALID on ``name``."""
+    """Return why a group cannot be called that, or ``None``: REQUIRED or INVALID on ``name``."""
     if not name:
         return Problem("REQUIRED", "Give the group a name.", "name")
     return line_problem(name, "name", max_length=_MAX_NAME_LENGTH)
@@ -165,7 +165,7 @@ MAX_IDS = 1000
 def manageable_groups(
     actor: Actor, session: Session, ids: Collection[str], field: str
 ) -> frozenset[int]:
-    """The keys of the groups with these global ids.
+    """Return the keys of the groups with these global ids.
 
     Refuses on ``field``, naming the groups: NOT_FOUND, and OUT_OF_SCOPE_GROUP for those that can
     do more than ``actor``, or the same in more channels.
@@ -196,7 +196,7 @@ def manageable_groups(
 def manageable_staff(
     actor: Actor, session: Session, ids: Collection[str], field: str, *, adding: bool
 ) -> frozenset[int]:
-    """The keys of the people with these global ids.
+    """Return the keys of the people with these global ids.
 
     Refuses on ``field``, naming the people: NOT_FOUND; ASSIGN_NON_STAFF_MEMBER for customers when
     ``adding``; else OUT_OF_SCOPE_USER for those with permissions that ``actor`` lacks. Adding a

@@ -136,7 +136,7 @@ def staff_without_sign_on() -> ColumnElement[int]:
 
 @building_block
 def staff_sessions(ports: Ports) -> ColumnElement[int]:
-    """How many open sessions of active staff began with a password."""
+    """Return how many open sessions of active staff began with a password."""
     # By person, for staff are few: some planner would read everybody's sessions first.
     of_person = (
         select(func.count())
@@ -198,7 +198,7 @@ def _is_open_at_client(ports: Ports) -> tuple[ColumnElement[bool], ...]:
 
 @building_block
 def read_sign_in_counts(row: NamedRow) -> SignInCounts:
-    """The numbers in a row that has the columns of ``sign_in_count_columns``."""
+    """Return the numbers in a row that has the columns of ``sign_in_count_columns``."""
     return record_from(
         SignInCounts,
         row,

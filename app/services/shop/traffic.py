@@ -31,7 +31,7 @@ class UntrustedForwarding:
 @counts_on_replica
 @requires(Permission.MANAGE_SETTINGS)
 def count_traffic(ports: Ports, actor: Actor, span: timedelta) -> Mapping[TrafficKind, int]:
-    """The requests of the last ``span``, to within ten minutes, by the kind of caller.
+    """Return the requests of the last ``span``, to within ten minutes, by the kind of caller.
 
     What every process has seen, but for the last minute of each.
     """

@@ -162,7 +162,7 @@ def list_block_details(
 
 @building_block
 def blocked_count(ports: Ports) -> ColumnElement[int | None]:
-    """How many addresses have to wait now, as a part of a statement that asks for more.
+    """Return how many addresses have to wait now, as a part of a statement that asks for more.
 
     NULL while the store of the counters does not answer: a page shows the rest.
     """
@@ -220,7 +220,7 @@ def _block_facts(held: BlockedIp) -> dict[str, object]:
 
 
 def _most_failed(failures: Mapping[int, int]) -> list[tuple[int, int]]:
-    """The accounts that failed most, by key, with how often."""
+    """Return the accounts that failed most, by key, with how often."""
     return sorted(failures.items(), key=lambda one: (-one[1], one[0]))[:_NAMED]
 
 

@@ -151,7 +151,7 @@ def own_id(actor: Actor) -> int:
 
 @building_block
 def own_account(ports: Ports, actor: Actor) -> OwnAccount:
-    """The account of the person who is calling; raises as ``own_id`` does."""
+    """Return the account of the person who is calling; raises as ``own_id`` does."""
     columns = (
         UserRecord.id,
         UserRecord.email,

@@ -191,7 +191,7 @@ def store_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -
 
 @building_block
 def load_refresh_token(ports: Ports, kept: SessionRecord) -> str:
-    """The provider's refresh token of a session; empty where it has none."""
+    """Return the provider's refresh token of a session; empty where it has none."""
     encrypted = kept.provider_refresh_token
     return (
         ports.encryption.decrypt(keys.refresh_token_purpose(kept.token), encrypted)
@@ -329,7 +329,7 @@ SESSION = "Session"
 
 @account_owner_only
 def list_sessions(ports: Ports, actor: Actor, *, limit: int | None = None) -> tuple[SignedIn, ...]:
-    """The caller's own sessions that are alive, the one used last first.
+    """Return the caller's own sessions that are alive, the one used last first.
 
     At most ``limit``, if given: the current one, and the newest.
     """
@@ -388,7 +388,7 @@ def end_other_sessions(ports: Ports, actor: Actor) -> int:
 
 @building_block
 def signed_in(actor: Actor, stored: SessionRecord) -> SignedIn:
-    """A session as it is shown to ``actor``."""
+    """Return a session as it is shown to ``actor``."""
     return SignedIn(
         id=stored.id,
         device=device_of(stored.user_agent),

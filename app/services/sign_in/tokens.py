@@ -153,7 +153,7 @@ class Verified:
 
 @input_decides
 def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed:
-    """A new access token for a refresh token (`tokenRefresh`).
+    """Return a new access token for a refresh token (`tokenRefresh`).
 
     The refresh token stays usable, unless ``SINGLE_USE_REFRESH_TOKENS`` is on: then the next one
     comes with the answer, to the same end of the session, and using one twice ends the session.
@@ -313,7 +313,7 @@ def sign_access(
     keys_version: int | None = None,
     more: Mapping[str, object] | None = None,
 ) -> str:
-    """An access token of a session of ``user``, as stored; it never outlives the session.
+    """Return an access token of a session of ``user``, as stored; it never outlives the session.
 
     ``keys_version`` is the key ring's, if the caller has just read it; ``more`` are claims that
     are added, or replace others.

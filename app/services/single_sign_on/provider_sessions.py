@@ -141,7 +141,7 @@ def end_sessions_by_provider(
 
 
 def _value_problem(ports: Ports, name: str, value: str, *, redirects: bool) -> Problem | None:
-    """Why ``value`` can't be copied into the logout URL, or ``None``.
+    """Return why ``value`` can't be copied into the logout URL, or ``None``.
 
     ``redirects`` is whether the provider can redirect to the parameter ``name``.
     """

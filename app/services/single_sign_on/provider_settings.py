@@ -323,7 +323,7 @@ def _plugin(provider: Provider, plugin_id: str) -> Plugin:
 
 
 def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
-    """The values to store, by column; refuses those that cannot be used."""
+    """Return the values to store, by column; refuses those that cannot be used."""
     read = {name: read_setting(name, value) for name, value in changes.settings.items()}
     problems = [value for value in read.values() if isinstance(value, Problem)]
     base = ports.configuration.public_url

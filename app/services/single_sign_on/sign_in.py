@@ -90,7 +90,7 @@ class StartedSignIn:
 def store_sign_in(
     ports: Ports, provider: Provider, redirect_uri: str, links_in: int | None = None
 ) -> StartedSignIn:
-    """A new sign-in at ``provider`` that ends at ``redirect_uri``, stored.
+    """Return a new sign-in at ``provider`` that ends at ``redirect_uri``, stored.
 
     ``links_in`` is the key of the session in which it links an identity instead.
     """
@@ -334,7 +334,7 @@ def begin_sign_in(
 def provider_login_url(
     ports: Ports, provider: Provider, started: StartedSignIn, prompt: str = ""
 ) -> str:
-    """The address of the provider's login for a sign-in that has begun.
+    """Return the address of the provider's login for a sign-in that has begun.
 
     ``prompt`` is what OpenID Connect Core, 3.1.2.1, calls so: ``login`` asks who is signed in
     there already to prove it once more.

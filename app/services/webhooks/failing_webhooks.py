@@ -128,7 +128,7 @@ def list_failing_webhooks(
 
 @building_block
 def failing_count() -> ColumnElement[int | None]:
-    """How many webhooks are in trouble, as a part of a statement that asks for more."""
+    """Return how many webhooks are in trouble, as a part of a statement that asks for more."""
     counts = (
         select(func.count()).select_from(WebhookRecord).where(*which).scalar_subquery()
         for which in (_FAILING, _DISABLED)
@@ -138,7 +138,7 @@ def failing_count() -> ColumnElement[int | None]:
 
 
 def _last_attempt() -> ColumnElement[int | None]:
-    """The key of the last attempt at the newest delivery of a webhook that was tried."""
+    """Return the key of the last attempt at the newest delivery of a webhook that was tried."""
     newest = (
         select(DeliveryRecord.id)
         .where(DeliveryRecord.webhook_id == WebhookRecord.id, _ATTEMPTED)

@@ -39,7 +39,7 @@ _OWN = _ANY.where(WebhookRecord.app_id == bindparam("viewing_app"))
 def webhooks_of_apps(
     ports: Ports, actor: Actor, app_ids: Collection[int]
 ) -> Mapping[int, tuple[Webhook, ...]]:
-    """The webhooks of each of several apps, the oldest first, their secrets included.
+    """Return the webhooks of each of several apps, the oldest first, their secrets included.
 
     For an app its own, without any permission; for staff those of all apps with MANAGE_APPS, but
     without secrets those of apps with permissions that they lack.
@@ -63,7 +63,7 @@ def list_webhook_events(_ports: Ports, _actor: Actor) -> tuple[EventType, ...]:
 
 @staff_and_apps
 def show_webhook(ports: Ports, actor: Actor, webhook_id: int) -> Webhook | None:
-    """The webhook of that key (`webhook`), its secret included as in ``webhooks_of_apps``.
+    """Return the webhook of that key (`webhook`), its secret included as in ``webhooks_of_apps``.
 
     An app sees its own alone; staff need MANAGE_APPS.
     """
@@ -104,7 +104,7 @@ class WebhookName:
 
 @requires(Permission.MANAGE_APPS)
 def list_webhook_names(ports: Ports, actor: Actor) -> tuple[WebhookName, ...]:
-    """The newest 200 webhooks; one statement."""
+    """Return the newest 200 webhooks; one statement."""
     query = (
         select(
             WebhookRecord.id,
@@ -259,7 +259,7 @@ def list_webhooks(
     filter_: WebhookFilter = ALL_WEBHOOKS,
     sort: WebhookSort = WebhookSort.NEWEST,
 ) -> Page[ListedWebhook]:
-    """The webhooks of all apps, each with its events and its health.
+    """Return the webhooks of all apps, each with its events and its health.
 
     Two statements, however many a page has; the cost of the health is that of the last day's
     deliveries of these webhooks, not of all that were ever made.

@@ -66,7 +66,7 @@ class Subscriber:
         return self.saver.payload_permissions(self.app_permissions)
 
     def actor(self, issuer: str) -> Actor:
-        """The app as the actor that reads the payload."""
+        """Return the app as the actor that reads the payload."""
         return Actor(
             ActorKind.APP,
             app_id=self.app_id,
