@@ -174,34 +174,51 @@ def _forking_process() -> socket.socket:
 
 
 def _serve(requests: socket.socket) -> None:
-    """Fork a command for each request until the other end is closed."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    """Fork a command for each request until the other end is closed; report the end of each.
+
+    No process of its own waits for each command: to fork and end one takes 10 ms.
+    """
+    ended, ends = socket.socketpair()
+    ends.settimeout(0)  # a full buffer wakes it too
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signal.set_wakeup_fd(ends.fileno(), warn_on_full_buffer=False)
+    reports: dict[int, int] = {}
     while True:
+        ready, _, _ = select.select([requests, ended], [], [])
+        if ended in ready:
+            ended.recv(_MAX_REQUEST)
+            _report_ends(reports)
+        if requests not in ready:
+            continue
         request, files = receive_request(requests)
         if not request:
             return
-        if os.fork() == 0:
-            requests.close()
+        *standard, report = files
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            _run_and_report(request, files)
+            for end in (requests, ended, ends):
+                end.close()
+            for other in (report, *reports.values()):
+                os.close(other)
+            _run(request, standard)
             return
-        for file in files:
+        for file in standard:
             os.close(file)
+        os.write(report, f"{pid}\n".encode())
+        reports[pid] = report
 
 
-def _run_and_report(request: bytes, files: list[int]) -> None:
-    *standard, report = files
-    pid = os.fork()
-    if pid == 0:
-        os.close(report)
-        _run(request, standard)
-        return
-    for file in standard:
-        os.close(file)
-    os.write(report, f"{pid}\n".encode())
-    _, status = os.waitpid(pid, 0)
-    os.write(report, f"{os.waitstatus_to_exitcode(status)}\n".encode())
-    os._exit(0)
+def _report_ends(reports: dict[int, int]) -> None:
+    """Write the exit codes of the processes that have ended to where each reports to."""
+    for pid in list(reports):
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            report = reports.pop(pid)
+            with contextlib.suppress(BrokenPipeError):  # if no test waits for it any more
+                os.write(report, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+            os.close(report)
 
 
 def _run(request: bytes, standard: list[int]) -> None:
