@@ -288,7 +288,7 @@ def _check_settings() -> None:
 
 
 def _work(
-    stop: Event, *, serves_operations: bool, each_tick: Callable[[], None] = lambda: None
+    stop: Event, *, serves_operations: bool, each_tick: Callable[[], None] | None = None
 ) -> None:
     latchkey.run_worker(stop, serves_operations=serves_operations, each_tick=each_tick)
 

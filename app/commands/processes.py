@@ -17,6 +17,7 @@ from contextvars import Context
 from dataclasses import dataclass
 from functools import partial, wraps
 from multiprocessing.context import ForkProcess
+from queue import Empty, SimpleQueue
 from threading import Event
 from types import FrameType
 from typing import ParamSpec
@@ -39,6 +40,9 @@ from app.web.parent_process import ServiceManager, end_with_parent, show_name
 P = ParamSpec("P")
 
 _TICK = 0.5
+_LONG_TICK = 2.0
+"""Seconds between two looks at programs that have run for a while: signals tell what happens."""
+
 _GRACE = 20.0
 _QUICK = 10.0
 _FALLS = 5
@@ -161,6 +165,11 @@ class Program:
         """Whether it is essential and has fallen several times, each time soon after its start."""
         return self._is_essential and self._falls >= _FALLS
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether it has run for a while."""
+        return self._process is not None and time.monotonic() - self._started > _QUICK
+
     def supervise(self, say: Say) -> None:
         """Start it when it is due, and take note when it has ended."""
         now = time.monotonic()
@@ -224,7 +233,7 @@ class Program:
 def _begin_process(parent: int, name: str, run: Callable[[], object]) -> None:
     """Begin as a process that is separate from ``parent``, without its handlers and context."""
     os.setsid()
-    for number in _ENDING:
+    for number in (*_ENDING, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
@@ -307,25 +316,40 @@ def run_programs(
     One that ends by itself is started again after a pause. When it keeps falling, all end. On
     SIGHUP all take new settings, unless these can't be used. They have ``grace`` seconds to end.
     """
-    stop, reload = Event(), Event()
-    _on(_ENDING, stop.set)
-    _on_hangup(reload.set)
+    signals: SimpleQueue[int] = SimpleQueue()
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        signals.put(number)
+
+    for number in (*_ENDING, signal.SIGCHLD):
+        signal.signal(number, note)
+    _on_hangup(partial(signals.put, signal.SIGHUP))
+    received: int | None = None
     try:
-        while not stop.is_set():
+        while received not in _ENDING:
+            if received == signal.SIGHUP:
+                _reload(programs, say, service)
             for program in programs:
                 program.supervise(say)
                 if program.keeps_failing:
                     say(f"The {program.name} keeps crashing; stopping.")
                     return False
-            if reload.is_set():
-                reload.clear()
-                _reload(programs, say, service)
             each_tick()
-            stop.wait(_TICK)
+            is_settled = all(program.is_settled for program in programs)
+            rest = min(service.manager.seconds_to_sign_of_life, _LONG_TICK) if is_settled else 0.0
+            received = _next_signal(signals, max(rest, _TICK))
     finally:
         service.manager.tell_stopping()
         _end(programs, say, grace)
     return True
+
+
+def _next_signal(signals: SimpleQueue[int], seconds: float) -> int | None:
+    """Return the next signal, or ``None`` if none comes within ``seconds``."""
+    try:
+        return signals.get(timeout=seconds)
+    except Empty:
+        return None
 
 
 def _reload(programs: Sequence[Program], say: Say, service: Service) -> None:

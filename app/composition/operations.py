@@ -16,7 +16,7 @@ from app.worker.threads import run_tasks
 
 
 def run_worker(
-    stop: Event, *, serves_operations: bool, each_tick: Callable[[], None] = lambda: None
+    stop: Event, *, serves_operations: bool, each_tick: Callable[[], None] | None = None
 ) -> None:
     """Do the background work of the installation that the environment describes.
 

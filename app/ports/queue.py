@@ -38,7 +38,10 @@ class Queue(Protocol):
         """Return how many batches wait."""
 
     def close(self) -> None:
-        """Close connections and wake up waiting threads."""
+        """Close unused connections, and wake up waiting threads.
+
+        A thread that waits for a separate store returns within a second.
+        """
 
 
 _OFTEN = 0.3

@@ -4,6 +4,7 @@
 """
 
 import ctypes
+import math
 import os
 import signal
 import socket
@@ -59,7 +60,12 @@ class ServiceManager:
     @property
     def wants_sign_of_life(self) -> bool:
         """Whether half of the watchdog's time is over."""
-        return bool(self._pause) and time.monotonic() - self._told >= self._pause
+        return self.seconds_to_sign_of_life <= 0
+
+    @property
+    def seconds_to_sign_of_life(self) -> float:
+        """In how many seconds half of the watchdog's time is over; never without a watchdog."""
+        return self._told + self._pause - time.monotonic() if self._pause else math.inf
 
     def tell_alive(self) -> None:
         self._told = time.monotonic()

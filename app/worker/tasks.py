@@ -25,8 +25,8 @@ from app.services.operations.holds import check_installation
 from app.services.shop.settings import open_storefront_on_time
 from app.services.webhooks.failing_webhooks import end_quiet_incidents
 
-POLL_SECONDS = 0.5
-"""Seconds that a thread waits for a batch before it looks whether the worker is to end."""
+_PATIENCE_SECONDS = 2.0
+"""Seconds that a thread waits for a batch until it asks again."""
 
 _MAX_QUEUED = 100
 """Batches that wait at most: what waits here holds a lease, which ends."""
@@ -93,7 +93,7 @@ def _dispatch(ports: Ports, actor: Actor) -> int:
 
 
 def _take_batch(ports: Ports) -> Batch | None:
-    return ports.queue.take(POLL_SECONDS)
+    return ports.queue.take(_PATIENCE_SECONDS)
 
 
 def check_hold(ports: Ports, actor: Actor) -> int:

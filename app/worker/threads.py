@@ -13,7 +13,7 @@ from app.domain.values.installation import DatabaseUnavailable
 from app.ports import Ports
 from app.ports.queue import QueueUnavailable
 from app.services.operations.background_work import find_waiting_work
-from app.worker.tasks import POLL_SECONDS, TASKS, Task, check_hold
+from app.worker.tasks import TASKS, Task, check_hold
 
 _LOOK = "look"
 _LOOK_SECONDS = 2.0
@@ -32,6 +32,9 @@ not."""
 _HANGING_SECONDS = 60.0
 """Seconds after which a look for work hangs: a database answers or fails sooner."""
 
+_JOIN_SECONDS = 0.5
+"""Seconds after which a thread that has to end is woken again."""
+
 _WAITING = math.inf
 """Instead of when its round began: a thread that waits for work is never held up."""
 
@@ -43,7 +46,7 @@ def run_tasks(
     stop: Event,
     tasks: tuple[Task, ...] = TASKS,
     *,
-    each_tick: Callable[[], None] = lambda: None,
+    each_tick: Callable[[], None] | None = None,
 ) -> None:
     """Work until ``stop`` is set, each task in its own threads.
 
@@ -60,13 +63,14 @@ def run_tasks(
         tasks = (signal, look, *tasks)
     pools = [_TaskThreads(ports, stop, task, wakes) for task in tasks]
     _log.info("worker.started")
-    for pool in pools:
-        pool.start_threads()
-    while not stop.wait(_HELD_UP_SECONDS / 4):
+    while not stop.is_set():
         for pool in pools:
             pool.start_threads()
-        if not any(pool.hangs for pool in pools):
+        if each_tick is not None and not any(pool.hangs for pool in pools):
             each_tick()
+        # A round that begins meanwhile is held up after the longer pause at the earliest.
+        is_quick = each_tick is not None or any(pool.is_at_work for pool in pools)
+        stop.wait(_HELD_UP_SECONDS / 4 if is_quick else _HELD_UP_SECONDS)
     ports.work_signal.send()  # to the thread that waits for one
     for pool in pools:
         pool.join()
@@ -129,15 +133,24 @@ class _TaskThreads:
             while thread.is_alive():
                 # Again and again: it can be just about to wait.
                 self._wake.set()
-                thread.join(POLL_SECONDS)
+                if self._task.take is not None:
+                    self._ports.queue.close()
+                thread.join(_JOIN_SECONDS)
 
     @property
     def hangs(self) -> bool:
         """Whether this looks for work and doesn't come back from it."""
-        if self._task.name != _LOOK:
-            return False
-        began = min(self._rounds.copy().values(), default=_WAITING)
-        return time.monotonic() - began > _HANGING_SECONDS
+        return self._task.name == _LOOK and time.monotonic() - self._oldest > _HANGING_SECONDS
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a round is under way whose place another takes if it is held up."""
+        return self._task.max_threads > 0 and self._oldest < _WAITING
+
+    @property
+    def _oldest(self) -> float:
+        """When the round began that takes longest."""
+        return min(self._rounds.copy().values(), default=_WAITING)
 
     def _busy(self) -> int:
         """How many threads are not held up."""

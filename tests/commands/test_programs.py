@@ -68,6 +68,23 @@ print(program.wait_for_end(20))
 program.supervise(said.append)
 print(said)
 """
+_FALLEN = """
+from app.commands import processes
+
+# Nothing but a signal has it look again.
+processes._next_signal = lambda signals, _seconds: signals.get(timeout=60)
+
+
+def stop_once_fallen():
+    if said:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+service = Service(ServiceManager(), lambda: None)
+programs = [Program("one", lambda: None)]
+print("ended", run_programs(programs, said.append, stop_once_fallen, service=service))
+print(said)
+"""
 
 
 _EACH_IN_A_FORK = """
@@ -84,7 +101,7 @@ for script in sys.argv[1:]:
 @pytest.fixture(scope="module")
 def printed() -> dict[str, str]:
     """What each script prints in a process without the threads of the tests."""
-    scripts = (_BEGINNING, _EARLY_SIGNAL, _STOPPED)
+    scripts = (_BEGINNING, _EARLY_SIGNAL, _STOPPED, _FALLEN)
     ended = subprocess.run(
         [sys.executable, "-c", _SCRIPT + _EACH_IN_A_FORK, *scripts],
         cwd=ROOT,
@@ -110,3 +127,7 @@ def test_signal_right_after_the_start_ends_a_program(printed: dict[str, str]) ->
 
 def test_work_ends_at_the_signal_and_reports_success(printed: dict[str, str]) -> None:
     assert printed[_STOPPED] == "stopped True\nTrue\n['The one ended with 0.']\n0"
+
+
+def test_fall_of_a_program_is_noticed_at_once(printed: dict[str, str]) -> None:
+    assert printed[_FALLEN] == "ended True\n['The one ended with 0.']\n0"

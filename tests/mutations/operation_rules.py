@@ -46,6 +46,20 @@ OPERATIONS = (
         "services/single_sign_on/test_provider_checks.py",
     ),
     Mutant(
+        "The end of a program is noticed at once",
+        "app/commands/processes.py",
+        "for number in (*_ENDING, signal.SIGCHLD):\n        signal.signal(number, note)",
+        "for number in _ENDING:\n        signal.signal(number, note)",
+        "commands/test_programs.py",
+    ),
+    Mutant(
+        "A thread that waits for a batch ends with its worker",
+        "app/worker/threads.py",
+        "self._ports.queue.close()",
+        "pass",
+        "worker/test_threads.py",
+    ),
+    Mutant(
         "Changes of one account queue for each other before they take a transaction",
         "app/adapters/database/sql_database.py",
         "for subject in sorted(set(subjects)):",

@@ -130,6 +130,7 @@ class _Turns(Event):
         self._turns = Semaphore(0)
         self._minutes = count()
         self._now = 0.0
+        self.pauses: list[float | None] = []
         clock = SimpleNamespace(monotonic=lambda: self._now)
         monkeypatch.setattr("app.worker.threads.time", clock)
 
@@ -138,6 +139,7 @@ class _Turns(Event):
         if current_thread().name != "worker":
             return super().wait(timeout)
         self._now = 60.0 * next(self._minutes)
+        self.pauses.append(timeout)
         self._turns.release()
         return super().wait(0.01)
 
@@ -165,6 +167,7 @@ def test_number_of_threads_is_limited(ports: Ports, monkeypatch: pytest.MonkeyPa
         assert beginning.acquire(timeout=_PATIENCE)
         turns.pass_(3)
         assert _count("held up") == 2
+        assert turns.pauses[-1] == 0.5
         released.set()
 
 
@@ -297,6 +300,21 @@ def test_one_thread_waits_until_there_is_a_batch(ports: Ports) -> None:
     assert len(set(waited[:20])) == 1
 
 
+def test_thread_that_waits_for_a_batch_ends_with_the_worker(
+    ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without being woken it would wait for longer than the test."""
+    monkeypatch.setattr("app.adapters.queue.delivery_queue._GLANCE", 1.5 * _PATIENCE)
+    waiting = Event()
+
+    def take(ports: Ports) -> Batch | None:
+        waiting.set()
+        return ports.queue.take(1.5 * _PATIENCE)
+
+    with _running(ports, Task("waiting", _unexpected, 0.0, take=take)):
+        assert waiting.wait(_PATIENCE)
+
+
 def test_threads_that_wait_are_not_replaced(ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
     waiting, released = Semaphore(0), Event()
 
@@ -311,6 +329,7 @@ def test_threads_that_wait_are_not_replaced(ports: Ports, monkeypatch: pytest.Mo
         assert waiting.acquire(timeout=_PATIENCE)
         turns.pass_(3)
         assert _count("waiting") == 1
+        assert turns.pauses[-1] == 2.0, "nothing can be held up before that"
         released.set()
 
 

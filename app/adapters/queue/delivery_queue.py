@@ -115,7 +115,7 @@ class RedisQueue:
         return waiting
 
     def close(self) -> None:
-        self._storage.pool.disconnect()
+        self._storage.pool.disconnect(inuse_connections=False)
 
     @contextmanager
     def _reachable(self) -> Iterator[None]:
