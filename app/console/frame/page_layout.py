@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
@@ -247,7 +247,7 @@ def frame_values() -> dict[str, Any]:
         "csrf_token": generate_csrf,
         "ago": lambda moment: relative(moment, now()),
         "exact": exact,
-        "asset_url": asset_url,
+        "asset_url": cache(asset_url),  # most icons of a page are in one file
         "has_font": has_font,
         "flashed_messages": flashed_messages,
         "return_to": own_path(request.full_path.rstrip("?")),
