@@ -150,6 +150,7 @@ def test_closed_storefront_and_disabled_passwords_need_attention(
     assert not any(item.endpoint for item in page.attention)
     traffic = TrafficCounts((), 0, 0)
     page = make_home_page(replace(CALM, switches=switches, closing=closing, traffic=traffic))
+    assert [item.title for item in page.attention] == titles
     assert all(item.endpoint == "console.access.index" for item in page.attention)
 
 

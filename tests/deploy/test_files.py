@@ -226,6 +226,7 @@ def test_images_are_pinned_by_digest(tmp_path: Path) -> None:
     environment = {"PATH": f"{programs}:/usr/bin:/bin"}
     for _ in range(2):  # again, to follow a tag
         check(copy / "pin.sh", env=environment)
+        assert images(copy)
         for image in images(copy):
             assert image.startswith("latchkey:") or re.search(r":[\w.-]+@sha256:\d{64}$", image)
     check(

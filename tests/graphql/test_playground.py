@@ -90,7 +90,9 @@ def test_headers_pane_starts_with_an_authorization_placeholder(
 
 def test_playground_finds_its_files_below_a_path_prefix(client: EndpointClient, kind: str) -> None:
     page = client.client.get("/graphql/", environ_overrides={"SCRIPT_NAME": "/shop"})
-    assert all(address.startswith("/shop/static/") for address in _Assets(page.text).loaded)
+    loaded = _Assets(page.text).loaded
+    assert loaded
+    assert all(address.startswith("/shop/static/") for address in loaded)
     assert 'data-endpoint="/shop/graphql/"' in page.text
 
 

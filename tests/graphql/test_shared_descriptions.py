@@ -53,8 +53,10 @@ def test_outdated_fields_name_their_successor(type_name: str, deprecated: dict[s
 
 
 def test_every_older_name_of_errors_is_deprecated() -> None:
-    older = {"accountErrors", "metadataErrors"}
+    older, seen = {"accountErrors", "metadataErrors"}, set[str]()
     for kind in SCHEMA.type_map.values():
         if isinstance(kind, GraphQLObjectType):
             found = older & set(kind.fields)
             assert found == found & set(_deprecations(kind.name)), kind.name
+            seen |= found
+    assert seen == older

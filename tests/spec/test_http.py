@@ -57,6 +57,7 @@ def test_request_that_cannot_be_executed_is_400_with_errors_alone(
     response = client.send(body=body, headers=JSON)
     assert response.status == 400
     assert response.body.keys() == {"errors"}
+    assert response.errors
     for error in response.errors:
         assert error["message"]
         assert error["extensions"]["exception"]["code"] in ("GraphQLError", "GraphQLSyntaxError")

@@ -202,6 +202,7 @@ def test_look_goes_through_no_finished_work_on_postgresql(
     with recorded_statements() as statements:
         for look in (find_waiting_work, lease_due_deliveries, read_backlog):
             look(ports, WORKER)
+    assert len(selects(statements)) >= 3
 
     # Rolled back at the end. A statement that is run often is planned without its values.
     with psycopg.connect(postgresql_url) as connection:
