@@ -4,6 +4,13 @@ from tests.mutations.mutant import Mutant
 
 ACCOUNTS = (
     Mutant(
+        "A new password ends all mailed links but those of notices",
+        "app/services/accounts/password_changes.py",
+        "    drop_links(session, user.id)\n",
+        "",
+        "services/accounts/test_password_changes.py",
+    ),
+    Mutant(
         "A secret that isn't kept anymore must be entered again",
         "app/console/frame/submissions.py",
         "        if self.is_lost and not (self.unless and form[self.unless].data):",
