@@ -438,6 +438,13 @@ SINGLE_SIGN_ON = (
 
 APPS = (
     Mutant(
+        "An installation of a killed worker is taken over after two minutes",
+        "app/services/apps/installation_worker.py",
+        "LEASE = timedelta(minutes=2)",
+        "LEASE = timedelta(hours=8)",
+        "services/apps/test_interrupted_installs.py",
+    ),
+    Mutant(
         "A limited token has its limit's rights",
         "app/domain/apps/apps.py",
         "return granted if narrowed is None else granted & narrowed",

@@ -7,6 +7,13 @@ _TESTS = "services/mails/test_app_mail.py"
 
 APP_MAIL = (
     Mutant(
+        "An email of a killed worker is sent by another after five minutes",
+        _FILE,
+        "_LEASE = timedelta(minutes=5)",
+        "_LEASE = timedelta(hours=8)",
+        "services/mails/test_app_mail_crashes.py",
+    ),
+    Mutant(
         "An app that got the event without the link doesn't count",
         "app/services/deliveries/fanout.py",
         "bool(event.token) and str(event.token) in payload",

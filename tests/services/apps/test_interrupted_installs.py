@@ -18,7 +18,6 @@ from app.services.apps.installation_requests import (
     list_installations,
     retry_installation,
 )
-from app.services.apps.installation_worker import LEASE
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.fakes.clock import FakeClock
@@ -44,7 +43,7 @@ def dying(ports: Ports, path: str, *, after: bool = False) -> Ports:
 
 
 def pass_lease(clock: FakeClock) -> None:
-    clock.pass_(seconds=LEASE.total_seconds() + 1)
+    clock.pass_(minutes=2, seconds=1)
 
 
 @pytest.mark.both_databases
