@@ -18,7 +18,7 @@ from app.domain.values.ids import to_global_id
 from app.models import CheckoutRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind, account
-from app.services.accounts.account_details import Details, update_account
+from app.services.accounts.account_details import Details, set_time_zone, update_account
 from app.services.commerce.checkouts import LineInput, update_checkout_lines
 from app.services.commerce.products import ProductInput, create_product
 from app.services.identity.identify import identify
@@ -109,8 +109,9 @@ def other_people(server: Ports) -> list[Work]:
 
 
 def test_changes_of_one_account_stop_neither_others_nor_sign_ins(server: Ports) -> None:
+    """A customer's queue for their account, also where the use case names nothing to wait for."""
     actor = actor_of(server, make_user(server))
-    work = partial(update_account, server, actor, Details(first_name="Eve"))
+    work = partial(set_time_zone, server, actor, "Europe/Paris")
     key = own_id(actor)
     assert_others_go_on(server, account(key), UserRecord, key, work, other_people(server))
 

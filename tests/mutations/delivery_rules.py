@@ -4,6 +4,13 @@ from tests.mutations.mutant import Mutant
 
 WEBHOOKS = (
     Mutant(
+        "A failing endpoint is sent one delivery at a time",
+        "app/services/deliveries/dispatch.py",
+        "most = 1 if turn.webhook in capacity.failing else BATCH_SIZE",
+        "most = BATCH_SIZE",
+        "services/deliveries/test_dispatch.py",
+    ),
+    Mutant(
         "Deliveries name no orders of channels that a person doesn't reach",
         "app/services/deliveries/details.py",
         ").where(is_listed, is_seen)",

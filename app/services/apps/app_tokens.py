@@ -230,7 +230,6 @@ def link_app_client(ports: Ports, actor: Actor, app_id: int, new: NewClientLink)
     REQUIRED and INVALID on ``clientId`` and ``subject``, UNIQUE on ``clientId`` for a client that
     is linked already.
     """
-    refuse_apps(actor, "app")
     client_id, subject = new.client_id.strip(), new.subject.strip()
     refuse_any(*_text_problems(client_id, "clientId"), *_text_problems(subject, "subject"))
     try:

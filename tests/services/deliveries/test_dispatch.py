@@ -8,11 +8,17 @@ from app.services.deliveries.dispatch import (
     BATCH_SIZE,
     MAX_BATCHES,
     MAX_ENDPOINTS,
+    MAX_FAILING_BATCHES,
     MAX_LEASES,
     lease_due_deliveries,
 )
 from tests.builders.apps import make_app
-from tests.builders.webhooks import make_delivery, make_due_deliveries, make_webhook
+from tests.builders.webhooks import (
+    change_webhook,
+    make_delivery,
+    make_due_deliveries,
+    make_webhook,
+)
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.fixtures.statements import plans, recorded_statements, selects
@@ -51,6 +57,25 @@ def test_endpoint_gets_a_limited_number_of_batches(
 
     assert [batch.webhook_id for batch in batches].count(webhook) == MAX_LEASES
     assert [batch.webhook_id for batch in batches].count(other) == 1
+    assert lease_due_deliveries(ports, WORKER) == ()
+
+
+def test_failing_endpoints_get_one_delivery_each_and_few_at_once(
+    ports: Ports, clock: FakeClock
+) -> None:
+    app, _ = make_app(ports, "warehouse")
+    hooks = [make_webhook(ports, app) for _ in range(MAX_FAILING_BATCHES + 2)]
+    for hook in hooks[1:]:
+        change_webhook(ports, hook, failing_since=clock.now())
+    for hook in hooks:
+        for _ in range(3):
+            make_delivery(ports, hook)
+
+    batches = lease_due_deliveries(ports, WORKER)
+
+    sizes = {batch.webhook_id: len(batch.deliveries) for batch in batches}
+    assert sizes.pop(hooks[0]) == 3
+    assert [*sizes.values()] == [1] * MAX_FAILING_BATCHES
     assert lease_due_deliveries(ports, WORKER) == ()
 
 
