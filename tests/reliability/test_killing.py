@@ -8,7 +8,7 @@ from tests.reliability.crash_run import Result, Trial, run_trial
 
 pytestmark = pytest.mark.first
 
-CHANGES, KILLS = 50, 2
+CHANGES, KILLS = 24, 2
 
 
 def assert_nothing_is_lost(result: Result) -> None:

@@ -76,7 +76,6 @@ def test_account_registered_with_anothers_email_is_not_linked(
     assert who(ports, token_of(provider)).actor.user_id == waiting
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("email_verified", DOUBTFUL, ids=repr)
 def test_unverified_identity_is_dropped_when_the_owner_confirms(
     ports: Ports, second_process: Ports, provider: OwnProvider, email_verified: object

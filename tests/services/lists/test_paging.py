@@ -80,26 +80,22 @@ def walk(ports: Ports, order: Order, size: int, *, backwards: bool = False) -> I
         cursor = read_cursor(page.cursors[0 if backwards else -1], "after")
 
 
-def _named(value: object) -> str:
-    return row_names(value) if isinstance(value, Order) else repr(value)
-
-
 @pytest.mark.usefixtures("people")
-@pytest.mark.parametrize("size", [1, 4, LENGTH - 1, LENGTH, LENGTH + 1])
 @pytest.mark.parametrize("order", ORDERS, ids=row_names)
 @pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
 def test_pages_contain_everyone_once_in_order(
-    ports: Ports, order: Order, size: int, *, descending: bool
+    ports: Ports, order: Order, *, descending: bool
 ) -> None:
     order = replace(order, descending=descending)
     everybody = page_of(ports, PageRequest(100), order).items
-
-    forwards = list(walk(ports, order, size))
-    backwards = list(walk(ports, order, size, backwards=True))
-
     assert len(everybody) == len(set(everybody)) == LENGTH
-    assert [item for page in forwards for item in page.items] == list(everybody)
-    assert [item for page in reversed(backwards) for item in page.items] == list(everybody)
+    for size in (1, 4, LENGTH - 1, LENGTH, LENGTH + 1):
+        forwards = list(walk(ports, order, size))
+        backwards = list(walk(ports, order, size, backwards=True))
+        found = [item for page in forwards for item in page.items]
+        assert found == list(everybody), size
+        found = [item for page in reversed(backwards) for item in page.items]
+        assert found == list(everybody), size
 
 
 @pytest.mark.usefixtures("people")
@@ -146,55 +142,48 @@ def test_empty_list_is_an_empty_page(ports: Ports) -> None:
     assert page.count() == 0
 
 
-@pytest.mark.usefixtures("people")
-@pytest.mark.parametrize(
-    ("order", "cursor"),
-    [
-        (BY_KEY, ("1",)),
-        (BY_KEY, (1, 2)),
-        (BY_NAME, (1,)),
-        (BY_NAME, (1, 1)),
-        (BY_NAME, ("a", "1")),
-        (BY_NAME, ("a", 1, 1)),
-        (BY_AGE, ("yesterday", 1)),
-        (BY_AGE, (1, 1)),
-        (BY_AGE, ("0001-01-01T00:00:00+23:59", 1)),
-        (BY_AGE, ("9999-12-31T23:59:59-23:59", 1)),
-        (BY_AGE, ("", 1)),
-    ],
-    ids=_named,
+Cursor = tuple[str | int, ...]
+OF_ANOTHER_LIST: tuple[tuple[Order, Cursor], ...] = (
+    (BY_KEY, ("1",)),
+    (BY_KEY, (1, 2)),
+    (BY_NAME, (1,)),
+    (BY_NAME, (1, 1)),
+    (BY_NAME, ("a", "1")),
+    (BY_NAME, ("a", 1, 1)),
+    (BY_AGE, ("yesterday", 1)),
+    (BY_AGE, (1, 1)),
+    (BY_AGE, ("0001-01-01T00:00:00+23:59", 1)),
+    (BY_AGE, ("9999-12-31T23:59:59-23:59", 1)),
+    (BY_AGE, ("", 1)),
 )
+INVENTED: tuple[tuple[Order, Cursor], ...] = (
+    (BY_KEY, (2**63 - 1,)),
+    (BY_KEY, (-(2**63) + 1,)),
+    (BY_NAME, ("\U0010ffff", 0)),
+    (BY_NAME, ("'; DROP TABLE users; --", 0)),
+    (BY_AGE, ("2026-03-01", 0)),
+    (BY_AGE, ("0001-01-01T00:00:00+00:00", 0)),
+    (BY_AGE, ("9999-12-31T23:59:59+00:00", 0)),
+)
+
+
+@pytest.mark.usefixtures("people")
 @pytest.mark.parametrize(("backwards", "field"), [(False, "after"), (True, "before")])
-def test_cursor_of_another_list_is_refused(
-    ports: Ports, order: Order, cursor: tuple[str | int, ...], *, backwards: bool, field: str
-) -> None:
-    with pytest.raises(Refused) as refused:
-        page_of(ports, PageRequest(5, backwards, cursor), order)
-
-    [problem] = refused.value.problems
-    assert (problem.code, problem.field) == ("GRAPHQL_ERROR", field)
+def test_cursor_of_another_list_is_refused(ports: Ports, *, backwards: bool, field: str) -> None:
+    for order, cursor in OF_ANOTHER_LIST:
+        with pytest.raises(Refused) as refused:
+            page_of(ports, PageRequest(5, backwards, cursor), order)
+        [problem] = refused.value.problems
+        assert (problem.code, problem.field) == ("GRAPHQL_ERROR", field), (order, cursor)
 
 
 @pytest.mark.usefixtures("people")
-@pytest.mark.parametrize(
-    ("order", "cursor"),
-    [
-        (BY_KEY, (2**63 - 1,)),
-        (BY_KEY, (-(2**63) + 1,)),
-        (BY_NAME, ("\U0010ffff", 0)),
-        (BY_NAME, ("'; DROP TABLE users; --", 0)),
-        (BY_AGE, ("2026-03-01", 0)),
-        (BY_AGE, ("0001-01-01T00:00:00+00:00", 0)),
-        (BY_AGE, ("9999-12-31T23:59:59+00:00", 0)),
-    ],
-    ids=_named,
-)
 @pytest.mark.parametrize("backwards", [False, True])
-def test_invented_cursor_is_accepted(
-    ports: Ports, order: Order, cursor: tuple[str | int, ...], *, backwards: bool
-) -> None:
+def test_invented_cursor_is_accepted(ports: Ports, *, backwards: bool) -> None:
     # A client may make such a cursor; what it gets is a page of the list that it may see anyway.
-    assert len(page_of(ports, PageRequest(100, backwards, cursor), order).items) <= LENGTH
+    for order, cursor in INVENTED:
+        found = page_of(ports, PageRequest(100, backwards, cursor), order)
+        assert len(found.items) <= LENGTH, (order, cursor)
 
 
 def test_time_in_a_cursor_is_exact(ports: Ports, people: None) -> None:

@@ -27,7 +27,7 @@ from app.services.operations.stored_secrets import (
 )
 from app.services.webhooks.stored_webhooks import encrypted_headers
 from tests.fakes.clock import FakeClock
-from tests.fakes.keys import SECRET
+from tests.fakes.keys import SECRET, ReadyKeyStore
 from tests.fixtures.ports import fake_ports
 from tests.house.sources import ROOT
 
@@ -94,7 +94,7 @@ def rows_with_a_secret(ports: Ports, column: SecretColumn) -> list[dict[str, obj
 def first(sqlite_url: str, clock: FakeClock) -> Ports:
     """Return ports of a shop with secrets in every column, encrypted with the first key."""
     made = with_keys(fake_ports(sqlite_url, clock), SECRET)
-    ring(made)
+    ring(replace(made, keys=ReadyKeyStore()))
     engine = create_engine(sqlite_url)  # without foreign keys
     with engine.begin() as connection:
         for column in SECRET_COLUMNS:
@@ -188,7 +188,7 @@ def test_reseal_continues_after_an_interruption(
 
 
 def test_keys_are_encrypted_anew_on_each_database(ports: Ports) -> None:
-    ring(with_keys(ports, SECRET))
+    ring(replace(with_keys(ports, SECRET), keys=ReadyKeyStore()))
     counts = reseal_secrets(with_keys(ports, NEW, SECRET), OPERATOR)
     assert [(count.name, count.resealed) for count in counts if count.checked] == [
         ("signing keys", 2)

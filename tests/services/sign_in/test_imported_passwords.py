@@ -72,18 +72,22 @@ def assert_untouched(ports: Ports, user_id: int) -> None:
 
 @pytest.mark.first
 def test_every_format_signs_in_through_the_api_and_is_replaced(real: Ports) -> None:
+    cheap = [foreign for foreign in FOREIGN if parse_hash(foreign.hash).seconds < 0.1]
+    assert {type(parse_hash(foreign.hash)) for foreign in cheap} == {
+        type(parse_hash(foreign.hash)) for foreign in FOREIGN
+    }
     people = [
         make_imported_user(real, foreign.hash, f"person-{number}@example.com")
-        for number, foreign in enumerate(FOREIGN)
+        for number, foreign in enumerate(cheap)
     ]
     api = ApiClient(real)
-    for number, foreign in enumerate(FOREIGN):
+    for number, foreign in enumerate(cheap):
         email = f"person-{number}@example.com"
         answer = api.ask(LOGIN, email=email, password=foreign.password)["data"]["tokenCreate"]
         assert answer["errors"] == [], foreign.name
         assert answer["user"] == {"email": email}
         assert_replaced(real, people[number], foreign.password)
-    again = api.ask(LOGIN, email="person-0@example.com", password=FOREIGN[0].password)
+    again = api.ask(LOGIN, email="person-0@example.com", password=cheap[0].password)
     assert again["data"]["tokenCreate"]["errors"] == []
 
 

@@ -180,14 +180,14 @@ HOSTILE: dict[str, dict[str, object]] = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_untrustworthy_logout_token_ends_no_session(
-    ports: Ports, provider: OwnProvider, name: str
-) -> None:
+def test_untrustworthy_logout_token_ends_no_session(ports: Ports, provider: OwnProvider) -> None:
     tokens = sign_in(ports, provider)
-    with pytest.raises(TokenRejected):
-        end(ports, provider, **{"sub": "alice", **HOSTILE[name]})
-    assert is_in(ports, tokens.access)
+    for name, claims in HOSTILE.items():
+        try:
+            end(ports, provider, **{"sub": "alice", **claims})
+            pytest.fail(f"accepted with {name}")
+        except TokenRejected:
+            assert is_in(ports, tokens.access), name
 
 
 def test_other_token_types_and_keys_end_no_session(ports: Ports, provider: OwnProvider) -> None:
