@@ -120,6 +120,7 @@ def wait_until_settled(ports: Ports) -> list[OutboxMailRecord]:
         time.sleep(0.2)
 
 
+@pytest.mark.thorough  # tests/services/mails/test_app_mail_crashes.py kills at each step
 def test_everyone_gets_an_email_although_two_workers_are_killed(
     database_url: str, tmp_path: Path
 ) -> None:
