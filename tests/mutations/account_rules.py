@@ -304,8 +304,8 @@ SINGLE_SIGN_ON = (
     Mutant(
         "A preview counts who becomes staff by the sign-in as staff",
         "app/services/identity/permission_holders.py",
-        "or_(UserRecord.is_staff, UserRecord.id == becomes_staff)",
-        "or_(UserRecord.is_staff, UserRecord.id == 0)",
+        "or_(UserRecord.is_staff, *as_staff)",
+        "or_(UserRecord.is_staff)",
         "services/single_sign_on/test_group_mapping.py",
     ),
     Mutant(

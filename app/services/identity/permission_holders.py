@@ -147,9 +147,11 @@ def is_last_manager(session: Session, user: User) -> bool:
 
 
 def _managers(members: FromClause = _STORED, becomes_staff: int = 0) -> Select[int]:
+    # Without one, an index of staff alone is read.
+    as_staff = [UserRecord.id == becomes_staff] if becomes_staff else []
     return (
         select(UserRecord.id)
-        .where(or_(UserRecord.is_staff, UserRecord.id == becomes_staff), UserRecord.is_active)
+        .where(or_(UserRecord.is_staff, *as_staff), UserRecord.is_active)
         .where(
             or_(
                 UserRecord.is_superuser,
