@@ -1,6 +1,5 @@
 """``flask demo``."""
 
-import json
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user
 from tests.commands.real_installation import Installation, end, wait_until
 from tests.commands.shell import run, run_json
+from tests.commands.terminal import run_in_terminal
 from tests.servers.http import Reply, http_server
 
 pytestmark = pytest.mark.first
@@ -86,7 +86,9 @@ def test_interruption_shows_no_password_and_the_next_time_shows_all(ports: Ports
     assert run_json(real, *once) == []
 
 
-def test_existing_webhooks_receive_no_demo_events(sqlite_url: str, tmp_path: Path) -> None:
+def test_existing_webhooks_receive_no_demo_events_and_a_terminal_shows_progress(
+    sqlite_url: str, tmp_path: Path
+) -> None:
     options = {"DATABASE_URL": sqlite_url, "OUTGOING_ALLOWED_NETWORKS": "127.0.0.0/8"}
     installed = Installation(tmp_path, options)
     with http_server() as receiver, ExitStack() as cleanup:
@@ -99,11 +101,14 @@ def test_existing_webhooks_receive_no_demo_events(sqlite_url: str, tmp_path: Pat
         ):
             assert installed.run(*command).returncode == 0
         cleanup.callback(end, installed.start("worker"))
-        filled = installed.run("demo", "--yes", "--json")
-        assert filled.returncode == 0, filled.stderr
-        assert json.loads(filled.stdout)
+        shown = run_in_terminal(installed, "demo", "--yes", TERM="xterm-256color", COLUMNS="200")
         # Events are sent in their order: this one is behind all of the demo's.
         assert installed.run("group", "create", "Editors").returncode == 0
         wait_until(lambda: bool(receiver.calls("/hook")), "the webhook is called")
         received = [call.headers["latchkey-event"] for call in receiver.calls("/hook")]
     assert received == ["permission_group_created"]
+    assert "ended with 0" in shown
+    bar, _, result = shown.partition("Sign in as")
+    assert "Adding demo data" in bar, "a bar shows the progress"
+    assert "per second" in bar
+    assert "Adding demo data" not in result, "the bar is gone before the result"

@@ -1,8 +1,10 @@
-"""Progress of long work: a bar on a terminal, lines elsewhere, nothing with ``--json``."""
+"""Progress of long work: lines without a terminal, nothing with ``--json``.
+
+test_demo.py shows the bar on a terminal.
+"""
 
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -11,9 +13,7 @@ from app.commands.terminal.progress import speed_and_time_left
 from app.ports import Ports
 from app.services.deliveries import replays
 from tests.builders.webhooks import make_missed_events
-from tests.commands.real_installation import Installation
 from tests.commands.shell import run
-from tests.commands.terminal import run_in_terminal
 from tests.fakes.clock import FakeClock
 from tests.fakes.payloads import FakePayloads
 
@@ -80,16 +80,3 @@ def test_short_work_and_json_have_no_progress(
 ) -> None:
     monkeypatch.setattr(progress, "LINE_SECONDS", seconds)
     assert "of 120" not in replay(ports, clock, *options)
-
-
-@pytest.mark.first
-def test_terminal_shows_a_bar_that_is_gone_before_the_result(
-    sqlite_url: str, tmp_path: Path
-) -> None:
-    options = {"DATABASE_URL": sqlite_url, "TERM": "xterm-256color", "COLUMNS": "200"}
-    shown = run_in_terminal(Installation(tmp_path, options), "demo")
-    assert "ended with 0" in shown
-    bar, _, result = shown.partition("Sign in as")
-    assert "Adding demo data" in bar
-    assert "per second" in bar
-    assert "Adding demo data" not in result
