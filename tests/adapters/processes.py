@@ -19,7 +19,7 @@ from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason, SignInRef
 from app.ports.monitoring import CONNECTIONS, SIGN_INS
 
 PROCESSES = get_context("forkserver")
-"""Importing the application takes a second."""
+"""Importing the application takes a second: tests that use it are of one ``xdist_group``."""
 
 PROCESSES.set_forkserver_preload(["tests.adapters.processes", "tests.adapters.throttle_backends"])
 

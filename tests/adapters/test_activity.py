@@ -41,7 +41,7 @@ from tests.builders.people import actor_of, make_user, sessions_of, sign_in
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 
-pytestmark = pytest.mark.both_databases
+pytestmark = [pytest.mark.both_databases, pytest.mark.xdist_group("processes")]
 
 
 @pytest.fixture

@@ -31,6 +31,8 @@ from tests.adapters.processes import (
     started,
 )
 
+pytestmark = pytest.mark.xdist_group("processes")
+
 
 def test_names_follow_prometheus_conventions() -> None:
     names = [metric.name for metric in METRICS]

@@ -28,7 +28,7 @@ from tests.fakes.interrupted_database import InterruptedDatabase
 from tests.fakes.keys import SECRET
 from tests.fixtures.ports import fake_ports
 
-pytestmark = pytest.mark.both_databases
+pytestmark = [pytest.mark.both_databases, pytest.mark.xdist_group("processes")]
 
 SAFARI = "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Version/18.0 Safari/604.1"
 WRONG = SignInRefusal(

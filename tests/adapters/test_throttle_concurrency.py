@@ -18,7 +18,11 @@ from tests.adapters.throttle_backends import (
     run_programs,
 )
 
-pytestmark = [pytest.mark.first, pytest.mark.both_databases]
+pytestmark = [
+    pytest.mark.first,
+    pytest.mark.both_databases,
+    pytest.mark.xdist_group("processes"),
+]
 
 RIVALS = 20
 
