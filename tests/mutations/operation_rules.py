@@ -150,4 +150,11 @@ OPERATIONS = (
         "                self._listening = self._listen()\n",
         "adapters/test_work_signal.py",
     ),
+    Mutant(
+        "A release that failed takes back its tag, too",
+        "release/record.py",
+        'commands.insert(0, f"git tag --delete v{version}")',
+        "pass",
+        "release/test_record.py",
+    ),
 )
