@@ -1,9 +1,11 @@
 """A server with the default settings, and programs that are built with client libraries."""
 
 import json
+import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,9 +20,9 @@ from app.models import UserRecord
 from tests.builders.people import make_user
 from tests.servers.forked_commands import running_command
 from tests.servers.provider import node
-from tests.servers.run import ROOT
+from tests.servers.run import ROOT, once
 from tests.servers.sandbox import PATIENCE
-from tests.spec.server import SECRET, Server, environment, running
+from tests.spec.server import SECRET, Server, environment, run_operator, running
 
 FOLDER = ROOT / "tests" / "clients"
 ADMIN, CUSTOMER = "admin@example.com", "customer@example.com"
@@ -89,15 +91,29 @@ mutation SignIn($email: String!) {{
 @contextmanager
 def running_shop(folder: Path, migrated_file: Path, **settings: str) -> Iterator[Shop]:
     """Run a shop with an administrator and a customer, in ``folder``."""
-    copied = folder / "shop.sqlite3"
-    copied.write_bytes(migrated_file.read_bytes())
-    url = f"sqlite:///{copied}"
-    ports = connect(Settings(database_url=url, secret_key=SECRET))
-    make_user(ports, ADMIN, password=PASSWORD, is_staff=True, is_superuser=True)
-    make_user(ports, CUSTOMER, password=PASSWORD)
-    ports.database.close()
-    with running(folder, url, VENDOR=DEFAULT_VENDOR, **settings) as server:
+    copied = shutil.copy(_filled(migrated_file), folder / "shop.sqlite3")
+    with running(folder, f"sqlite:///{copied}", VENDOR=DEFAULT_VENDOR, **settings) as server:
         yield Shop(server, folder / "mails.txt")
+
+
+def _filled(migrated_file: Path) -> Path:
+    """Return the database of such a shop, which has signing keys already: made once per run."""
+    file = migrated_file.with_name("clients.sqlite3")
+    url = f"sqlite:///{file}"
+
+    def fill() -> str:
+        shutil.copy(migrated_file, file)
+        ports = connect(Settings(database_url=url, secret_key=SECRET))
+        make_user(ports, ADMIN, password=PASSWORD, is_staff=True, is_superuser=True)
+        make_user(ports, CUSTOMER, password=PASSWORD)
+        ports.database.close()
+        made = run_operator(url, "keys", "list", "--short")
+        assert "active" in made.stdout, made.stderr
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return str(file)
+
+    return Path(once(migrated_file.parent, "clients-shop", fill))
 
 
 def guess_before(shop: Shop, address: str) -> None:

@@ -21,8 +21,10 @@ COPIED = ("app", "migrations")
 NUMBER = "+49 221 12345"
 USES = """
 import json, sys
+from app.adapters.keys import signing_keys
 from wsgi import app
 from tests.console.staff_client import ConsoleClient
+signing_keys._BITS = 2048  # as in tests/fakes/keys.py
 def flask(*arguments, entered=""):
     done = app.test_cli_runner().invoke(args=arguments, input=entered)
     return done.exit_code, done.stdout, done.stderr
