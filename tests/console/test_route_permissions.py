@@ -24,6 +24,7 @@ from tests.builders.people import make_staff
 from tests.console.populated_shop import open_console
 from tests.console.route_requests import Route, all_routes, records, routes_about_others
 from tests.console.staff_client import ConsoleClient, loaded_of
+from tests.fixtures.databases import StoredRows
 
 APPS, STAFF, USERS, ORDERS, SETTINGS, PLUGINS, CHANNELS = (
     Permission.MANAGE_APPS,
@@ -263,9 +264,9 @@ def test_each_permission_opens_its_own_routes_and_no_other(
 def restored(sqlite_url: str) -> Iterator[Callable[[], None]]:
     """Return what makes the database what it is now."""
     path = sqlite_url.removeprefix("sqlite:///")
-    with closing(sqlite3.connect(path)) as file, closing(sqlite3.connect(":memory:")) as kept:
-        file.backup(kept)
-        yield lambda: kept.backup(file)
+    with closing(sqlite3.connect(path, isolation_level=None)) as file:
+        kept = StoredRows.of(file)
+        yield lambda: kept.put_back(file)
 
 
 def test_customer_routes_need_manage_users(
