@@ -1,8 +1,8 @@
 """``flask webhook`` for people at a terminal, and for pipes: real processes."""
 
 import json
+import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -176,25 +176,17 @@ def test_deliveries_are_followed_until_ctrl_c(ports: Ports, installed: Installat
     assert "Traceback" not in comparable_output
 
 
-@pytest.mark.first
 def test_closed_pipe_ends_a_long_list_quietly(ports: Ports, installed: Installation) -> None:
     for _ in range(30):
         make_delivery(ports, 1, json.dumps({"product": {"name": "x" * 10_000}}))
     words = ("webhook", "deliveries", "--payload", "--json")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), *words],
-        cwd=installed.folder,
-        env=installed.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    assert process.stdout.read(1) == b"["
-    process.stdout.close()
-    assert process.stderr is not None
-    with process.stderr as stream:
-        assert stream.read() == b""
-    assert process.wait(TIMEOUT_SECONDS) == 0
+    reading, writing = os.pipe()
+    with installed.running(*words, into=writing) as running:
+        os.close(writing)
+        first = os.read(reading, 1)
+        os.close(reading)
+        ended = running.finish(TIMEOUT_SECONDS)
+    assert (first, ended.returncode, ended.stderr) == (b"[", 0, "")
 
 
 @pytest.mark.parametrize("form", ["--json", "--short"])
