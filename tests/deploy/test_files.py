@@ -25,6 +25,8 @@ from tests.servers.run import ROOT
 DEPLOY = ROOT / "deploy"
 COMPOSE = DEPLOY / "compose.yaml"
 KUBERNETES = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+KUSTOMIZATION = DEPLOY / "kubernetes/kustomization.yaml"
+MONITOR = DEPLOY / "kubernetes/podmonitor.yaml"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 SCRIPTS = sorted(DEPLOY.glob("*.sh"))
 BIN = Path(sys.executable).parent
@@ -63,24 +65,20 @@ def test_compose_file_matches_the_compose_specification() -> None:
     check(BIN / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", *files)
 
 
-@pytest.mark.parametrize("file", KUBERNETES, ids=lambda file: file.stem)
-def test_kubernetes_objects_match_their_schemas(file: Path) -> None:
-    if file.stem == "kustomization":
-        listed = yaml.safe_load(file.read_text())["resources"]
-        others = {other.name for other in KUBERNETES} - {file.name, *_APPLIED_BY_HAND}
-        assert set(listed) == others
-        return
-    if file.stem == "podmonitor":  # of the Prometheus operator, whose schema isn't Kubernetes's
-        _check_monitor(yaml.safe_load(file.read_text()))
-        return
-    check(BIN / "kubernetes-validate", "--strict", file)
+def test_kubernetes_objects_match_their_schemas() -> None:
+    # The monitor is of the Prometheus operator, whose schema isn't Kubernetes's.
+    others = {KUSTOMIZATION, MONITOR}
+    check(BIN / "kubernetes-validate", "--strict", *(set(KUBERNETES) - others))
 
 
-_APPLIED_BY_HAND = {"secret.example.yaml", "podmonitor.yaml"}
+def test_kustomization_lists_what_is_not_applied_by_hand() -> None:
+    listed = yaml.safe_load(KUSTOMIZATION.read_text())["resources"]
+    by_hand = {"secret.example.yaml", MONITOR.name}
+    assert set(listed) == {file.name for file in KUBERNETES} - {KUSTOMIZATION.name, *by_hand}
 
 
-def _check_monitor(monitor: dict[str, Any]) -> None:
-    """Assert that it selects the pods that have the port that it names."""
+def test_monitor_selects_the_pods_that_have_the_port_that_it_names() -> None:
+    monitor = yaml.safe_load(MONITOR.read_text())
     [endpoint] = monitor["spec"]["podMetricsEndpoints"]
     [expression] = monitor["spec"]["selector"]["matchExpressions"]
     for part in expression["values"]:
@@ -179,10 +177,11 @@ def environments() -> Iterator[tuple[str, str]]:
         yield from ((unit.name, name) for line in lines for name in _IN_UNIT.findall(f" {line}"))
 
 
-@pytest.mark.parametrize(("file", "name"), sorted(set(environments())))
-def test_files_set_settings_that_exist(file: str, name: str) -> None:
-    assert _NAME.match(name)
-    assert name in settings_names() | _OURS_IN_UNITS
+def test_files_set_settings_that_exist() -> None:
+    known = settings_names() | _OURS_IN_UNITS
+    for file, name in environments():
+        assert _NAME.match(name), file
+        assert name in known, file
 
 
 def test_proxy_accepts_the_largest_upload() -> None:
