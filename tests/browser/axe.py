@@ -16,18 +16,29 @@ ALL_RULES: Rules = {"resultTypes": ["violations"], "preload": {"assets": ["media
 COLOR_RULES: Rules = {**ALL_RULES, "runOnly": ["color-contrast", "link-in-text-block"]}
 """The rules that can find something in a second theme alone: it differs in colors."""
 
-_RUN = """async (rules) => {
+_AROUND = ("body > .lk-top", "body > .lk-nav")
+
+_RUN = """async ([rules, around]) => {
   if (!window.axe) return null;
+  const ids = [...document.querySelectorAll('[id]')].map((one) => one.id);
   const area = document.querySelector('dialog[open]') ?? document;
+  const beside = (one) => one === document.body ? [] : [
+    ...[...one.parentElement.children].filter((other) => other !== one),
+    ...beside(one.parentElement)];
+  const unseen = area !== document ? beside(area)
+    : around.flatMap((part) => [...document.querySelectorAll(part)]);
+  const places = unseen.map(() => document.createComment(''));
+  unseen.forEach((one, number) => one.replaceWith(places[number]));
   const found = (await axe.run(area, rules)).violations.map(
     ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.html).join(' ')}`);
-  const ids = [...document.querySelectorAll('[id]')].map((one) => one.id);
+  unseen.forEach((one, number) => places[number].replaceWith(one));
   const twice = new Set(ids.filter((id, place) => ids.indexOf(id) !== place));
   return [...found, ...[...twice].map((id) => `duplicate-id: IDs must be unique: ${id}`)];
 }"""
 """What axe finds on a page, or in its open dialog, below which nothing can be used.
 
-And IDs that several elements have: of those axe says only that somebody should look at them.
+What axe needn't see is taken away meanwhile: it would look at each element of it. And IDs that
+several elements have: of those axe says only that somebody should look at them.
 """
 
 _CUT = """() => {
@@ -59,18 +70,36 @@ _CUT = """() => {
   }
 }"""
 
+_KINDS = """(around) => around.flatMap(
+  (part) => [...document.querySelectorAll(`${part}, ${part} *`)]).map(
+  ({ localName, attributes, textContent }) => `${localName} ${[...attributes].map(
+    ({ name, value }) => /^(id|href|action|value|title|for|aria-(label.*|controls))$/.test(name)
+      && value.trim() ? name : `${name}=${value}`)} ${textContent.trim() && '…'}`)"""
 
-def findings(page: Page, rules: Rules = ALL_RULES) -> list[str]:
+
+def kinds_around(page: Page) -> set[str]:
+    """Return the elements of the console's header and navigation with their attributes.
+
+    What their texts, addresses and IDs are is left out: where they are known, axe finds nothing
+    new.
+    """
+    return {*page.evaluate(_KINDS, _AROUND)}
+
+
+def findings(page: Page, rules: Rules = ALL_RULES, *, around: bool = True) -> list[str]:
     """Return what axe finds on a page, or in its open dialog.
+
+    ``around`` says whether it also looks at the console's header and navigation, which are the
+    same on all pages.
 
     Pages that are opened later have axe by themselves: Chromium compiles it once for all of them,
     which takes half as long as examining a page.
     """
-    found: list[str] | None = page.evaluate(_RUN, rules)
+    found: list[str] | None = page.evaluate(_RUN, [rules, [] if around else _AROUND])
     if found is None:
         page.add_init_script(path=_AXE)
         page.evaluate(_AXE.read_text(encoding="utf-8"))
-        return findings(page, rules)
+        return findings(page, rules, around=around)
     return found
 
 

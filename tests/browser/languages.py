@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
-from babel.messages.catalog import Message
+from babel.messages.catalog import Catalog, Message
 from playwright.sync_api import Page
 
 from app.domain.accounts.languages import ENGLISH
@@ -38,12 +39,17 @@ _MANY = 4
 """Words from which on a sentence is looked for inside of longer texts, too."""
 
 
+@cache
+def _catalogue(language: str) -> Catalog:
+    return read(language)
+
+
 class Words:
     """What the console says in a language."""
 
     def __init__(self, language: str) -> None:
         self.language = language
-        self._catalogue = None if language == ENGLISH else read(language)
+        self._catalogue = None if language == ENGLISH else _catalogue(language)
 
     def say(self, english: str, **values: object) -> str:
         """Return a sentence with its values; one that the catalogue doesn't have is an error."""
@@ -72,7 +78,7 @@ class EnglishLeft:
         self._exact: set[str] = set()
         patterns: list[str] = []
         long: list[str] = []
-        catalogue = read(language)
+        catalogue = _catalogue(language)
         said = {form.lower() for message in catalogue if message.id for form in forms_of(message)}
         for english in _translated(catalogue):
             plain = _TAG.sub("", english)

@@ -1,5 +1,6 @@
 """Every page of the console: axe finds nothing in either theme, it fits and weighs little."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Literal
@@ -8,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Response
 
 from app.domain.authorization.actor import SessionOrigin
-from tests.browser.axe import ALL_RULES, COLOR_RULES, cut_alike, findings
+from tests.browser.axe import ALL_RULES, COLOR_RULES, cut_alike, findings, kinds_around
 from tests.browser.console import ADMIN, RunningShop, Watch
 from tests.browser.demo import STAFF, customer_key
 from tests.browser.pages import BEFORE_SIGNING_IN, page_addresses
@@ -38,8 +39,9 @@ FILTERED = (
 """Lists with a filter, a selection, a filter to save, an invalid filter."""
 
 DIALOGS = """() => {
-  const links = document.querySelectorAll('a[href*="ask="], .lk-tabs a[href*="view="]');
-  const found = [...links].map((link) => link.href);
+  const hrefs = (links) => [...document.querySelectorAll(links)].map((link) => link.href);
+  const shown = hrefs('.lk-tabs a[href*="view="][aria-current]');
+  const found = hrefs('a[href*="ask="], .lk-tabs a[href*="view="]:not([aria-current])');
   for (const form of document.querySelectorAll('form[data-dialog][method=get]')) {
     const fixed = new URLSearchParams(new FormData(form));
     for (const radio of form.querySelectorAll('[type=radio]')) {
@@ -47,14 +49,19 @@ DIALOGS = """() => {
       found.push(`${form.action}?${fixed}`);
     }
   }
-  return found;
+  return [shown, found];
 }"""
+"""The address of the tab that is shown, and those of the other tabs and the dialogs."""
 
 WIDTHS = (390, 320, DESK)
 """Facts are in two columns at 390 pixels and in one at 320, so each page is measured in all."""
 
-THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-"""Axe examines each page in one of these in turn, or in both."""
+Theme = Literal["light", "dark"]
+LOOKS: tuple[tuple[int, Theme], ...] = (
+    *((320, "light"), (DESK, "dark")),
+    *((320, "dark"), (DESK, "light")),
+)
+"""Axe examines each page in one of these in turn, or in all; the next one is opened in it."""
 
 HEADINGS = "document.querySelectorAll('h1').length"
 WEIGHT = """() => [...performance.getEntriesByType('navigation'),
@@ -101,6 +108,7 @@ class Examined:
         self.looked = 0
         self.context = context
         self._page = context.new_page()
+        self._known: dict[tuple[int, Theme], set[str]] = defaultdict(set)
         self._set_width(self.width)
         self._watch = Watch(self._page, shop.url)
         self._in_turn = in_turn
@@ -183,16 +191,23 @@ class Examined:
         page.wait_for_load_state()
         found = [*self._measured(page)]
         cut_alike(page)
-        rules = ALL_RULES
-        for theme in self._in_turn(THEMES):
+        around = kinds_around(page)
+        widths: set[int] = set()
+        for width, theme in self._in_turn(LOOKS):
+            self._set_width(width)
             page.emulate_media(color_scheme=theme)
-            found += [f"{theme}: {fault}" for fault in findings(page, rules)]
-            rules = COLOR_RULES
+            rules = COLOR_RULES if width in widths else ALL_RULES
+            widths.add(width)
+            is_new = not around <= self._known[width, theme]
+            self._known[width, theme] |= around
+            faults = findings(page, rules, around=is_new)
+            found += [f"{theme} at {width}: {fault}" for fault in faults]
         path = page.url.partition("/console")[2]
         self.faults += [f"{path}: {fault}" for fault in [*found, *self._watch.take()]]
         self.looked += 1
 
     def _set_width(self, width: int) -> None:
+        self.width = width
         self._page.set_viewport_size({"width": width, "height": 900})
 
     def _measured(self, page: Page) -> Iterator[str]:
@@ -201,7 +216,8 @@ class Examined:
             yield f"{headings} main headings"
         if not 0 < weight < MAX_BYTES:
             yield f"weighs {weight} bytes"
-        for width in WIDTHS:
+        now = self.width
+        for width in sorted(WIDTHS, key=lambda width: abs(width - now)):
             self._set_width(width)
             too_wide, broken = page.evaluate(FITS)
             if too_wide:
@@ -224,9 +240,11 @@ class Examined:
         return answer if is_page and not led_away else None
 
     def _questions(self, seen: set[str]) -> list[str]:
-        """The addresses of the page's dialogs; of those that differ by a key alone, one."""
+        """The addresses of tabs and dialogs; of those that differ by a key alone, one."""
         kinds: dict[str, str] = {}
-        for address in self._page.evaluate(DIALOGS):
+        shown, found = self._page.evaluate(DIALOGS)
+        seen.update(shown)
+        for address in found:
             kinds.setdefault(_kind(address), address)
         return [address for kind, address in kinds.items() if kind not in map(_kind, seen)]
 
@@ -290,6 +308,31 @@ FAULTS = (
     ("tabindex", 'tabindex="0"', 'tabindex="5"'),
 )
 """What axe calls a fault, and how a row gets it."""
+
+
+def test_header_is_examined_where_it_is_not_known(page: Page) -> None:
+    def known(header: str) -> set[str]:
+        page.set_content(
+            f"<html lang='en'><title>Shop</title><header class='lk-top'>{header}</header>"
+            "<nav class='lk-nav'><a href='/'>Home</a></nav>"
+            "<main><h1>Orders</h1><dialog><p>Sure?</p></dialog></main>"
+        )
+        return kinds_around(page)
+
+    home = known("<a href='/1' aria-label='Shop 1'>Shop 1</a>")
+    assert known("<a href='/2' aria-label='Shop 2'>Shop 2</a>") == home
+    for fault in (
+        "<a href='/3' aria-label='Shop 3' role='nonsense'>Shop 3</a>",
+        "<a href='/4'></a>",
+    ):
+        assert not known(fault) <= home, fault
+        before = page.content()
+        assert findings(page, around=False) == []
+        assert len(findings(page)) == 1, fault
+        page.evaluate("document.querySelector('dialog').showModal()")
+        assert findings(page) == [], "what is behind a dialog can't be used"
+        page.evaluate("document.querySelector('dialog').close()")
+        assert page.content() == before
 
 
 def test_row_unlike_the_others_is_examined(page: Page) -> None:

@@ -30,7 +30,7 @@ QR_COLORS = """() => {
 def faults(page: Page) -> list[str]:
     """Return what axe finds on the page, and whether it is too wide on a phone."""
     page.wait_for_load_state()
-    found = findings(page)
+    found = findings(page, around=False)
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 900})
         too_wide = page.evaluate(TOO_WIDE)
