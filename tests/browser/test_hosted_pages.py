@@ -55,6 +55,7 @@ LANGUAGES = {"en": "ltr", "ar": "rtl"}
 
 def examine(page: Page, name: str, language: str, pictures: Path | None, in_turn: InTurn) -> None:
     """Find the language, no English in Arabic, no sideways scrolling, and nothing by axe."""
+    page.wait_for_load_state()
     found = page.evaluate("[document.documentElement.lang, document.documentElement.dir]")
     assert found == [language, LANGUAGES[language]], name
     if language == "ar":
