@@ -1,5 +1,6 @@
 """Names and IDs on TAB, as the shells' scripts ask for them."""
 
+import shutil
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
@@ -93,14 +94,15 @@ def test_nothing_is_completed_for_another_instance(furnished: Ports) -> None:
 
 
 def test_missing_database_is_not_created(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, sqlite_url: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "instance" / "shop.sqlite3"
     missing = connect(Settings(database_url=f"sqlite:///{file}"))
     assert offered(missing, "flask app show W") == []
     assert capfd.readouterr() == ("", "")
     assert list(tmp_path.iterdir()) == []
-    missing.schema.upgrade()
+    file.parent.mkdir()
+    shutil.copy(sqlite_url.removeprefix("sqlite:///"), file)
     make_app(missing, "Warehouse")
     assert offered(missing, "flask app show W") == ["Warehouse"]
     missing.database.close()

@@ -17,7 +17,7 @@ from app.services.shop.settings import update_shop
 from tests.builders.people import PASSWORD, change_user, make_staff, make_user, sessions_of
 from tests.builders.shop import configure_shop
 from tests.console.conftest import StaffConsole, Statements
-from tests.console.staff_client import ConsoleClient, Page
+from tests.console.staff_client import KEYBOARD, ConsoleClient, Page
 from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 
@@ -158,10 +158,10 @@ def test_session_ends_after_twelve_hours_however_busy(
     staff_console: StaffConsole, clock: FakeClock
 ) -> None:
     console = staff_console()
-    for _ in range(47):
-        clock.pass_(minutes=15)
-        assert console.open("/console/").status == 200
-    clock.pass_(minutes=15)
+    for _ in range(28):
+        clock.pass_(minutes=25)
+        assert console.open(KEYBOARD).status == 200
+    clock.pass_(minutes=25)
     assert console.open("/console/").status == 303
 
 
@@ -274,10 +274,10 @@ def test_sign_in_tells_an_ended_session_from_an_expired_one(
         session.execute(delete(SessionRecord))
     assert "Your session was ended." in console.open("/console/sign-in").text
     busy = staff_console(email="busy@example.com")
-    for _ in range(47):
-        clock.pass_(minutes=15)
-        assert busy.open("/console/").status == 200
-    clock.pass_(minutes=15)
+    for _ in range(28):
+        clock.pass_(minutes=25)
+        assert busy.open(KEYBOARD).status == 200
+    clock.pass_(minutes=25)
     assert "Your session expired." in busy.open("/console/sign-in").text
 
 
