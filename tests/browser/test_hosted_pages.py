@@ -67,7 +67,8 @@ def examine(page: Page, name: str, language: str, pictures: Path | None, in_turn
         if pictures is not None:
             file = f"{name}-{language}-{theme}-{size['width']}.png"
             page.screenshot(path=pictures / file, full_page=True)
-    for size in (DESK, PHONE):
+    # The next page is examined in the other size.
+    for size in (PHONE, DESK) if page.viewport_size == PHONE else (DESK, PHONE):
         page.set_viewport_size(size)
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), name
 

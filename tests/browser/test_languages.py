@@ -56,7 +56,7 @@ class Visitor:
             direction,
         )
         assert self._left.on(page) == [], page.url
-        assert findings(page) == [], page.url
+        assert findings(page, around=False) == [], page.url
         assert not page.evaluate(TOO_WIDE), page.url
 
 

@@ -31,11 +31,10 @@ def faults(page: Page) -> list[str]:
     """Return what axe finds on the page, and whether it is too wide on a phone."""
     page.wait_for_load_state()
     found = findings(page, around=False)
-    for width in (1440, 390):
+    for width in (390, 1440):
         page.set_viewport_size({"width": width, "height": 900})
         too_wide = page.evaluate(TOO_WIDE)
         found += [too_wide] if too_wide else []
-    page.set_viewport_size({"width": 1440, "height": 900})
     return found
 
 
