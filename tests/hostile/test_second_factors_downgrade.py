@@ -7,9 +7,11 @@ import pytest
 
 from app.composition.factory import create_app
 from app.composition.settings import Settings
+from app.domain.values.errors import Refused
 from app.ports import Ports
+from app.services.console.console_sessions import confirm_password_again
 from app.services.second_factors.stored_factors import read_factors
-from tests.builders.people import PASSWORD, make_staff, sessions_of
+from tests.builders.people import PASSWORD, actor_of, make_staff, sessions_of
 from tests.builders.second_factors import (
     make_authenticator_app,
     make_recovery_codes,
@@ -94,9 +96,12 @@ def test_code_of_the_owner_is_a_proof(stolen: Stolen, shop: Ports, path: str) ->
 
 @pytest.mark.parametrize("path", DOWNGRADES)
 def test_password_from_before_the_factor_proves_nothing(
-    console: ConsoleClient, shop: Ports, path: str
+    console: ConsoleClient, shop: Ports, clock: FakeClock, path: str
 ) -> None:
     """Someone who has the password confirms it again and again, until its owner adds a factor."""
+    clock.pass_(minutes=6)
+    assert Stolen(console, "").send("app") == 403
+    assert Stolen(console, "").send("app/cancel", proof_password=PASSWORD) == 303
     stolen = Stolen(console, make_authenticator_app(shop, KEY))
     make_recovery_codes(shop, KEY)
     assert stolen.send(path) == 403
@@ -121,6 +126,15 @@ def test_copied_cookie_proves_nothing_by_what_the_session_does_later(
 
 def test_fresh_password_is_a_proof_without_a_factor(console: ConsoleClient) -> None:
     assert Stolen(console, "").send("app") == 303
+
+
+def test_password_is_not_compared_where_there_is_a_factor(shop: Ports) -> None:
+    actor = actor_of(shop, make_staff(shop, EMAIL))
+    confirm_password_again(shop, actor, password=PASSWORD)
+    make_authenticator_app(shop, KEY)
+    with pytest.raises(Refused) as refused:
+        confirm_password_again(shop, actor, password=PASSWORD)
+    assert [problem.code for problem in refused.value.problems] == ["SECOND_FACTOR_REQUIRED"]
 
 
 def test_guessed_codes_end_the_stolen_session(stolen: Stolen, shop: Ports) -> None:

@@ -4,6 +4,13 @@ from tests.mutations.mutant import Mutant
 
 ACCOUNTS = (
     Mutant(
+        "A link sets no password once passwords were switched off",
+        "app/services/accounts/password_changes.py",
+        "            _require_password_login(ports, session)\n            opened",
+        "            opened",
+        "services/accounts/test_set_password.py",
+    ),
+    Mutant(
         "A new password ends all mailed links but those of notices",
         "app/services/accounts/password_changes.py",
         "    drop_links(session, user.id)\n",
@@ -195,6 +202,13 @@ ACCOUNTS = (
 )
 
 SINGLE_SIGN_ON = (
+    Mutant(
+        "A session of a provider is refreshed by its refresh token alone",
+        "app/services/single_sign_on/provider_sessions.py",
+        "    if claims.type != TokenType.REFRESH:\n",
+        "    if False:\n",
+        "services/single_sign_on/test_refresh.py",
+    ),
     Mutant(
         "A provider's token is for our audience",
         "app/domain/single_sign_on/provider_tokens.py",
@@ -437,13 +451,6 @@ SINGLE_SIGN_ON = (
 )
 
 APPS = (
-    Mutant(
-        "An installation of a killed worker is taken over after two minutes",
-        "app/services/apps/installation_worker.py",
-        "LEASE = timedelta(minutes=2)",
-        "LEASE = timedelta(hours=8)",
-        "services/apps/test_interrupted_installs.py",
-    ),
     Mutant(
         "A limited token has its limit's rights",
         "app/domain/apps/apps.py",

@@ -246,6 +246,20 @@ TOKENS = (
 
 SIGN_IN = (
     Mutant(
+        "A password that is confirmed before a second factor is added proves nothing then",
+        "app/console/frame/reauthentication.py",
+        "prove_now(by_factor=by_factor)",
+        "prove_now(by_factor=True)",
+        "hostile/test_second_factors_downgrade.py",
+    ),
+    Mutant(
+        "A provider's sign-in proves nothing where there is a second factor",
+        "app/services/console/console_sessions.py",
+        "        proved_ago = _NEVER ",
+        "        proved_ago = 0.0 ",
+        "services/sign_in_log/test_recording.py",
+    ),
+    Mutant(
         "Wrong passwords double the wait",
         "app/domain/sign_in/login_throttle.py",
         "_power(known_failures - 1),",

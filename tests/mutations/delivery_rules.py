@@ -4,6 +4,13 @@ from tests.mutations.mutant import Mutant
 
 WEBHOOKS = (
     Mutant(
+        "What waited during a pause is sent one batch at a time",
+        "app/services/deliveries/dispatch.py",
+        "chosen += [] if capacity.running.get(row.id) else [turn]",
+        "chosen += [turn]",
+        "services/deliveries/test_pauses.py",
+    ),
+    Mutant(
         "A failing endpoint is sent one delivery at a time",
         "app/services/deliveries/dispatch.py",
         "most = 1 if turn.webhook in capacity.failing else BATCH_SIZE",

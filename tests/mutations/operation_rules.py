@@ -4,6 +4,20 @@ from tests.mutations.mutant import Mutant
 
 OPERATIONS = (
     Mutant(
+        "An installation of a killed worker is taken over after two minutes",
+        "app/services/apps/installation_worker.py",
+        "LEASE = timedelta(minutes=2)",
+        "LEASE = timedelta(hours=8)",
+        "services/apps/test_interrupted_installs.py",
+    ),
+    Mutant(
+        "A slow worker doesn't finish what another has begun anew",
+        "app/services/apps/installation_worker.py",
+        "AppInstallationRecord.id == claimed.id, AppInstallationRecord.lease == claimed.lease",
+        "AppInstallationRecord.id == claimed.id",
+        "services/apps/test_interrupted_installs.py",
+    ),
+    Mutant(
         "Demo events reach no webhook that was there before",
         "app/services/demo/timeline.py",
         "added.closed_at = added.issued_at - datetime.resolution",

@@ -233,7 +233,7 @@ def test_disabled_mode_is_refused_before_the_caller_is_checked(ports: Ports) -> 
 def test_mode_change_during_hashing_takes_effect(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
-    slow = replace(ports, passwords=_Disabling(ports))
+    slow = replace(ports, passwords=DisablingHasher(ports))
     assert codes(refusal(slow, actor, PASSWORD)) == [(None, "DISABLED_AUTHENTICATION_METHOD")]
 
 
@@ -299,7 +299,7 @@ class _Interrupted(FakeHasher):
         return super().hash(password)
 
 
-class _Disabling(FakeHasher):
+class DisablingHasher(FakeHasher):
     """A hasher that is so slow that passwords are switched off meanwhile."""
 
     def __init__(self, ports: Ports) -> None:

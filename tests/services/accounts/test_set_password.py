@@ -37,6 +37,7 @@ from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
 from tests.fakes.encryption import FailingEncryption
 from tests.fixtures.ports import fake_ports
+from tests.services.accounts.test_password_changes import DisablingHasher
 
 EMAIL = "customer@example.com"
 NEW = "nine lazy Störche by the sea"
@@ -191,6 +192,15 @@ def test_disabled_mode_is_refused_first(ports: Ports) -> None:
             password=NEW,
             token=token,
         )
+
+
+def test_mode_change_during_hashing_leaves_the_link_unused(ports: Ports) -> None:
+    user_id = make_user(ports)
+    token = link(ports, user_id)
+    slow = replace(ports, passwords=DisablingHasher(ports))
+    assert codes(slow, token) == [(None, "DISABLED_AUTHENTICATION_METHOD")]
+    set_mode(ports, PasswordLoginMode.ENABLED)
+    assert set_(ports, token).user.id == user_id
 
 
 @pytest.mark.both_databases

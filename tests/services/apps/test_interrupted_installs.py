@@ -103,6 +103,28 @@ def test_slow_worker_does_not_undo_a_completed_installation(
     assert list_installations(ports, OPERATOR) == ()
 
 
+def test_slow_worker_does_not_finish_what_another_has_begun_anew(
+    ports: Ports, second_process: Ports, clock: FakeClock
+) -> None:
+    """The other one was killed before the app got the token that works now."""
+    with app_server() as app:
+
+        def be_overtaken(handshake: Handshake) -> Reply:
+            pass_lease(clock)
+            with pytest.raises(Killed):
+                work(dying(second_process, "/register"))
+            return accept(handshake)
+
+        app.decide = be_overtaken
+        want(ports, app)
+        assert work(ports) == 0
+        assert list_apps(ports, OPERATOR, ALL).items == ()
+        app.decide = accept
+        pass_lease(clock)
+        assert work(ports) == 1
+    assert [opens(ports, handshake.token) for handshake in app.handshakes] == [False, True]
+
+
 def test_late_response_is_ignored(ports: Ports) -> None:
     waited = threading.Event()
     late = threading.Event()

@@ -148,8 +148,10 @@ def test_backlog_is_sent_in_order_at_a_bounded_rate(ports: Ports, clock: FakeClo
         for batch in batches:
             assert len(batch.deliveries) <= CATCH_UP_RATE * RATE_BURST
             sent += batch.deliveries
+            clock.pass_(seconds=RATE_BURST)
+            if len(sent) < len(waiting):
+                assert lease_due_deliveries(ports, WORKER) == (), "the batch is still being sent"
             send_deliveries(ports, WORKER, batch)
-        clock.pass_(seconds=RATE_BURST)
         rounds += 1
     assert sent == waiting, "events since then come afterwards"
     assert rounds == 1 / RATE_BURST, "a second for what is sent in a second"

@@ -108,8 +108,9 @@ def test_app_with_manage_settings_can_undo(ports: Ports, actor: Actor) -> None:
     app_id, _ = make_app(ports, "Settings", SETTINGS)
     make_app(ports, "Orders", Permission.MANAGE_ORDERS)
     assert lockout(ports, actor, RESTRICT).apps == 1
-    change_app(ports, app_id, is_active=False)
-    assert lockout(ports, actor, RESTRICT).is_locked_out
+    for state in ({"is_active": False}, {"is_active": True, "is_installed": False}):
+        change_app(ports, app_id, **state)
+        assert lockout(ports, actor, RESTRICT).is_locked_out, state
 
 
 @pytest.mark.parametrize("narrowed", ["MANAGE_ORDERS", "expired"])

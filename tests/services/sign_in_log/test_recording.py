@@ -26,6 +26,7 @@ from app.ports.passwords import Match, PasswordsBusy
 from app.services.accounts.email_links import make_link
 from app.services.accounts.password_changes import set_password
 from app.services.console.console_sessions import (
+    ConsoleSession,
     finish_console_sign_in,
     set_password_at_console,
     sign_in_to_console,
@@ -38,6 +39,7 @@ from app.services.single_sign_on.provider_sessions import refresh_external_sessi
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, NOBODY, PASSWORD, change_user, make_staff, make_user
 from tests.builders.people import sign_in as make_session
+from tests.builders.second_factors import make_authenticator_app
 from tests.builders.shop import configure_shop, set_mode
 from tests.builders.sign_in_events import stored_sign_ins
 from tests.fakes.clock import FakeClock
@@ -278,7 +280,7 @@ def test_sign_ins_with_a_provider(ports: Ports, log: FakeSignInLog, provider: Ow
 def test_only_staff_sign_in_to_the_console_with_a_provider(
     ports: Ports, log: FakeSignInLog, provider: OwnProvider
 ) -> None:
-    def finish(actor: Actor = NOBODY) -> object:
+    def finish(actor: Actor = NOBODY) -> ConsoleSession:
         begun = provider_logins.begin(ports)
         provider_logins.grant(provider, begun)
         return finish_console_sign_in(
@@ -294,9 +296,12 @@ def test_only_staff_sign_in_to_the_console_with_a_provider(
     make_staff(ports, "alice@sso.example")
     other = refused(log, lambda: finish(replace(NOBODY, user_id=999)))
     assert other.reason is SignInReason.SSO_OTHER_PERSON
-    finish()
+    entered = finish()
     [entry] = stored_sign_ins(ports)
     assert (entry.account_type, entry.in_console) == (AccountType.STAFF, True)
+    # With a second factor here, the provider's password alone proves nothing.
+    make_authenticator_app(ports, entered.user_id)
+    assert [entered.proved_ago, finish().proved_ago] == [0, 1e9]
 
 
 def test_refresh_that_the_provider_refuses(

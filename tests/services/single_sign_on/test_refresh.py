@@ -60,6 +60,14 @@ def test_each_refresh_uses_the_previous_refresh_token(ports: Ports, provider: Ow
     assert all("scope" not in form for form in sent(provider))
 
 
+def test_access_token_refreshes_nothing(ports: Ports, provider: OwnProvider) -> None:
+    tokens = sign_in(ports, provider)
+    provider.grant("the first", refresh_token="the second")
+    assert codes(ports, tokens.access) == [("refreshToken", "JWT_INVALID_TOKEN")]
+    assert sent(provider) == []
+    assert is_in(ports, refresh(ports, tokens.refresh))
+
+
 def test_same_refresh_token_is_used_when_the_provider_does_not_rotate(
     ports: Ports, provider: OwnProvider
 ) -> None:
