@@ -246,6 +246,13 @@ TOKENS = (
 
 SIGN_IN = (
     Mutant(
+        "A code by email that is used twice at once opens one session",
+        "app/services/sign_in/email_codes.py",
+        "if user is None or not is_first or user.email != found.email:",
+        "if user is None or user.email != found.email:",
+        "hostile/test_email_codes.py",
+    ),
+    Mutant(
         "A password that is confirmed before a second factor is added proves nothing then",
         "app/console/frame/reauthentication.py",
         "prove_now(by_factor=by_factor)",

@@ -11,6 +11,7 @@ from app.services.deliveries.dispatch import (
     MAX_FAILING_BATCHES,
     MAX_LEASES,
     lease_due_deliveries,
+    release_batch,
 )
 from tests.builders.apps import make_app
 from tests.builders.webhooks import (
@@ -129,6 +130,15 @@ def test_every_endpoint_gets_its_turn_before_any_gets_another(
 
     assert [len(batches) for batches in rounds] == [MAX_ENDPOINTS, 6, 0]
     assert sorted(batch.webhook_id for batches in rounds for batch in batches) == sorted(hooks)
+
+
+def test_released_deliveries_are_due_at_once(ports: Ports) -> None:
+    key = make_delivery(ports, _webhook(ports))
+    [batch] = lease_due_deliveries(ports, WORKER)
+    assert lease_due_deliveries(ports, WORKER) == ()
+    release_batch(ports, WORKER, batch)
+    [again] = lease_due_deliveries(ports, WORKER)
+    assert again.deliveries == batch.deliveries == (key,)
 
 
 def test_oldest_deliveries_are_leased_first(ports: Ports, clock: FakeClock) -> None:

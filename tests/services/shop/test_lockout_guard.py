@@ -99,7 +99,9 @@ def test_grants_of_ended_sessions_do_not_count(ports: Ports, clock: FakeClock) -
     sign_in_by_grant(ports, other, provider, "MANAGE_SETTINGS")
     me = Actor(ActorKind.USER, user_id=4711, permissions=frozenset({SETTINGS}))
     clock.pass_(hours=30 * 24 - 1)
-    assert lockout(ports, me, RESTRICT).people == 1
+    for is_active in (False, True):
+        change_user(ports, other, is_active=is_active)
+        assert lockout(ports, me, RESTRICT).people == is_active
     clock.pass_(hours=1)
     assert lockout(ports, me, RESTRICT).people == 0
 

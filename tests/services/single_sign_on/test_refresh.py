@@ -177,6 +177,18 @@ def test_session_is_refreshed_at_its_own_provider_alone(
     assert codes(ports, tokens.access) == wrong
 
 
+def test_provider_whose_sessions_are_not_refreshed_refreshes_none(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    tokens = sign_in(ports, provider)
+    set_up(ports, provider, enable_refresh_token="false")
+    assert codes(ports, tokens.refresh) == [("refreshToken", "JWT_INVALID_TOKEN")]
+    assert sent(provider) == []
+    set_up(ports, provider, enable_refresh_token="true")
+    provider.grant("the first", refresh_token="the second")
+    assert is_in(ports, refresh(ports, tokens.refresh))
+
+
 def test_missing_and_unreadable_tokens_are_distinguished(
     ports: Ports, provider: OwnProvider
 ) -> None:
