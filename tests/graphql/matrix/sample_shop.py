@@ -111,8 +111,10 @@ class SampleShop:
         return version
 
     def has_other_rows(self) -> bool:
-        """Whether any row differs from the saved state."""
-        return StoredRows.of(self._file).rows != self._kept.rows
+        """Whether any row differs from the saved state, whatever numbers were used meanwhile."""
+        found = StoredRows.of(self._file).rows
+        tables = {*found, *self._kept.rows} - {"sqlite_sequence"}
+        return any(found.get(name) != self._kept.rows.get(name) for name in tables)
 
     def audit_row_count(self) -> int:
         """Return the number of audit entries."""
