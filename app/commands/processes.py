@@ -324,10 +324,10 @@ def run_programs(
     for number in (*_ENDING, signal.SIGCHLD):
         signal.signal(number, note)
     _on_hangup(partial(signals.put, signal.SIGHUP))
-    received: int | None = None
+    received: set[int] = set()
     try:
-        while received not in _ENDING:
-            if received == signal.SIGHUP:
+        while received.isdisjoint(_ENDING):
+            if signal.SIGHUP in received:
                 _reload(programs, say, service)
             for program in programs:
                 program.supervise(say)
@@ -337,19 +337,24 @@ def run_programs(
             each_tick()
             is_settled = all(program.is_settled for program in programs)
             rest = min(service.manager.seconds_to_sign_of_life, _LONG_TICK) if is_settled else 0.0
-            received = _next_signal(signals, max(rest, _TICK))
+            received = _next_signals(signals, max(rest, _TICK))
     finally:
         service.manager.tell_stopping()
         _end(programs, say, grace)
     return True
 
 
-def _next_signal(signals: SimpleQueue[int], seconds: float) -> int | None:
-    """Return the next signal, or ``None`` if none comes within ``seconds``."""
-    try:
-        return signals.get(timeout=seconds)
-    except Empty:
-        return None
+def _next_signals(signals: SimpleQueue[int], seconds: float) -> set[int]:
+    """Return the next signal and those that wait behind it; none if none comes in ``seconds``.
+
+    A stop waits for no reload that is asked for before it, and several reloads are one.
+    """
+    found: set[int] = set()
+    with suppress(Empty):
+        found.add(signals.get(timeout=seconds))
+        while True:
+            found.add(signals.get_nowait())
+    return found
 
 
 def _reload(programs: Sequence[Program], say: Say, service: Service) -> None:

@@ -72,7 +72,7 @@ _FALLEN = """
 from app.commands import processes
 
 # Nothing but a signal has it look again.
-processes._next_signal = lambda signals, _seconds: signals.get(timeout=60)
+processes._next_signals = lambda signals, _seconds: {signals.get(timeout=60)}
 
 
 def stop_once_fallen():
@@ -84,6 +84,31 @@ service = Service(ServiceManager(), lambda: None)
 programs = [Program("one", lambda: None)]
 print("ended", run_programs(programs, said.append, stop_once_fallen, service=service))
 print(said)
+"""
+_SEVERAL_SIGNALS = """
+reloads, ticks = [], []
+
+
+def check():
+    reloads.append(len(ticks))
+    if len(reloads) == 1:
+        for number in (signal.SIGHUP, signal.SIGHUP, signal.SIGTERM):
+            os.kill(os.getpid(), number)
+
+
+def reload_twice():
+    ticks.append(None)
+    if len(ticks) == 1:
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGHUP)
+
+
+programs = [Program("one", partial(time.sleep, 60))]
+service = Service(ServiceManager(), check)
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+print("ended", run_programs(programs, said.append, reload_twice, service=service))
+print(reloads, said)
 """
 
 
@@ -101,7 +126,7 @@ for script in sys.argv[1:]:
 @pytest.fixture(scope="module")
 def printed() -> dict[str, str]:
     """What each script prints in a process without the threads of the tests."""
-    scripts = (_BEGINNING, _EARLY_SIGNAL, _STOPPED, _FALLEN)
+    scripts = (_BEGINNING, _EARLY_SIGNAL, _STOPPED, _FALLEN, _SEVERAL_SIGNALS)
     ended = subprocess.run(
         [sys.executable, "-c", _SCRIPT + _EACH_IN_A_FORK, *scripts],
         cwd=ROOT,
@@ -131,3 +156,7 @@ def test_work_ends_at_the_signal_and_reports_success(printed: dict[str, str]) ->
 
 def test_fall_of_a_program_is_noticed_at_once(printed: dict[str, str]) -> None:
     assert printed[_FALLEN] == "ended True\n['The one ended with 0.']\n0"
+
+
+def test_several_reloads_are_one_and_a_stop_waits_for_none(printed: dict[str, str]) -> None:
+    assert printed[_SEVERAL_SIGNALS] == "ended True\n[1] []\n0"

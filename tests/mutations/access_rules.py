@@ -200,6 +200,13 @@ AUTHORIZATION = (
         "services/commerce/test_channels.py",
     ),
     Mutant(
+        "Who is no longer staff holds nothing",
+        "app/services/authorization/session_rights.py",
+        "    if is_staff:\n        held =",
+        "    if email:\n        held =",
+        "services/identity/test_identify.py",
+    ),
+    Mutant(
         "A deactivated user has no session",
         "app/services/authorization/session_rights.py",
         "IS_USER = and_(UserRecord.id == SessionRecord.user_id, UserRecord.is_active.is_(True))",

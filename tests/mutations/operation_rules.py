@@ -60,6 +60,13 @@ OPERATIONS = (
         "services/single_sign_on/test_provider_checks.py",
     ),
     Mutant(
+        "A stop waits for no reload that was asked for before it",
+        "app/commands/processes.py",
+        "        while True:\n            found.add(signals.get_nowait())\n",
+        "",
+        "commands/test_programs.py",
+    ),
+    Mutant(
         "The end of a program is noticed at once",
         "app/commands/processes.py",
         "for number in (*_ENDING, signal.SIGCHLD):\n        signal.signal(number, note)",

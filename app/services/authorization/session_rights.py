@@ -517,7 +517,10 @@ def _read_client(text: str) -> ClientGrant:
 
 @building_block
 def read_user(row: NamedRow) -> User:
-    """A person from a row that has ``USER_COLUMNS``, raw or typed, with every right they hold."""
+    """A person from a row that has ``USER_COLUMNS``, raw or typed, with every right they hold.
+
+    Only staff hold any: rows that are left of a former member of staff give none.
+    """
     (
         key,
         email,
@@ -537,7 +540,9 @@ def read_user(row: NamedRow) -> User:
         language_code,
     ) = _user_values_in(row)
     groups = _groups(group_texts)
-    held = ALL_PERMISSIONS if is_superuser else _all_held(read_permissions(direct), groups)
+    held = frozenset[Permission]()
+    if is_staff:
+        held = ALL_PERMISSIONS if is_superuser else _all_held(read_permissions(direct), groups)
     return User(
         id=key,
         email=email,

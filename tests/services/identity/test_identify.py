@@ -17,6 +17,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import (
     ADDRESS,
     ISSUER,
+    change_user,
     make_group,
     make_staff,
     make_user,
@@ -24,7 +25,7 @@ from tests.builders.people import (
     visit,
 )
 from tests.builders.shop import close_storefront, configure_shop, set_mode
-from tests.builders.tokens import altered
+from tests.builders.tokens import altered, extension_of
 from tests.fakes.clock import START, FakeClock
 from tests.services.invalid_tokens import broken_tokens
 
@@ -81,6 +82,30 @@ def test_permissions_come_from_groups_and_direct_grants_together(ports: Ports) -
     }
     assert identity.user is not None
     assert [group.name for group in identity.user.groups] == ["Apps", "Products"]
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("is_superuser", [False, True])
+def test_who_is_no_longer_staff_holds_nothing(ports: Ports, *, is_superuser: bool) -> None:
+    """Also if somebody has only changed that one column, by hand."""
+    group = make_group(ports, "Products", Permission.MANAGE_PRODUCTS)
+    person = make_user(
+        ports,
+        is_staff=True,
+        is_superuser=is_superuser,
+        groups=[group],
+        permissions=[Permission.MANAGE_USERS],
+    )
+    app, _ = make_app(ports, "an app", Permission.MANAGE_PRODUCTS, Permission.MANAGE_USERS)
+    own = sign_in(ports, person).access
+    tokens = own, extension_of(ports, own, app)
+    for is_staff in (True, False):
+        change_user(ports, person, is_staff=is_staff)
+        for token in tokens:
+            found = who(ports, token)
+            assert found.user is not None
+            for one in (found.actor, found.user):
+                assert bool(one.permissions) is is_staff, one
 
 
 def test_superuser_holds_every_permission(ports: Ports) -> None:
