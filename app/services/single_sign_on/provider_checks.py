@@ -536,7 +536,7 @@ def _with_rights(
         return replace(preview, is_staff=is_staff, permissions=in_order(rights.permissions))
     if not sees_rights:
         return replace(preview, permissions=None)
-    if user is not None and not (joins or leaves):
+    if user is not None and not (becomes or joins or leaves):
         return replace(preview, permissions=in_order(user.permissions))
     return replace(preview, permissions=in_order(_permissions_with(ports, user, joins, leaves)))
 

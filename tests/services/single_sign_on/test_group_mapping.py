@@ -364,3 +364,14 @@ def test_preview_says_what_a_sign_in_does_that_makes_staff(
         actor = who(ports, token).actor
         assert found.permissions == in_order(actor.permissions), name
         assert found.is_staff is actor.is_staff, name
+
+
+def test_preview_shows_what_left_memberships_give_who_becomes_staff(
+    ports: Ports, provider: OwnProvider, groups: dict[str, int]
+) -> None:
+    make_user(ports, EMAIL, groups=[groups["Orders"]])
+    map_groups(ports, provider)
+    token = provider.access_token("alice", groups=["shop-orders"])
+    found = preview_mapping(ports, OPERATOR, "default", token)
+    assert (found.joins, found.leaves, found.permissions) == ((), (), (ORDERS,))
+    assert who(ports, token).actor.permissions == {ORDERS}
