@@ -316,6 +316,7 @@ VALUES: Mapping[str, tuple[object, object]] = {
         "[]",
         '[{"id": 1, "name": "Clerks", "permissions": [], "restricted": false, "channels": []}]',
     ),
+    "user_is_staff": (True, False),
     "user_permissions": ('["MANAGE_ORDERS"]', '["MANAGE_USERS"]'),
 }
 """Values of columns whose label means the same to every reader."""

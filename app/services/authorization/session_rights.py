@@ -517,10 +517,7 @@ def _read_client(text: str) -> ClientGrant:
 
 @building_block
 def read_user(row: NamedRow) -> User:
-    """A person from a row that has ``USER_COLUMNS``, raw or typed, with every right they hold.
-
-    Only staff hold any: rows that are left of a former member of staff give none.
-    """
+    """Return the person in a row of ``USER_COLUMNS``, raw or typed; only staff hold rights."""
     (
         key,
         email,
