@@ -200,6 +200,13 @@ AUTHORIZATION = (
         "services/commerce/test_channels.py",
     ),
     Mutant(
+        "A former member who would hold more than the caller isn't promoted",
+        "app/services/people/staff.py",
+        "            require_manageable(actor, load_user(session, existing.id))\n",
+        "",
+        "services/people/test_staff.py",
+    ),
+    Mutant(
         "Who is no longer staff holds nothing",
         "app/services/authorization/session_rights.py",
         "    if is_staff:\n        held =",

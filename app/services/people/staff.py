@@ -99,7 +99,8 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
     """Create a staff member (`staffCreate`); a customer with that email is promoted.
 
     Refuses REQUIRED and INVALID on ``email``, UNIQUE for existing staff; INVALID on names,
-    ``note`` and ``redirectUrl``; on ``addGroups`` NOT_FOUND and OUT_OF_SCOPE_GROUP; and as
+    ``note`` and ``redirectUrl``; on ``addGroups`` NOT_FOUND and OUT_OF_SCOPE_GROUP; on ``id``
+    OUT_OF_SCOPE_USER for a former member who would hold more than the caller; and as
     ``save_sent_metadata`` does.
     """
     email = normalize_email(new.email)
@@ -124,6 +125,8 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
         )
         if existing is not None:
             _promote(ports, actor, session, existing, new, groups)
+            # Rows that are left of a former member count again.
+            require_manageable(actor, load_user(session, existing.id))
             user = existing
         else:
             new_user = NewUser(

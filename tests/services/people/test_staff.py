@@ -1,9 +1,10 @@
 """The staff: whoever joins it, made anew or a customer before."""
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
-from app.domain.authorization.actor import Actor
+from app.domain.authorization.actor import OPERATOR, Actor
+from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Refused
 from app.models import UserRecord
@@ -25,6 +26,8 @@ from tests.builders.people import (
 )
 from tests.services.error_codes import codes
 from tests.services.staff_helpers import ORDERS, PAGES, REDIRECT, gid, groups
+
+SETTINGS = Permission.MANAGE_SETTINGS
 
 
 def test_new_staff_member_with_groups_is_audited_and_published(ports: Ports, boss: Actor) -> None:
@@ -103,6 +106,26 @@ def test_promoted_customer_keeps_the_password_and_signs_in_again(
     [row] = trail(ports, "staff.promote")
     assert (row.before["is_staff"], row.after["is_staff"]) == (False, True)
     assert mails(ports) == []
+
+
+def test_former_member_who_would_hold_more_than_the_caller_is_not_promoted(
+    ports: Ports, boss: Actor
+) -> None:
+    """What is left of their rights counts again, if somebody has only taken their role by hand."""
+    settings = make_group(ports, "Settings", SETTINGS)
+    make_user(ports, "super@example.com", is_superuser=True)
+    make_user(ports, "direct@example.com", is_staff=True, permissions=[SETTINGS])
+    make_user(ports, "member@example.com", is_staff=True, groups=[settings])
+    make_user(ports, "packer@example.com", is_staff=True, permissions=[ORDERS])
+    with ports.database.transaction() as session:
+        others = UserRecord.email != "boss@example.com"
+        session.execute(update(UserRecord).where(others).values(is_staff=False))
+    for email in ("super@example.com", "direct@example.com", "member@example.com"):
+        with pytest.raises(Refused) as refused:
+            create_staff(ports, boss, NewStaff(email))
+        assert codes(refused) == [("id", "OUT_OF_SCOPE_USER")], email
+    assert create_staff(ports, boss, NewStaff("packer@example.com")).permissions == {ORDERS}
+    assert create_staff(ports, OPERATOR, NewStaff("direct@example.com")).permissions == {SETTINGS}
 
 
 def test_password_of_an_unconfirmed_account_is_dropped(ports: Ports, boss: Actor) -> None:
