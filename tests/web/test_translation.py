@@ -1,7 +1,7 @@
 """The language of pages: which one is chosen, and what a sentence is in it."""
 
 import pytest
-from flask import Flask
+from flask import Flask, render_template_string
 from flask.testing import FlaskClient
 from markupsafe import Markup
 
@@ -75,6 +75,18 @@ def test_number_chooses_the_plural_of_the_language(
         problem = Problem("X", MINUTES, values={"count": count}, plural=MANY_MINUTES)
         assert problem_text(problem) == sentence
         assert problem.message.startswith("Too many attempts.")
+
+
+def test_template_is_in_the_language_of_its_request(app: Flask) -> None:
+    template = "{% trans %}The app is inactive.{% endtrans %}"
+    for language, sentence in (
+        ("de", "Die App ist inaktiv."),
+        ("en", "The app is inactive."),
+        ("de", "Die App ist inaktiv."),
+    ):
+        with app.test_request_context():
+            use_language(language)
+            assert render_template_string(template) == sentence
 
 
 @pytest.mark.parametrize(
