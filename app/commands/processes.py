@@ -317,12 +317,8 @@ def run_programs(
     SIGHUP all take new settings, unless these can't be used. They have ``grace`` seconds to end.
     """
     signals: SimpleQueue[int] = SimpleQueue()
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        signals.put(number)
-
     for number in (*_ENDING, signal.SIGCHLD):
-        signal.signal(number, note)
+        _on((number,), partial(signals.put, number))
     _on_hangup(partial(signals.put, signal.SIGHUP))
     received: set[int] = set()
     try:

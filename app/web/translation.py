@@ -39,7 +39,7 @@ def set_up_translation(app: Flask) -> None:
     """Let pages and templates of ``app`` speak the language of the request."""
     app.jinja_env.policies["ext.i18n.trimmed"] = True
     Babel().init_app(app, default_locale=ENGLISH, locale_selector=_chosen)
-    # Babel's own look for the catalogue anew at each sentence.
+    # Flask-Babel's own functions look for the catalogue again at each sentence.
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]
         gettext=lambda sentence: _catalogue().ugettext(sentence),
         ngettext=lambda one, many, count: _catalogue().ungettext(one, many, count),

@@ -69,8 +69,8 @@ OPERATIONS = (
     Mutant(
         "The end of a program is noticed at once",
         "app/commands/processes.py",
-        "for number in (*_ENDING, signal.SIGCHLD):\n        signal.signal(number, note)",
-        "for number in _ENDING:\n        signal.signal(number, note)",
+        "for number in (*_ENDING, signal.SIGCHLD):\n        _on(",
+        "for number in _ENDING:\n        _on(",
         "commands/test_programs.py",
     ),
     Mutant(

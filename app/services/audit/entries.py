@@ -183,7 +183,7 @@ def last_change(
 
 @building_block
 def last_entries(session: Session, number: int) -> tuple[AuditEntry, ...]:
-    """Return the newest entries, without what customers changed of their own profile."""
+    """Return the newest entries; not those of changes that customers made to their own profile."""
     newest = (column.desc() for column in _BY_TIME)
     found = select(*_COLUMNS).where(_IS_LASTING).order_by(*newest).limit(number)
     return tuple(map(_entry, session.execute(found)))
