@@ -54,7 +54,7 @@ def plain_app_url(shop: Shop, plain_app: ModuleType) -> Iterator[str]:
     """The served app, which expects the running shop."""
     plain_app.app.config["SHOPS"] = [shop.server.issuer]
     server = make_server("127.0.0.1", 0, plain_app.app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()

@@ -29,7 +29,7 @@ def otlp_collector() -> Iterator[tuple[str, Received]]:
             return
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_address[1]}", received
