@@ -240,6 +240,7 @@ def tell(process: Connection, requests: int) -> None:
     assert process.recv() == "done"
 
 
+@pytest.mark.first
 def test_killed_process_loses_what_it_has_not_written_and_nothing_counts_twice(
     ports: Ports, database_url: str
 ) -> None:

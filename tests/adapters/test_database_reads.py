@@ -87,6 +87,7 @@ def test_reading_continues_after_the_server_closes_connections(postgresql_url: s
     database.close()
 
 
+@pytest.mark.first
 def test_broken_idle_connection_is_replaced_before_use(postgresql_url: str) -> None:
     database = connect_database(postgresql_url, ping_after=0)
     rename_shop(database, "Before")

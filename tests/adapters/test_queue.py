@@ -107,6 +107,7 @@ def test_outage_of_redis_is_logged_once_and_its_end_too(
     assert messages == ["queue.unavailable", "queue.unavailable_is_over"]
 
 
+@pytest.mark.first
 def test_waiting_readers_look_into_the_file_every_two_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

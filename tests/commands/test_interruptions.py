@@ -49,6 +49,7 @@ def interrupted(installed: Installation, *arguments: str, after: str) -> tuple[s
     return result.read_text(), shown
 
 
+@pytest.mark.first
 @pytest.mark.parametrize(
     ("arguments", "question"),
     [
@@ -108,6 +109,7 @@ def test_interrupt_during_a_call_is_reported_as_json(
     assert error == "Interrupted.\n"
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("words", [("deliveries", "--follow"), ("listen",)])
 def test_stream_with_news_is_json_line_by_line_to_its_end(
     installed: Installation, shop: HttpServer, words: tuple[str, ...]

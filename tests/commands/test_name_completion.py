@@ -115,6 +115,7 @@ def silent_port() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
+@pytest.mark.first
 def test_database_that_is_gone_or_hangs_completes_nothing(
     ports: Ports, silent_port: int, capfd: pytest.CaptureFixture[str]
 ) -> None:

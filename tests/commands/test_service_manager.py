@@ -81,6 +81,7 @@ def served(shop: Installation, port: int, *more: str) -> Iterator[ForkedCommand]
         end(process)
 
 
+@pytest.mark.first
 def test_server_tells_that_it_is_ready_alive_reloading_and_stopping(
     sqlite_url: str, tmp_path: Path
 ) -> None:

@@ -141,6 +141,7 @@ def test_app_is_deleted_after_confirmation(
     assert identify(ports, visit(token)).actor.is_app is (answer == "n")
 
 
+@pytest.mark.first
 def test_ctrl_c_at_a_question_ends_quietly_and_changes_nothing(
     ports: Ports, installed: Installation
 ) -> None:
@@ -173,6 +174,7 @@ def test_no_is_json_too(installed: Installation) -> None:
     assert '"code": "ABORTED"' in shown
 
 
+@pytest.mark.first
 def test_table_names_what_a_narrow_terminal_has_no_room_for(
     ports: Ports, installed: Installation
 ) -> None:

@@ -102,6 +102,7 @@ def place_of(server: Server) -> tuple[str, int]:
     return parts.hostname, parts.port
 
 
+@pytest.mark.first
 def test_connections_beyond_a_clients_number_are_closed(server: Server) -> None:
     with unread(server, 3 * PER_CLIENT, ATTACKER, b"") as sockets:
         wait_until_closed(sockets, 2 * PER_CLIENT)
@@ -115,6 +116,7 @@ def test_clients_that_read_nothing_are_dropped(server: Server) -> None:
         wait_until_closed(sockets, PER_CLIENT)
 
 
+@pytest.mark.first
 def test_connections_of_a_trusted_proxy_stay(server: Server) -> None:
     with unread(server, 2 * PER_CLIENT, PROXY, b"") as sockets:
         with unread(server, 2 * PER_CLIENT, ATTACKER, b"") as attackers:

@@ -108,6 +108,7 @@ def wait_until_back(server: Server) -> None:
     assert response.status_code == 200
 
 
+@pytest.mark.first
 def test_external_lock_does_not_block_reads(sqlite_url: str, tmp_path: Path) -> None:
     with running(tmp_path, sqlite_url) as server:
         keys = get(server, "/.well-known/jwks.json").content

@@ -66,6 +66,7 @@ def _mode(path: Path) -> int | None:
         return None
 
 
+@pytest.mark.first
 def test_files_of_a_run_are_private(tmp_path: Path) -> None:
     data, mail = tmp_path / "data", tmp_path / "deeper" / "mail"
     installed = at_a_terminal(

@@ -74,6 +74,7 @@ def worker(server: Server, folder: Path) -> Iterator[None]:
         process.command.wait(PATIENCE)
 
 
+@pytest.mark.first
 def test_old_token_and_webhook_work_after_the_import(
     database_url: str, platform: PlatformDatabase, hooks: HttpServer, tmp_path: Path
 ) -> None:

@@ -161,6 +161,7 @@ def test_body_of_known_length_is_read_in_however_small_pieces(port: int) -> None
     assert json.loads(received.partition(b"\r\n\r\n")[2])["body"] == "x" * 60
 
 
+@pytest.mark.first
 def test_dripping_body_is_refused(bare_port: int) -> None:
     """``test_request_bodies`` has when, and when a silent one is."""
     head = request("Content-Length: 10000", line="POST / HTTP/1.1")
@@ -171,6 +172,7 @@ def test_dripping_body_is_refused(bare_port: int) -> None:
         assert wire.recv(65536).startswith(b"HTTP/1.1 408 ")
 
 
+@pytest.mark.first
 def test_silent_body_is_refused(bare_port: int) -> None:
     head = request("Content-Length: 100", line="POST / HTTP/1.1")
     assert exchange(bare_port, head + b"x").startswith(b"HTTP/1.1 408 ")
@@ -185,6 +187,7 @@ def test_refusal_is_reported(port: int) -> None:
     assert ["/forwarded", 400] in refused
 
 
+@pytest.mark.first
 def test_silent_body_is_reported(bare_port: int) -> None:
     head = request("Content-Length: 100", line="POST /silent HTTP/1.1")
     refusal = exchange(bare_port, head)
@@ -237,6 +240,7 @@ def test_slow_readers_of_a_stream_block_no_thread(bare_port: int) -> None:
         reader.close()
 
 
+@pytest.mark.first
 def test_application_error_is_500_and_ends_no_thread(port: int) -> None:
     for _ in range(20):
         assert exchange(port, request(line="GET /fault HTTP/1.1")).startswith(b"HTTP/1.1 500 ")

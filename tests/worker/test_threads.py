@@ -64,6 +64,7 @@ def test_running_worker_sends_queued_mail_and_deliveries(ports: Ports) -> None:
         assert sent.wait(_PATIENCE)
 
 
+@pytest.mark.first
 def test_failed_duty_is_retried_and_stops_no_other(ports: Ports) -> None:
     again, other = Event(), Event()
     rounds = []
@@ -98,6 +99,7 @@ def test_round_with_work_is_followed_by_another_immediately(ports: Ports) -> Non
         assert done.wait(_PATIENCE)
 
 
+@pytest.mark.first
 def test_slow_rounds_release_and_regain_their_threads(ports: Ports) -> None:
     held, released = Event(), Event()
     beginning = Semaphore(3)
@@ -193,6 +195,7 @@ def test_work_that_one_task_leaves_begins_another_immediately(ports: Ports) -> N
     assert order.index("second", order.index("second") + 1) > order.index("first", 1)
 
 
+@pytest.mark.first
 def test_task_on_demand_begins_when_there_is_work(ports: Ports) -> None:
     rounds: list[int] = []
     again = Event()
@@ -229,6 +232,7 @@ def test_committed_work_wakes_an_idle_worker(
                 add_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, "ann@example.com"))
 
 
+@pytest.mark.first
 def test_idle_worker_looks_for_all_tasks_at_once(ports: Ports) -> None:
     first_rounds: dict[str, Event] = {}
 
@@ -369,6 +373,7 @@ def test_worker_backs_off_while_the_database_is_away(
     assert "worker.round_failed" not in caplog.text
 
 
+@pytest.mark.first
 def test_worker_waits_for_the_queue_without_logging_each_round(
     ports: Ports, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -124,6 +124,7 @@ def hanging(provider: OwnProvider) -> Iterator[None]:
         go_on.set()
 
 
+@pytest.mark.first
 @pytest.mark.both_databases
 def test_hanging_provider_delays_no_other_caller(ports: Ports, provider: OwnProvider) -> None:
     make_user(ports)
