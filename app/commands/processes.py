@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial, wraps
 from multiprocessing.context import ForkProcess
 from queue import Empty, SimpleQueue
-from threading import Event
+from threading import Event, Thread
 from types import FrameType
 from typing import ParamSpec
 
@@ -247,7 +247,7 @@ def _begin_process(parent: int, name: str, run: Callable[[], object]) -> None:
 def run_until_stopped(work: Callable[[Event], None]) -> None:
     """Call ``work`` with an event that SIGTERM and SIGINT set."""
     stop = Event()
-    _on(_ENDING, stop.set)
+    _on(_ENDING, _from_a_handler(stop.set))
     work(stop)
 
 
@@ -257,18 +257,20 @@ def run_service(service: Service, say: Say, work: Callable[..., None]) -> None:
     ``work`` gets the event that ends it, and calls ``each_tick`` as long as it is well. After
     SIGHUP the whole process begins anew, with new settings and new code.
     """
-    manager, stop, reload = service.manager, Event(), Event()
-    is_ready = False
+    manager, stop = service.manager, Event()
+    set_stop = _from_a_handler(stop.set)
+    is_ready = begins_anew = False
 
     def end() -> None:
         manager.tell_stopping()
-        stop.set()
+        set_stop()
 
     def begin_anew() -> None:
+        nonlocal begins_anew
         manager.tell_reloading()
         if service.can_reload(say):
-            reload.set()
-            stop.set()
+            begins_anew = True
+            set_stop()
         else:
             manager.tell_ready()
 
@@ -283,10 +285,27 @@ def run_service(service: Service, say: Say, work: Callable[..., None]) -> None:
     _on(_ENDING, end)
     _on_hangup(begin_anew)
     work(stop, each_tick=tell)
-    if reload.is_set():
+    if begins_anew:
         sys.stdout.flush()
         sys.stderr.flush()
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
+
+
+def _from_a_handler(act: Callable[[], None]) -> Callable[[], None]:
+    """Return what a handler of signals calls instead of ``act``, which another thread then calls.
+
+    A handler runs between any two steps of the main thread, and would wait for ever for a lock
+    that this thread holds. ``Event.set`` takes the one that ``Event.wait`` holds for a moment.
+    """
+    asked: SimpleQueue[None] = SimpleQueue()
+
+    def act_when_asked() -> None:
+        while True:
+            asked.get()
+            act()
+
+    Thread(target=act_when_asked, name="signals", daemon=True).start()
+    return partial(asked.put, None)
 
 
 def _on(numbers: Sequence[signal.Signals], act: Callable[[], None]) -> None:

@@ -68,6 +68,18 @@ print(program.wait_for_end(20))
 program.supervise(said.append)
 print(said)
 """
+_STOPPED_IN_EVENT = """
+def work(stop):
+    with stop._cond:  # as within Event.wait
+        os.kill(os.getpid(), signal.SIGTERM)
+    print("stopped", stop.wait(60), flush=True)
+
+
+program = Program("one", partial(run_until_stopped, work))
+program.supervise(said.append)
+print(program.wait_for_end(20))
+program.kill()
+"""
 _FALLEN = """
 from app.commands import processes
 
@@ -126,7 +138,10 @@ for script in sys.argv[1:]:
 @pytest.fixture(scope="module")
 def printed() -> dict[str, str]:
     """What each script prints in a process without the threads of the tests."""
-    scripts = (_BEGINNING, _EARLY_SIGNAL, _STOPPED, _FALLEN, _SEVERAL_SIGNALS)
+    scripts = (
+        *(_BEGINNING, _EARLY_SIGNAL, _STOPPED, _STOPPED_IN_EVENT, _FALLEN),
+        _SEVERAL_SIGNALS,
+    )
     ended = subprocess.run(
         [sys.executable, "-c", _SCRIPT + _EACH_IN_A_FORK, *scripts],
         cwd=ROOT,
@@ -152,6 +167,10 @@ def test_signal_right_after_the_start_ends_a_program(printed: dict[str, str]) ->
 
 def test_work_ends_at_the_signal_and_reports_success(printed: dict[str, str]) -> None:
     assert printed[_STOPPED] == "stopped True\nTrue\n['The one ended with 0.']\n0"
+
+
+def test_signal_stops_a_program_that_is_about_to_wait(printed: dict[str, str]) -> None:
+    assert printed[_STOPPED_IN_EVENT] == "stopped True\nTrue\n0"
 
 
 def test_fall_of_a_program_is_noticed_at_once(printed: dict[str, str]) -> None:
