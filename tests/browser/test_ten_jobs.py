@@ -2,30 +2,28 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from sqlalchemy import select, update
 
-from app.domain.authorization.actor import WORKER, SessionOrigin
+from app.domain.authorization.actor import SessionOrigin
 from app.domain.mails.mail import MailKind
-from app.models import UserRecord, WebhookRecord
-from app.services.apps.installation_worker import install_next_app
+from app.models import UserRecord
 from app.services.demo.people import MANAGER, SUPPORT
-from tests.browser.console import ADMIN, PROVIDER, RunningShop, ask, work
+from tests.browser.console import ADMIN, PROVIDER, RunningShop, ask
 from tests.browser.languages import Words
 from tests.builders.outbox import mails
 from tests.builders.provider_records import link_identity, make_provider
 from tests.servers.apps import app_server
-from tests.servers.http import Reply, http_server
-from tests.servers.provider import identity_provider
+from tests.servers.own_provider import OwnProvider
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.xdist_group("console"),
-    pytest.mark.one_of("job"),
+    pytest.mark.one_of("person"),
 ]
 
 MOST_CLICKS = 6
@@ -41,10 +39,10 @@ addEventListener("change", (event) => {
 
 
 @dataclass(eq=False)
-class Job:
-    """A person's work in one page of the browser, begun on Home.
+class Person:
+    """Somebody who does jobs in one page of the browser.
 
-    What the person reads is named by its English sentence, and looked for in their language.
+    What they read is named by its English sentence, and looked for in their language.
     """
 
     page: Page
@@ -53,10 +51,18 @@ class Job:
     presses: list[None] = field(default_factory=list)
     languages: set[str] = field(default_factory=set)
 
-    def begin(self, email: str, origin: SessionOrigin = SessionOrigin.PASSWORD) -> None:
-        """Sign the person in and open Home."""
+    def sign_in(self, email: str, origin: SessionOrigin = SessionOrigin.PASSWORD) -> None:
         self.shop.sign_in(self.page.context, email, origin)
+
+    @contextmanager
+    def job(self, name: str) -> Iterator[None]:
+        """Begin on Home; at the end it took at most six clicks, in one language."""
+        self.languages.clear()
         self.page.goto(f"{self.shop.url}/console/")
+        self.presses.clear()
+        yield
+        assert 0 < len(self.presses) <= MOST_CLICKS, name
+        assert self.languages == {self.words.language}, name
 
     def link(self, english: str) -> None:
         self.page.locator("#main").get_by_role("link", name=self.say(english)).first.click()
@@ -88,157 +94,134 @@ class Job:
 
 
 @pytest.fixture(params=LANGUAGES)
-def job(request: pytest.FixtureRequest, page: Page, demo_shop: RunningShop) -> Iterator[Job]:
-    """Work that is over when the test ends, in at most six clicks and one language."""
+def person(request: pytest.FixtureRequest, page: Page, demo_shop: RunningShop) -> Person:
+    """Somebody at work in a shop in which all people read the same language."""
     language = request.param
     with demo_shop.ports.database.transaction() as session:
         session.execute(update(UserRecord).values(language_code=language.upper()))
-    job = Job(page, demo_shop, Words(language))
-    page.expose_function("countPress", lambda: job.presses.append(None))
-    page.expose_function("noteLanguage", lambda shown: job.languages.add(shown))  # noqa: PLW0108
+    person = Person(page, demo_shop, Words(language))
+    page.expose_function("countPress", lambda: person.presses.append(None))
+    page.expose_function("noteLanguage", lambda shown: person.languages.add(shown))  # noqa: PLW0108
     page.add_init_script(COUNT_PRESSES)
-    yield job
-    assert 0 < len(job.presses) <= MOST_CLICKS
-    assert job.languages == {language}
+    return person
 
 
-def test_close_the_storefront(job: Job) -> None:
-    job.begin(MANAGER)
-    job.link("Change storefront traffic")
-    storefront = job.region("Storefront traffic")
-    storefront.get_by_role("radio", name=job.say("Closed")).check()
-    storefront.get_by_role("button", name=job.say("Review change")).click()
-    job.confirm("Close storefront")
-    job.expect_status("Storefront closed.")
-    assert ask(job.shop, "{ shop { name } }") == 401
+def test_manager_connects_apps_and_closes_the_storefront(person: Person) -> None:
+    person.sign_in(MANAGER)
+    with person.job("create an app with a token"):
+        person.link("Create app")
+        person.input("Name").fill("Label printer")
+        orders = person.say("Manage orders")
+        person.page.get_by_role("checkbox", name=orders, exact=True).check()
+        person.press("Create app")
+        token = person.input("Token").input_value()
+        assert ask(person.shop, "{ app { name } }", token) == {"app": {"name": "Label printer"}}
+
+    with person.job("install an app from its manifest"), app_server() as app:
+        person.go("Apps")
+        person.link("Install from manifest")
+        person.input("Manifest URL").fill(app.manifest_url)
+        person.press("Continue")
+        products = person.page.get_by_role("checkbox", name=person.say("Manage products"))
+        expect(products).to_be_checked()
+        person.press("Install {app}", app="An app")
+        installing = person.say("Installing {name} …", name="An app")
+        expect(person.page.get_by_text(installing).first).to_be_visible()
+
+    with person.job("create a webhook and preview its payload"):
+        person.go("Webhooks")
+        person.link("Create webhook")
+        person.input("App").select_option("Demo warehouse")
+        person.input("Name").fill("Prices")
+        person.input("Endpoint URL").fill("https://prices.example.com/hooks")
+        query = person.page.get_by_role("textbox", name=person.say("Subscription query"))
+        query.fill("subscription { event { ... on ProductUpdated { product { name } } } }")
+        person.press("Preview payload")
+        person.page.wait_for_load_state()  # the shortcut is a script's
+        query.press("Control+Enter")
+        expect(person.region("Payload as JSON")).to_contain_text("product")
+        person.press("Back to webhook")
+        person.press("Create webhook")
+        person.expect_status("Webhook “{webhook}” created.", webhook="Prices")
+
+    with person.job("find a failed delivery and resend it"):
+        person.go("Deliveries")
+        person.page.locator("#main summary", has_text=person.say("Status")).first.click()
+        person.page.get_by_role("link", name=person.say("Failed"), exact=True).first.click()
+        expect(person.page).to_have_url(re.compile("status=failed"))
+        person.page.locator("#main tbody").get_by_role("link").first.click()
+        person.press("Enable and resend")
+        person.expect_status("Resending now.")
+
+    with person.job("close the storefront"):
+        person.link("Change storefront traffic")
+        storefront = person.region("Storefront traffic")
+        storefront.get_by_role("radio", name=person.say("Closed")).check()
+        storefront.get_by_role("button", name=person.say("Review change")).click()
+        person.confirm("Close storefront")
+        person.expect_status("Storefront closed.")
+        assert ask(person.shop, "{ shop { name } }") == 401
 
 
-def test_limit_password_login_to_customers(job: Job) -> None:
-    make_provider(job.shop.ports, name=PROVIDER)
-    with job.shop.ports.database.reading() as session:
+def test_administrator_sets_up_sign_in(person: Person, other_provider: OwnProvider) -> None:
+    person.sign_in(ADMIN)
+    with person.job("invite staff with a group"):
+        person.go("Staff and groups")
+        person.link("Invite staff member")
+        person.input("Email").fill("kim.tran@example.com")
+        person.input("First name").fill("Kim")
+        person.page.get_by_role("checkbox", name="Customer support").check()
+        person.press("Send invitation")
+        person.expect_status("Invitation sent to {email}.", email="kim.tran@example.com")
+        emails = [mail.recipient for mail in mails(person.shop.ports, MailKind.STAFF_INVITATION)]
+        assert emails == ["kim.tran@example.com"]
+
+    with person.job("rotate the signing key"):
+        person.go("Signing keys")
+        person.link("Rotate signing key")
+        person.confirm("Rotate signing key")
+        person.expect_status("The signing key was rotated. New tokens use {kid}.")
+
+    other_provider.describe()
+    with person.job("set up single sign-on"):
+        person.go("Single sign-on")
+        person.link("Add identity provider")
+        person.input("Name").fill("Harbour ID")
+        person.input("Short name").fill("harbour")
+        person.input("Issuer").fill(other_provider.url)
+        person.input("Client ID").fill("shop")
+        person.input("Client secret").fill("a secret of the shop")
+        person.press("Add provider")
+        person.link("Enable …")
+        person.confirm("Enable")
+        person.expect_status("{name} is enabled.", name="Harbour ID")
+
+    make_provider(person.shop.ports, name=PROVIDER)
+    with person.shop.ports.database.reading() as session:
         admin = session.scalars(select(UserRecord.id).filter_by(email=ADMIN)).one()
-    link_identity(job.shop.ports, admin, subject="ada")
-    job.begin(ADMIN, SessionOrigin.OIDC)
-    job.link("Change password login")
-    login = job.region("Password login")
-    login.get_by_role("radio", name=job.say("Customers only")).check()
-    login.get_by_role("button", name=job.say("Review change")).click()
-    job.confirm("Limit to customers")
-    job.expect_status("Password login is limited to customers.")
+    link_identity(person.shop.ports, admin, subject="ada")
+    person.sign_in(ADMIN, SessionOrigin.OIDC)
+    with person.job("limit password login to customers"):
+        person.link("Change password login")
+        login = person.region("Password login")
+        login.get_by_role("radio", name=person.say("Customers only")).check()
+        login.get_by_role("button", name=person.say("Review change")).click()
+        person.confirm("Limit to customers")
+        person.expect_status("Password login is limited to customers.")
 
 
-def test_create_an_app_with_a_token(job: Job) -> None:
-    job.begin(MANAGER)
-    job.link("Create app")
-    job.input("Name").fill("Label printer")
-    orders = job.say("Manage orders")
-    job.page.get_by_role("checkbox", name=orders, exact=True).check()
-    job.press("Create app")
-    token = job.input("Token").input_value()
-    assert ask(job.shop, "{ app { name } }", token) == {"app": {"name": "Label printer"}}
-
-
-def test_install_an_app_from_its_manifest(job: Job) -> None:
-    with app_server() as app:
-        job.begin(MANAGER)
-        job.go("Apps")
-        job.link("Install from manifest")
-        job.input("Manifest URL").fill(app.manifest_url)
-        job.press("Continue")
-        job.press("Install {app}", app="An app")
-        installing = job.say("Installing {name} …", name="An app")
-        expect(job.page.get_by_text(installing).first).to_be_visible()
-        assert install_next_app(job.shop.ports, WORKER) == 1
-    job.page.reload()
-    expect(job.page.get_by_role("link", name="An app").first).to_be_visible()
-
-
-def test_create_a_webhook_and_preview_its_payload(job: Job) -> None:
-    job.begin(MANAGER)
-    job.go("Webhooks")
-    job.link("Create webhook")
-    job.input("App").select_option("Demo warehouse")
-    job.input("Name").fill("Prices")
-    job.input("Endpoint URL").fill("https://prices.example.com/hooks")
-    query = job.page.get_by_role("textbox", name=job.say("Subscription query"))
-    query.fill("subscription { event { ... on ProductUpdated { product { name } } } }")
-    job.press("Preview payload")
-    job.page.wait_for_load_state()  # the shortcut is a script's
-    query.press("Control+Enter")
-    expect(job.region("Payload as JSON")).to_contain_text("product")
-    job.press("Back to webhook")
-    job.press("Create webhook")
-    job.expect_status("Webhook “{webhook}” created.", webhook="Prices")
-
-
-def test_find_a_failed_delivery_and_resend_it(job: Job) -> None:
-    job.begin(MANAGER)
-    job.go("Deliveries")
-    job.page.locator("#main summary", has_text=job.say("Status")).first.click()
-    job.page.get_by_role("link", name=job.say("Failed"), exact=True).first.click()
-    expect(job.page).to_have_url(re.compile("status=failed"))
-    job.page.locator("#main tbody").get_by_role("link").first.click()
-    job.press("Enable and resend")
-    job.expect_status("Resending now.")
-    with http_server() as receiver:
-        target = receiver.answer("/hook", Reply(body=b"ok"))
-        with job.shop.ports.database.transaction() as session:
-            session.execute(update(WebhookRecord).values(target_url=target))
-        work(job.shop)
-    job.page.reload()
-    expect(job.page.get_by_role("heading", level=1).locator("..")).to_contain_text(
-        job.say("Delivered")
-    )
-
-
-def test_invite_staff_with_a_group(job: Job) -> None:
-    job.begin(ADMIN)
-    job.go("Staff and groups")
-    job.link("Invite staff member")
-    job.input("Email").fill("kim.tran@example.com")
-    job.input("First name").fill("Kim")
-    job.page.get_by_role("checkbox", name="Customer support").check()
-    job.press("Send invitation")
-    job.expect_status("Invitation sent to {email}.", email="kim.tran@example.com")
-    emails = [mail.recipient for mail in mails(job.shop.ports, MailKind.STAFF_INVITATION)]
-    assert emails == ["kim.tran@example.com"]
-
-
-def test_find_out_why_a_customer_cannot_sign_in(job: Job) -> None:
-    with job.shop.ports.database.transaction() as session:
+def test_support_finds_out_why_a_customer_cannot_sign_in(person: Person) -> None:
+    with person.shop.ports.database.transaction() as session:
         clara = UserRecord.email == "customer@example.com"
         session.execute(update(UserRecord).where(clara).values(is_active=False))
-    job.begin(SUPPORT)
-    job.go("Customers")
-    job.page.wait_for_load_state()
-    job.input("Name, email or address").fill("clara")
-    expect(job.page).to_have_url(re.compile("q=clara"))
-    job.page.locator("#main").get_by_role("link", name="Clara Lindqvist").first.click()
-    why = job.say("Account inactive")
-    expect(job.page.locator("#main")).to_contain_text(why)
-
-
-def test_rotate_the_signing_key(job: Job) -> None:
-    job.begin(ADMIN)
-    job.go("Signing keys")
-    job.link("Rotate signing key")
-    job.confirm("Rotate signing key")
-    job.expect_status("The signing key was rotated. New tokens use {kid}.")
-
-
-def test_set_up_single_sign_on(job: Job, tmp_path: Path) -> None:
-    with identity_provider(
-        tmp_path / "provider.log", job.shop.ports.configuration.scope_prefix
-    ) as ready:
-        job.begin(ADMIN)
-        job.go("Single sign-on")
-        job.link("Add identity provider")
-        job.input("Name").fill("Harbour ID")
-        job.input("Short name").fill("harbour")
-        job.input("Issuer").fill(ready.issuer)
-        job.input("Client ID").fill("shop")
-        job.input("Client secret").fill(ready.secret_of("shop"))
-        job.press("Add provider")
-        job.link("Enable …")
-        job.confirm("Enable")
-        job.expect_status("{name} is enabled.", name="Harbour ID")
+    person.sign_in(SUPPORT)
+    with person.job("find out why a customer cannot sign in"):
+        person.go("Customers")
+        person.page.wait_for_load_state()
+        search = person.input("Name, email or address")
+        search.fill("clara")
+        expect(person.page).to_have_url(re.compile("q=clara"))
+        expect(search).to_be_focused()
+        person.page.locator("#main").get_by_role("link", name="Clara Lindqvist").first.click()
+        why = person.say("Account inactive")
+        expect(person.page.locator("#main")).to_contain_text(why)
