@@ -1,14 +1,16 @@
 """Lists: rows of one line that begin high, opened as a whole or by keyboard, filtered by chips."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
+from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from tests.browser.console import ADMIN, RunningShop
 from tests.builders.apps import make_app
 from tests.builders.people import make_user
+from tests.builders.webhooks import make_many_deliveries, make_webhook
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
@@ -33,83 +35,89 @@ HEADER_TOP = """() => {
 }"""
 
 
-@pytest.fixture
-def staff(browser: Browser, demo_shop: RunningShop) -> Iterator[Page]:
-    context = browser.new_context(viewport=WINDOW, reduced_motion="reduce")
-    demo_shop.sign_in(context, ADMIN)
-    yield context.new_page()
-    context.close()
-
-
 def test_rows_have_one_line_and_begin_in_the_upper_third(
-    staff: Page, demo_shop: RunningShop
+    page: Page, demo_shop: RunningShop
 ) -> None:
+    page.set_viewport_size(WINDOW)
+    demo_shop.sign_in(page.context, ADMIN)
     for path in LISTS:
-        staff.goto(f"{demo_shop.url}/console/{path}")
-        rows = staff.evaluate(ROWS)
+        page.goto(f"{demo_shop.url}/console/{path}")
+        rows = page.evaluate(ROWS)
         assert {height for _, height in rows} <= {44, 45}, path
         assert rows[0][0] <= 300, path
-        staff.set_viewport_size(TABLET)
-        assert {height for _, height in staff.evaluate(ROWS)} <= {44, 45}, path
-        heads, cells = staff.evaluate(COLUMNS)
+        page.set_viewport_size(TABLET)
+        assert {height for _, height in page.evaluate(ROWS)} <= {44, 45}, path
+        heads, cells = page.evaluate(COLUMNS)
         assert len(heads) > 2, path
         assert heads == cells, path
-        staff.set_viewport_size(WINDOW)
-    staff.goto(f"{demo_shop.url}/console/audit/")
-    assert abs(staff.evaluate(HEADER_TOP)) < 2
-    expect(staff.get_by_role("link", name="Older")).to_be_visible()
-    staff.goto(f"{demo_shop.url}/console/apps/")
-    expect(staff.get_by_role("navigation", name="Pages")).to_have_count(0)
+        page.set_viewport_size(WINDOW)
+    page.goto(f"{demo_shop.url}/console/audit/")
+    assert abs(page.evaluate(HEADER_TOP)) < 2
+    expect(page.get_by_role("link", name="Older")).to_be_visible()
+    page.goto(f"{demo_shop.url}/console/apps/")
+    expect(page.get_by_role("navigation", name="Pages")).to_have_count(0)
 
 
-def test_row_is_opened_by_a_click_anywhere_and_by_keyboard(
-    staff: Page, demo_shop: RunningShop
+def test_rows_are_opened_by_a_click_anywhere_and_by_keyboard_and_selected(
+    admin: Page, small_shop: RunningShop
 ) -> None:
-    url = f"{demo_shop.url}/console/deliveries/"
-    staff.goto(url)
-    row = staff.locator("tbody tr").nth(2)
-    row.get_by_role("cell").last.click()
-    expect(staff).to_have_url(re.compile(rf"{url}\d+$"))
-    staff.goto(url)
-    staff.wait_for_load_state()
+    app_id, _ = make_app(small_shop.ports, "Labels", Permission.MANAGE_PRODUCTS)
+    hook = make_webhook(small_shop.ports, app_id, EventType.PRODUCT_UPDATED)
+    make_many_deliveries(small_shop.ports, hook, 3, status="FAILED")
+    url = f"{small_shop.url}/console/deliveries/"
+    admin.goto(url)
+    admin.locator("tbody tr").nth(2).get_by_role("cell").last.click()
+    expect(admin).to_have_url(re.compile(rf"{url}\d+$"))
+    admin.goto(url)
+    admin.wait_for_load_state()
     for key in "jjjk":
-        staff.keyboard.press(key)
-    second = staff.locator("tbody tr").nth(1)
+        admin.keyboard.press(key)
+    second = admin.locator("tbody tr").nth(1)
     expect(second.get_by_role("rowheader").get_by_role("link")).to_be_focused()
-    staff.keyboard.press("x")
+    admin.keyboard.press("x")
     expect(second.get_by_role("checkbox")).to_be_checked()
-    expect(staff.get_by_text("1 selected")).to_be_visible()
-    staff.keyboard.press("/")
-    expect(staff.get_by_role("searchbox", name="Payload or message ID")).to_be_focused()
-    staff.goto(url)
-    staff.wait_for_load_state()
-    staff.keyboard.press("j")
-    staff.keyboard.press("Enter")
-    expect(staff).to_have_url(re.compile(rf"{url}\d+$"))
+    expect(admin.get_by_text("1 selected")).to_be_visible()
+    admin.get_by_role("checkbox", name="Select all on this page").check()
+    expect(admin.get_by_text("3 selected")).to_be_visible()
+    admin.keyboard.press("/")
+    expect(admin.get_by_role("searchbox", name="Payload or message ID")).to_be_focused()
+    admin.get_by_role("button", name="Resend selected").click()
+    expect(admin.get_by_text("Resending 3 deliveries.")).to_be_visible()
+    admin.wait_for_load_state()
+    admin.keyboard.press("j")
+    admin.keyboard.press("Enter")
+    expect(admin).to_have_url(re.compile(rf"{url}\d+$"))
 
 
-@pytest.mark.parametrize("has_script", [True, False], ids=["with script", "without script"])
-def test_chips_filter_at_once(browser: Browser, small_shop: RunningShop, has_script: bool) -> None:
-    make_user(small_shop.ports, ADMIN, is_superuser=True)
-    make_app(small_shop.ports, "Labels")
-    make_app(small_shop.ports, "Old till", is_active=False)
-    context = browser.new_context(viewport=WINDOW, java_script_enabled=has_script)
-    small_shop.sign_in(context, ADMIN)
-    page = context.new_page()
-    page.goto(f"{small_shop.url}/console/apps/")
-    page.locator("summary", has_text="Sort").click()
-    page.get_by_role("link", name="Newest first").click()
-    page.locator("summary", has_text="Status").click()
-    page.get_by_role("link", name="Inactive", exact=True).click()
-    expect(page.get_by_text("1 of 2 apps")).to_be_visible()
-    expect(page.get_by_role("link", name="Labels")).to_have_count(0)
-    expect(page.locator("summary", has_text="Sort: Newest first")).to_be_visible()
-    page.get_by_role("link", name="Remove filter Status: Inactive").click()
-    expect(page.get_by_role("link", name="Labels")).to_be_visible()
-    page.goto(f"{small_shop.url}/console/audit/")
-    page.locator("summary", has_text="Date").click()
-    page.get_by_label("To date", exact=True).fill("2020-01-31")
-    page.get_by_role("button", name="Apply").click()
-    expect(page.get_by_role("link", name="Remove filter Date: until 2020-01-31")).to_be_visible()
-    expect(page.get_by_text("No matching entries").first).to_be_visible()
-    context.close()
+def test_chips_filter_at_once_and_a_filter_is_saved(admin: Page, small_shop: RunningShop) -> None:
+    make_user(small_shop.ports, "clara@example.com")
+    make_user(small_shop.ports, "ines@example.com", is_active=False)
+    admin.goto(f"{small_shop.url}/console/customers/")
+    admin.locator("summary", has_text="Sort").click()
+    admin.get_by_role("link", name="Newest first").click()
+    admin.locator("summary", has_text="Status").click()
+    admin.get_by_role("link", name="Deactivated", exact=True).click()
+    expect(admin.get_by_text("1 of 2 customers").first).to_be_visible()
+    expect(admin.get_by_role("link", name="clara@example.com")).to_have_count(0)
+    expect(admin.locator("summary", has_text="Sort: Newest first")).to_be_visible()
+    admin.get_by_role("link", name="Save filter").click()
+    dialog = admin.get_by_role("dialog", name="Save filter")
+    dialog.get_by_label("Name").fill("Former")
+    dialog.get_by_role("button", name="Save filter").click()
+    saved = admin.get_by_role("navigation", name="Saved filters")
+    expect(saved.get_by_role("link", name="Former")).to_have_attribute("aria-current", "page")
+    admin.get_by_role("link", name="Remove filter Status: Deactivated").click()
+    expect(admin.get_by_role("link", name="clara@example.com")).to_be_visible()
+    saved.get_by_role("link", name="Former").click()
+    expect(admin.get_by_text("1 of 2 customers").first).to_be_visible()
+    saved.get_by_role("link", name="Edit filter").click()
+    admin.get_by_role("dialog").get_by_role("button", name="Delete filter").click()
+    expect(admin.get_by_text("Filter deleted.")).to_be_visible()
+    expect(saved.get_by_role("link", name="Former")).to_have_count(0)
+
+    admin.goto(f"{small_shop.url}/console/audit/")
+    admin.locator("summary", has_text="Date").click()
+    admin.get_by_label("To date", exact=True).fill("2020-01-31")
+    admin.get_by_role("button", name="Apply").click()
+    expect(admin.get_by_role("link", name="Remove filter Date: until 2020-01-31")).to_be_visible()
+    expect(admin.get_by_text("No matching entries").first).to_be_visible()
