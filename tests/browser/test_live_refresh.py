@@ -5,12 +5,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.models import AppInstallationRecord
+from app.services.apps.installation_worker import install_next_app
 from tests.browser.console import RunningShop, work
 from tests.builders.apps import make_app
 from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
+from tests.servers.apps import app_server
 from tests.servers.http import Reply, http_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
@@ -22,76 +24,60 @@ LATER = 60_000
 BEGIN = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-@pytest.fixture
-def hook(small_shop: RunningShop) -> int:
-    app_id, _ = make_app(small_shop.ports, "Labels", Permission.MANAGE_PRODUCTS)
-    return make_webhook(small_shop.ports, app_id, EventType.PRODUCT_UPDATED)
-
-
 def stop_time(page: Page) -> None:
     """Let time pass on the page only when the test says so: no refresh comes in between."""
     page.clock.install(time=BEGIN)
     page.clock.pause_at(BEGIN + timedelta(hours=1))
 
 
-def test_new_delivery_appears_without_losing_focus(
-    admin: Page, small_shop: RunningShop, hook: int
+def test_new_deliveries_appear_without_losing_focus_selection_or_place(
+    admin: Page, small_shop: RunningShop
 ) -> None:
-    first = make_delivery(small_shop.ports, hook)
+    ports = small_shop.ports
+    app_id, _ = make_app(ports, "Labels", Permission.MANAGE_PRODUCTS)
+    hook = make_webhook(ports, app_id, EventType.PRODUCT_UPDATED)
+    first = make_delivery(ports, hook)
     stop_time(admin)
     admin.goto(f"{small_shop.url}/console/deliveries/")
     rows = admin.locator("#delivery-list tbody tr")
-    link = admin.locator(f'[data-key="{first}"] a')
-    link.focus()
-    make_delivery(small_shop.ports, hook)
+    admin.locator(f'[data-key="{first}"] a').focus()
+    make_delivery(ports, hook)
     admin.clock.run_for(SOON)
     expect(rows).to_have_count(2)
     expect(rows.last.locator("a")).to_be_focused()
 
-
-def test_selected_rows_stay_selected_and_no_row_moves(
-    admin: Page, small_shop: RunningShop, hook: int
-) -> None:
-    first = make_delivery(small_shop.ports, hook)
-    stop_time(admin)
-    admin.goto(f"{small_shop.url}/console/deliveries/")
-    rows = admin.locator("#delivery-list tbody tr")
-    box = rows.get_by_role("checkbox")
+    box = rows.last.get_by_role("checkbox")
     box.check()
-    change_delivery(small_shop.ports, first, status="SUCCESS", next_attempt_at=None)
-    make_delivery(small_shop.ports, hook)
-    admin.clock.run_for(SOON)
-    expect(rows.first).to_contain_text("Delivered")
-    expect(rows).to_have_count(1)
+    change_delivery(ports, first, status="SUCCESS", next_attempt_at=None)
+    make_delivery(ports, hook)
+    admin.clock.run_for(LATER)
+    expect(rows.last).to_contain_text("Delivered")
+    expect(rows).to_have_count(2)
     expect(box).to_be_checked()
     box.uncheck()
     admin.clock.run_for(LATER)
-    expect(rows).to_have_count(2)
+    expect(rows).to_have_count(3)
 
-
-def test_open_dialog_pauses_the_refresh(admin: Page, small_shop: RunningShop, hook: int) -> None:
-    make_delivery(small_shop.ports, hook)
-    stop_time(admin)
-    admin.goto(f"{small_shop.url}/console/deliveries/")
     admin.get_by_role("link", name="Replay missed events").click()
     expect(admin.get_by_role("dialog")).to_be_visible()
     asked: list[str] = []
     admin.on("request", lambda request: asked.append(request.url))
     admin.clock.run_for(LATER)
-    assert asked == []
-    make_delivery(small_shop.ports, hook)
+    assert asked == [], "an open dialog pauses the refresh"
+    make_delivery(ports, hook)
     admin.get_by_role("link", name="Cancel").click()
     admin.clock.run_for(LATER)
-    expect(admin.locator("#delivery-list tbody tr")).to_have_count(2)
+    expect(rows).to_have_count(4)
 
 
 def test_waiting_delivery_becomes_delivered_and_is_announced(
-    admin: Page, small_shop: RunningShop, hook: int
+    admin: Page, small_shop: RunningShop
 ) -> None:
     ports = small_shop.ports
+    app_id, _ = make_app(ports, "Labels", Permission.MANAGE_PRODUCTS)
     with http_server() as receiver:
         target = receiver.answer("/hook", Reply(200, b"{}"))
-        webhook = make_webhook(ports, 1, EventType.PRODUCT_UPDATED, target_url=target)
+        webhook = make_webhook(ports, app_id, EventType.PRODUCT_UPDATED, target_url=target)
         delivery = make_delivery(ports, webhook)
         stop_time(admin)
         admin.goto(f"{small_shop.url}/console/deliveries/{delivery}")
@@ -109,28 +95,27 @@ def test_waiting_delivery_becomes_delivered_and_is_announced(
     assert asked == []
 
 
-def test_finished_installation_shows_the_app(admin: Page, small_shop: RunningShop) -> None:
-    ports = small_shop.ports
-    now = ports.clock.now()
-    with ports.database.transaction() as session:
-        installation = AppInstallationRecord(
-            app_name="Parcel Post",
-            manifest_url="https://parcels.example.com/manifest",
-            caller={},
-            created_at=now,
-            updated_at=now,
-        )
-        session.add(installation)
-        session.flush()
-        key = installation.id
+def test_finished_installation_brings_count_and_message_along(
+    admin: Page, small_shop: RunningShop
+) -> None:
+    make_app(small_shop.ports, "Labels")
     stop_time(admin)
-    admin.goto(f"{small_shop.url}/console/apps/")
-    expect(admin.get_by_text("Installing Parcel Post")).to_be_visible()
-    make_app(ports, "Parcel Post")
-    with ports.database.transaction() as session:
-        session.delete(session.get_one(AppInstallationRecord, key))
+    with app_server() as app:
+        admin.goto(f"{small_shop.url}/console/apps/install/")
+        admin.get_by_label("Manifest").fill(app.manifest_url)
+        admin.get_by_role("button", name="Continue").click()
+        admin.get_by_role("button", name="Install An app").click()
+        message = admin.locator(".lk-messages .lk-flash")
+        expect(message).to_contain_text("Installing An app")
+        expect(message).not_to_have_class("lk-flash is-ok")
+        expect(admin.get_by_text("1 app", exact=True)).to_be_visible()
+        assert install_next_app(small_shop.ports, WORKER) == 1
     admin.clock.run_for(SOON)
-    expect(admin.get_by_text("Installing Parcel Post")).to_have_count(0)
-    expect(admin.get_by_role("link", name="Parcel Post")).to_be_visible()
-    done = admin.get_by_role("status").filter(has_text="Installation finished.")
-    expect(done).to_have_count(1)
+    expect(message).to_have_text("Installation finished.")
+    said = admin.get_by_role("status").filter(has_text="Installation finished.")
+    expect(said.and_(admin.locator(".visually-hidden"))).to_have_count(1)
+    expect(admin.get_by_text("2 apps", exact=True)).to_be_visible()
+    rows = admin.locator("#app-list tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.get_by_role("link", name="An app")).to_be_visible()
+    expect(admin.get_by_text("Installing An app")).to_have_count(0)

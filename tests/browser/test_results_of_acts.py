@@ -5,12 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from app.domain.authorization.actor import WORKER
-from app.services.apps.installation_worker import install_next_app
 from tests.browser.console import RunningShop
 from tests.builders.apps import make_app
 from tests.builders.provider_records import make_provider
-from tests.servers.apps import app_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
@@ -39,25 +36,6 @@ def test_message_of_a_save_is_in_view_and_read_out_beside_the_saved_section(
         message.get_by_role("button", name="Close").click()
         expect(message).to_have_count(0)
         expect(heading).to_be_in_viewport()
-
-
-def test_finished_installation_brings_count_and_message_along(
-    admin: Page, small_shop: RunningShop
-) -> None:
-    make_app(small_shop.ports, "Labels")
-    with app_server() as app:
-        admin.goto(f"{small_shop.url}/console/apps/install/")
-        admin.get_by_label("Manifest").fill(app.manifest_url)
-        admin.get_by_role("button", name="Continue").click()
-        admin.get_by_role("button", name="Install An app").click()
-        message = admin.locator(".lk-messages .lk-flash")
-        expect(message).to_contain_text("Installing An app")
-        expect(message).not_to_have_class("lk-flash is-ok")
-        expect(admin.get_by_text("1 app", exact=True)).to_be_visible()
-        assert install_next_app(small_shop.ports, WORKER) == 1
-        expect(message).to_have_text("Installation finished.")
-    expect(admin.get_by_text("2 apps", exact=True)).to_be_visible()
-    expect(admin.locator("#app-list tbody tr")).to_have_count(2)
 
 
 def test_pressed_button_is_busy_until_the_answer_is_there(
