@@ -2,10 +2,10 @@
 
 import sys
 
-from translations.catalogues import TRANSLATED, compile_catalogue, missing, update
+from translations.catalogues import TRANSLATED, compile_catalogue, missing, read, update
 
 for _tag in TRANSLATED:
     if sys.argv[1:] != ["compile"]:
         update(_tag)
-        print(f"{_tag}: {len(missing(_tag))} untranslated")
+        print(f"{_tag}: {len(missing(read(_tag)))} untranslated")
     compile_catalogue(_tag)

@@ -1,6 +1,5 @@
 """The catalogues of ``app/translations``: what belongs into each, reading and updating them."""
 
-import gc
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -112,15 +111,8 @@ def read(tag: str) -> Catalog:
 
 @cache
 def code() -> Code:
-    """Return the modules of the application.
-
-    Without garbage collections, which would walk all trees anew and take half of the time.
-    """
-    gc.disable()
-    made = Code(ROOT / "app")
-    gc.freeze()
-    gc.enable()
-    return made
+    """Return the modules of the application."""
+    return Code(ROOT / "app")
 
 
 @cache
@@ -169,11 +161,11 @@ def forms_of(message: Message) -> tuple[str, ...]:
     return (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
 
 
-def missing(tag: str) -> list[str]:
+def missing(catalogue: Catalog) -> list[str]:
     """Return the sentences without a translation, or with one that is only guessed."""
     return [
         str(message.id)
-        for message in read(tag)
+        for message in catalogue
         if message.id and (message.fuzzy or not all(forms_of(message) or [""]))
     ]
 

@@ -6,10 +6,12 @@ function returns.
 """
 
 import ast
+import gc
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from babel.messages.extract import extract_from_file
@@ -57,8 +59,8 @@ class _Parameter:
 
 @dataclass(slots=True)
 class _Module:
-    nodes: list[ast.AST]
-    """All of its tree: walking it again takes as long as parsing it."""
+    nodes: tuple[ast.AST, ...]
+    """All of its tree."""
 
     imported: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Where a name is from: the module, and its name there."""
@@ -68,6 +70,19 @@ class _Module:
 
     parameters: dict[str, list[_Parameter]] = field(default_factory=dict)
     """Those of its functions and classes."""
+
+
+@cache
+def nodes_of(text: str) -> tuple[ast.AST, ...]:
+    """Return the tree of a module and all of its nodes, which takes as long as parsing it.
+
+    Without garbage collections: each would walk all trees anew.
+    """
+    gc.disable()
+    every = tuple(ast.walk(ast.parse(text)))
+    gc.freeze()
+    gc.enable()
+    return every
 
 
 class Code:
@@ -83,7 +98,7 @@ class Code:
         self._methods = {"gettext": [_Parameter("message", "Sentence")]}
         self._class_keywords: set[str | None] = set()
         self._modules = {
-            name: self._indexed(ast.parse(path.read_text(encoding="utf-8")))
+            name: self._indexed(path.read_text(encoding="utf-8"))
             for name, path in self.paths.items()
         }
         self._marked = {name: [*self._sentences(name)] for name in self.paths}
@@ -128,8 +143,8 @@ class Code:
                     if isinstance(part, ast.Return):
                         yield part.value
 
-    def _indexed(self, tree: ast.Module) -> _Module:
-        module = _Module(list(ast.walk(tree)))
+    def _indexed(self, text: str) -> _Module:
+        module = _Module(nodes_of(text))
         for node in module.nodes:
             match node:
                 case ast.ImportFrom(module=str(source), names=names):

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from tests.house.sources import python_sources
@@ -40,23 +41,29 @@ def timed_tests() -> list[str]:
 
     Fixtures aren't followed: those of databases and servers would add nearly all tests.
     """
-    modules = {
-        _name(source.path): _read(source.tree)
-        for source in python_sources()
-        if source.path.startswith("tests/")
-    }
+    modules = _modules(TIMING)
     itself = {
         f"{name}.{function}"
         for name, module in modules.items()
         for function, used in module.used.items()
         if used & TIMING
     }
+    modules |= _modules({function.rpartition(".")[0] for function in itself})
     return [
         f"{name.replace('.', '/')}.py::{function}"
         for name, module in modules.items()
         for function in sorted(_timed(name, module, itself))
         if ".test_" in name and function.startswith("test_")
     ]
+
+
+def _modules(names: AbstractSet[str]) -> dict[str, _Module]:
+    """Read the modules that have one of the names in their text: parsing all takes seconds."""
+    return {
+        _name(source.path): _read(source.tree)
+        for source in python_sources()
+        if source.path.startswith("tests/") and any(name in source.text for name in names)
+    }
 
 
 def _timed(name: str, module: _Module, itself: set[str]) -> set[str]:

@@ -1,11 +1,12 @@
 """The repository's files, and its Python sources as syntax trees."""
 
 import ast
-import gc
 import subprocess
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from translations.extraction import nodes_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,12 +17,18 @@ class Source:
 
     path: str
     text: str
-    tree: ast.Module
+
+    @property
+    def tree(self) -> ast.Module:
+        """Its syntax tree, parsed when first needed: most files of tests never are."""
+        tree = self.nodes[0]
+        assert isinstance(tree, ast.Module)
+        return tree
 
     @property
     def nodes(self) -> tuple[ast.AST, ...]:
         """All of the tree."""
-        return _nodes_of(self.tree)
+        return nodes_of(self.text)
 
     @property
     def length(self) -> int:
@@ -45,26 +52,16 @@ def project_files() -> tuple[Path, ...]:
 
 
 @cache
-def _nodes_of(tree: ast.Module) -> tuple[ast.AST, ...]:
-    """Return all nodes; walking the tree again for each test takes as long as parsing it."""
-    return tuple(ast.walk(tree))
+def python_sources() -> tuple[Source, ...]:
+    """Return every Python file."""
+    return tuple(
+        Source(path.relative_to(ROOT).as_posix(), path.read_text())
+        for path in project_files()
+        if path.suffix == ".py"
+    )
 
 
 @cache
-def python_sources() -> tuple[Source, ...]:
-    """Return every Python file, without garbage collections: each would walk all trees anew."""
-    gc.disable()
-    sources = tuple(
-        Source(path.relative_to(ROOT).as_posix(), text, ast.parse(text))
-        for path in project_files()
-        if path.suffix == ".py"
-        for text in [path.read_text()]
-    )
-    gc.freeze()
-    gc.enable()
-    return sources
-
-
 def application() -> tuple[Source, ...]:
     """Return the application's sources: ``app`` and its two entry points."""
     return tuple(

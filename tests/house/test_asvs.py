@@ -1,6 +1,5 @@
 """Every security requirement names the tests that show it, and each of them exists."""
 
-import ast
 import re
 
 import pytest
@@ -25,6 +24,7 @@ SECTIONS = (
     *("Console", "Outgoing calls", "Secrets", "Audit log", "Supply", "Since the hostile review"),
 )
 
+TEST = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
 
 OAUTH_AND_OIDC = {1: 2, 2: 3, 3: 5, 4: 16, 5: 5, 6: 2, 7: 3}
 """How many requirements each section of ASVS 5.0's chapter 10 has."""
@@ -34,11 +34,10 @@ OAUTH_AND_OIDC = {1: 2, 2: 3, 3: 5, 4: 16, 5: 5, 6: 2, 7: 3}
 def existing() -> set[str]:
     """The id of every test function in the project."""
     return {
-        f"{source.path}::{node.name}"
+        f"{source.path}::{name}"
         for source in python_sources()
         if source.path.startswith("tests/")
-        for node in source.tree.body
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+        for name in TEST.findall(source.text)
     }
 
 

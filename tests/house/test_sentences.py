@@ -82,7 +82,7 @@ def test_problems_carry_values_and_a_message() -> None:
 )
 def test_pasted_problem_is_found(body: str) -> None:
     code = f"def f(name): {body}"
-    assert list(_pasted_problems(Source("app/x.py", code, ast.parse(code)))) == ["app/x.py:1"]
+    assert list(_pasted_problems(Source("app/x.py", code))) == ["app/x.py:1"]
 
 
 def _pasted_problems(source: Source) -> Iterator[str]:

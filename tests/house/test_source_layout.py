@@ -18,6 +18,7 @@ VAGUE_NAMES = {
     *("manager", "managers", "handler", "handlers", "misc"),
 }
 ENDLESS = re.compile(r"\.(join|wait|communicate|result|exception|get)\(\)")
+DOCSTRING = re.compile(r'(?:#.*\n)*r?"""\\?\S')
 PATIENT = re.compile(r"(Barrier|ContextVar)\(")
 GENERATED = "migrations/versions/"
 """A migration is as long as what it changes, and is never touched again."""
@@ -53,11 +54,7 @@ def test_module_names_are_specific() -> None:
 
 
 def test_every_module_has_a_docstring() -> None:
-    silent = [
-        source.path
-        for source in python_sources()
-        if not (ast.get_docstring(source.tree) or "").partition("\n")[0].strip()
-    ]
+    silent = [source.path for source in python_sources() if not DOCSTRING.match(source.text)]
     assert silent == []
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from translations.catalogues import (
 )
 from translations.extraction import Code, template_sentences, unmarked_in_template
 
-pytestmark = pytest.mark.first
+pytestmark = [pytest.mark.first, pytest.mark.xdist_group("sources")]
 
 TAG = re.compile(r"</?\w+[^>]*>")
 COMMANDS = (
@@ -95,9 +96,15 @@ FAULTS = {
 """Sentences of logs, of faults in the code, and of answers to programs."""
 
 
+@cache
+def stored(tag: str) -> Catalog:
+    """Return the catalogue of a language, read once."""
+    return read(tag)
+
+
 @pytest.mark.parametrize("tag", TRANSLATED)
 def test_since_is_followed_by_its_moment(tag: str) -> None:
-    since = [str(one.string) for one in read(tag) if "since {" in str(one.id)]
+    since = [str(one.string) for one in stored(tag) if "since {" in str(one.id)]
     words = ("seit", "depuis", "desde", "od", "منذ")
     broken = re.compile(rf"\b({'|'.join(words)})\s*:\s*\{{")
     assert not [translation for translation in since if broken.search(translation)]
@@ -105,7 +112,7 @@ def test_since_is_followed_by_its_moment(tag: str) -> None:
 
 @pytest.mark.parametrize("tag", TRANSLATED)
 def test_catalogue_is_current(tag: str) -> None:
-    found = {message.id for message in read(tag)}
+    found = {message.id for message in stored(tag)}
     needed = {message.id for message in template_of(tag)}
     assert sorted(map(str, needed - found)) == [], "Run make translations; translate these."
     assert sorted(map(str, found - needed)) == [], "Run make translations; these aren't used."
@@ -119,12 +126,12 @@ def test_listed_files_exist() -> None:
 
 @pytest.mark.parametrize("tag", TRANSLATED)
 def test_every_sentence_is_translated(tag: str) -> None:
-    assert missing(tag) == []
+    assert missing(stored(tag)) == []
 
 
 @pytest.mark.parametrize("tag", TRANSLATED)
 def test_translations_keep_values_and_markup(tag: str) -> None:
-    assert list(broken_translations(read(tag))) == []
+    assert list(broken_translations(stored(tag))) == []
 
 
 @pytest.mark.parametrize(
