@@ -1,5 +1,6 @@
 """The migrations make the tables that the records describe, and take the data along."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -13,16 +14,49 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, inspect, make_url, text
 from sqlalchemy.pool import NullPool
 
 from app.adapters.database import migrations
 from app.adapters.database.engines import SchemaRevisions, connection_to
+from app.adapters.keys.encryption import AesEncryption
+from app.domain.keys import WEBHOOK_HEADER
 from app.models.record import RETIRED_COLUMNS, complete_metadata
+from app.ports.database import (
+    UpgradeProgress,
+    UpgradeRows,
+    UpgradeStep,
+)
 
 pytestmark = [pytest.mark.first, pytest.mark.both_databases]
 
 MIGRATIONS = "migrations"
+ENCRYPTION = AesEncryption("a secret key")
+HEADERS = '{"Authorization": "Bearer sesame", "X-Region": "eu"}'
+FILLED = (
+    *("delivery_attempts", "deliveries", "webhook_words", "webhooks", "app_words", "apps"),
+    *("sessions", "external_identities", "addresses", "user_words", "users"),
+)
+"""Tables with rows of these tests; those that refer to others come first."""
+
+TRUSTED = {1: (False, False), 2: (True, False), 3: (False, True)}
+"""Whether each account is confirmed, and staff; it has a verified and an unverified identity."""
+
+DELIVERY_WITH_A_LINK = """
+INSERT INTO apps (id, name, created_at) VALUES (1, 'App', '2026-03-01 12:00:00');
+INSERT INTO webhooks (id, app_id, name, target_url, custom_headers, created_at)
+  VALUES (1, 1, 'Hook', 'https://app.example', '{}', '2026-03-01 12:00:00');
+INSERT INTO deliveries
+  (id, webhook_id, event, subject_id, message_id, payload, issuer, status, created_at)
+  VALUES (1, 1, 'ACCOUNT_CONFIRMATION_REQUESTED', 1, 'm', '', '', 'SUCCESS',
+    '2026-03-01 12:00:00')
+"""
+ANSWER_WITH_A_LINK = text("""
+INSERT INTO delivery_attempts
+  (id, delivery_id, created_at, duration, status, request_headers, response_status,
+    response_headers, response)
+  VALUES (:key, 1, '2026-03-01 12:00:00', 1, 'SUCCESS', '{}', 200, '{}', 'link')
+""")
 
 
 @pytest.fixture
@@ -41,38 +75,76 @@ def migrate(engine: Engine, revision: str) -> None:
         connection.commit()
 
 
+def downgrade(engine: Engine, revision: str) -> None:
+    """Go back to a revision, without rows of people and apps."""
+    with engine.begin() as connection:
+        for table in [name for name in FILLED if name in inspect(connection).get_table_names()]:
+            connection.execute(text(f"DELETE FROM {table}"))  # noqa: S608
+        command.downgrade(configured(connection), revision)
+
+
 def configured(connection: Connection) -> Config:
     config = Config()
     config.set_main_option("script_location", MIGRATIONS)
-    config.attributes["connection"] = connection
+    config.attributes |= {"connection": connection, "encrypt": ENCRYPTION.encrypt}
     return config
 
 
 def test_migrations_keep_what_is_stored_match_the_models_and_can_be_downgraded(
-    empty_database_url: str, engine: Engine
+    empty_database_url: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One walk up and down, as each takes a second; on the way up rows are in some tables."""
+    """One walk up and down, as each takes a second, and a step up again for each change.
+
+    On the way up there are rows of an app, whose answers are changed in batches.
+    """
     newest = ScriptDirectory(MIGRATIONS).get_current_head()
     revisions = SchemaRevisions(empty_database_url)
     assert revisions.newest() == newest
     assert revisions.current() is None
     migrate(engine, "0001_main_job")
     assert revisions.current() == "0001_main_job"
+    migrate(engine, "0021_delivery_searches")
+    add_answers_with_links(engine)
+    monkeypatch.setattr(migrations, "BATCH", 10)
+    assert_reported(empty_database_url)
+    assert revisions.current() == newest
+    assert_answers_forgotten(engine)
+    assert_tables_match(engine)
     for before, after, change in CHANGES:
-        migrate(engine, before)
+        downgrade(engine, before)
         with change(engine):
             migrate(engine, after)
-    migrations.upgrade(empty_database_url)
-    assert revisions.current() == newest
-    assert_tables_match(engine)
-    with engine.begin() as connection:
-        command.downgrade(configured(connection), "base")
+    downgrade(engine, "base")
     with engine.begin() as connection:
         left = set(engine.dialect.get_table_names(connection)) - {"alembic_version"}
     assert left == set()
     if engine.dialect.name == "postgresql":
         # Types, sequences and functions of its own might be left there, and be in the way.
         migrate(engine, "head")
+
+
+def add_answers_with_links(engine: Engine) -> None:
+    with engine.begin() as connection:
+        for statement in DELIVERY_WITH_A_LINK.split(";"):
+            connection.exec_driver_sql(statement)
+        for key in range(1, 26):
+            connection.execute(ANSWER_WITH_A_LINK, {"key": key})
+
+
+def assert_reported(url: str) -> None:
+    """An upgrade reports each of its steps, and how far it is with a large table."""
+    reported: list[UpgradeProgress] = []
+    count = migrations.upgrade(url, reported.append, encrypt=ENCRYPTION.encrypt)
+    steps = [progress for progress in reported if isinstance(progress, UpgradeStep)]
+    assert [step.number for step in steps] == list(range(1, count + 1))
+    rows = [progress for progress in reported if isinstance(progress, UpgradeRows)]
+    assert [progress.done for progress in rows] == [10, 20, 25]
+
+
+def assert_answers_forgotten(engine: Engine) -> None:
+    with engine.begin() as connection:
+        found = connection.scalars(text("SELECT DISTINCT response FROM delivery_attempts")).all()
+    assert [str(answer)[:12] for answer in found] == ["(not stored:"]
 
 
 def assert_tables_match(engine: Engine) -> None:
@@ -128,7 +200,6 @@ def search_words_of_people(engine: Engine) -> Iterator[None]:
         words = connection.execute(
             text("SELECT user_id, word, is_staff FROM user_words ORDER BY user_id, word")
         ).all()
-        forget_people(connection)
     assert [(key, word, bool(is_staff)) for key, word, is_staff in words] == [
         (1, "1@example.com", False),
         (1, "anna", False),
@@ -139,11 +210,6 @@ def search_words_of_people(engine: Engine) -> Iterator[None]:
         (2, "berg", True),
         (2, "example.com", True),
     ]
-
-
-def forget_people(connection: Connection) -> None:
-    for table in ("user_words", "users"):
-        connection.execute(text(f"DELETE FROM {table}"))  # noqa: S608
 
 
 @contextmanager
@@ -200,7 +266,6 @@ def decoded_emails_but_for_twins(engine: Engine) -> Iterator[None]:
     with engine.begin() as connection:
         emails = connection.execute(text("SELECT id, email FROM users ORDER BY id")).all()
         words = connection.scalars(text("SELECT word FROM user_words WHERE user_id = 3")).all()
-        forget_people(connection)
     assert dict(map(tuple, emails)) == stored | {3: "bob@münchen.example"}
     assert set(words) == {"bob@munchen.example", "munchen.example", "jo"}
 
@@ -256,10 +321,89 @@ def search_words_of_addresses(engine: Engine) -> Iterator[None]:
     ]
 
 
+@contextmanager
+def unverified_identities_of_trusted_accounts(engine: Engine) -> Iterator[None]:
+    """They are removed, with their sessions, but from staff whom a provider's scopes make."""
+    with engine.begin() as connection:
+        connection.execute(
+            text("UPDATE identity_providers SET use_oauth_scope_permissions = true")
+        )
+        add_accounts_with_identities(connection)
+    yield
+    assert_identities_left(engine, [10, 11, 20, 30, 31])
+    downgrade(engine, "0023_unique_keys")
+    with engine.begin() as connection:
+        connection.execute(
+            text("UPDATE identity_providers SET use_oauth_scope_permissions = false")
+        )
+        add_accounts_with_identities(connection)
+    migrate(engine, "0024_trusted_emails")
+    assert_identities_left(engine, [10, 11, 20, 30])
+
+
+def add_accounts_with_identities(connection: Connection) -> None:
+    user = text(
+        "INSERT INTO users (id, email, first_name, last_name, is_active, is_superuser,"
+        " is_confirmed, is_staff, date_joined, updated_at)"
+        " VALUES (:id, :name, '', '', true, false, :confirmed,"
+        " :staff, :at, :at)"
+    )
+    identity = text(
+        "INSERT INTO external_identities (id, user_id, issuer, subject, is_verified, created_at)"
+        " VALUES (:id, :user, 'i', :name, :verified, :at)"
+    )
+    session = text(
+        "INSERT INTO sessions (token, user_id, origin, created_at, expires_at, identity_id)"
+        " VALUES (:name, :user, 'oidc', :at, :at, :id)"
+    )
+    at = "2026-01-01 00:00:00"
+    for key, (confirmed, staff) in TRUSTED.items():
+        row = {"id": key, "name": str(key), "confirmed": confirmed, "staff": staff, "at": at}
+        connection.execute(user, row)
+        for place, verified in ((key * 10, True), (key * 10 + 1, False)):
+            row = {"id": place, "name": str(place), "user": key, "verified": verified, "at": at}
+            connection.execute(identity, row)
+            connection.execute(session, row)
+
+
+def assert_identities_left(engine: Engine, left: list[int]) -> None:
+    with engine.begin() as connection:
+        for query in (
+            "SELECT id FROM external_identities ORDER BY id",
+            "SELECT identity_id FROM sessions ORDER BY identity_id",
+        ):
+            assert list(connection.scalars(text(query))) == left, query
+
+
+@contextmanager
+def encrypted_headers_of_webhooks(engine: Engine) -> Iterator[None]:
+    with engine.begin() as connection:
+        app = "INSERT INTO apps (id, name, created_at) VALUES (1, 'a', '2026-03-01 12:00:00')"
+        connection.execute(text(app))
+        for number, headers in ((1, HEADERS), (2, "{}")):
+            connection.execute(
+                text(
+                    "INSERT INTO webhooks (id, app_id, target_url, custom_headers, created_at)"
+                    " VALUES (:id, 1, 'https://a.example', :headers, '2026-03-01 12:00:00')"
+                ),
+                {"id": number, "headers": headers},
+            )
+    yield
+    with engine.begin() as connection:
+        query = text("SELECT CAST(custom_headers AS TEXT) FROM webhooks ORDER BY id")
+        stored, empty = connection.scalars(query)
+    assert "sesame" not in stored
+    assert empty == "{}"
+    encrypted = json.loads(stored)["Authorization"]["encrypted"]
+    assert ENCRYPTION.decrypt(WEBHOOK_HEADER, encrypted) == "Bearer sesame"
+
+
 CHANGES = (
-    ("0005_apps", "0006_lists", search_words_of_people),
-    ("0014_worker_pulse", "0015_words", search_words_of_apps_and_webhooks),
-    ("0054_form_answers", "0055_email_spellings", decoded_emails_but_for_twins),
     ("0056_webhook_headers", "0057_address_words", search_words_of_addresses),
+    ("0055_email_spellings", "0056_webhook_headers", encrypted_headers_of_webhooks),
+    ("0054_form_answers", "0055_email_spellings", decoded_emails_but_for_twins),
+    ("0023_unique_keys", "0024_trusted_emails", unverified_identities_of_trusted_accounts),
+    ("0014_worker_pulse", "0015_words", search_words_of_apps_and_webhooks),
+    ("0005_apps", "0006_lists", search_words_of_people),
 )
-"""Revisions before and after a migration, and what that does to rows."""
+"""Revisions before and after a migration, newest first, and what that does to rows."""

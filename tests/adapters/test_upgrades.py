@@ -11,29 +11,13 @@ from sqlalchemy import text
 from app.adapters.database import migrations
 from app.adapters.database.engines import SQLITE_BEGIN, SchemaRevisions, migration_engine
 from app.domain.values.installation import SchemaAhead, UpgradeBlocked
-from app.ports.database import UpgradeProgress, UpgradeRows, UpgradeStep, UpgradeWait
-from tests.adapters.test_migrations import configured, migrate
+from app.ports.database import UpgradeProgress, UpgradeWait
+from tests.adapters.test_migrations import configured
 from tests.commands.real_installation import TIMEOUT_SECONDS, at_a_terminal
 
 pytestmark = [pytest.mark.first, pytest.mark.both_databases]
 
 NEWEST = SchemaRevisions("sqlite://").newest()
-
-DELIVERY_WITH_A_LINK = """
-INSERT INTO apps (id, name, created_at) VALUES (1, 'App', '2026-03-01 12:00:00');
-INSERT INTO webhooks (id, app_id, name, target_url, custom_headers, created_at)
-  VALUES (1, 1, 'Hook', 'https://app.example', '{}', '2026-03-01 12:00:00');
-INSERT INTO deliveries
-  (id, webhook_id, event, subject_id, message_id, payload, issuer, status, created_at)
-  VALUES (1, 1, 'ACCOUNT_CONFIRMATION_REQUESTED', 1, 'm', '', '', 'SUCCESS',
-    '2026-03-01 12:00:00')
-"""
-ANSWER_WITH_A_LINK = text("""
-INSERT INTO delivery_attempts
-  (id, delivery_id, created_at, duration, status, request_headers, response_status,
-    response_headers, response)
-  VALUES (:key, 1, '2026-03-01 12:00:00', 1, 'SUCCESS', '{}', 200, '{}', 'link')
-""")
 
 
 @contextmanager
@@ -100,25 +84,3 @@ def test_upgrade_reports_each_step(sqlite_url: str, tmp_path: Path) -> None:
     assert end.returncode == 0
     assert end.stderr.splitlines()[0].endswith(first)
     assert end.stderr.splitlines()[-1].startswith("The database was at 0075_backup_times")
-
-
-def test_large_tables_are_changed_in_batches(
-    empty_database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(migrations, "BATCH", 10)
-    with migration_engine(empty_database_url) as engine:
-        migrate(engine, "0021_delivery_searches")
-        with engine.begin() as connection:
-            for statement in DELIVERY_WITH_A_LINK.split(";"):
-                connection.exec_driver_sql(statement)
-            for key in range(1, 26):
-                connection.execute(ANSWER_WITH_A_LINK, {"key": key})
-    reported: list[UpgradeProgress] = []
-    count = migrations.upgrade(empty_database_url, reported.append)
-    steps = [progress for progress in reported if isinstance(progress, UpgradeStep)]
-    assert [step.number for step in steps] == list(range(1, count + 1))
-    rows = [progress for progress in reported if isinstance(progress, UpgradeRows)]
-    assert [progress.done for progress in rows] == [10, 20, 25]
-    with migration_engine(empty_database_url) as engine, engine.connect() as connection:
-        found = connection.scalars(text("SELECT DISTINCT response FROM delivery_attempts")).all()
-    assert [str(answer)[:12] for answer in found] == ["(not stored:"]
