@@ -1,9 +1,8 @@
 """Which requests in development can reach this machine itself: the demo provider's alone."""
 
-import pytest
-
 from app.adapters.http.identity_provider import DemoProviderHttp, OpenIdProvider
 from app.ports.http import HttpRequest, HttpResponse
+from tests.fixtures.cases import cases
 
 OWN, OTHER = 204, 404
 
@@ -18,7 +17,7 @@ class Answering:
         return self._response
 
 
-@pytest.mark.parametrize(
+@cases(
     ("url", "status"),
     [
         ("http://127.0.0.1:8000/demo-identity-provider/authorize", OWN),

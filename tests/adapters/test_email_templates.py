@@ -23,6 +23,7 @@ from app.domain.mails.values import sample_mail
 from app.domain.shop.settings import ShopSettings
 from app.services.deliveries.attempt_results import FAILING_REASON, GONE_REASON
 from tests.builders.shop import shop_settings
+from tests.fixtures.cases import cases
 
 TEMPLATES = Path(__file__).parents[2] / "app" / "templates" / "mail"
 RECIPIENT = "ann@example.com"
@@ -92,7 +93,7 @@ def rendered(
     return JinjaEmailTemplates().render(mail, shop, logo)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@cases("kind", KINDS)
 def test_every_value_is_shown_as_text_in_both_parts(kind: MailKind) -> None:
     values = values_of(kind)
     written = JinjaEmailTemplates().render(Mail(kind, RECIPIENT, values), SHOP)
@@ -105,7 +106,7 @@ def test_every_value_is_shown_as_text_in_both_parts(kind: MailKind) -> None:
         assert str(escape(value)) in written.html, name
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@cases("kind", KINDS)
 def test_text_part_says_the_same_as_the_html(kind: MailKind) -> None:
     written = rendered(kind)
     shown = words(_Shown(written.html).text)
@@ -118,7 +119,7 @@ def test_text_part_says_the_same_as_the_html(kind: MailKind) -> None:
     assert shown.removeprefix(begin).strip() == words(f"{text} {footer}")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@cases("kind", KINDS)
 def test_samples_have_exactly_the_values_that_templates_show(kind: MailKind) -> None:
     sample = sample_mail(kind, RECIPIENT, "https://shop.example.com", NOW).values
     machine = {"lifetime_seconds", "at", "since_at", "factor_type", "factor_name"}
@@ -126,7 +127,7 @@ def test_samples_have_exactly_the_values_that_templates_show(kind: MailKind) -> 
     assert {*sample} - machine == {*values_of(kind)}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@cases("kind", KINDS)
 def test_mail_is_sent_in_the_shops_name_with_a_one_line_subject(kind: MailKind) -> None:
     shop = replace(SHOP, name=f"{SHOP.name}\r\nBcc: all@example.com")
     written = rendered(kind, shop)
@@ -149,7 +150,7 @@ def test_sender_and_reply_address_are_taken_from_the_settings() -> None:
     assert (plain.sender_name, plain.reply_to) == (SHOP.name, "")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@cases("kind", KINDS)
 def test_mail_loads_nothing_from_anywhere(kind: MailKind) -> None:
     page = _Shown(rendered(kind, logo=LOGO).html)
     loading = {
@@ -201,9 +202,7 @@ def _dark(page: str, name: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in parts}
 
 
-@pytest.mark.parametrize(
-    "accent", ["#0b5563", "#ffdd00", "#ffffff", "#000000", "#ff0000", "#7F7F7F", "#1b2529"]
-)
+@cases("accent", ["#0b5563", "#ffdd00", "#ffffff", "#000000", "#ff0000", "#7F7F7F", "#1b2529"])
 def test_button_and_links_are_readable_in_every_accent(accent: str) -> None:
     page = rendered(MailKind.PASSWORD_RESET, replace(SHOP, accent_color=accent)).html
     fill, button, link = (_style(page, name) for name in ("fill", "button", "link"))
@@ -217,7 +216,7 @@ def test_button_and_links_are_readable_in_every_accent(accent: str) -> None:
     assert contrast(dark_link["color"], dark_card) >= MIN_CONTRAST
 
 
-@pytest.mark.parametrize("text", ["card", "muted", "footer"])
+@cases("text", ["card", "muted", "footer"])
 def test_text_is_readable_in_light_and_dark(text: str) -> None:
     page = rendered(MailKind.PASSWORD_RESET).html
     grounds = [_style(page, "ground"), _style(page, "card")]

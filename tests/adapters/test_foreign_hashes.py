@@ -16,6 +16,7 @@ from app.domain.passwords.imported_hashes import (
     classify,
     parse_hash,
 )
+from tests.fixtures.cases import cases
 from tests.fixtures.foreign_hashes import FOREIGN, ForeignHash
 
 CHEAP = PasswordHasher(1, 8, 1)
@@ -67,7 +68,7 @@ def test_lone_surrogate_is_an_incorrect_password(hasher: Argon2Hasher, lone: str
         assert not hasher.verify(stored, lone)
 
 
-@pytest.mark.parametrize(
+@cases(
     "stored",
     [
         f"pbkdf2_sha256$999999999$salt${KEY}",
@@ -103,7 +104,7 @@ def test_hash_beyond_the_limits_is_not_computed(stored: str) -> None:
     assert hasher.needs_rehash(stored)
 
 
-@pytest.mark.parametrize(
+@cases(
     "stored",
     [
         None,

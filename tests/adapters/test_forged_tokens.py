@@ -23,6 +23,7 @@ from app.adapters.keys.signing_keys import RsaKeyStore
 from app.domain.keys import PublicKey
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports.keys import KeyPair
+from tests.fixtures.cases import cases
 
 CLAIMS = {"iat": 1, "exp": 2, "owner": "latchkey", "user_id": "VXNlcjox"}
 MINE = rsa.generate_private_key(65537, 2048)
@@ -229,7 +230,7 @@ BADLY_SIGNED = {
     + encode(MINE.sign(f"{HEADER}.{PAYLOAD}".encode(), padding.PKCS1v15(), hashes.SHA512())),
 }
 HOSTILE = [
-    pytest.param(token, fault, id=name)
+    (name, token, fault)
     for fault, tokens in (
         (UNDECODABLE, NO_COMPACT_JWS),
         (ALGORITHM, OTHER_ALGORITHM),
@@ -248,9 +249,11 @@ def verdict(token: str) -> object:
         return rejected.fault
 
 
-@pytest.mark.parametrize(("token", "fault"), HOSTILE)
-def test_hostile_token_is_rejected_with_its_fault(token: str, fault: TokenFault) -> None:
-    assert verdict(token) is fault
+@cases(("name", "token", "fault"), HOSTILE)
+def test_hostile_token_is_rejected_with_its_fault(
+    name: str, token: str, fault: TokenFault
+) -> None:
+    assert verdict(token) is fault, name
 
 
 def test_original_token_is_valid() -> None:

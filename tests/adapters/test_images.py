@@ -11,6 +11,7 @@ from PIL import Image, PngImagePlugin
 
 from app.adapters.images import MAX_PIXELS, MAX_SIDE, PillowImages
 from app.ports.images import InvalidImage
+from tests.fixtures.cases import cases
 
 PICTURES = PillowImages()
 SECRET = b"51.4779 N, 0.0015 W"
@@ -76,14 +77,14 @@ def deep(color: int, values: int, clear: bytes = b"") -> bytes:
     return png(256, 64, 16, color, (b"\0" + row) * 64, clear)
 
 
-@pytest.mark.parametrize(("color", "values"), [(0, 1), (4, 2), (2, 3), (6, 4)])
+@cases(("color", "values"), [(0, 1), (4, 2), (2, 3), (6, 4)])
 def test_sixteen_bits_keep_their_brightness(color: int, values: int) -> None:
     image = opened(PICTURES.fit(deep(color, values), 256, 64).data).convert("RGBA")
     reds = [image.getpixel((64 * column + 32, 32))[0] for column in range(4)]  # type: ignore[index]
     assert reds == [0, 0x40, 0x80, 0xFF]
 
 
-@pytest.mark.parametrize(("color", "values", "clear"), [(0, 1, (0xFFFF,)), (2, 3, (0xFFFF, 0, 0))])
+@cases(("color", "values", "clear"), [(0, 1, (0xFFFF,)), (2, 3, (0xFFFF, 0, 0))])
 def test_transparent_color_of_sixteen_bits_is_transparent(
     color: int, values: int, clear: tuple[int, ...]
 ) -> None:
@@ -101,7 +102,7 @@ def test_transparent_color_stays_so_when_the_image_is_scaled_down() -> None:
     assert [image.getpixel((x, 8))[3] for x in (4, 60)] == [255, 0]  # type: ignore[index]
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
+@cases("kind", ["PNG", "JPEG", "WEBP", "GIF"])
 def test_each_size_is_a_square_of_webp(kind: str) -> None:
     made = PICTURES.crop_squares(encoded(halves(), kind), (64, 512, 128))
     assert set(made) == {64, 128, 512}
@@ -111,7 +112,7 @@ def test_each_size_is_a_square_of_webp(kind: str) -> None:
         assert (colour(image, 2, size // 2), colour(image, size - 3, size // 2)) == ("red", "blue")
 
 
-@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
+@cases("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
 def test_every_kind_of_pixel_is_read(mode: str) -> None:
     data = encoded(Image.new(mode, (40, 30)))
     assert opened(PICTURES.crop_squares(data, (64,))[64]).size == (64, 64)
@@ -135,7 +136,7 @@ def test_image_orientation_is_applied() -> None:
     assert (colour(image, 32, 3), colour(image, 32, 60)) == ("red", "blue")
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+@cases("kind", ["PNG", "JPEG", "WEBP"])
 def test_metadata_is_removed(kind: str) -> None:
     exif = Image.Exif()
     exif[0x010E] = SECRET.decode()
@@ -163,7 +164,7 @@ def test_first_frame_of_an_animation_is_used() -> None:
         assert colour(image, 32, 32) == "red"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("width", "height"),
     [(60_000, 60_000), (MAX_PIXELS, 2), (MAX_SIDE + 1, 1), (5001, 5000)],
 )
@@ -198,7 +199,7 @@ def test_non_image_is_refused(data: bytes) -> None:
         PICTURES.crop_squares(data, (64,))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("data", "name"),
     [
         (b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", "SVG"),
@@ -234,7 +235,7 @@ def test_damaged_image_is_read_or_refused(kind: str, damage: list[tuple[int, int
     assert opened(made[64]).size == (64, 64)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("size", "fitted"),
     [((960, 100), (480, 50)), ((100, 1000), (11, 112)), ((30, 20), (30, 20)), ((1, 1), (1, 1))],
 )

@@ -29,6 +29,7 @@ from app.domain.keys import PublicKey
 from app.domain.values.installation import KeyUnreadable
 from app.ports.keys import KeyPair
 from tests.fakes.keys import SECRET, ReadyKeyStore
+from tests.fixtures.cases import cases
 from tests.spec.exchanges import recorded
 
 CLAIMS = {
@@ -110,9 +111,7 @@ def test_key_encrypted_with_another_secret_says_what_to_do() -> None:
     assert "another secret" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "encrypted", ["", "v1.", "v1.AAAA", "v1." + "A" * 64, "hello", "v1.ä", "v2." + "A" * 64]
-)
+@cases("encrypted", ["", "v1.", "v1.AAAA", "v1." + "A" * 64, "hello", "v1.ä", "v2." + "A" * 64])
 def test_damaged_private_key_has_its_own_error(encrypted: str) -> None:
     with pytest.raises(KeyUnreadable):
         RsaKeyStore(SECRET).sign(replace(ready(), encrypted=encrypted), CLAIMS)
@@ -158,8 +157,8 @@ def test_no_fixed_key_without_the_setting() -> None:
     assert RsaKeyStore(SECRET, "").fixed() is None
 
 
-@pytest.mark.parametrize("form", [PrivateFormat.PKCS8, PrivateFormat.TraditionalOpenSSL])
-@pytest.mark.parametrize("bits", [2048, 3072])
+@cases("form", [PrivateFormat.PKCS8, PrivateFormat.TraditionalOpenSSL])
+@cases("bits", [2048, 3072])
 def test_configured_key_signs(form: PrivateFormat, bits: int) -> None:
     store = RsaKeyStore(SECRET, pem_of(rsa_key(bits), form))
     pair = store.fixed()
@@ -256,7 +255,7 @@ def broken_pems() -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name", list(broken_pems()))
+@cases("name", list(broken_pems()))
 def test_unusable_configured_key_stops_the_start(name: str) -> None:
     pem = broken_pems()[name]
     with pytest.raises(SettingsError) as error:

@@ -8,6 +8,7 @@ from app.adapters.mail.email_templates import JinjaEmailTemplates
 from app.domain.mails.mail import MailKind, RenderedMail
 from app.domain.mails.values import sample_mail
 from tests.builders.shop import shop_settings
+from tests.fixtures.cases import cases
 from translations.catalogues import PLACES, TRANSLATED, read
 
 NOW = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
@@ -31,7 +32,7 @@ def english_pieces(language: str) -> set[str]:
 
 
 @pytest.mark.first
-@pytest.mark.parametrize("language", TRANSLATED)
+@cases("language", TRANSLATED)
 def test_no_mail_has_a_word_of_english_left(language: str) -> None:
     pieces = english_pieces(language)
     for kind in MailKind:
@@ -45,7 +46,7 @@ def test_english_is_found_in_a_mail_in_english() -> None:
     assert [piece for piece in english_pieces("de") if piece in mail.text]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("language", "subject", "lifetime"),
     [
         ("DE", "Setzen Sie Ihr Passwort für Northlight zurück", "der Link gilt 1 Stunde."),
@@ -64,7 +65,7 @@ def test_reset_is_in_the_language(language: str, subject: str, lifetime: str) ->
     assert f'<html lang="{language[:2].lower()}" dir="{direction}"' in mail.html
 
 
-@pytest.mark.parametrize(
+@cases(
     ("language", "when"),
     [
         ("DE", "Zeitpunkt: 1. März 2026, 08:30 UTC"),

@@ -16,6 +16,7 @@ from app.domain.mails.design import Logo
 from app.domain.mails.mail import RenderedMail
 from app.domain.values.text_rules import line_problem
 from app.ports.mail import MailUndeliverable
+from tests.fixtures.cases import cases
 from tests.servers.certificates import certificate_for
 from tests.servers.smtp import smtp_server
 
@@ -66,8 +67,8 @@ def test_mail_has_text_and_html_and_the_shops_name() -> None:
 SENTENCE = "Reset your password at Northlight Ceramics and Glassware in Hamburg " * 2
 
 
-@pytest.mark.parametrize("recipient", ["ann@example.com", "änn@example.com"])
-@pytest.mark.parametrize(
+@cases("recipient", ["ann@example.com", "änn@example.com"])
+@cases(
     "subject",
     [
         *(SENTENCE[:length].strip() for length in (69, 70, 77, 78, 79, 90, 130)),
@@ -132,7 +133,7 @@ def test_logo_is_attached_to_the_html_alone() -> None:
     assert mailbox.contents[0].isascii()
 
 
-@pytest.mark.parametrize("reply_to", ["", "help@example.com", "hilfe@töpferei.example"])
+@cases("reply_to", ["", "help@example.com", "hilfe@töpferei.example"])
 def test_replies_go_to_the_shops_address(reply_to: str) -> None:
     with smtp_server() as (mailbox, host):
         mailer = SmtpMailer(f"smtp://{host}", "noreply@shop.example.com")
@@ -142,9 +143,7 @@ def test_replies_go_to_the_shops_address(reply_to: str) -> None:
     assert shown == (reply_to.replace("töpferei", "xn--tpferei-90a") or None)
 
 
-@pytest.mark.parametrize(
-    "reply_to", ["a@example.com\r\nBcc: all@example.com", "a@example.com\nX: y"]
-)
+@cases("reply_to", ["a@example.com\r\nBcc: all@example.com", "a@example.com\nX: y"])
 def test_reply_address_cannot_inject_headers(reply_to: str) -> None:
     with smtp_server() as (mailbox, host):
         mailer = SmtpMailer(f"smtp://{host}", "noreply@shop.example.com")
@@ -154,7 +153,7 @@ def test_reply_address_cannot_inject_headers(reply_to: str) -> None:
     assert mailbox.messages == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("recipient", "reached"),
     [
         ("jörg@exämple.de", "jörg@xn--exmple-cua.de"),
@@ -200,7 +199,7 @@ def test_sender_beyond_ascii_is_for_the_operator_to_change() -> None:
     assert not failure.value.permanent
 
 
-@pytest.mark.parametrize(("speaks_utf8", "shown"), [(True, "töpferin@example.com"), (False, None)])
+@cases(("speaks_utf8", "shown"), [(True, "töpferin@example.com"), (False, None)])
 def test_reply_address_beyond_ascii_is_whole_or_left_out(
     shown: str | None, *, speaks_utf8: bool
 ) -> None:
@@ -212,7 +211,7 @@ def test_reply_address_beyond_ascii_is_whole_or_left_out(
     assert shown == (header and header.encode("utf-8", "surrogateescape").decode())
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sender", "shown"),
     [
         ("laden@töpferei.example", "laden@xn--tpferei-90a.example"),
@@ -299,9 +298,7 @@ def test_wrong_credentials_are_reported_without_the_password() -> None:
     assert failure.value.permanent is False, "the operator mends it, and no mail is lost"
 
 
-@pytest.mark.parametrize(
-    ("answer", "permanent"), [("550 No such mailbox", True), ("451 Try again later", False)]
-)
+@cases(("answer", "permanent"), [("550 No such mailbox", True), ("451 Try again later", False)])
 def test_permanent_refusal_is_final(answer: str, *, permanent: bool) -> None:
     with smtp_server() as (mailbox, host):
         mailbox.refusal = answer
@@ -312,9 +309,7 @@ def test_permanent_refusal_is_final(answer: str, *, permanent: bool) -> None:
     assert failure.value.permanent is permanent
 
 
-@pytest.mark.parametrize(
-    ("answer", "permanent"), [("550 No such mailbox", True), ("450 Greylisted", False)]
-)
+@cases(("answer", "permanent"), [("550 No such mailbox", True), ("450 Greylisted", False)])
 def test_temporarily_refused_recipient_is_retried(answer: str, *, permanent: bool) -> None:
     with smtp_server() as (mailbox, host):
         mailbox.stranger = answer
@@ -325,8 +320,8 @@ def test_temporarily_refused_recipient_is_retried(answer: str, *, permanent: boo
     assert failure.value.permanent is permanent
 
 
-@pytest.mark.parametrize("step", ["refusal", "stranger"])
-@pytest.mark.parametrize(
+@cases("step", ["refusal", "stranger"])
+@cases(
     ("answer", "shown"),
     [
         ("550 5.1.1 User unknown", "550: 5.1.1 User unknown."),

@@ -22,6 +22,7 @@ from tests.builders.mail_templates import (
     samples,
     url_rule,
 )
+from tests.fixtures.cases import cases
 
 NOT_ME = '{% if not_me %}<p><a href="{{ not_me }}">Not me</a></p>{% endif %}'
 ATTACKS = [
@@ -126,7 +127,7 @@ ATTACKS = [
 """What Jinja would do beyond the subset; each in a text, where ``{{ not_me }}`` exists."""
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@cases("attack", ATTACKS)
 def test_jinja_beyond_the_subset_is_refused_with_line_and_reason(attack: str) -> None:
     found = problems(MailKind.PASSWORD_CHANGED, html=NOT_ME, text=f"{NOTICE}\n{attack}")
     assert found
@@ -143,7 +144,7 @@ def test_line_of_a_fault_is_the_one_that_the_author_sees() -> None:
     assert only_problem(html=html).lines == (6,)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "https://evil.example/?t={{ link }}",
@@ -170,7 +171,7 @@ def test_html_needs_the_link() -> None:
     assert not notice(NOT_ME)
 
 
-@pytest.mark.parametrize("subject", ["{{ link }}", "", " ", "a" * 501, "{{ bad }}"])
+@cases("subject", ["{{ link }}", "", " ", "a" * 501, "{{ bad }}"])
 def test_subject_is_short_and_without_links(subject: str) -> None:
     assert only_problem(subject=subject).field == "subject"
 
@@ -255,7 +256,7 @@ def test_whole_page_with_all_that_is_possible_is_accepted() -> None:
     assert "token" not in least
 
 
-@pytest.mark.parametrize("kind", list(MailKind))
+@cases("kind", list(MailKind))
 def test_every_documented_value_can_be_shown(kind: MailKind) -> None:
     shown = []
     for name, value in VALUES[kind].items():

@@ -32,6 +32,7 @@ from tests.builders.passkeys import (
     decoded,
     encoded,
 )
+from tests.fixtures.cases import cases
 
 PASSKEYS = WebAuthnPasskeys()
 PARTY = RelyingParty("localhost", (ORIGIN, "https://admin.localhost"))
@@ -121,7 +122,7 @@ WRONG: dict[str, Callable[[SoftwareAuthenticator], None]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@cases("wrong", WRONG)
 def test_wrong_creation_is_refused(wrong: str) -> None:
     authenticator = SoftwareAuthenticator()
     WRONG[wrong](authenticator)
@@ -129,7 +130,7 @@ def test_wrong_creation_is_refused(wrong: str) -> None:
         create(authenticator)
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@cases("wrong", WRONG)
 def test_wrong_use_is_refused(wrong: str) -> None:
     authenticator = SoftwareAuthenticator()
     made = create(authenticator)

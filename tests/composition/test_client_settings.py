@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.composition.settings import SettingsError, load_client_settings
+from tests.fixtures.cases import cases
 from tests.servers.certificates import certificate_for
 
 
@@ -18,9 +19,7 @@ def test_logins_are_saved_in_the_settings_folder() -> None:
     assert chosen.folder == Path("/tmp/settings/latchkey")  # noqa: S108
 
 
-@pytest.mark.parametrize(
-    "environment", [{}, {"XDG_CONFIG_HOME": ""}, {"XDG_CONFIG_HOME": "settings"}]
-)
+@cases("environment", [{}, {"XDG_CONFIG_HOME": ""}, {"XDG_CONFIG_HOME": "settings"}])
 def test_relative_settings_folder_is_ignored(environment: dict[str, str]) -> None:
     assert load_client_settings(environment).folder == Path.home() / ".config" / "latchkey"
 
@@ -43,7 +42,7 @@ def test_certificates_and_proxy_apply_to_other_instances_too(tmp_path: Path) -> 
     assert "a-secret" not in repr(chosen)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "text"),
     [
         ("OUTGOING_CA_FILE", "/nowhere/ca.pem"),

@@ -13,6 +13,7 @@ from app.composition.settings import (
 )
 from app.domain.sign_in.rate_limits import Rate
 from app.domain.values.installation import HeaderNames, Misconfigured
+from tests.fixtures.cases import cases
 
 PRODUCTION = {
     "APP_ENV": "production",
@@ -124,7 +125,7 @@ def test_every_setting_can_be_set() -> None:
     assert configuration.token_owners == {"acme", "saleor", "saleor.oauth"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "value"),
     [
         ("APP_ENV", "staging"),
@@ -207,7 +208,7 @@ def test_production_requires_a_secret_and_a_public_url() -> None:
     assert not load_settings(PRODUCTION).development
 
 
-@pytest.mark.parametrize(
+@cases(
     ("url", "file"),
     [
         ("file:/var/mail/my%20shop.txt", "/var/mail/my shop.txt"),
@@ -226,7 +227,7 @@ def test_mails_go_to_the_instance_folder_in_development() -> None:
     assert load_settings({"MAIL_URL": "smtps://mail"}).mail_file is None
 
 
-@pytest.mark.parametrize("rp_id", ["example.org", "hop.example.com", "a.shop.example.com"])
+@cases("rp_id", ["example.org", "hop.example.com", "a.shop.example.com"])
 def test_passkeys_are_made_for_the_host_of_the_public_url(rp_id: str) -> None:
     [problem] = problems(**PRODUCTION, PASSKEY_RP_ID=rp_id)
     assert problem.startswith("PASSKEY_RP_ID: must be the host of PUBLIC_URL (shop.example.com)")
@@ -239,7 +240,7 @@ def test_refresh_token_outlives_its_access_tokens() -> None:
     assert problem.startswith("JWT_TTL_REFRESH: ")
 
 
-@pytest.mark.parametrize(
+@cases(
     "written",
     [
         "https://shop.example.com",
@@ -253,7 +254,7 @@ def test_public_url_is_accepted_in_any_spelling(written: str) -> None:
     assert configuration.issuer == "https://shop.example.com/graphql/"
 
 
-@pytest.mark.parametrize(
+@cases(
     "wrong",
     [
         {"DATABASE_URL": "mysql://shop:geheim@db/shop"},

@@ -11,6 +11,7 @@ from functools import cache
 
 import pytest
 
+from tests.fixtures.cases import cases
 from tests.house.sources import ROOT, application
 
 pytestmark = pytest.mark.xdist_group("sources")
@@ -69,7 +70,7 @@ def test_imports_are_at_the_top_of_modules() -> None:
     assert hidden == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "name"),
     [
         ("from datetime import datetime as d\nd.now()", "datetime.datetime.now"),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 import graphql
 import pytest
 
+from tests.fixtures.cases import cases
 from tests.house.sources import application
 
 pytestmark = pytest.mark.xdist_group("sources")
@@ -35,7 +36,7 @@ def test_execution_package_uses_private_parts() -> None:
     assert used >= {"graphql.ExecutionContext", "graphql.execution.execute.CollectedErrors"}
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "import graphql",
@@ -52,9 +53,7 @@ def test_private_import_is_found(text: str) -> None:
     assert list(_private_names(ast.walk(ast.parse(text))))
 
 
-@pytest.mark.parametrize(
-    "text", ["from graphql import GraphQLError, parse", "from app.graphql import view"]
-)
+@cases("text", ["from graphql import GraphQLError, parse", "from app.graphql import view"])
 def test_public_import_is_allowed(text: str) -> None:
     assert list(_private_names(ast.walk(ast.parse(text)))) == []
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fixtures.cases import cases
 from tests.house.sources import ROOT
 
 PREVIOUS_RELEASE = "0021_delivery_searches"
@@ -83,7 +84,7 @@ def test_new_migration_leaves_the_previous_release_working(path: Path) -> None:
     assert breaks(path.read_text()) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "fault"),
     [
         ("op.drop_column('users', 'email')", "drop_column in line 2"),

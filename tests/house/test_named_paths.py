@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator
 
-import pytest
-
+from tests.fixtures.cases import cases
 from tests.house.sources import ROOT
 
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "README.md")
@@ -33,7 +32,7 @@ def _exists(path: str) -> bool:
     return (ROOT / path).exists() or (ROOT / f"{path}.py").exists()
 
 
-@pytest.mark.parametrize("page", PAGES)
+@cases("page", PAGES)
 def test_every_named_path_exists(page: str) -> None:
     named = set(_named((ROOT / page).read_text()))
     assert named
@@ -46,7 +45,7 @@ def test_missing_path_is_found() -> None:
     assert missing == ["app/services/nowhere", "app/nowhere", "docs/nowhere.md"]
 
 
-@pytest.mark.parametrize("folder", ["app", "app/services"])
+@cases("folder", ["app", "app/services"])
 def test_drawing_shows_every_room(folder: str) -> None:
     drawing = _FENCE.search((ROOT / "ARCHITECTURE.md").read_text())
     assert drawing

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.fixtures.cases import cases
 from tests.house.phrases import (
     is_read,
     matches,
@@ -23,7 +24,7 @@ def test_list_is_sorted_and_says_what_to_write() -> None:
     assert [phrase for phrase, instead in phrases.items() if not instead] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "phrase"),
     [
         ("Whoever runs it can change it.", "whoever"),
@@ -36,7 +37,7 @@ def test_phrase_is_found_in_any_case_and_over_lines(text: str, phrase: str) -> N
     assert [found for _, found in matches(PHRASES, text)] == [phrase]
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     ["Anyone can change it.", "shallow", "whomever", "the-whoever-option", "switched_off"],
 )
@@ -44,7 +45,7 @@ def test_parts_of_words_and_names_are_not_found(text: str) -> None:
     assert list(matches(PHRASES, text)) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "expected"),
     [
         ("README.md", True),

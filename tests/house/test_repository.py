@@ -4,12 +4,12 @@ import re
 import tomllib
 from importlib.metadata import PackageNotFoundError, requires
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from app.domain.values.installation import VERSION
 from release.record import numbers, releases
+from tests.fixtures.cases import cases
 from tests.house.sources import ROOT, project_files
 
 PLACE_OF_A_MACHINE = re.compile(rb"(?<![\w.~$}*-])/(?:home|root|Users|work)/[\w.]")
@@ -27,14 +27,14 @@ def test_readme_names_the_command_that_the_integration_runs() -> None:
     assert script[-1].removesuffix(" </dev/null") == commands[0]
 
 
-@pytest.mark.parametrize("name", LOCK_FILES)
+@cases("name", LOCK_FILES)
 def test_every_package_is_pinned_with_hashes(name: str) -> None:
     text = (ROOT / name).read_text().replace("\\\n", "")
     unpinned = [line for line in text.splitlines() if not PINNED.fullmatch(line)]
     assert unpinned == []
 
 
-@pytest.mark.parametrize("name", LOCK_FILES)
+@cases("name", LOCK_FILES)
 def test_packages_are_pinned_with_the_extras_that_others_ask_for(name: str) -> None:
     """Otherwise pip refuses the list as soon as one of them has a newer release."""
     text = (ROOT / name).read_text().replace("\\\n", "")
@@ -71,7 +71,7 @@ def _requirements(package: str) -> list[str]:
         return []
 
 
-@pytest.mark.parametrize("name", [*LOCK_FILES, "requirements.in", "requirements-dev.in"])
+@cases("name", [*LOCK_FILES, "requirements.in", "requirements-dev.in"])
 def test_package_lists_name_no_source(name: str) -> None:
     text = (ROOT / name).read_text()
     assert not re.search(r"://|--(extra-)?index|--find-links|--trusted-host", text)

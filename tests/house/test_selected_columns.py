@@ -17,8 +17,6 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from app import services
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.pages import MAX_COUNTED
@@ -40,6 +38,7 @@ from app.services.sign_in_log import events as sign_in_events
 from app.services.sign_in_log import events as sign_in_statistics
 from app.services.webhooks import lists as webhook_lists
 from app.services.webhooks import stored_webhooks
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 CLOCK = SimpleNamespace(now=lambda: NOW, timestamp=NOW.timestamp)
@@ -331,7 +330,7 @@ BY_TYPE: Mapping[type, tuple[object, object]] = {
 }
 
 
-@pytest.mark.parametrize("name", READERS)
+@cases("name", READERS)
 def test_every_field_is_selected_and_every_column_is_read(name: str) -> None:
     reader = READERS[name]
     values = {column.name: _two_values(reader, column) for column in reader.columns}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.fixtures.cases import cases
 from tests.house.sources import Source, application
 
 pytestmark = pytest.mark.xdist_group("sources")
@@ -27,7 +28,7 @@ def test_console_pastes_no_sentences() -> None:
     ] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "code",
     [
         'f"{name} was deleted."',
@@ -44,7 +45,7 @@ def test_pasted_sentence_is_found(code: str) -> None:
     assert len(list(pasted_sentences(ast.parse(code)))) == 1
 
 
-@pytest.mark.parametrize(
+@cases(
     "code",
     [
         'text("{name} was deleted.", name=name)',
@@ -70,7 +71,7 @@ def test_problems_carry_values_and_a_message() -> None:
     assert pasted == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "body",
     [
         'return Problem("X", f"No {name}.")',

@@ -11,6 +11,7 @@ from app.domain.shop.setting_table import SETTINGS, Setting
 from app.domain.shop.settings import DERIVED, ShopSettings, ShopUpdate
 from app.graphql.schema import schema
 from app.models import ShopRecord
+from tests.fixtures.cases import cases
 
 NAMES = {setting.name for setting in SETTINGS}
 
@@ -23,7 +24,7 @@ def test_values_have_exactly_the_declared_settings() -> None:
     assert {field.name for field in fields(ShopSettings)} - DERIVED == NAMES
 
 
-@pytest.mark.parametrize("name", ["support_phone", *sorted(DERIVED)])
+@cases("name", ["support_phone", *sorted(DERIVED)])
 def test_update_can_name_nothing_else(name: str) -> None:
     values: dict[str, Any] = {name: ""}
     with pytest.raises(TypeError, match=name):

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-import pytest
 from jinja2 import Environment, nodes
 
+from tests.fixtures.cases import cases
 from tests.house.sources import ROOT
 
 FOLDER = ROOT / "app" / "templates"
@@ -33,7 +33,7 @@ def test_templates_have_only_loops_and_ifs() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "template",
     [
         '{{ name ~ "." }}',
@@ -49,7 +49,7 @@ def test_logic_is_found(template: str) -> None:
     assert list(logic_in(template))
 
 
-@pytest.mark.parametrize(
+@cases(
     "template",
     [
         "{% for app in apps if app.is_active %}{{ app.name }}{% endfor %}",

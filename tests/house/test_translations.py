@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Catalog, Message
 
+from tests.fixtures.cases import cases
 from translations.catalogues import (
     ENGLISH,
     ROOT,
@@ -102,7 +103,7 @@ def stored(tag: str) -> Catalog:
     return read(tag)
 
 
-@pytest.mark.parametrize("tag", TRANSLATED)
+@cases("tag", TRANSLATED)
 def test_since_is_followed_by_its_moment(tag: str) -> None:
     since = [str(one.string) for one in stored(tag) if "since {" in str(one.id)]
     words = ("seit", "depuis", "desde", "od", "منذ")
@@ -110,7 +111,7 @@ def test_since_is_followed_by_its_moment(tag: str) -> None:
     assert not [translation for translation in since if broken.search(translation)]
 
 
-@pytest.mark.parametrize("tag", TRANSLATED)
+@cases("tag", TRANSLATED)
 def test_catalogue_is_current(tag: str) -> None:
     found = {message.id for message in stored(tag)}
     needed = {message.id for message in template_of(tag)}
@@ -124,17 +125,17 @@ def test_listed_files_exist() -> None:
     assert [one for one in ENGLISH if not any(name.startswith(one) for name in code().paths)] == []
 
 
-@pytest.mark.parametrize("tag", TRANSLATED)
+@cases("tag", TRANSLATED)
 def test_every_sentence_is_translated(tag: str) -> None:
     assert missing(stored(tag)) == []
 
 
-@pytest.mark.parametrize("tag", TRANSLATED)
+@cases("tag", TRANSLATED)
 def test_translations_keep_values_and_markup(tag: str) -> None:
     assert list(broken_translations(stored(tag))) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("english", "translation"),
     [
         ("{name} was deleted.", "Gelöscht."),

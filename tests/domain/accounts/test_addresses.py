@@ -14,6 +14,7 @@ from app.domain.accounts.addresses import (
     postal_lines,
 )
 from app.domain.values.errors import Refused
+from tests.fixtures.cases import cases
 
 POLISH = AddressDetails(
     first_name="Ann",
@@ -57,7 +58,7 @@ def test_country_decides_what_is_required() -> None:
     assert problems_of(NO_DETAILS) == [("country", "REQUIRED")]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("details", "problem"),
     [
         (replace(POLISH, postal_code="53601"), ("postalCode", "INVALID")),
@@ -77,7 +78,7 @@ def test_invalid_detail_is_refused(details: AddressDetails, problem: tuple[str, 
     assert problems_of(details) == [problem]
 
 
-@pytest.mark.parametrize("typed", ["713448150", "+48 71 344 81 50", "71-344-81-50"])
+@cases("typed", ["713448150", "+48 71 344 81 50", "71-344-81-50"])
 def test_phone_is_stored_in_one_spelling(typed: str) -> None:
     assert checked_address(replace(POLISH, phone=typed)).phone == "+48713448150"
 
@@ -107,7 +108,7 @@ def _codes(country: str) -> list[tuple[str | None, str]]:
     return []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("details", "lines"),
     [
         (POLISH, ("Tęczowa 7", "53-601 WROCŁAW", "Poland")),

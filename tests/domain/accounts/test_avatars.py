@@ -1,18 +1,17 @@
 """The addresses of pictures, and what is in them."""
 
-import pytest
-
 from app.domain.accounts.users import (
     AVATAR_SIZES,
     avatar_path,
     nearest_avatar_size,
     read_avatar_file,
 )
+from tests.fixtures.cases import cases
 
 NAME = "aB3" * 10 + "xy"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("requested", "size"),
     [(None, 512), (1, 64), (64, 64), (65, 128), (512, 512), (4096, 512), (0, 64), (-5, 64)],
 )
@@ -27,7 +26,7 @@ def test_avatar_path_round_trips() -> None:
         assert read_avatar_file(file) == (NAME, size)
 
 
-@pytest.mark.parametrize(
+@cases(
     "file",
     [
         "",

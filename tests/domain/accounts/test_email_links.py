@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
-
 from app.domain.accounts.email_links import (
     LIFETIMES,
     AccountState,
@@ -13,6 +11,7 @@ from app.domain.accounts.email_links import (
     format_lifetime,
     state_of,
 )
+from tests.fixtures.cases import cases
 
 ACCOUNT = AccountState(
     email="ann@example.com",
@@ -31,7 +30,7 @@ CHANGED = {
 }
 
 
-@pytest.mark.parametrize(
+@cases(
     ("purpose", "ended_by"),
     [
         (LinkPurpose.SET_PASSWORD, {"email", "password", "activity"}),
@@ -64,7 +63,7 @@ def test_link_token_is_stored_as_its_digest() -> None:
     assert digest_of("\ud800") != digest_of("sesame")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("purpose", "words"),
     [
         (LinkPurpose.SET_PASSWORD, "1 hour"),

@@ -1,18 +1,15 @@
 """Email addresses: one spelling each, and a check of their form."""
 
-import pytest
-
 from app.domain.accounts.emails import email_problem, email_spellings, normalize_email
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
-    "written", ["ann@example.com", "Ann@Example.COM", "  ann@example.com\n", "ANN@EXAMPLE.COM"]
-)
+@cases("written", ["ann@example.com", "Ann@Example.COM", "  ann@example.com\n", "ANN@EXAMPLE.COM"])
 def test_spellings_of_an_ip_address_are_equal(written: str) -> None:
     assert normalize_email(written) == "ann@example.com"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("written", "stored"),
     [
         ("anna@xn--bcher-kva.example", "anna@bücher.example"),
@@ -28,7 +25,7 @@ def test_punycode_is_the_same_email(written: str, stored: str) -> None:
     assert normalize_email(stored) == stored
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typed", "spellings"),
     [
         ("Ann@Example.com", ("ann@example.com",)),
@@ -44,7 +41,7 @@ def test_visually_equal_letters_fold_alike() -> None:
     assert normalize_email("cafe\u0301@example.com") == normalize_email("caf\u00e9@example.com")
 
 
-@pytest.mark.parametrize(
+@cases(
     "email",
     [
         "a@b.co",
@@ -64,7 +61,7 @@ def test_valid_email_is_accepted(email: str) -> None:
     assert email_problem(email) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     "email",
     [
         "ann",

@@ -1,6 +1,5 @@
 """Finding people by the beginnings of words."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,9 +14,10 @@ from app.domain.accounts.search import (
     read_search,
     words_of,
 )
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "folded"),
     [
         ("ANNA", "anna"),
@@ -126,7 +126,7 @@ def test_empty_search_matches_everyone() -> None:
     assert read_search("\u0301") == ()
 
 
-@pytest.mark.parametrize("text", ["nul \0", "\ud800"])
+@cases("text", ["nul \0", "\ud800"])
 def test_unstorable_search_matches_no_one(text: str) -> None:
     assert read_search(text) is None
 

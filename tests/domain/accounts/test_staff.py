@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from app.domain.accounts.staff import (
     activation_problem,
     deactivation_problem,
@@ -16,6 +14,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import Problem
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 BOSS = Actor(ActorKind.USER, user_id=1, permissions=ALL_PERMISSIONS)
@@ -44,7 +43,7 @@ def place_of(problem: Problem | None) -> tuple[str | None, str] | None:
     return None if problem is None else (problem.field, problem.code)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("actor", "user", "down", "up"),
     [
         (BOSS, person(2), None, None),
@@ -68,7 +67,7 @@ def test_staff_cannot_deactivate_themselves_or_a_superuser(
     assert place_of(activation_problem(actor, user)) == (None if up is None else ("isActive", up))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("actor", "user", "as_staff", "as_customer"),
     [
         (BOSS, person(2), None, "DELETE_STAFF_ACCOUNT"),
@@ -90,7 +89,7 @@ def test_staff_and_customers_are_deleted_by_their_own_operations(
         assert place_of(problem) == (None if code is None else ("id", code))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("before", "after", "abandoned"),
     [
         (set(), set(), ()),

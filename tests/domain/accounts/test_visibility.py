@@ -3,11 +3,10 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
-
 from app.domain.accounts.users import User, account_readers, sees_account
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 CUSTOMER = User(
@@ -30,7 +29,7 @@ def caller(*permissions: Permission, user_id: int = 1) -> Actor:
     return Actor(ActorKind.USER, user_id=user_id, permissions=frozenset(permissions))
 
 
-@pytest.mark.parametrize("user", [CUSTOMER, STAFF])
+@cases("user", [CUSTOMER, STAFF])
 def test_only_readers_see_other_peoples_accounts(user: User) -> None:
     readers = account_readers(is_staff=user.is_staff)
     assert not sees_account(caller(*(ALL_PERMISSIONS - set(readers))), user)

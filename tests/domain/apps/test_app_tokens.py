@@ -13,6 +13,7 @@ from app.domain.apps.apps import (
     make_app_token,
     token_digest,
 )
+from tests.fixtures.cases import cases
 
 LETTERS = st.text(
     string.ascii_letters + string.digits,
@@ -37,7 +38,7 @@ def test_token_with_a_changed_character_is_invalid(random: str, place: int, othe
     assert is_app_token(mistyped) is (mistyped == token)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "",
@@ -56,7 +57,7 @@ def test_other_text_is_not_an_app_token(text: str) -> None:
     assert not is_app_token(text)
 
 
-@pytest.mark.parametrize("random", ["", "a" * 36, "a" * 38, "-" * 37, "ä" * 37])
+@cases("random", ["", "a" * 36, "a" * 38, "-" * 37, "ä" * 37])
 def test_token_has_a_fixed_number_of_letters_and_digits(random: str) -> None:
     with pytest.raises(ValueError, match="37 random letters and digits"):
         make_app_token(random)

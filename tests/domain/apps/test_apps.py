@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from app.domain.apps.apps import (
     App,
     AppToken,
@@ -20,6 +18,7 @@ from app.domain.apps.apps import (
     token_permissions,
 )
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from tests.fixtures.cases import cases
 
 APPS, ORDERS, PAGES = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS, Permission.MANAGE_PAGES
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -34,7 +33,7 @@ def test_app_cannot_have_manage_apps() -> None:
     assert (problem.code, problem.field) == ("OUT_OF_SCOPE_PERMISSION", "permissions")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("granted", "narrowed", "usable"),
     [
         ({ORDERS, PAGES}, None, {ORDERS, PAGES}),
@@ -59,7 +58,7 @@ def test_token_cannot_have_permissions_that_its_app_lacks() -> None:
     assert problem.permissions == ("MANAGE_PAGES",)
 
 
-@pytest.mark.parametrize(("seconds", "fine"), [(-1, False), (0, True), (86400 * 30 + 1, False)])
+@cases(("seconds", "fine"), [(-1, False), (0, True), (86400 * 30 + 1, False)])
 def test_overlap_of_a_rotated_token_is_at_most_a_month(seconds: int, fine: bool) -> None:
     assert (overlap_problem(timedelta(seconds=seconds)) is None) is fine
 
@@ -87,7 +86,7 @@ def test_successor_has_the_same_lifetime() -> None:
     assert successor_end(ending, NOW) == NOW + timedelta(days=10)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("url", "target", "address"),
     [
         ("/edit", "POPUP", "https://app.example/shop/edit"),

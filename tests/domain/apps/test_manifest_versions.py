@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from app.domain.apps.manifests import is_version_within, read_manifest
 from app.domain.values.errors import Refused
 from tests.domain.apps.test_manifests import document, extension, refused, webhook
+from tests.fixtures.cases import cases
 
 HERE = "3.23"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "fits"),
     [
         ("3.23", True),
@@ -56,7 +57,7 @@ def test_range_follows_npm_semantics(text: str, fits: bool) -> None:
     assert is_version_within(HERE, text) is fits
 
 
-@pytest.mark.parametrize(
+@cases(
     ("version", "text", "fits"),
     [
         ("0.2.5", "^0.2.3", True),
@@ -71,7 +72,7 @@ def test_caret_range_below_version_1(version: str, text: str, fits: bool) -> Non
     assert is_version_within(version, text) is fits
 
 
-@pytest.mark.parametrize(
+@cases(
     "text", ["latest", ">>3", "3.23,4", "^3.20 || newest", "3.2.1.0", "9" * 9, "-1", "3-1 - x y"]
 )
 def test_text_that_is_not_a_range_is_refused(text: str) -> None:

@@ -8,6 +8,7 @@ from app.domain.apps.manifests import Manifest, read_manifest
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.errors import Refused, problem_text
+from tests.fixtures.cases import cases
 
 QUERY = "subscription { event { ... on StaffCreated { user { id } } } }"
 
@@ -89,8 +90,8 @@ def test_app_without_a_back_end_has_no_token_target_url() -> None:
     assert read(document(tokenTargetUrl=...)).token_target_url == ""
 
 
-@pytest.mark.parametrize("name", ["id", "name", "version"])
-@pytest.mark.parametrize(
+@cases("name", ["id", "name", "version"])
+@cases(
     ("value", "code"),
     [(..., "REQUIRED"), (None, "REQUIRED"), ("  ", "REQUIRED"), (7, "INVALID"), ([], "INVALID")],
 )
@@ -98,7 +99,7 @@ def test_required_fields_of_a_manifest_are_required(name: str, value: object, co
     assert refused(document(**{name: value})) == [(name, code)]
 
 
-@pytest.mark.parametrize("text", ["a\nb", "x" * 257, "a\x00b", "\ud800"])
+@cases("text", ["a\nb", "x" * 257, "a\x00b", "\ud800"])
 def test_name_must_be_one_storable_line(text: str) -> None:
     assert refused(document(name=text)) == [("name", "INVALID")]
 
@@ -126,26 +127,24 @@ BAD_ADDRESSES = [
 ]
 
 
-@pytest.mark.parametrize(
-    "name", ["appUrl", "tokenTargetUrl", "homepageUrl", "supportUrl", "dataPrivacyUrl"]
-)
-@pytest.mark.parametrize("address", BAD_ADDRESSES)
+@cases("name", ["appUrl", "tokenTargetUrl", "homepageUrl", "supportUrl", "dataPrivacyUrl"])
+@cases("address", BAD_ADDRESSES)
 def test_url_must_be_absolute_http(name: str, address: str) -> None:
     assert refused(document(**{name: address})) == [(name, "INVALID_URL_FORMAT")]
 
 
-@pytest.mark.parametrize("address", BAD_ADDRESSES)
+@cases("address", BAD_ADDRESSES)
 def test_webhook_target_url_must_be_absolute_http(address: str) -> None:
     bad = document(webhooks=[webhook(targetUrl=address)])
     assert refused(bad) == [("webhooks", "INVALID_URL_FORMAT")]
 
 
-@pytest.mark.parametrize("names", [["MANAGE_NOTHING"], ["manage_products"], ["MANAGE_ORDERS", ""]])
+@cases("names", [["MANAGE_NOTHING"], ["manage_products"], ["MANAGE_ORDERS", ""]])
 def test_permission_that_does_not_exist_is_refused(names: list[str]) -> None:
     assert refused(document(permissions=names)) == [("permissions", "INVALID_PERMISSION")]
 
 
-@pytest.mark.parametrize("value", ["MANAGE_ORDERS", {"code": "MANAGE_ORDERS"}, [7], 7, True])
+@cases("value", ["MANAGE_ORDERS", {"code": "MANAGE_ORDERS"}, [7], 7, True])
 def test_permissions_are_a_list_of_names(value: object) -> None:
     assert refused(document(permissions=value)) == [("permissions", "INVALID")]
 
@@ -156,7 +155,7 @@ def test_manifest_cannot_request_manage_apps() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "code"),
     [
         ({"label": ...}, "REQUIRED"),
@@ -194,7 +193,7 @@ def test_options_have_limited_depth() -> None:
     assert refused(document(extensions=[extension(options=deep)])) == [("extensions", "INVALID")]
 
 
-@pytest.mark.parametrize("target", ["POPUP", "NEW_TAB", "WIDGET", "APP_PAGE", "new_tab"])
+@cases("target", ["POPUP", "NEW_TAB", "WIDGET", "APP_PAGE", "new_tab"])
 def test_relative_path_needs_an_app_url(target: str) -> None:
     added = [extension(target=target, url="/edit?x=1")]
     assert read(document(extensions=added)).extensions[0].target == target.upper()
@@ -203,7 +202,7 @@ def test_relative_path_needs_an_app_url(target: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("target", "options", "allowed"),
     [
         ("NEW_TAB", {"newTabTarget": {"method": "POST"}}, False),
@@ -216,7 +215,7 @@ def test_relative_path_needs_an_app_url(target: str) -> None:
         ("POPUP", {}, True),
     ],
 )
-@pytest.mark.parametrize(
+@cases(
     "url",
     [
         "https://elsewhere.example/edit",
@@ -237,7 +236,7 @@ def test_token_is_posted_to_the_apps_origin_only(
         assert refused(abroad) == [("extensions", "INVALID_URL_FORMAT")]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "code"),
     [
         ({"name": ...}, "REQUIRED"),
@@ -268,18 +267,18 @@ def test_webhook_problems_are_reported(change: dict[str, object], code: str) -> 
     assert problem.message.startswith(f"webhooks[1].{next(iter(change))}: ")
 
 
-@pytest.mark.parametrize("name", ["extensions", "webhooks"])
-@pytest.mark.parametrize("value", ["none", {"0": {}}, [1], [{}, None], 5])
+@cases("name", ["extensions", "webhooks"])
+@cases("value", ["none", {"0": {}}, [1], [{}, None], 5])
 def test_extensions_and_webhooks_are_lists_of_objects(name: str, value: object) -> None:
     assert set(refused(document(**{name: value}))) <= {(name, "INVALID"), (name, "REQUIRED")}
 
 
-@pytest.mark.parametrize("name", ["extensions", "webhooks"])
+@cases("name", ["extensions", "webhooks"])
 def test_number_of_extensions_and_webhooks_is_limited(name: str) -> None:
     assert refused(document(**{name: [{}] * 101})) == [(name, "INVALID")]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "message"),
     [
         ({"permissions": ["FLY"]}, "Unknown permission: FLY."),

@@ -1,11 +1,10 @@
 """Entries of the audit log as security events."""
 
-import pytest
-
 from app.domain.audit import SecurityEvent, security_event_of
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("action", "changed", "event"),
     [
         ("account.register", (), SecurityEvent.USER_CREATED),

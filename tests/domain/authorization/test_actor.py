@@ -12,9 +12,10 @@ from app.domain.authorization.actor import (
 )
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import TokenFault
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("kind", "is_user", "is_app", "is_trusted"),
     [
         (ActorKind.USER, True, False, False),
@@ -48,7 +49,7 @@ def test_anonymous_caller_has_no_permissions() -> None:
     assert (nobody.is_staff, nobody.origin, nobody.fault) == (False, SessionOrigin.NONE, None)
 
 
-@pytest.mark.parametrize("fault", TokenFault)
+@cases("fault", TokenFault)
 def test_invalid_credential_makes_the_caller_anonymous_with_a_fault(fault: TokenFault) -> None:
     nobody = anonymous(fault=fault)
 

@@ -1,6 +1,5 @@
 """What may be granted."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from app.domain.authorization.permissions import (
     in_order,
     known_permissions,
 )
+from tests.fixtures.cases import cases
 
 NAMES = [permission.value for permission in Permission]
 
@@ -35,7 +35,7 @@ def test_unknown_permission_names_are_ignored(names: list[str]) -> None:
     assert {permission.value for permission in known_permissions(names)} == set(names) & set(NAMES)
 
 
-@pytest.mark.parametrize("names", [None, "MANAGE_APPS", 7, {"MANAGE_APPS": True}, object()])
+@cases("names", [None, "MANAGE_APPS", 7, {"MANAGE_APPS": True}, object()])
 def test_non_list_grants_no_permissions(names: object) -> None:
     assert known_permissions(names) == frozenset()
 

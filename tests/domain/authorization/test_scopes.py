@@ -1,7 +1,5 @@
 """Permissions as a provider grants them: contract, "Single sign-on"."""
 
-import pytest
-
 from app.domain.authorization.permissions import (
     ALL_PERMISSIONS,
     Permission,
@@ -11,6 +9,7 @@ from app.domain.authorization.permissions import (
     scope_of,
     write_grant,
 )
+from tests.fixtures.cases import cases
 
 PRODUCTS, USERS = Permission.MANAGE_PRODUCTS, Permission.MANAGE_USERS
 P, U = "latchkey:manage_products", "latchkey:manage_users"
@@ -20,13 +19,13 @@ def test_scope_is_the_lowercase_permission_with_a_prefix() -> None:
     assert scope_of(PRODUCTS, "latchkey") == P
 
 
-@pytest.mark.parametrize("permission", list(Permission))
+@cases("permission", list(Permission))
 def test_every_permission_can_be_granted(permission: Permission) -> None:
     grant = granted_scopes(scope_of(permission, "latchkey"), None, "latchkey")
     assert grant == ScopeGrant(frozenset({permission}), is_staff=True)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("scope", "permissions", "granted"),
     [
         (None, None, set()),
@@ -59,15 +58,13 @@ def test_permissions_claim_counts_only_without_scopes(
     assert grant == ScopeGrant(frozenset(granted), is_staff=bool(granted))
 
 
-@pytest.mark.parametrize(
-    ("scope", "permissions"), [("latchkey:staff", None), (None, ["latchkey:staff"])]
-)
+@cases(("scope", "permissions"), [("latchkey:staff", None), (None, ["latchkey:staff"])])
 def test_staff_can_have_no_permissions(scope: object, permissions: object) -> None:
     assert granted_scopes(scope, permissions, "latchkey") == ScopeGrant(is_staff=True)
     assert granted_scopes(scope, permissions, "another") == ScopeGrant()
 
 
-@pytest.mark.parametrize(
+@cases(
     "grant",
     [
         None,
@@ -87,7 +84,7 @@ def test_permissions_of_another_version_are_ignored() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("mine", "other", "both"),
     [
         ({PRODUCTS, USERS}, {USERS}, {USERS}),

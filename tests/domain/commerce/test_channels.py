@@ -1,7 +1,5 @@
 """Names, slugs, currencies and countries of channels."""
 
-import pytest
-
 from app.domain.commerce.channels import (
     MAX_NAME_LENGTH,
     MAX_SLUG_LENGTH,
@@ -11,13 +9,14 @@ from app.domain.commerce.channels import (
     slug_problem,
 )
 from app.domain.values.errors import Problem
+from tests.fixtures.cases import cases
 
 
 def code(problem: Problem | None) -> str | None:
     return None if problem is None else problem.code
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "found"),
     [
         ("Poland", None),
@@ -32,7 +31,7 @@ def test_names(name: str, found: str | None) -> None:
     assert code(name_problem(name)) == found
 
 
-@pytest.mark.parametrize(
+@cases(
     ("slug", "found"),
     [
         ("default-channel", None),
@@ -49,7 +48,7 @@ def test_slugs(slug: str, found: str | None) -> None:
     assert code(slug_problem(slug)) == found
 
 
-@pytest.mark.parametrize(
+@cases(
     ("currency", "found"),
     [("EUR", None), ("PLN", None), ("eur", "INVALID"), ("", "INVALID"), ("ABC", "INVALID")],
 )
@@ -57,8 +56,6 @@ def test_currencies(currency: str, found: str | None) -> None:
     assert code(currency_problem(currency)) == found
 
 
-@pytest.mark.parametrize(
-    ("country", "found"), [("PL", None), ("XK", None), ("EU", None), ("pl", "INVALID")]
-)
+@cases(("country", "found"), [("PL", None), ("XK", None), ("EU", None), ("pl", "INVALID")])
 def test_countries(country: str, found: str | None) -> None:
     assert code(country_problem(country)) == found

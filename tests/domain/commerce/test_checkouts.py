@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
-
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.money import of_units
@@ -21,6 +19,7 @@ from app.domain.commerce.sales import (
     quantity_problem,
     size_problem,
 )
+from tests.fixtures.cases import cases
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BOWL = Product(1, "Bowl", "bowl", "", of_units(1250), True, NOON, NOON)  # noqa: FBT003
@@ -35,7 +34,7 @@ def line(product: Product | None = BOWL, quantity: int = 2, units: int = 1000) -
     return CheckoutLine(1, product, "Bowl", quantity, of_units(units))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("actor", "own", "anybodys", "of_another"),
     [
         (anonymous(), False, True, False),
@@ -83,7 +82,7 @@ def test_carts_of_others_are_open_in_the_managers_channels_alone() -> None:
     assert not may_open(preview, 2, 2)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("product", "actor", "code"),
     [
         (BOWL, anonymous(), None),
@@ -103,7 +102,7 @@ def test_only_published_and_priced_products_can_be_bought(
     assert problem is None or problem.field == "productId"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("quantity", "minimum", "code"),
     [
         (1, 1, None),
@@ -134,7 +133,7 @@ def test_number_of_cart_lines_is_limited() -> None:
     assert (nothing.field, nothing.code) == ("linesIds", "REQUIRED")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("lines", "email", "codes"),
     [
         ([line()], "a@example.com", []),

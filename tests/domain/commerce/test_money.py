@@ -3,7 +3,6 @@
 import json
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,12 +17,13 @@ from app.domain.commerce.money import (
     units_within,
 )
 from app.domain.values.pages import Range
+from tests.fixtures.cases import cases
 
 PIECES = 100_000
 """What fits in the largest cart, and more than anybody orders."""
 
 
-@pytest.mark.parametrize(
+@cases(
     ("amount", "currency", "field"),
     [
         ("0", None, None),
@@ -82,7 +82,7 @@ def test_empty_sum_is_zero() -> None:
     assert total(()) == Money(Decimal("0.00"))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("lowest", "highest", "units"),
     [
         ("1", "2.5", (100, 250)),

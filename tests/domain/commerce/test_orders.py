@@ -22,6 +22,7 @@ from app.domain.commerce.sales import (
     take_step,
 )
 from app.domain.values.errors import Refused
+from tests.fixtures.cases import cases
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ORDER = Order(
@@ -73,7 +74,7 @@ def test_order_steps_follow_the_table(status: OrderStatus, step: OrderStep) -> N
     assert status.value in problem.message
 
 
-@pytest.mark.parametrize("status", OrderStatus)
+@cases("status", OrderStatus)
 def test_an_order_is_paid_once(status: OrderStatus) -> None:
     with pytest.raises(Refused) as refused:
         take_step(status, OrderStep.PAY, is_paid=True)
@@ -83,7 +84,7 @@ def test_an_order_is_paid_once(status: OrderStatus) -> None:
     assert ORDER.payment_status is PaymentStatus.NOT_CHARGED
 
 
-@pytest.mark.parametrize(
+@cases(
     ("actor", "own", "of_nobody"),
     [
         (anonymous(), False, False),
@@ -126,7 +127,7 @@ def test_line_total_is_price_times_quantity() -> None:
     assert ORDER.number == "7"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("actor", "customer", "staff"),
     [
         (Actor(ActorKind.USER, user_id=2), False, False),

@@ -1,6 +1,5 @@
 """What products may be called, and what their slugs are."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,11 +13,12 @@ from app.domain.commerce.products import (
     slug_of,
     slug_problem,
 )
+from tests.fixtures.cases import cases
 
 PRODUCTS = frozenset({Permission.MANAGE_PRODUCTS})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "slug"),
     [
         ("Ash bowl", "ash-bowl"),
@@ -43,7 +43,7 @@ def test_slug_of_any_name_is_valid(name: str) -> None:
     assert slug_problem(slug_of(name) + "-" + "9" * 18) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("slug", "code"),
     [
         ("ash-bowl_2", None),
@@ -64,7 +64,7 @@ def test_slug_fits_into_a_url(slug: str, code: str | None) -> None:
     assert (problem.code if problem else None) == code
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "code"),
     [
         ("Ash bowl", None),
@@ -81,7 +81,7 @@ def test_name_must_be_one_line(name: str, code: str | None) -> None:
     assert (problem.code if problem else None) == code
 
 
-@pytest.mark.parametrize(
+@cases(
     ("actor", "sees"),
     [
         (anonymous(), False),

@@ -1,16 +1,15 @@
 """Why a delivery failed, in one line."""
 
-import pytest
-
 from app.domain.deliveries.deliveries import (
     MAX_DETAIL,
     failure_cause,
     response_detail,
     status_line,
 )
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("status", "line"),
     [(503, "503 Service Unavailable"), (599, "599"), (402, "402 Payment Required")],
 )
@@ -18,7 +17,7 @@ def test_status_has_its_reason(status: int, line: str) -> None:
     assert status_line(status) == line
 
 
-@pytest.mark.parametrize(
+@cases(
     ("status", "response", "cause"),
     [
         (402, '{"error": "Your plan has ended"}', "402 Payment Required: Your plan has ended"),
@@ -36,7 +35,7 @@ def test_cause_is_status_and_message(status: int | None, response: str, cause: s
     assert failure_cause(status, response) == cause
 
 
-@pytest.mark.parametrize(
+@cases(
     ("response", "detail"),
     [
         ('{"message": "No"}', "No"),

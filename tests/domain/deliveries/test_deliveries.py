@@ -14,18 +14,19 @@ from app.domain.deliveries.deliveries import (
     next_step_after,
     read_retry_after,
 )
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
+@cases("status", [200, 201, 202, 204, 299])
 def test_response_2xx_is_a_success(status: int) -> None:
     next_step = next_step_after(answered=status, attempts=1, retry_after=None, chance=0)
 
     assert next_step == NextStep(DeliveryStatus.SUCCESS)
 
 
-@pytest.mark.parametrize("status", [None, 100, 301, 302, 307, 308, 400, 401, 404, 429, 500, 503])
+@cases("status", [None, 100, 301, 302, 307, 308, 400, 401, 404, 429, 500, 503])
 def test_other_statuses_are_failures_to_retry(status: int | None) -> None:
     next_step = next_step_after(answered=status, attempts=1, retry_after=None, chance=0)
 
@@ -80,7 +81,7 @@ def test_retries_have_jitter_of_a_tenth(attempts: int, chance: float) -> None:
     assert SCHEDULE[attempts] <= wait <= SCHEDULE[attempts] * 1.1 + 1e-9
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "seconds"),
     [
         (None, None),

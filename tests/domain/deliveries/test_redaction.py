@@ -1,13 +1,12 @@
 """Secrets are removed from other servers' texts in whatever encoding they come back."""
 
-import pytest
-
 from app.domain.deliveries.redaction import redactor
+from tests.fixtures.cases import cases
 
 SECRETS = ("sesame-open", "Bearer s3cr3t/key")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "clean"),
     [
         ("the key is sesame-open.", "the key is (hidden)."),

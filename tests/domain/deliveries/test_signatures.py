@@ -11,6 +11,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from app.adapters.system import SystemClock
 from app.domain.deliveries.signatures import Envelope, headers_of, hex_signature, secret_bytes
 from app.domain.values.installation import HeaderNames
+from tests.fixtures.cases import cases
 
 BODY = b'{"product":{"id":"UHJvZHVjdDox"}}'
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef0123456789abcdef").decode()
@@ -112,7 +113,7 @@ def test_changed_body_does_not_verify() -> None:
         Webhook(SECRET).verify(BODY.decode() + " ", headers)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("secret", "key"),
     [
         ("whsec_MDEyMzQ1Njc4OQ==", b"0123456789"),

@@ -11,11 +11,12 @@ from app.domain.deliveries.statistics import (
     all_durations,
     success_rate,
 )
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, 34, 56, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("period", "number", "first", "last"),
     [
         (ChartPeriod.DAY, 24, "2026-02-28T13:00+00:00", "2026-03-01T12:00+00:00"),
@@ -30,7 +31,7 @@ def test_period_is_divided_evenly(period: ChartPeriod, number: int, first: str, 
     assert begins[-1] <= NOW < begins[-1] + period.step
 
 
-@pytest.mark.parametrize(
+@cases(
     ("durations", "median", "slowest"),
     [
         ((), None, None),
@@ -47,7 +48,7 @@ def test_response_times_have_median_and_percentile(
     assert span.slowest == (slowest if slowest is None else pytest.approx(slowest))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("delivered", "failed", "waiting", "rate"),
     [(0, 0, 0, None), (0, 0, 5, None), (1, 0, 5, 1.0), (0, 2, 0, 0.0), (3, 1, 0, 0.75)],
 )

@@ -12,6 +12,7 @@ from app.domain.imports.account_states import (
     read_state,
     unknown_effect,
 )
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EMAIL = "ann@example.com"
@@ -21,7 +22,7 @@ NONE, INACTIVE, UNCONFIRMED, RESET = (
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "value", "effect"),
     [
         # Keycloak
@@ -97,7 +98,7 @@ def test_field_of_another_system_narrows(name: str, value: object, effect: Effec
     assert read_state(field_key(name), value, EMAIL, NOW) == effect
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "value"),
     [
         ("enabled", "perhaps"),
@@ -112,7 +113,7 @@ def test_unreadable_state_is_no_state(name: str, value: object) -> None:
         read_state(field_key(name), value, EMAIL, NOW)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "value", "effect"),
     [
         ("restricted", True, INACTIVE),
@@ -135,7 +136,7 @@ def test_unknown_field_of_that_look_narrows_where_it_is_plain(
     assert unknown_effect(key, value) == effect
 
 
-@pytest.mark.parametrize(
+@cases(
     "name",
     [
         *("mfa_enabled", "phone_number_verified", "lockoutEnabled", "disable_auto_group_change"),

@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-import pytest
-
 from app.domain.apps.apps import AppType
 from app.domain.authorization.permissions import Permission
 from app.domain.imports.apps import AppSurroundings, convert_app, convert_token
 from app.domain.imports.fitting import LONG_AGO
 from app.domain.imports.runs import Outcome
+from tests.fixtures.cases import cases
 
 CREATED = datetime(2021, 2, 3, tzinfo=UTC)
 APP: Mapping[str, object] = {
@@ -54,7 +53,7 @@ def test_app_without_awkward_values_has_no_findings() -> None:
     assert app.permissions == {Permission.MANAGE_USERS}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("column", "value", "field", "expected", "code", "outcome"),
     [
         ("name", "x" * 300, "name", "x" * 256, "TOO_LONG", Outcome.CHANGED),
@@ -130,9 +129,7 @@ def test_unknown_permissions_and_manage_apps_are_left_out() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("holder", "identifier"), [(None, "parcel.post"), (7, "parcel.post"), (5, "")]
-)
+@cases(("holder", "identifier"), [(None, "parcel.post"), (7, "parcel.post"), (5, "")])
 def test_identifier_of_another_app_is_dropped(holder: int | None, identifier: str) -> None:
     converted = convert_app(APP, AppSurroundings(identifier_holder=holder))
     assert converted.value is not None
@@ -149,7 +146,7 @@ def test_token_keeps_its_hash() -> None:
     assert "salt" not in repr(token)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("values", "verifiable", "code"),
     [
         ({"token_last_4": ""}, True, "TOKEN_WITHOUT_LAST_FOUR"),

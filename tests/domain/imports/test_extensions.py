@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 
-import pytest
-
 from app.domain.authorization.permissions import Permission
 from app.domain.imports.apps import convert_extension
+from tests.fixtures.cases import cases
 
 APP_URL = "https://post.example.com/app"
 EXTENSION: Mapping[str, object] = {
@@ -30,7 +29,7 @@ def test_extension_is_imported_in_capitals() -> None:
     assert extension.permissions == {Permission.MANAGE_ORDERS}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("values", "settings"),
     [
         (
@@ -53,7 +52,7 @@ def test_method_of_older_releases_becomes_a_setting(
     assert extension.settings == settings
 
 
-@pytest.mark.parametrize(
+@cases(
     ("values", "codenames", "app_url", "code"),
     [
         ({}, ["fly"], APP_URL, "PERMISSION_UNKNOWN"),

@@ -1,9 +1,8 @@
 """Single sign-on subjects in the platform's metadata."""
 
-import pytest
-
 from app.domain.imports.provider import convert_identity, has_subject, subject_key
 from app.domain.imports.runs import Outcome
+from tests.fixtures.cases import cases
 
 KEY = subject_key("https://id.example/authorize")
 
@@ -20,7 +19,7 @@ def test_key_is_the_authorization_url() -> None:
     assert not has_subject(["a"], KEY)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("is_confirmed", "is_staff", "is_verified"),
     [(True, False, True), (False, True, True), (False, False, False)],
 )
@@ -36,7 +35,7 @@ def test_identity_of_a_trusted_account_is_verified(
     assert identity.is_verified is is_verified
 
 
-@pytest.mark.parametrize("subject", ["", "x" * 256, "a\nb", 7, None, {"sub": "a"}])
+@cases("subject", ["", "x" * 256, "a\nb", 7, None, {"sub": "a"}])
 def test_unusable_subject_links_no_account(subject: object) -> None:
     converted = convert_identity(person(subject), KEY, ())
     assert converted.value is None

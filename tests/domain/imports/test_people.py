@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from app.domain.imports.people import (
     AddressLink,
     Rights,
@@ -12,6 +10,7 @@ from app.domain.imports.people import (
     convert_person,
 )
 from app.domain.imports.runs import Outcome
+from tests.fixtures.cases import cases
 
 ROW = {
     "id": 7,
@@ -45,7 +44,7 @@ def test_customer_has_no_rights() -> None:
     assert [each.code for each in converted.findings] == ["CUSTOMER_WITH_PERMISSIONS"]
 
 
-@pytest.mark.parametrize("email", ["", "nonsense", None, "a@b@c.de", "x" * 300 + "@example.com"])
+@cases("email", ["", "nonsense", None, "a@b@c.de", "x" * 300 + "@example.com"])
 def test_person_without_a_usable_email_is_left_out(email: str | None) -> None:
     converted = convert_person({**ROW, "email": email})
     assert converted.value is None
@@ -59,16 +58,14 @@ def test_hidden_metadata_is_not_kept() -> None:
     assert person.private_metadata == {"note": "x"}
 
 
-@pytest.mark.parametrize("name", ["", "\u200b", None])
+@cases("name", ["", "\u200b", None])
 def test_group_without_a_usable_name_gets_one(name: str | None) -> None:
     group = convert_group({"id": 4, "name": name}, ()).value
     assert group is not None
     assert group.name == "Group 4"
 
 
-@pytest.mark.parametrize(
-    ("written", "stored"), [("pl", "PL"), ("XK", "XK"), ("", ""), ("POL", ""), (None, "")]
-)
+@cases(("written", "stored"), [("pl", "PL"), ("XK", "XK"), ("", ""), ("POL", ""), (None, "")])
 def test_country_is_a_code_of_two_letters_or_unknown(written: str | None, stored: str) -> None:
     address = convert_address({"id": 1, "country": written}, AddressLink(7)).value
     assert address is not None

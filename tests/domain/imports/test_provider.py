@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-import pytest
-
 from app.domain.imports.provider import (
     DefaultGroup,
     ImportedProvider,
@@ -13,6 +11,7 @@ from app.domain.imports.provider import (
     stated_authorization_url,
 )
 from app.domain.imports.runs import Converted, Outcome
+from tests.fixtures.cases import cases
 
 STORED: Mapping[str, object] = {
     "client_id": "shop",
@@ -78,7 +77,7 @@ def test_settings_can_be_texts_or_missing() -> None:
     assert provider.settings["oauth_logout_url"] == ""
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "codes", "active"),
     [
         ({"oauth_logout_url": "javascript:alert(1)"}, ["PROVIDER_SETTING_REFUSED"], True),
@@ -109,7 +108,7 @@ def test_what_does_not_fit_is_reported(
     assert "hunter2" not in str(converted.findings)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("is_restricted", "code", "outcome", "name"),
     [
         (None, "DEFAULT_GROUP_MISSING", Outcome.IMPORTED, "Staff"),
@@ -135,7 +134,7 @@ def test_existing_default_group_stays() -> None:
     assert converted.value.settings[GROUP] == "Staff"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rows", "chosen"),
     [
         ([], None),
@@ -158,7 +157,7 @@ def test_other_configurations_are_left_out() -> None:
     assert [finding.code for finding in converted.findings] == ["PROVIDER_NOT_CHOSEN"]
 
 
-@pytest.mark.parametrize("configuration", [None, {}, [], ["x"], [{"value": "x"}]])
+@cases("configuration", [None, {}, [], ["x"], [{"value": "x"}]])
 def test_empty_configuration_is_an_inactive_provider(configuration: object) -> None:
     row = {**plugin(), "configuration": configuration}
     assert stated_authorization_url(row) == ""

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 
-import pytest
-
 from app.domain.imports.runs import Outcome
 from app.domain.imports.shop_settings import IMPORTED_SETTINGS, convert_settings
 from app.domain.values.errors import Problem
+from tests.fixtures.cases import cases
 
 SITE: Mapping[str, object] = {
     "id": 1,
@@ -48,7 +47,7 @@ def test_null_texts_are_empty() -> None:
     assert [converted.value.values[name] for name in nothing] == ["", ""]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "value", "reason"),
     [
         ("default_mail_sender_name", "North\nlight", ""),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from app.domain.imports import text_files
 from app.domain.imports.text_files import Line, read_csv, read_lines, split_lines
 from app.domain.values.errors import Refused
+from tests.fixtures.cases import cases
 
 
 def rows(text: str, columns: int = 2) -> list[tuple[int, list[str]]]:
@@ -36,7 +37,7 @@ def test_lines_are_the_same_however_a_file_is_read(data: bytes, sizes: Sequence[
     assert [*split_lines("a", [*chunks, rest])] == data.splitlines(keepends=True)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@cases("end", ["\n", "\r\n", "\r"])
 def test_every_line_end_is_one(end: str) -> None:
     text = end.join(["a@example.com,A", 'b@example.com,"B', 'C"', "d@example.com,D"])
     assert rows(text) == [
@@ -46,7 +47,7 @@ def test_every_line_end_is_one(end: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     "broken",
     [
         'b@example.com,"B',
@@ -56,7 +57,7 @@ def test_every_line_end_is_one(end: str) -> None:
         'b@example.com,  "B',
     ],
 )
-@pytest.mark.parametrize(
+@cases(
     "later",
     [
         "",
@@ -88,7 +89,7 @@ def test_quote_that_is_not_closed_within_the_limit_is_named() -> None:
     assert "character 15 of line 1 of people.csv" in refusal_of(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "cells"),
     [
         ('a@example.com,Ann "Annie" Lee\n', ["a@example.com", 'Ann "Annie" Lee']),
@@ -119,7 +120,7 @@ def test_value_that_is_too_long_is_named_alone() -> None:
     assert rows(text)[1] == (2, ["b@example.com", "B"])
 
 
-@pytest.mark.parametrize(
+@cases(
     ("data", "message"),
     [
         (b"email\na\0@example.com\n", "Line 2 of people.csv has a NUL byte"),

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from ipaddress import ip_network
 
-import pytest
-
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.imports.runs import Outcome
 from app.domain.imports.webhooks import WebhookSurroundings, convert_webhook
 from app.domain.values.errors import Problem
+from tests.fixtures.cases import cases
 
 SECRET = "sesame-7f3a"
 WEBHOOK: Mapping[str, object] = {
@@ -59,7 +58,7 @@ def test_any_events_stays_any_events() -> None:
     assert converted.findings == ()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("values", "code"),
     [
         ({"target_url": "awssqs://key:sesame@sqs.example.com/queue"}, "TARGET_SCHEME_UNSUPPORTED"),
@@ -79,7 +78,7 @@ def test_webhook_without_an_http_endpoint_is_left_out(
     assert "sesame" not in finding.reason
 
 
-@pytest.mark.parametrize(
+@cases(
     ("values", "around", "code"),
     [
         ({"target_url": "http://10.0.0.1/hook"}, AROUND, "TARGET_PRIVATE"),

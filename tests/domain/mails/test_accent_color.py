@@ -12,11 +12,12 @@ from app.domain.mails.design import (
     readable_color,
     text_color_on,
 )
+from tests.fixtures.cases import cases
 
 COLORS = integers(0, 0xFFFFFF).map(lambda number: f"#{number:06x}")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("one", "other", "expected"),
     [
         ("#000000", "#ffffff", 21),
@@ -31,7 +32,7 @@ def test_contrast_is_that_of_wcag(one: str, other: str, expected: float) -> None
     assert contrast(one, other) == pytest.approx(expected, abs=0.005)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("background", "text"),
     [("#0b5563", "#ffffff"), ("#ffdd00", "#000000"), ("#ffffff", "#000000"), ("#000", "")],
 )
@@ -63,12 +64,12 @@ def test_light_color_is_darkened_on_white_and_dark_one_lightened_on_black() -> N
     assert blue > green > red, "it is still the shop's color"
 
 
-@pytest.mark.parametrize("color", [DEFAULT_ACCENT, "#FFDD00"])
+@cases("color", [DEFAULT_ACCENT, "#FFDD00"])
 def test_color_is_accepted(color: str) -> None:
     assert color_problem(color, "accentColor") is None
 
 
-@pytest.mark.parametrize(
+@cases(
     "color",
     [
         "",

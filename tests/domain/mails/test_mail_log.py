@@ -2,18 +2,18 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis.strategies import binary, text
 
 from app.domain.mails.mail import MailKind
 from app.domain.mails.mail_log import MailEntry, MailStatus, kind_label, readable_answer
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TOKEN = "Zk3vQ9_tXw-7LmPq2RsYb1Nc8Hd5Jf0Gu4Ie6Oa"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("next_attempt_at", "sent_at", "error", "sender", "status"),
     [
         (NOW, None, "", "", MailStatus.QUEUED),
@@ -51,7 +51,7 @@ def test_status(
     assert entry.status is status
 
 
-@pytest.mark.parametrize(
+@cases(
     ("answer", "shown"),
     [
         (b"5.1.1 User unknown", "5.1.1 User unknown"),

@@ -12,6 +12,7 @@ from app.domain.passwords.imported_hashes import (
     parse_hash,
 )
 from app.domain.values.text import text
+from tests.fixtures.cases import cases
 from tests.fixtures.foreign_hashes import (
     FIREBASE,
     FIREBASE_HASH,
@@ -46,7 +47,7 @@ def test_strong_hash_is_imported_as_it_is(foreign: ForeignHash) -> None:
     assert not imported.code
 
 
-@pytest.mark.parametrize("stored", [None, "", "!", "!LqZ8wwwNoJcgXMEXYzDYHWcTGBPuLrJZ6Mz8ZsuX"])
+@cases("stored", [None, "", "!", "!LqZ8wwwNoJcgXMEXYzDYHWcTGBPuLrJZ6Mz8ZsuX"])
 def test_account_without_a_usable_password_has_none(stored: str | None) -> None:
     imported = classify(stored)
     assert imported.state is ImportedPasswordState.NONE
@@ -60,7 +61,7 @@ def test_hash_at_our_own_cost_needs_no_replacement() -> None:
     assert classify(f"argon2$argon2id$v=19$m=47104,t=2,p=1{ARGON2}").state == "IMPORTED"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("stored", "code"),
     [
         ("md5$aSalt$5f4dcc3b5aa765d61d8327deb882cf99", WEAK),
@@ -136,7 +137,7 @@ def test_other_hashes_must_be_reset(stored: str, code: str) -> None:
     assert repr(imported) == repr(replace(imported, password_hash="secret"))
 
 
-@pytest.mark.parametrize(
+@cases(
     "stored",
     [
         f"pbkdf2_sha256$1000000$salt${KEY}",
@@ -165,7 +166,7 @@ def test_firebase_hash_is_read_in_the_alphabet_for_urls() -> None:
     assert firebase_hash(for_urls, FIREBASE_SALT, FIREBASE_PARAMETERS) == FIREBASE.hash
 
 
-@pytest.mark.parametrize(
+@cases(
     ("hashed", "salt", "changes"),
     [
         (FIREBASE_HASH[:40], FIREBASE_SALT, {}),

@@ -12,6 +12,7 @@ from app.domain.passwords.passwords import (
     password_problems,
     similar_word,
 )
+from tests.fixtures.cases import cases
 
 ANNA = own_words("anna.schmidt@blumen-koenig.example", "Anna-Lena", "Schmidt", "Blumen König")
 STRONG = Strength(is_leaked=False, is_guessable=False)
@@ -70,7 +71,7 @@ def test_guessable_or_leaked_password_is_too_common(strength: Strength) -> None:
     assert problem.message == "This password is too common. Choose one that's harder to guess."
 
 
-@pytest.mark.parametrize("password", ["4927501836", "٤٩٢٧٥٠١٨٣٦"])
+@cases("password", ["4927501836", "٤٩٢٧٥٠١٨٣٦"])
 def test_password_of_only_digits_is_refused_in_every_script(password: str) -> None:
     assert codes(password) == ["PASSWORD_ENTIRELY_NUMERIC"]
 
@@ -90,7 +91,7 @@ def test_password_that_only_the_account_makes_guessable_is_too_similar() -> None
     assert codes("annaschmidt2024", ANNA, strength=GUESSABLE) == ["PASSWORD_TOO_SIMILAR"]
 
 
-@pytest.mark.parametrize(
+@cases(
     "password",
     [
         "anna.schmidt",

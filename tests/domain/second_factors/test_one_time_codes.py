@@ -1,7 +1,5 @@
 """Time steps and entered codes of authenticator apps."""
 
-import pytest
-
 from app.domain.second_factors import (
     accepted_steps,
     encode_secret,
@@ -9,6 +7,7 @@ from app.domain.second_factors import (
     read_one_time_code,
     setup_key,
 )
+from tests.fixtures.cases import cases
 
 NOW = 1_000_000 * 30 + 5.5
 """In time step 1000000."""
@@ -18,7 +17,7 @@ def code_at(step: int) -> str:
     return f"{step % 1_000_000:06}"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("entered", "code"),
     [
         ("287082", "287082"),
@@ -43,9 +42,7 @@ def test_codes_of_three_steps_are_accepted() -> None:
     assert found == [None, 999_999, 1_000_000, 1_000_001, None]
 
 
-@pytest.mark.parametrize(
-    ("last_step", "is_accepted"), [(999_999, True), (1_000_000, False), (1_000_001, False)]
-)
+@cases(("last_step", "is_accepted"), [(999_999, True), (1_000_000, False), (1_000_001, False)])
 def test_code_of_a_used_or_earlier_step_is_not_accepted(
     last_step: int, *, is_accepted: bool
 ) -> None:

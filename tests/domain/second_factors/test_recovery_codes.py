@@ -2,8 +2,6 @@
 
 import secrets
 
-import pytest
-
 from app.domain.second_factors import (
     RECOVERY_ALPHABET,
     RECOVERY_BYTES,
@@ -13,6 +11,7 @@ from app.domain.second_factors import (
     selector_of,
     write_recovery_code,
 )
+from tests.fixtures.cases import cases
 
 
 def test_ten_codes_have_different_first_characters() -> None:
@@ -38,7 +37,7 @@ def test_code_is_shown_in_two_halves() -> None:
     assert write_recovery_code("4kq7m2xd") == "4kq7-m2xd"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("entered", "code"),
     [
         ("4kq7-m2xd", "4kq7m2xd"),

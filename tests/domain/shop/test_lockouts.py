@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import (
@@ -17,6 +15,7 @@ from app.domain.shop.lockouts import (
 )
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.providers import Provider
+from tests.fixtures.cases import cases
 
 ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
 NOBODY = SettingsManagers(people=0, by_sign_on=0, by_grant=0, apps=0, providers=1)
@@ -31,8 +30,8 @@ BY_PASSWORD = person(SessionOrigin.PASSWORD)
 BY_SIGN_ON = person(SessionOrigin.OIDC)
 
 
-@pytest.mark.parametrize("mode", [CUSTOMERS_ONLY, DISABLED])
-@pytest.mark.parametrize(
+@cases("mode", [CUSTOMERS_ONLY, DISABLED])
+@cases(
     ("managers", "people", "reason"),
     [
         (
@@ -102,7 +101,7 @@ def test_operator_is_never_locked_out() -> None:
     assert not check_lockout(OPERATOR, NOBODY, DISABLED, change).is_locked_out
 
 
-@pytest.mark.parametrize("reason", list(LockoutReason))
+@cases("reason", list(LockoutReason))
 def test_every_reason_says_what_to_do(reason: LockoutReason) -> None:
     assert "first" in reason.message
 
@@ -112,7 +111,7 @@ NORTHLIGHT = Provider(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("before", "after", "setting"),
     [
         ({}, {}, ""),
@@ -134,7 +133,7 @@ def test_locking_setting_is_recognized(
     assert locking_setting(replace(NORTHLIGHT, **before), replace(NORTHLIGHT, **after)) == setting
 
 
-@pytest.mark.parametrize("setting", ["active", "issuer", "client_id"])
+@cases("setting", ["active", "issuer", "client_id"])
 def test_refusal_names_the_people_who_would_lose_access(setting: str) -> None:
     message = refusal(setting, 1240, 3, LockoutReason.NO_IDENTITY)
     assert message.startswith("1,240 people signed in with Northlight ID, 3 of them staff, and ")

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from app.domain.shop.settings import (
     ShopSettings,
     ShopUpdate,
@@ -13,6 +11,7 @@ from app.domain.shop.settings import (
     with_second_factor,
 )
 from tests.builders.shop import shop_settings
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OPTIONAL, REQUIRED = StaffSecondFactor.OPTIONAL, StaffSecondFactor.REQUIRED
@@ -22,7 +21,7 @@ def day(number: int) -> datetime:
     return NOW + timedelta(days=number)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("before", "after", "begins"),
     [
         ((OPTIONAL, 14, None), (OPTIONAL, 30, None), None),
@@ -53,7 +52,7 @@ def test_grace_period_begins_when_a_second_factor_becomes_required(
     assert changed.second_factor_from == begins
 
 
-@pytest.mark.parametrize(
+@cases(
     ("update", "changes"),
     [
         (ShopUpdate(), False),

@@ -26,6 +26,7 @@ from app.domain.shop.settings import (
     removes_staff_rights,
 )
 from app.domain.values.errors import TokenFault
+from tests.fixtures.cases import cases
 
 ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
 PASSWORD, OIDC, NONE = SessionOrigin
@@ -47,7 +48,7 @@ def _staff(origin: SessionOrigin, app_id: int | None = None) -> Actor:
 APP = Actor(ActorKind.APP, app_id=1, permissions=SETTINGS)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("actor", "target", "allowed"),
     [
         (_staff(PASSWORD), ENABLED, True),
@@ -78,16 +79,16 @@ def test_password_login_is_restricted_only_by_sso_callers(
         assert (problem.code, problem.field) == ("PASSWORD_AUTH_RESTRICTION", "passwordLoginMode")
 
 
-@pytest.mark.parametrize("mode", PasswordLoginMode)
-@pytest.mark.parametrize("origin", SessionOrigin)
+@cases("mode", PasswordLoginMode)
+@cases("origin", SessionOrigin)
 def test_password_sessions_are_rejected_while_password_login_is_disabled(
     mode: PasswordLoginMode, origin: SessionOrigin
 ) -> None:
     assert rejects_password_sessions(mode, origin) is (mode is DISABLED and origin is PASSWORD)
 
 
-@pytest.mark.parametrize("mode", PasswordLoginMode)
-@pytest.mark.parametrize("origin", SessionOrigin)
+@cases("mode", PasswordLoginMode)
+@cases("origin", SessionOrigin)
 def test_staff_lose_their_rights_in_password_sessions_of_every_restricted_mode(
     mode: PasswordLoginMode, origin: SessionOrigin
 ) -> None:
@@ -138,7 +139,7 @@ def test_extension_lacks_what_its_app_or_user_lacks(
     assert both == of_user & app
 
 
-@pytest.mark.parametrize(
+@cases(
     ("actor", "admitted"),
     [
         (_staff(PASSWORD), True),

@@ -2,14 +2,13 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from app.domain.authorization.actor import Actor, ActorKind, anonymous
 from app.domain.shop.settings import TrafficKind, bucket_of, traffic_kind
 from app.domain.values.errors import TokenFault
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("actor", "kind"),
     [
         (anonymous(), TrafficKind.ANONYMOUS),
@@ -24,9 +23,7 @@ def test_every_caller_has_one_traffic_kind(actor: Actor, kind: TrafficKind) -> N
     assert traffic_kind(actor) is kind
 
 
-@pytest.mark.parametrize(
-    ("minute", "second", "begin"), [(0, 0, 0), (9, 59, 0), (10, 0, 10), (59, 59, 50)]
-)
+@cases(("minute", "second", "begin"), [(0, 0, 0), (9, 59, 0), (10, 0, 10), (59, 59, 50)])
 def test_request_is_counted_in_the_span_of_its_time(minute: int, second: int, begin: int) -> None:
     moment = datetime(2026, 3, 1, 12, minute, second, 999_999, tzinfo=UTC)
     assert bucket_of(moment) == datetime(2026, 3, 1, 12, begin, tzinfo=UTC)

@@ -1,17 +1,17 @@
 """User agents in plain words."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.sign_in.devices import UNKNOWN, device_of, network_of, without_version
+from tests.fixtures.cases import cases
 
 _WINDOWS = "Mozilla/5.0 (Windows NT 10.0; Win64; x64)"
 _MAC = "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_7)"
 _WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("user_agent", "device"),
     [
         (f"{_WINDOWS} {_WEBKIT} Chrome/131.0.0.0 Safari/537.36", "Chrome on Windows"),
@@ -50,7 +50,7 @@ def test_device_description_has_no_markup(user_agent: str) -> None:
     assert all(character.isalnum() or character in " ._+-" for character in device_of(user_agent))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("user_agent", "device"),
     [
         ("curl/8.5.0", "curl"),
@@ -63,7 +63,7 @@ def test_update_of_a_program_is_no_new_device(user_agent: str, device: str) -> N
     assert without_version(device_of(user_agent)) == device
 
 
-@pytest.mark.parametrize(
+@cases(
     ("address", "network"),
     [
         ("203.0.113.7", "203.0.113.0/24"),

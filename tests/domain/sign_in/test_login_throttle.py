@@ -1,6 +1,5 @@
 """The arithmetic of the login throttle, in figures and in what holds for all figures."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,11 +12,12 @@ from app.domain.sign_in.login_throttle import (
     expired_before,
     wait_seconds,
 )
+from tests.fixtures.cases import cases
 
 COUNTS = st.integers(min_value=0, max_value=10**9)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("known_failures", "seconds"),
     [
         (1, 1),
@@ -37,7 +37,7 @@ def test_every_wrong_password_doubles_the_wait(known_failures: int, seconds: int
     assert block_seconds(failures=1, user_failures=known_failures) == seconds
 
 
-@pytest.mark.parametrize(
+@cases(
     ("failures", "seconds"),
     [
         (1, 1),
@@ -59,7 +59,7 @@ def test_with_unknown_emails_the_wait_doubles_after_every_tenth_failure(
     assert block_seconds(failures=failures) == seconds
 
 
-@pytest.mark.parametrize(
+@cases(
     ("failures", "known_failures", "user_failures", "seconds"),
     [
         (31, 1, 1, 8),
@@ -121,7 +121,7 @@ def test_block_never_outlives_the_counters_behind_it() -> None:
     assert MAX_BLOCK_SECONDS < EXPIRY_SECONDS
 
 
-@pytest.mark.parametrize(
+@cases(
     ("blocked_until", "lease_until", "seconds"),
     [
         (0.0, 0.0, 0.0),

@@ -11,9 +11,10 @@ from app.domain.sign_in.rate_limits import (
     client_of,
     parse_rates,
 )
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "rates"),
     [
         ("20/minute", (Rate(20, "minute"),)),
@@ -26,13 +27,13 @@ def test_rate_is_parsed(text: str, rates: tuple[Rate, ...]) -> None:
     assert parse_rates(text) == rates
 
 
-@pytest.mark.parametrize("text", ["", "20", "20/fortnight", "0/minute", "-1/minute", "1/minute;"])
+@cases("text", ["", "20", "20/fortnight", "0/minute", "-1/minute", "1/minute;"])
 def test_invalid_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="must look like 20/minute"):
         parse_rates(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("address", "client"),
     [
         ("203.0.113.7", "203.0.113.7"),

@@ -23,6 +23,7 @@ from app.domain.sign_in.tokens import (
 )
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.ids import to_global_id
+from tests.fixtures.cases import cases
 
 NOW = 1_772_366_400.5
 ISSUER = "https://shop.example.com/graphql/"
@@ -100,15 +101,15 @@ def test_claim_that_is_missing_or_of_another_kind_makes_the_token_invalid(
     assert rejected.value.fault is TokenFault.INVALID
 
 
-@pytest.mark.parametrize("name", ["iat", "exp"])
-@pytest.mark.parametrize("value", ["1772366700", float("inf"), float("nan"), 1_772_366_700.0])
+@cases("name", ["iat", "exp"])
+@cases("value", ["1772366700", float("inf"), float("nan"), 1_772_366_700.0])
 def test_time_claims_must_be_integers(name: str, value: object) -> None:
     with pytest.raises(TokenRejected) as rejected:
         read_claims(_made(**{name: value}), OWNERS)
     assert rejected.value.fault is TokenFault.INVALID
 
 
-@pytest.mark.parametrize(
+@cases(
     "user_id",
     ["4", to_global_id("App", 4), to_global_id("User", "x"), to_global_id("User", "-4"), "VXNlcg"],
 )
@@ -117,7 +118,7 @@ def test_token_names_a_user_by_global_id(user_id: str) -> None:
         _claims(user_id=user_id)
 
 
-@pytest.mark.parametrize("owner", ["saleor", "Latchkey", "latchkey2", "latchke", "latchkey acme"])
+@cases("owner", ["saleor", "Latchkey", "latchkey2", "latchke", "latchkey acme"])
 def test_token_of_another_owner_is_foreign(owner: str) -> None:
     with pytest.raises(TokenRejected) as rejected:
         _claims(owner=owner)
@@ -155,7 +156,7 @@ def test_extension_token_names_its_app_by_global_id() -> None:
         _claims(app=to_global_id("User", 7))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("kind", "may_stand_in_a_header"),
     [
         ("access", True),
@@ -171,7 +172,7 @@ def test_only_access_and_extension_tokens_are_accepted_in_headers(
     assert is_access(_claims(type=kind)) is may_stand_in_a_header
 
 
-@pytest.mark.parametrize(
+@cases(
     ("expires", "now", "expired"),
     [
         (1000, 999.0, False),
@@ -196,7 +197,7 @@ def test_token_expires_in_its_exact_second_without_leeway(
     assert rejected.value.fault is TokenFault.EXPIRED
 
 
-@pytest.mark.parametrize("claim", ["iat", "nbf"])
+@cases("claim", ["iat", "nbf"])
 def test_token_is_immature_when_a_start_is_more_than_the_leeway_ahead(claim: str) -> None:
     check_claims(_claims(**{claim: int(NOW) + 60}), now=NOW, issuer=ISSUER, configured=True)
     assert _fault_of(_claims(**{claim: int(NOW) + 61})) is TokenFault.IMMATURE
@@ -214,7 +215,7 @@ def test_expired_token_of_another_issuer_is_invalid() -> None:
 LOOPBACK = "http://localhost:8000/graphql/"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("iss", "request_issuer", "configured", "accepted"),
     [
         (ISSUER, ISSUER, True, True),
@@ -243,7 +244,7 @@ def test_issuer_is_the_public_url_or_else_the_requests_or_loopback(
         assert fault is TokenFault.INVALID
 
 
-@pytest.mark.parametrize(
+@cases(
     ("issuer", "is_loopback"),
     [
         ("http://localhost/graphql/", True),
@@ -266,7 +267,7 @@ def test_loopback_issuers_are_recognized(issuer: str, is_loopback: bool) -> None
     assert is_loopback_issuer(issuer) is is_loopback
 
 
-@pytest.mark.parametrize(
+@cases(
     ("host", "is_loopback"),
     [
         ("localhost", True),

@@ -1,8 +1,7 @@
 """A provider's own description: OpenID Connect Discovery 1.0, 3 and 4.3."""
 
-import pytest
-
 from app.domain.single_sign_on.provider_settings import read_description
+from tests.fixtures.cases import cases
 
 ISSUER = "https://id.example"
 WHOLE = {
@@ -41,7 +40,7 @@ def test_discovery_document_fills_the_settings() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("configured", "issuer"), [(ISSUER, f"{ISSUER}/"), (f"{ISSUER}/", ISSUER), (ISSUER, ISSUER)]
 )
 def test_issuer_is_stored_verbatim_except_for_a_slash(configured: str, issuer: str) -> None:
@@ -49,7 +48,7 @@ def test_issuer_is_stored_verbatim_except_for_a_slash(configured: str, issuer: s
     assert (settings["issuer"], problems) == (issuer, [])
 
 
-@pytest.mark.parametrize(
+@cases(
     "issuer",
     [
         ...,
@@ -72,30 +71,28 @@ NEEDED = ["authorization_endpoint", "token_endpoint", "jwks_uri"]
 OTHERS = ["userinfo_endpoint", "end_session_endpoint"]
 
 
-@pytest.mark.parametrize("member", NEEDED)
-@pytest.mark.parametrize("value", [..., None])
+@cases("member", NEEDED)
+@cases("value", [..., None])
 def test_required_metadata_must_be_present(member: str, value: object) -> None:
     _, problems = read(**{member: value})
     assert problems == [f"{member} is missing or isn't a URL."]
 
 
-@pytest.mark.parametrize("member", OTHERS)
-@pytest.mark.parametrize("value", [..., None])
+@cases("member", OTHERS)
+@cases("value", [..., None])
 def test_optional_metadata_can_be_missing(member: str, value: object) -> None:
     settings, problems = read(**{member: value})
     assert (len(settings), problems) == (5, [])
 
 
-@pytest.mark.parametrize("member", NEEDED + OTHERS)
-@pytest.mark.parametrize(
-    "value", ["", 5, ["https://id.example"], "/keys", "javascript:alert(1)", "x" * 3000, "a b"]
-)
+@cases("member", NEEDED + OTHERS)
+@cases("value", ["", 5, ["https://id.example"], "/keys", "javascript:alert(1)", "x" * 3000, "a b"])
 def test_invalid_url_is_reported(member: str, value: object) -> None:
     settings, problems = read(**{member: value})
     assert (len(settings), problems) == (5, [f"{member} is missing or isn't a URL."])
 
 
-@pytest.mark.parametrize("member", NEEDED + OTHERS)
+@cases("member", NEEDED + OTHERS)
 def test_https_document_cannot_contain_http_urls(member: str) -> None:
     _, problems = read(**{member: "http://id.example/x"})
     assert problems == [f"{member} changes from https to http://id.example/x."]
@@ -108,7 +105,7 @@ def test_loopback_provider_can_use_http() -> None:
     assert problems == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("member", "value", "fits"),
     [
         ("response_types_supported", ["code"], True),

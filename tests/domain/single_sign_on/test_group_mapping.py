@@ -3,8 +3,6 @@
 import json
 from collections.abc import Mapping
 
-import pytest
-
 from app.domain.single_sign_on.group_mapping import (
     GroupOfClaim,
     groups_of_claims,
@@ -14,6 +12,7 @@ from app.domain.single_sign_on.group_mapping import (
 )
 from app.domain.single_sign_on.provider_settings import read_setting
 from app.domain.values.errors import Problem
+from tests.fixtures.cases import cases
 
 TABLE = '{"admins": "Admins", "ops": ["Orders", "Stock"]}'
 
@@ -43,7 +42,7 @@ def test_what_is_no_table_is_refused_and_counts_as_none() -> None:
     assert isinstance(read_setting("group_mapping", "[" * 15_000), Problem)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("claims", "groups"),
     [
         ({"groups": ["admins", "other", 5]}, {"Admins"}),

@@ -1,15 +1,14 @@
 """Errors with which a provider sends the browser back."""
 
-import pytest
-
 from app.domain.single_sign_on.providers import (
     MAX_ERROR_LENGTH,
     ProviderError,
     read_provider_error,
 )
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("code", "begins", "is_temporary"),
     [
         ("access_denied", "The sign-in was canceled, or Acme doesn't allow", False),
@@ -36,7 +35,7 @@ def test_description_follows_the_code() -> None:
     assert error.problem("Acme").message.endswith("(access_denied: User did not consent.)")
 
 
-@pytest.mark.parametrize("code", [None, ""])
+@cases("code", [None, ""])
 def test_no_error_is_none(code: str | None) -> None:
     assert read_provider_error(code, "something") is None
 

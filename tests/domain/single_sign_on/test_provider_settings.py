@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from app.domain.single_sign_on.provider_settings import (
     MASK,
     SETTINGS,
@@ -15,6 +13,7 @@ from app.domain.single_sign_on.provider_settings import (
 )
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem
+from tests.fixtures.cases import cases
 
 PLAIN = Provider(1, "default", "One", active=True)
 URLS = [setting.name for setting in SETTINGS if setting.name.endswith("_url")]
@@ -59,20 +58,18 @@ def test_every_setting_has_a_help_text() -> None:
         assert setting.help.endswith(".")
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@cases("name", TEXTS)
 def test_text_setting_is_trimmed(name: str) -> None:
     value = "saleor" if name == "scope_prefix" else "a value"
     assert read_setting(name, f"  {value} ") == value
 
 
-@pytest.mark.parametrize(
-    ("value", "stored"), [("uid", "uid"), (" sub ", "sub"), ("", "sub"), (None, "sub")]
-)
+@cases(("value", "stored"), [("uid", "uid"), (" sub ", "sub"), ("", "sub"), (None, "sub")])
 def test_subject_claim_is_one_that_nobody_can_edit(value: str | None, stored: str) -> None:
     assert read_setting("subject_claim", value) == stored
 
 
-@pytest.mark.parametrize("value", ["email", "preferred_username", "login", "UID", "sub uid"])
+@cases("value", ["email", "preferred_username", "login", "UID", "sub uid"])
 def test_other_subject_claims_are_refused(value: str) -> None:
     problem = read_setting("subject_claim", value)
     assert isinstance(problem, Problem)
@@ -80,7 +77,7 @@ def test_other_subject_claims_are_refused(value: str) -> None:
     assert problem.message == "Choose one of: sub, uid."
 
 
-@pytest.mark.parametrize(
+@cases(
     "value",
     [
         "https://id.example/.well-known/openid-configuration",
@@ -94,7 +91,7 @@ def test_discovery_url_is_no_issuer(value: str) -> None:
     assert read_setting("issuer", "https://id.example/") == "https://id.example/"
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@cases("name", TEXTS)
 def test_text_setting_is_one_line_of_limited_length(name: str) -> None:
     max_length = next(setting.max_length for setting in SETTINGS if setting.name == name)
     assert read_setting(name, "x" * max_length) == "x" * max_length
@@ -104,7 +101,7 @@ def test_text_setting_is_one_line_of_limited_length(name: str) -> None:
         assert (problem.field, problem.code) == (name, "INVALID")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("prefix", "fits"),
     [
         ("saleor", True),
@@ -124,8 +121,8 @@ def test_scope_prefix_consists_of_characters_of_scopes(prefix: str, fits: bool) 
         assert (read.field, read.code) == ("scope_prefix", "INVALID")
 
 
-@pytest.mark.parametrize("name", URLS)
-@pytest.mark.parametrize(
+@cases("name", URLS)
+@cases(
     ("url", "fits"),
     [
         ("https://id.example", True),
@@ -157,8 +154,8 @@ def test_url_setting_must_be_absolute(name: str, url: str, fits: bool) -> None:
         assert (read.field, read.code) == (name, "INVALID")
 
 
-@pytest.mark.parametrize("name", FLAGS)
-@pytest.mark.parametrize(
+@cases("name", FLAGS)
+@cases(
     ("text", "flag"),
     [("true", True), ("false", False), (" True ", True), ("FALSE", False)]
     + [(text, None) for text in ("yes", "1", "0", "on", "perhaps")],
@@ -172,8 +169,8 @@ def test_boolean_setting_is_read_from_text(name: str, text: str, flag: bool | No
         assert read is flag
 
 
-@pytest.mark.parametrize("nothing", [None, "", "  "])
-@pytest.mark.parametrize("name", [setting.name for setting in SETTINGS])
+@cases("nothing", [None, "", "  "])
+@cases("name", [setting.name for setting in SETTINGS])
 def test_null_or_empty_clears_a_setting(name: str, nothing: str | None) -> None:
     assert read_setting(name, nothing) == getattr(PLAIN, name)
 
@@ -184,7 +181,7 @@ def test_masked_secret_sent_back_is_kept() -> None:
     assert read_setting("client_id", MASK) == MASK
 
 
-@pytest.mark.parametrize("name", ["colour", "", "Client_Id", "active", "id"])
+@cases("name", ["colour", "", "Client_Id", "active", "id"])
 def test_unknown_setting_is_reported_by_name(name: str) -> None:
     problem = read_setting(name, "x")
     assert isinstance(problem, Problem)
@@ -218,7 +215,7 @@ LOGIN = {
 INFO = {"user_info_url": "https://id.example/userinfo"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("settings", "works"),
     [
         ({}, False),
@@ -240,7 +237,7 @@ def test_provider_can_be_active_with_either_flow(settings: dict[str, Any], works
     assert activation_problems(replace(active, active=False)) == ()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("settings", "missing"),
     [
         ({}, ["json_web_key_set_url", "user_info_url"]),

@@ -18,6 +18,7 @@ from app.domain.single_sign_on.provider_tokens import (
 )
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import TokenFault, TokenRejected
+from tests.fixtures.cases import cases
 
 NOW = 1_800_000_000.0
 ISSUER, CLIENT, API = "https://id.example", "shop", "https://shop.example/api"
@@ -82,7 +83,7 @@ def check(read: object, fault: TokenFault | None) -> None:
     assert rejected.value.reason.endswith(".")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "form"),
     [("a.b.c", True), ("..", True), ("a.b", False), ("a.b.c.d", False), ("opaque", False)],
 )
@@ -90,7 +91,7 @@ def test_three_parts_are_recognized_as_a_signed_token(text: str, form: bool) -> 
     assert is_signed(text) is form
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "fault"),
     [
         *TIMES,
@@ -129,7 +130,7 @@ def test_access_token_claims_are_checked(
     check(lambda: read_access_token(token, STRICT, now=NOW, shop="latchkey"), fault)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typ", "fault"),
     [
         (..., None),
@@ -148,7 +149,7 @@ def test_access_token_needs_its_header_type(typ: object, fault: TokenFault | Non
     check(lambda: read_access_token(token, STRICT, now=NOW, shop="latchkey"), fault)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typ", "changes", "fault"),
     [
         ("JWT", {"aud": CLIENT, "scope": ...}, INVALID),
@@ -171,7 +172,7 @@ def bearer(provider: Provider, **changes: object) -> object:
     return read_bearer_token(token, provider, now=NOW, shop="latchkey")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "fault"),
     [
         ({"scope": "openid"}, None),
@@ -208,7 +209,7 @@ def test_access_token_of_a_code_needs_no_openid() -> None:
     assert read_access_token(token, PLAIN, now=NOW, shop="latchkey").subject == "alice"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "subject"),
     [({"uid": "00u1"}, "00u1"), ({"uid": "00u1", "sub": ...}, "00u1")],
 )
@@ -218,7 +219,7 @@ def test_subject_is_the_configured_claim(changes: dict[str, object], subject: st
     assert read.subject == subject
 
 
-@pytest.mark.parametrize("uid", [..., None, "", 5, "x" * 256])
+@cases("uid", [..., None, "", 5, "x" * 256])
 def test_configured_subject_claim_must_be_there(uid: object) -> None:
     okta = replace(PLAIN, subject_claim="uid")
     check(
@@ -260,7 +261,7 @@ def test_scopes_grant_permissions_only_for_our_audience(
     assert (read.subject, read.expires, read.issued) == ("alice", NOW + 60, NOW)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("scope", "grant"),
     [
         (
@@ -277,7 +278,7 @@ def test_only_the_providers_own_scope_prefix_counts(scope: str, grant: ScopeGran
     assert read_access_token(token, provider, now=NOW, shop="latchkey").grant == grant
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "fault"),
     [
         *TIMES,
@@ -306,14 +307,12 @@ def test_refreshed_id_token_needs_no_nonce() -> None:
     assert read_id_token(signed(ID, nonce=...), PLAIN, nonce=None, now=NOW).subject == "alice"
 
 
-@pytest.mark.parametrize(
-    ("sid", "stored"), [("s-1", "s-1"), (..., ""), (5, ""), (["s"], ""), ("x" * 256, "")]
-)
+@cases(("sid", "stored"), [("s-1", "s-1"), (..., ""), (5, ""), (["s"], ""), ("x" * 256, "")])
 def test_sid_is_stored_if_valid(sid: object, stored: str) -> None:
     assert read_id_token(signed(ID, sid=sid), PLAIN, nonce="n", now=NOW).sid == stored
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "fault"),
     [
         *TIMES,
@@ -344,7 +343,7 @@ def test_logout_token_claims_are_checked(
     check(lambda: read_logout_token(token, PLAIN, now=NOW), fault)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typ", "fault"),
     [(..., None), ("JWT", None), ("application/logout+jwt", None), ("at+jwt", INVALID)],
 )
@@ -362,24 +361,22 @@ def test_token_types_are_not_interchangeable() -> None:
         check(lambda it=token: read_logout_token(it, PLAIN, now=NOW), INVALID)
 
 
-@pytest.mark.parametrize("token", ["", "opaque", "a.b", "a.b.c.d", "eyJlbmMiOiIifQ.a.b.c.d"])
+@cases("token", ["", "opaque", "a.b", "a.b.c.d", "eyJlbmMiOiIifQ.a.b.c.d"])
 def test_token_without_structure_is_opaque(token: str) -> None:
     assert is_opaque(token)
 
 
-@pytest.mark.parametrize("token", ["a.b.c", "lkapp_1", "WHSEC_1"])
+@cases("token", ["a.b.c", "lkapp_1", "WHSEC_1"])
 def test_token_that_is_signed_or_ours_is_not_opaque(token: str) -> None:
     assert not is_opaque(token)
 
 
-@pytest.mark.parametrize(
-    "token", ["eyJhIjoxfQ", "eyJhIjoxfQ.b", "a.eyJhIjoxfQ", "eyJlbmMiOiIifQ.a"]
-)
+@cases("token", ["eyJhIjoxfQ", "eyJhIjoxfQ.b", "a.eyJhIjoxfQ", "eyJlbmMiOiIifQ.a"])
 def test_fragment_of_a_signed_token_is_not_opaque(token: str) -> None:
     assert not is_opaque(token)
 
 
-@pytest.mark.parametrize("fault", TokenFault)
+@cases("fault", TokenFault)
 def test_reason_names_what_is_wrong_with_the_token(fault: TokenFault) -> None:
     fails = f"A token from the provider can't be trusted: {fault.message.rstrip('.')}."
     assert reason_of(TokenRejected(fault)) == fails

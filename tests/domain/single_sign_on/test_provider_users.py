@@ -7,6 +7,7 @@ import pytest
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
 from app.domain.single_sign_on.provider_users import ExternalPerson, read_person
 from app.domain.single_sign_on.providers import Provider
+from tests.fixtures.cases import cases
 
 PROVIDER = Provider(1, "default", "One", active=True)
 TRUSTED = replace(PROVIDER, trust_emails=True)
@@ -31,7 +32,7 @@ def test_person_is_read_from_the_providers_claims() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("claim", "is_verified"),
     [
         (True, True),
@@ -51,7 +52,7 @@ def test_email_is_verified_by_a_boolean_or_its_text(claim: object, is_verified: 
     assert read(email_verified=claim).is_verified is is_verified
 
 
-@pytest.mark.parametrize(
+@cases(
     ("claim", "is_verified"),
     [
         (True, True),
@@ -72,7 +73,7 @@ def test_trusted_emails_are_verified_unless_the_provider_says_otherwise(
     assert read_person(claims, TRUSTED).is_verified is is_verified
 
 
-@pytest.mark.parametrize(
+@cases(
     "email",
     [
         ...,
@@ -98,7 +99,7 @@ def test_invalid_provider_email_is_empty_and_unverified(email: object) -> None:
     assert (person.subject, person.first_name) == ("alice", "Alice")
 
 
-@pytest.mark.parametrize("name", [..., None, 5, ["Alice"], "", "   ", "a\nb", "a\0b", "\ud800"])
+@cases("name", [..., None, 5, ["Alice"], "", "   ", "a\nb", "a\0b", "\ud800"])
 def test_unstorable_name_does_not_prevent_sign_in(name: object) -> None:
     person = read(given_name=name, family_name=name)
     assert (person.subject, person.first_name, person.last_name) == ("alice", "", "")
@@ -108,13 +109,13 @@ def test_long_name_is_cut() -> None:
     assert read(given_name="x" * 5000).first_name == "x" * 256
 
 
-@pytest.mark.parametrize("subject", [..., None, "", 5, ["alice"], "x" * 256, "a\nb", "a\0"])
+@cases("subject", [..., None, "", 5, ["alice"], "x" * 256, "a\nb", "a\0"])
 def test_claims_without_subject_are_refused(subject: object) -> None:
     with pytest.raises(ProviderTokenRejected):
         read(sub=subject)
 
 
-@pytest.mark.parametrize("subject", ["bob", "Alice", "alice ", ""])
+@cases("subject", ["bob", "Alice", "alice ", ""])
 def test_claims_of_another_subject_are_refused(subject: str) -> None:
     assert read_person(TOLD, PROVIDER, "alice").subject == "alice"
     with pytest.raises(ProviderTokenRejected) as rejected:

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.providers import (
     DEFAULT_SLUG,
@@ -14,6 +12,7 @@ from app.domain.single_sign_on.providers import (
     requested_scope,
     slug_in,
 )
+from tests.fixtures.cases import cases
 
 NOTHING = Provider(1, DEFAULT_SLUG, "One", active=True)
 WHOLE = replace(
@@ -26,7 +25,7 @@ WHOLE = replace(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("missing", "takes_tokens", "signs_in"),
     [
         ("", True, True),
@@ -49,7 +48,7 @@ def test_client_secret_is_never_shown() -> None:
     assert "hunter2" not in repr(replace(WHOLE, client_secret="hunter2"))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("slug", "vendor", "plugin_id"),
     [
         (DEFAULT_SLUG, "Latchkey", "latchkey.authentication.openidconnect"),
@@ -63,7 +62,7 @@ def test_default_provider_has_the_vendors_name_and_others_their_slug(
     assert replace(NOTHING, slug=slug).plugin_id(vendor) == plugin_id
 
 
-@pytest.mark.parametrize(
+@cases(
     ("plugin_id", "slug"),
     [
         ("latchkey.authentication.openidconnect", "latchkey"),
@@ -83,7 +82,7 @@ def test_plugin_id_contains_one_slug(plugin_id: str, slug: str | None) -> None:
     assert slug_in(plugin_id) == slug
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "fits"),
     [
         ("staff", True),
@@ -120,7 +119,7 @@ def test_unconfigured_issuer_counts_for_its_provider_only() -> None:
     assert one.issuer_here("https://id.example") != configured.issuer_here("https://id.example")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("domains", "email", "is_staff"),
     [
         ("shop.example", "ann@shop.example", True),
@@ -140,8 +139,8 @@ def test_staff_domain_makes_only_its_people_staff(
     assert replace(NOTHING, staff_user_domains=domains).makes_staff(email) is is_staff
 
 
-@pytest.mark.parametrize("refreshes", [True, False])
-@pytest.mark.parametrize("rules", [True, False])
+@cases("refreshes", [True, False])
+@cases("rules", [True, False])
 def test_login_requests_only_the_needed_scopes(refreshes: bool, rules: bool) -> None:
     provider = replace(WHOLE, enable_refresh_token=refreshes, use_oauth_scope_permissions=rules)
     requested = requested_scope(provider, "latchkey").split(" ")

@@ -1,10 +1,9 @@
 """What a provider's token says about a second factor."""
 
-import pytest
-
 from app.domain.second_factors import MAX_STORED_LENGTH, read_methods, write_methods
 from app.domain.single_sign_on.provider_tokens import read_session_methods
 from app.domain.single_sign_on.providers import Provider
+from tests.fixtures.cases import cases
 
 ACR = "urn:example:2fa"
 
@@ -13,7 +12,7 @@ def provider(amr: str = "", acr: str = "") -> Provider:
     return Provider(1, "id", "ID", active=True, second_factor_amr=amr, second_factor_acr=acr)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("amr", "acr", "claims", "methods"),
     [
         ("mfa", "", {"amr": ["pwd", "mfa"]}, ("pwd", "mfa")),

@@ -11,6 +11,7 @@ from app.domain.single_sign_on.provider_tokens import (
     read_bearer_token,
 )
 from app.domain.single_sign_on.providers import Provider
+from tests.fixtures.cases import cases
 
 NOW = 1_800_000_000.0
 ISSUER, CLIENT, API = "https://id.example", "shop", "https://shop.example/api"
@@ -226,14 +227,14 @@ def token(typ: str | None, claims: dict[str, object]) -> SignedToken:
     return SignedToken({} if typ is None else {"typ": typ}, present)
 
 
-@pytest.mark.parametrize("made_by", ACCESS)
+@cases("made_by", ACCESS)
 def test_access_token_of_a_provider_is_none_of_its_id_tokens(made_by: str) -> None:
     signed = token(*ACCESS[made_by])
     assert not is_id_token(signed, OPEN)
     read_bearer_token(signed, OPEN, now=NOW, shop="latchkey")
 
 
-@pytest.mark.parametrize("made_by", ID)
+@cases("made_by", ID)
 def test_id_token_of_a_provider_is_no_access_token(made_by: str) -> None:
     signed = token(*ID[made_by])
     assert is_id_token(signed, OPEN)
@@ -254,7 +255,7 @@ def test_id_token_is_one_also_where_the_audience_is_the_client_itself() -> None:
     assert not is_id_token(token("JWT", {"aud": CLIENT, "scp": "access_as_user"}), itself)
 
 
-@pytest.mark.parametrize("hint", ["at_hash", "c_hash", "s_hash"])
+@cases("hint", ["at_hash", "c_hash", "s_hash"])
 def test_hash_makes_an_id_token_whatever_else_is_there(hint: str) -> None:
     claims: dict[str, object] = {"aud": API, "scope": "openid", "typ": "Bearer", hint: "h"}
     assert is_id_token(token("at+jwt", claims), FOR_API)

@@ -3,11 +3,12 @@
 import pytest
 
 from app.domain.urls.web_urls import is_unencrypted, key_set_url, parse_api_url
+from tests.fixtures.cases import cases
 
 API = "https://shop.example.com/graphql/"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typed", "meant"),
     [
         (API, API),
@@ -24,7 +25,7 @@ def test_host_without_a_path_is_its_api_url(typed: str, meant: str) -> None:
     assert parse_api_url(typed) == meant
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typed", "reason"),
     [
         ("shop.example.com", "must start with https://"),
@@ -53,7 +54,7 @@ def test_key_set_is_at_the_hosts_root() -> None:
     assert key_set_url(API) == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("url", "overheard"),
     [
         ("http://shop.example.com/graphql/", True),

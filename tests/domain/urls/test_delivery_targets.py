@@ -2,9 +2,8 @@
 
 import ipaddress
 
-import pytest
-
 from app.domain.urls.web_urls import is_private_target, target_problem
+from tests.fixtures.cases import cases
 
 INTERNAL = (
     "http://127.0.0.1/",
@@ -57,14 +56,14 @@ NO_ADDRESSES = (
 )
 
 
-@pytest.mark.parametrize("url", [*INTERNAL, *NO_ADDRESSES])
+@cases("url", [*INTERNAL, *NO_ADDRESSES])
 def test_invalid_target_is_refused(url: str) -> None:
     problem = target_problem(url, ())
     assert problem is not None
     assert (problem.field, problem.code) == ("targetUrl", "INVALID")
 
 
-@pytest.mark.parametrize(
+@cases(
     "url",
     [
         "https://app.example.com/hook?a=1",
@@ -90,9 +89,7 @@ def test_missing_target_is_required() -> None:
     assert problem.code == "REQUIRED"
 
 
-@pytest.mark.parametrize(
-    "url", ["http://localhost:3123/hook", "http://10.0.0.1/", "http://[::1]/"]
-)
+@cases("url", ["http://localhost:3123/hook", "http://10.0.0.1/", "http://[::1]/"])
 def test_private_ip_address_is_distinguished_from_invalid_urls(url: str) -> None:
     problem = target_problem(url, ())
     assert problem is not None
@@ -100,6 +97,6 @@ def test_private_ip_address_is_distinguished_from_invalid_urls(url: str) -> None
     assert is_private_target(url)
 
 
-@pytest.mark.parametrize("url", ["", *NO_ADDRESSES, "https://app.example.com/hook"])
+@cases("url", ["", *NO_ADDRESSES, "https://app.example.com/hook"])
 def test_public_and_invalid_hosts_are_not_private(url: str) -> None:
     assert not is_private_target(url)

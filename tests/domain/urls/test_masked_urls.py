@@ -1,14 +1,13 @@
 """URLs as lists and logs show them."""
 
-import pytest
-
 from app.domain.urls.web_urls import masked_url
+from tests.fixtures.cases import cases
 
 SLACK = "https://hooks.slack.com/services"
 TELEGRAM = "https://api.telegram.org"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("url", "shown"),
     [
         (f"{SLACK}/T00000000/B00000000/XXXXXXXXXXXXXXXX", f"{SLACK}/***/***/***"),
@@ -37,7 +36,7 @@ def test_keys_are_masked(url: str, shown: str) -> None:
     assert masked_url(shown) == shown
 
 
-@pytest.mark.parametrize(
+@cases(
     "url",
     [
         "https://app.example.com/hook",

@@ -1,8 +1,7 @@
 """Where a mail may lead, and how a link keeps what the client had in its address."""
 
-import pytest
-
 from app.domain.urls.redirects import may_redirect_to_other_host, redirect_problem, with_query
+from tests.fixtures.cases import cases
 
 ALLOWED = (
     "shop.example.com",
@@ -19,7 +18,7 @@ def code(url: str, *, development: bool = False) -> str | None:
     return None if problem is None else problem.code
 
 
-@pytest.mark.parametrize(
+@cases(
     "url",
     [
         "https://shop.example.com",
@@ -39,7 +38,7 @@ def test_listed_hosts_are_allowed(url: str) -> None:
     assert code(url) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     "url",
     [
         "https://evil.example/",
@@ -79,7 +78,7 @@ def test_redirect_url_is_required() -> None:
     assert code("") == "REQUIRED"
 
 
-@pytest.mark.parametrize(
+@cases(
     "url",
     [
         "http://localhost/",
@@ -92,7 +91,7 @@ def test_in_development_every_loopback_host_and_port_is_allowed(url: str) -> Non
     assert code(url, development=True) is None
 
 
-@pytest.mark.parametrize("url", ["http://shop.example.com/", "https://shop.example.com:8443/"])
+@cases("url", ["http://shop.example.com/", "https://shop.example.com:8443/"])
 def test_in_development_a_listed_host_is_allowed_with_any_scheme_and_port(url: str) -> None:
     assert code(url, development=True) is None
 
@@ -101,7 +100,7 @@ def test_in_development_hosts_outside_are_still_refused() -> None:
     assert code("https://evil.example/", development=True) == "INVALID"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("url", "link"),
     [
         ("https://s.example", "https://s.example?email=a%40b.example&token=T"),
@@ -126,7 +125,7 @@ def test_international_address_is_encoded_in_a_link() -> None:
     assert link == "https://s.example/?email=j%C3%B6rg%2B1%40b%C3%BCcher.example"
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "https://a.example",
@@ -144,8 +143,6 @@ def test_redirect_to_another_host_is_recognized(text: str) -> None:
     assert may_redirect_to_other_host(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "/bye", "bye?x=1", "user:123", "a//b", "profile:1", "xhttp:1"]
-)
+@cases("text", ["", "/bye", "bye?x=1", "user:123", "a//b", "profile:1", "xhttp:1"])
 def test_other_text_stays_on_the_host(text: str) -> None:
     assert not may_redirect_to_other_host(text)

@@ -1,11 +1,10 @@
 """For which host passkeys are made, and on which pages they work."""
 
-import pytest
-
 from app.domain.urls.web_urls import RelyingParty, is_host_within, relying_party
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("issuer", "rp_id", "origin"),
     [
         ("https://shop.example.com/graphql/", "shop.example.com", "https://shop.example.com"),
@@ -28,12 +27,12 @@ def test_settings_add_origins_and_choose_the_domain() -> None:
     assert party == RelyingParty("example.com", (own, admin))
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8000", "[::1]:8000", "192.0.2.1", "127.1", "[", ""])
+@cases("host", ["127.0.0.1:8000", "[::1]:8000", "192.0.2.1", "127.1", "[", ""])
 def test_no_passkeys_on_an_ip_address(host: str) -> None:
     assert relying_party(f"http://{host}/graphql/") is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("origin", "within"),
     [
         ("https://example.com", True),

@@ -1,6 +1,5 @@
 """Addresses of the web mean one thing to everybody who reads them."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,11 +11,12 @@ from app.domain.urls.web_urls import (
     origin_of,
     url_below,
 )
+from tests.fixtures.cases import cases
 
 APP = "https://app.example/shop/start"
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "https://app.example",
@@ -30,19 +30,19 @@ def test_absolute_http_urls_are_accepted(text: str) -> None:
     assert not is_path(text)
 
 
-@pytest.mark.parametrize("text", ["/", "/edit", "/edit?x=//y", "/a:b", "/javascript:alert(1)"])
+@cases("text", ["/", "/edit", "/edit?x=//y", "/a:b", "/javascript:alert(1)"])
 def test_path_is_not_a_web_url(text: str) -> None:
     assert is_path(text)
     assert not is_web_url(text)
 
 
-@pytest.mark.parametrize("text", ["", "edit", "//host/", "/\\host/", "/a b", "/\n", "\t//host"])
+@cases("text", ["", "edit", "//host/", "/\\host/", "/a b", "/\n", "\t//host"])
 def test_texts_that_browsers_read_differently_are_refused(text: str) -> None:
     assert not is_path(text)
     assert not is_web_url(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "address"),
     [
         ("/edit", "https://app.example/shop/edit"),

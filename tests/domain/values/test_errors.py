@@ -11,9 +11,10 @@ from app.domain.values.errors import (
     TrafficClosed,
     refuse_any,
 )
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("fault", "code"),
     [
         (TokenFault.EXPIRED, "ExpiredSignatureError"),

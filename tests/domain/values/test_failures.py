@@ -9,6 +9,7 @@ import pytest
 
 from app.domain.values.json_values import NoJsonObject, read_json_object
 from app.domain.values.text import REASONS, WHOLE_REASONS, find_reason
+from tests.fixtures.cases import cases
 
 APP = Path(__file__).parents[3] / "app"
 FAILING = (
@@ -24,7 +25,7 @@ FAILING = (
 """The modules whose texts are stored as the reason of a failure, or shown as one."""
 
 
-@pytest.mark.parametrize(
+@cases(
     ("reason", "sentence", "values"),
     [
         (
@@ -49,21 +50,21 @@ def test_reason_is_a_sentence_with_values(
     assert find_reason(reason) == (sentence, values)
 
 
-@pytest.mark.parametrize("path", FAILING)
+@cases("path", FAILING)
 def test_every_reason_of_a_failure_is_listed(path: str) -> None:
     texts = set(texts_of(path))
     assert texts
     assert [text for text in texts if not is_listed(text)] == []
 
 
-@pytest.mark.parametrize("body", [b"", b"\xff\xfe{\0}\0", b'{"a": 1, "a": 2}', b"[]", b"x"])
+@cases("body", [b"", b"\xff\xfe{\0}\0", b'{"a": 1, "a": 2}', b"[]", b"x"])
 def test_every_fault_of_a_json_response_is_listed(body: bytes) -> None:
     with pytest.raises(NoJsonObject) as refused:
         read_json_object(body)
     assert is_listed(refused.value.sentence("The app"))
 
 
-@pytest.mark.parametrize("sentence", REASONS)
+@cases("sentence", REASONS)
 def test_each_sentence_is_found_with_its_values(sentence: str) -> None:
     names = [name for _, name, _, _ in Formatter().parse(sentence) if name]
     values = {name: f"value-of-{name}" for name in names}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from app.domain.values.errors import Refused
 from app.domain.values.ids import given_key, key_of, parse_global_id, parse_key, to_global_id
+from tests.fixtures.cases import cases
 
 GARBAGE = [
     "",
@@ -36,7 +37,7 @@ def test_global_id_has_the_stable_format() -> None:
     assert parse_global_id("VXNlcjo0") == ("User", "4")
 
 
-@pytest.mark.parametrize("value", GARBAGE)
+@cases("value", GARBAGE)
 def test_invalid_global_id_is_recognized_without_exception(value: str) -> None:
     assert parse_global_id(value) is None
 
@@ -47,7 +48,7 @@ def test_reader_accepts_any_text(value: str) -> None:
     assert parsed is None or all(parsed)
 
 
-@pytest.mark.parametrize(
+@cases(
     "value",
     [
         *GARBAGE,
@@ -75,12 +76,12 @@ def test_refusal_quotes_only_the_start_of_a_long_id() -> None:
     assert len(str(refused.value)) < 200
 
 
-@pytest.mark.parametrize("text", ["", "-1", "+1", " 1", "1e3", "²", "9" * 19])
+@cases("text", ["", "-1", "+1", " 1", "1e3", "²", "9" * 19])
 def test_key_is_an_integer_in_the_databases_range(text: str) -> None:
     assert parse_key(text) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("given", "name"),
     [
         ({"id": "a", "slug": None}, "id"),

@@ -1,11 +1,10 @@
 """Every spelling of an address is one address, and nothing else is one."""
 
-import pytest
-
 from app.domain.values.ip_addresses import parse_address
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "address"),
     [
         ("203.0.113.7", "203.0.113.7"),
@@ -24,7 +23,7 @@ def test_ip_address_is_normalized(text: str, address: str) -> None:
     assert str(parse_address(text)) == address
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "",

@@ -5,11 +5,12 @@ import pytest
 from app.domain.sign_in.jws import read_members
 from app.domain.values.errors import TokenRejected
 from app.domain.values.json_values import BOM, NoJsonObject, read_json_object
+from tests.fixtures.cases import cases
 
 MANY = b"{" + b",".join(b'"m%d":1' % place for place in range(20_000)) + b',"m7":2}'
 
 
-@pytest.mark.parametrize("mark", [b"", BOM])
+@cases("mark", [b"", BOM])
 def test_byte_order_mark_is_skipped(mark: bytes) -> None:
     assert read_json_object(mark + b' {"a": null}\n') == {"a": None}
 

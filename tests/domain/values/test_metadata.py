@@ -13,6 +13,7 @@ from app.domain.values.metadata import (
     metadata_problems,
     read_metadata,
 )
+from tests.fixtures.cases import cases
 
 FULL = {f"key {number}": "" for number in range(MAX_KEYS)}
 LARGE = {str(number): "x" * MAX_VALUE_LENGTH for number in range(6)}
@@ -28,7 +29,7 @@ def test_deleted_keys_may_be_missing() -> None:
     assert changed_metadata({"a": "1", "b": "1"}, change) == {"b": "1"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("key", "value", "code"),
     [
         ("", "1", "REQUIRED"),
@@ -52,9 +53,7 @@ def test_longest_key_and_value_are_accepted() -> None:
     assert changed_metadata({}, MetadataChange(values=(pair,))) == dict([pair])
 
 
-@pytest.mark.parametrize(
-    ("stored", "added"), [(FULL, ("new", "")), (LARGE, ("new", "x" * (MAX_SIZE - 60_000)))]
-)
+@cases(("stored", "added"), [(FULL, ("new", "")), (LARGE, ("new", "x" * (MAX_SIZE - 60_000)))])
 def test_object_cannot_have_more_than_the_limits(
     stored: dict[str, str], added: tuple[str, str]
 ) -> None:
@@ -68,7 +67,7 @@ def test_key_is_deleted_from_an_object_over_the_limits() -> None:
     assert changed_metadata(stored, MetadataChange(deleted_keys=("one more",))) == FULL
 
 
-@pytest.mark.parametrize(
+@cases(
     ("values", "codes"),
     [([("a", "1")], []), ([("", "1")], ["REQUIRED"]), ([*FULL.items(), ("b", "")], ["INVALID"])],
 )

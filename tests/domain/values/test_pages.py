@@ -16,6 +16,7 @@ from app.domain.values.pages import (
     read_cursor,
     read_page_request,
 )
+from tests.fixtures.cases import cases
 
 storable = st.text(st.characters(exclude_characters="\0", codec="utf-8"))
 values = st.lists(storable | st.integers(-(2**63) + 1, 2**63 - 1), min_size=1).map(tuple)
@@ -26,7 +27,7 @@ def test_cursor_round_trips(value: tuple[str | int, ...]) -> None:
     assert read_cursor(make_cursor(value), "after") == value
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "garbage",
@@ -108,7 +109,7 @@ def test_empty_cursor_is_the_end_of_the_list() -> None:
     assert read_page_request("users", first=3, after="", before="") == PageRequest(3)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("arguments", "field"),
     [
         ({"first": 1, "last": 1}, "last"),

@@ -2,16 +2,15 @@
 
 from datetime import UTC, date, datetime, timedelta, timezone
 
-import pytest
-
 from app.domain.values.pages import Range, day_range, moment_range
+from tests.fixtures.cases import cases
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 AHEAD = timezone(timedelta(hours=5))
 BEHIND = timezone(timedelta(hours=-5))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("time", "meant"),
     [
         (NOON, NOON),

@@ -4,14 +4,14 @@ import csv
 import io
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.values.text_rules import safe_cell
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "cell"),
     [
         ("=1+1", "'=1+1"),
@@ -38,7 +38,7 @@ def test_formula_becomes_a_text(value: str, cell: str) -> None:
     assert safe_cell(value) == cell
 
 
-@pytest.mark.parametrize(
+@cases(
     "value",
     [
         *("", "Ann", "ann@example.com", "a;b", "a; b = c", "1+1=2", "5 - 3", "-5", "+7", "-3.25"),

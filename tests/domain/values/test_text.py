@@ -1,10 +1,10 @@
 """Sentences with values and plural forms."""
 
-import pytest
 from markupsafe import Markup, escape
 
 from app.domain.values.errors import Problem, problem_text
 from app.domain.values.text import text
+from tests.fixtures.cases import cases
 
 
 def test_values_are_inserted_at_their_placeholders() -> None:
@@ -13,9 +13,7 @@ def test_values_are_inserted_at_their_placeholders() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("count", "written"), [(0, "0 apps"), (1, "1 app"), (2, "2 apps"), (1240, "1,240 apps")]
-)
+@cases(("count", "written"), [(0, "0 apps"), (1, "1 app"), (2, "2 apps"), (1240, "1,240 apps")])
 def test_count_chooses_the_plural_form(count: int, written: str) -> None:
     assert text("{count:,} app", "{count:,} apps", count=count) == written
 
@@ -39,7 +37,7 @@ def test_problem_is_written_with_its_values() -> None:
     assert problem_text(problem) == problem.message
 
 
-@pytest.mark.parametrize(("count", "written"), [(1, "1 minute left."), (2, "2 minutes left.")])
+@cases(("count", "written"), [(1, "1 minute left."), (2, "2 minutes left.")])
 def test_problem_chooses_its_plural_form(count: int, written: str) -> None:
     problem = Problem(
         "X", "{count} minute left.", plural="{count} minutes left.", values={"count": count}

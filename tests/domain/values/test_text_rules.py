@@ -1,18 +1,18 @@
 """What may be typed where a line, or some prose, is expected."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.values.text_rules import is_storable, line_problem, prose_problem
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize("text", ["", "Latchkey", "Früchte & Gemüse", "日本の店", "🛍️ shop"])
+@cases("text", ["", "Latchkey", "Früchte & Gemüse", "日本の店", "🛍️ shop"])
 def test_line_can_be_in_any_script(text: str) -> None:
     assert line_problem(text, "name", max_length=100) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     ["two\nlines", "two\r\nlines", "a\ttab", "\0", "\x1b[31m", "a\u2028b", "a\u2029b", "\ud800"],
 )
@@ -23,7 +23,7 @@ def test_line_has_no_line_breaks(text: str) -> None:
     assert (problem.code, problem.field) == ("INVALID", "name")
 
 
-@pytest.mark.parametrize("check", [line_problem, prose_problem])
+@cases("check", [line_problem, prose_problem])
 def test_text_has_a_maximum_length(check: object) -> None:
     assert callable(check)
     assert check("x" * 20, "name", max_length=20) is None
@@ -33,12 +33,12 @@ def test_text_has_a_maximum_length(check: object) -> None:
     assert "21" in problem.message
 
 
-@pytest.mark.parametrize("text", ["two\nlines", "a\ttab", "a\u2028b", ""])
+@cases("text", ["two\nlines", "a\ttab", "a\u2028b", ""])
 def test_prose_can_have_lines(text: str) -> None:
     assert prose_problem(text, "description", max_length=100) is None
 
 
-@pytest.mark.parametrize("text", ["\0", "before\0after", "\ud83d shop"])
+@cases("text", ["\0", "before\0after", "\ud83d shop"])
 def test_unstorable_cursor_is_refused_without_a_query(text: str) -> None:
     assert not is_storable(text)
     problem = prose_problem(text, "description", max_length=100)

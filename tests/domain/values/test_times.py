@@ -4,14 +4,13 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-import pytest
-
 from app.domain.values.times import span_edges
+from tests.fixtures.cases import cases
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
-@pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata", "America/New_York"])
+@cases("zone", ["UTC", "Asia/Kolkata", "America/New_York"])
 def test_hours_follow_each_other_and_the_last_holds_now(zone: str) -> None:
     now = datetime(2026, 3, 29, 12, 34, 56, tzinfo=UTC)
     edges = span_edges(now.astimezone(ZoneInfo(zone)), HOUR, 24)

@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
@@ -14,6 +12,7 @@ from app.domain.webhooks import (
     may_receive_link,
     saver_of,
 )
+from tests.fixtures.cases import cases
 
 APPS, ORDERS, PAGES, STAFF = (
     Permission.MANAGE_APPS,
@@ -52,7 +51,7 @@ def person(*permissions: Permission, is_staff: bool = False, is_superuser: bool 
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("actor", "for_payloads", "for_links"),
     [
         (OPERATOR, OF_APP, OF_APP),
@@ -86,7 +85,7 @@ def test_limited_token_manages_webhooks_saved_with_no_more() -> None:
         assert all(is_within_limit(actor, saver) for saver in reached + beyond)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("permissions", "subject", "allowed"),
     [
         ({STAFF}, person(), True),

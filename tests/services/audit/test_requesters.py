@@ -12,13 +12,14 @@ from app.services.audit.log import (
     require_requester,
     store_requester,
 )
+from tests.fixtures.cases import cases
 
 HELD = frozenset({Permission.MANAGE_APPS})
 ASKED = Actor(ActorKind.USER, user_id=7, name="ann@example.com", permissions=HELD, address="::1")
 STORED = store_requester(ASKED)
 
 
-@pytest.mark.parametrize("dropped", STORED)
+@cases("dropped", STORED)
 def test_requester_can_be_read_without_one_of_its_fields(dropped: str) -> None:
     stored = {name: value for name, value in STORED.items() if name != dropped}
     found = requester(stored)

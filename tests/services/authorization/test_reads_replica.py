@@ -11,11 +11,10 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
-import pytest
-
 import app
 from app.services.authorization.declarations import name_of
 from app.services.authorization.register import REGISTER, Rule
+from tests.fixtures.cases import cases
 
 LISTS = {
     "audit.entries.list_entries",
@@ -53,13 +52,13 @@ def test_these_use_cases_read_from_the_replica() -> None:
     assert {name for name, declared in REGISTER.items() if declared.reads_replica} == LATE
 
 
-@pytest.mark.parametrize("name", sorted(LATE))
+@cases("name", sorted(LATE))
 def test_what_reads_from_the_replica_neither_writes_nor_decides_about_rights(name: str) -> None:
     assert not reached_names(use_case(name)) & (WRITES | DECIDES)
     assert REGISTER[name].rule is not Rule.ACCOUNT_OWNER
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "used"),
     [
         ("commerce.products.update_product", WRITES),
@@ -70,7 +69,7 @@ def test_use_cases_that_write_or_decide_are_noticed(name: str, used: set[str]) -
     assert reached_names(use_case(name)) & used
 
 
-@pytest.mark.parametrize("name", sorted(LATE))
+@cases("name", sorted(LATE))
 def test_what_it_calls_reads_from_the_replica_as_well(name: str) -> None:
     """An undeclared use case may decide something: it isn't called with the replica's ports."""
     called = {name_of(function) for function in reached(use_case(name))} & set(REGISTER)
@@ -87,7 +86,7 @@ def test_nothing_but_the_two_declarations_uses_the_database_that_is_late() -> No
     assert using == {"ports/__init__.py", "services/authorization/register.py"}
 
 
-@pytest.mark.parametrize("name", sorted(FIGURES))
+@cases("name", sorted(FIGURES))
 def test_figures_from_the_replica_hold_nothing_of_an_object(name: str) -> None:
     returned = get_type_hints(inspect.unwrap(use_case(name)))["return"]
     assert set(leaves(returned)) <= {int, float, datetime, NoneType}

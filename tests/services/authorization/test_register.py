@@ -19,6 +19,7 @@ from app.services.keys import rotate_keys
 from app.services.shop.settings import show_settings, update_shop
 from app.services.sign_in.password_login import create_token
 from app.services.sign_in.sessions import deactivate_all_tokens
+from tests.fixtures.cases import cases
 
 APPS, ORDERS = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS
 
@@ -110,8 +111,8 @@ def test_rule_allows_exactly_its_callers(
     assert denied.value.required == required
 
 
-@pytest.mark.parametrize("fault", TokenFault)
-@pytest.mark.parametrize("rule", [Rule.USERS, Rule.STAFF, Rule.PERMISSION, Rule.INTERNAL])
+@cases("fault", TokenFault)
+@cases("rule", [Rule.USERS, Rule.STAFF, Rule.PERMISSION, Rule.INTERNAL])
 def test_invalid_credential_is_reported_where_an_identity_is_required(
     fault: TokenFault, rule: Rule
 ) -> None:
@@ -121,7 +122,7 @@ def test_invalid_credential_is_reported_where_an_identity_is_required(
     assert rejected.value.fault is fault
 
 
-@pytest.mark.parametrize("fault", TokenFault)
+@cases("fault", TokenFault)
 def test_invalid_credential_does_not_prevent_public_operations(
     fault: TokenFault,
 ) -> None:

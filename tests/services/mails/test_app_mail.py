@@ -28,6 +28,7 @@ from tests.builders.outbox import mails, token_in
 from tests.builders.people import NOBODY, make_user
 from tests.builders.webhooks import make_webhook
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 
 STAFF, USERS = Permission.MANAGE_STAFF, Permission.MANAGE_USERS
 NEW = "a heron walks at dawn"
@@ -304,7 +305,7 @@ def test_mail_log_is_filtered_by_what_became_of_an_email(shop: MailingShop) -> N
     }
 
 
-@pytest.mark.parametrize(
+@cases(
     "purpose",
     [
         LinkPurpose.SET_PASSWORD,

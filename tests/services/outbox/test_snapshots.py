@@ -16,6 +16,7 @@ from app.domain.commerce.channels import Channel
 from app.domain.commerce.products import Product
 from app.domain.events import EVENTS, Deletion
 from app.services.webhooks.event_subjects import read_product_snapshot, read_snapshot
+from tests.fixtures.cases import cases
 from tests.services.outbox.sample_snapshots import (
     ADDRESS,
     APP,
@@ -60,7 +61,7 @@ def test_every_deleted_object_has_a_frozen_snapshot() -> None:
     assert {subject_in(file) for file in FROZEN} == set(new_snapshots()) == set(KINDS) == deletions
 
 
-@pytest.mark.parametrize("subject", KINDS)
+@cases("subject", KINDS)
 def test_current_snapshot_shape_is_frozen(subject: str) -> None:
     stored = new_snapshots()[subject]
     frozen = [shape(snapshot) for snapshot in frozen_snapshots(subject)]

@@ -22,13 +22,14 @@ from app.services.sign_in_log.events import chart_sign_ins, count_sign_ins
 from tests.builders.people import NOBODY, actor_of, make_staff
 from tests.builders.sign_in_events import make_sign_in
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 
 WRONG = SignInReason.INCORRECT_PASSWORD
 NOW = datetime(2026, 3, 1, 12, 34, 56, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("period", "number", "first", "last"),
     [
         (Period.DAY, 24, "2026-02-28T13:00+00:00", "2026-03-01T12:00+00:00"),
