@@ -123,8 +123,10 @@ def test_normal_traffic_of_a_busy_hour_is_not_limited(shop: Ports) -> None:
     assert refusals(shop, hour) == {}
 
 
-def test_only_the_untrusted_renderer_is_limited(shop: Ports) -> None:
+def test_renderer_that_is_not_trusted_is_limited(shop: Ports) -> None:
     hour = list(busy_hour(random.Random(15)))  # noqa: S311 - the same hour each time
     configuration = replace(shop.configuration, rate_limits=RateLimitPolicy())
-    found = refusals(replace(shop, configuration=configuration), hour)
+    rendered = [use for use in hour if (use.address, use.name) == (RENDERER, "checkoutCreate")]
+    assert refusals(shop, rendered) == {}
+    found = refusals(replace(shop, configuration=configuration), rendered)
     assert {address for address, _ in found} == {RENDERER}
