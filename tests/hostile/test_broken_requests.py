@@ -3,7 +3,7 @@
 import re
 import socket
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import pytest
 import requests
 
+from tests.hostile.test_slow_clients import ME, address, connect, drained, post
 from tests.spec.server import Server, running
 
 CLIENT = "203.0.113.7"
@@ -93,6 +94,58 @@ def test_unescaped_text_in_a_query_string_is_read_as_escaped(server: Server) -> 
     assert answer_to(server, f"/graphql/?{escaped}".encode()).endswith(found)
     raw = escaped.replace(quote("é"), "é")
     assert answer_to(server, f"/graphql/?{raw}".encode()).endswith(found)
+
+
+@pytest.mark.first
+def test_deadlines_end_silent_bodies(server: Server) -> None:
+    with socket.create_connection(address(server), timeout=180) as wire:
+        wire.sendall(post("/graphql/", length=100) + b"{")
+        response = b"".join(iter(lambda: wire.recv(65536), b""))
+    assert response.startswith(b"HTTP/1.1 408 ")
+
+
+EARLY: dict[str, Callable[[], tuple[str, dict[str, str], bytes]]] = {
+    "413": lambda: ("/graphql/", {"Content-Type": "application/json"}, b" " * 1_200_000),
+    "413 form": lambda: ("/console/sign-in", {}, b"a" * 6_000_000),
+    "415": lambda: ("/graphql/", {"Content-Type": "text/plain"}, b"x" * 300_000),
+    "404": lambda: ("/nothing", {"Content-Type": "application/json"}, b"x" * 300_000),
+    "405": lambda: ("/.well-known/jwks.json", {}, b"x" * 300_000),
+}
+
+
+@pytest.mark.first
+def test_request_after_an_early_answer_succeeds(server: Server) -> None:
+    connection = connect(server)
+    for status, make in EARLY.items():
+        path, headers, body = make()
+        for _ in range(6):
+            connection.request("POST", path, body, headers)
+            assert drained(connection.getresponse()) == int(status[:3]), status
+            connection.request("POST", "/graphql/", ME, JSON)
+            assert drained(connection.getresponse()) == 200, status
+    connection.close()
+
+
+@pytest.mark.first
+def test_too_large_a_body_in_chunks_is_answered_before_the_connection_closes(
+    server: Server,
+) -> None:
+    connection = connect(server)
+    for _ in range(5):
+        chunks = (b" " * 65536 for _ in range(40))
+        headers = {"Content-Type": "application/json", "Transfer-Encoding": "chunked"}
+        connection.request("POST", "/graphql/", chunks, headers, encode_chunked=True)
+        assert drained(connection.getresponse()) == 413
+    connection.close()
+
+
+def test_large_body_without_credential_is_not_kept(server: Server) -> None:
+    connection = connect(server)
+    connection.request("POST", "/nothing", b"x" * 3_000_000)
+    response = connection.getresponse()
+    assert response.status == 404
+    assert response.headers["Connection"] == "close"
+    connection.close()
 
 
 def answer_to(server: Server, target: bytes) -> bytes:
