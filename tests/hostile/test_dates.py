@@ -22,6 +22,7 @@ from tests.builders.shop import configure_shop, shop_settings
 from tests.commands.shell import run
 from tests.console.populated_shop import ADMIN, open_console, populate
 from tests.console.route_requests import ACTIVITY_TABLES, all_routes
+from tests.fixtures.one_of_each import InTurn
 from tests.graphql.shop_client import ApiClient
 
 LAST = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
@@ -34,7 +35,7 @@ NOT_SHOWN = {
 }
 """What decides, rather than is shown, or never comes from outside."""
 
-OWN_DATES = ("deliveries", "delivery_attempts")
+OWN_DATES = ("deliveries", "delivery_attempts", "signing_keys")
 """Tables whose dates never come from outside."""
 
 
@@ -58,9 +59,18 @@ def test_stored_date_is_shown_as_near_as_can_be(moment: datetime, zone: str) -> 
         assert year in write(moment)
 
 
-@pytest.mark.parametrize(("moment", "zone"), [(LAST, EAST), (FIRST, WEST)])
-def test_no_page_fails_on_a_stored_date(ports: Ports, moment: datetime, zone: str) -> None:
+def test_no_page_fails_on_a_stored_date(ports: Ports, in_turn: InTurn) -> None:
     populate(ports)
+    application = create_app(ports, Settings())
+    console = open_console(application, ports, ADMIN)
+    routes = [route for route in all_routes(application) if route.method == "GET"]
+    for moment, zone in ((LAST, EAST), (FIRST, WEST)):
+        store_dates(ports, moment, zone)
+        for route in in_turn(routes, len(routes) // 2):
+            assert console.open(route.address).status < 500, (zone, route.address)
+
+
+def store_dates(ports: Ports, moment: datetime, zone: str) -> None:
     with ports.database.transaction() as session:
         for table in complete_metadata().tables.values():
             dates: dict[str, Any] = {
@@ -71,14 +81,6 @@ def test_no_page_fails_on_a_stored_date(ports: Ports, moment: datetime, zone: st
             if dates and table.name not in (*ACTIVITY_TABLES, *OWN_DATES):
                 session.execute(update(table).values(dates))
         session.execute(update(UserRecord).values(time_zone=zone))
-    application = create_app(ports, Settings())
-    console = open_console(application, ports, ADMIN)
-    failed = [
-        route.address
-        for route in all_routes(application)
-        if route.method == "GET" and console.open(route.address).status >= 500
-    ]
-    assert failed == []
 
 
 @pytest.mark.parametrize(("moment", "zone"), [(LAST, EAST), (FIRST, WEST)])

@@ -78,14 +78,14 @@ def test_every_page_shows_odd_texts(shop: Ports, sqlite_url: str, in_turn: InTur
         file.execute("BEGIN")
         changed += sum(put(file, column, text) for column in columns)
         file.execute("COMMIT")
-        for path in in_turn(paths, len(paths) // 8):
+        for path in in_turn(paths, len(paths) // len(ODD) + 1):
             status = desk.client.get(path).status_code
             shown += status == 200
             failed += [f"{label}: {path}: {status}"] if status >= 500 else []
         kept.put_back(file)
     file.close()
     assert failed == []
-    assert shown > 8 * len(ODD)
+    assert shown > 6 * len(ODD)
     assert changed > 80 * len(ODD)
 
 

@@ -27,7 +27,7 @@ from tests.spec.server import SECRET, Server, running
 pytestmark = pytest.mark.first
 
 TOKEN = "Zx81SpectrumQl68008Commodore64"
-SIGN_INS = 5
+SIGN_INS = 3
 CONNECTIONS = 26
 IN_TIME = 20.0
 """Seconds of processor time that the server can spend on anything before a sign-in is done.
@@ -136,7 +136,7 @@ def sign_in(server: Server, number: int) -> str:
 
 @pytest.mark.parametrize(
     ("attack", "addresses", "sign_ins"),
-    [(register, 40, SIGN_INS), (guess, 6, 3)],
+    [(register, 27, SIGN_INS), (guess, 6, 2)],
 )
 def test_flood_does_not_block_sign_in(
     server: Server, attack: Attack, addresses: int, sign_ins: int
@@ -155,4 +155,4 @@ def test_flood_does_not_block_sign_in(
         finally:
             stop.set()
         assert sum(future.result(PATIENCE) for future in flooding) > addresses
-    assert signed_in.count("") >= 0.8 * sign_ins, signed_in
+    assert signed_in == [""] * sign_ins, signed_in
