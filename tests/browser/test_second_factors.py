@@ -12,7 +12,6 @@ from tests.browser.console import RunningShop, Watch
 from tests.browser.test_accessibility import TOO_WIDE
 from tests.builders.people import NOBODY
 from tests.builders.second_factors import one_time_code
-from tests.fakes.offset_clock import Ahead
 
 pytestmark = [
     pytest.mark.browser,
@@ -39,17 +38,14 @@ def faults(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_app_is_set_up_moved_and_turned_off(
+def test_app_is_set_up_and_turned_off(
     admin: Page, watch: Watch, small_shop: RunningShop, scheme: str, tmp_path: Path
 ) -> None:
     admin.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    admin.goto(f"{small_shop.url}/console/account/")
-    admin.get_by_role("link", name="Sign-in and security").click()
-    assert faults(admin) == []
+    admin.goto(f"{small_shop.url}/console/account/security/")
     admin.get_by_role("button", name="Set up authenticator app").click()
     expect(admin.get_by_role("img", name="QR code for your authenticator app.")).to_be_visible()
     assert admin.evaluate(QR_COLORS) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
-    assert faults(admin) == []
 
     admin.get_by_label("2. Enter the 6-digit code from the app").fill("000000")
     admin.get_by_role("button", name="Turn on authenticator app").click()
@@ -72,21 +68,6 @@ def test_app_is_set_up_moved_and_turned_off(
     expect(admin.get_by_text("9 of 10 left")).to_be_visible()
     assert faults(admin) == []
 
-    admin.get_by_role("button", name="Move to a new phone").click()
-    clock = small_shop.ports.clock
-    assert isinstance(clock, Ahead)
-    clock.seconds += 60
-    enter_code(admin, small_shop)
-    assert faults(admin) == []
-    admin.get_by_role("button", name="Move to this phone").click()
-    expect(admin.get_by_text("Authenticator app moved to the new phone.")).to_be_visible()
-
-    admin.get_by_role("link", name="Generate new codes …").click()
-    dialog = admin.get_by_role("dialog")
-    expect(dialog).to_contain_text("Your current recovery codes stop working.")
-    dialog.get_by_role("button", name="Generate new codes").click()
-    expect(codes).to_have_count(10)
-    assert not set(codes.all_inner_texts()) & set(shown)
     admin.get_by_role("link", name="Turn off …").click()
     dialog = admin.get_by_role("dialog", name="Turn off")
     expect(dialog).to_be_visible()
