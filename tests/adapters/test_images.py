@@ -178,7 +178,7 @@ def test_image_of_maximum_size_is_accepted() -> None:
     assert opened(PICTURES.crop_squares(data, (64,))[64]).size == (64, 64)
 
 
-@pytest.mark.parametrize(
+@cases(
     "data",
     [
         b"",
@@ -192,7 +192,6 @@ def test_image_of_maximum_size_is_accepted() -> None:
         claiming(100, 100)[:-20],
         claiming(0, 0),
     ],
-    ids=lambda data: repr(data[:12]),
 )
 def test_non_image_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidImage, match="isn't an image"):

@@ -220,7 +220,7 @@ def test_configured_key_can_be_encrypted_with_a_passphrase() -> None:
     assert plain.keys.verify({expected.public.kid: expected.public}, token) == CLAIMS
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pem", "passphrase", "named"),
     [
         (ENCRYPTED, "", "RSA_PRIVATE_KEY: is encrypted"),
@@ -231,7 +231,6 @@ def test_configured_key_can_be_encrypted_with_a_passphrase() -> None:
             "RSA_PRIVATE_PASSWORD: RSA_PRIVATE_KEY isn't",
         ),
     ],
-    ids=["missing", "wrong", "needless"],
 )
 def test_wrong_passphrase_stops_the_start(pem: str, passphrase: str, named: str) -> None:
     settings = Settings(

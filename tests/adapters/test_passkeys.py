@@ -57,14 +57,13 @@ def use(authenticator: SoftwareAuthenticator, made: NewPasskey) -> PasskeyUse:
     return PASSKEYS.verify_use(PARTY, CHALLENGE, made.public_key, answer)
 
 
-@pytest.mark.parametrize(
+@cases(
     "key",
     [
         ec.generate_private_key(ec.SECP256R1()),
         ed25519.Ed25519PrivateKey.generate(),
         rsa.generate_private_key(65537, 2048),
     ],
-    ids=["ES256", "EdDSA", "RS256"],
 )
 def test_passkey_is_created_and_used(key: PrivateKey) -> None:
     authenticator = SoftwareAuthenticator(key)
@@ -187,13 +186,12 @@ def test_weak_algorithm_is_refused() -> None:
         create(authenticator)
 
 
-@pytest.mark.parametrize(
+@cases(
     "public_key",
     [
         {1: 2, 3: -7, -1: 1, -2: bytes(32), -3: bytes(32)},
         {1: 3, 3: -257, -1: b"\x03", -2: b"\x01\x00\x01"},
     ],
-    ids=["not on the curve", "tiny modulus"],
 )
 def test_key_that_could_never_sign_in_is_refused(public_key: dict[int, Any]) -> None:
     authenticator = SoftwareAuthenticator()
@@ -226,7 +224,7 @@ def refuse_everywhere(answer: str) -> None:
         PASSKEYS.verify_use(PARTY, CHALLENGE, made.public_key, answer)
 
 
-@pytest.mark.parametrize(
+@cases(
     "answer",
     [
         "",
@@ -243,7 +241,6 @@ def refuse_everywhere(answer: str) -> None:
         '{"id": 1, "rawId": [], "type": {}, "response": {"clientDataJSON": {}}}',
         " " * (MAX_ANSWER + 1),
     ],
-    ids=lambda answer: answer[:12],
 )
 def test_malformed_answer_is_refused(answer: str) -> None:
     refuse_everywhere(answer)

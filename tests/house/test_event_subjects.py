@@ -1,7 +1,5 @@
 """Each event is one class in ``domain.events``, each type of object one row in each layer."""
 
-import pytest
-
 from app.console.integrations.event_subjects import SHOWN_SUBJECTS
 from app.domain.events import (
     EVENTS,
@@ -14,13 +12,14 @@ from app.domain.events import (
 )
 from app.graphql.events import SUBJECT_TYPES
 from app.services.webhooks.event_subjects import SUBJECTS as STORED
+from tests.fixtures.cases import cases
 
 
 def test_event_register_equals_the_catalogue() -> None:
     assert [EventType.ANY_EVENTS, *EVENTS] == list(EventType)
 
 
-@pytest.mark.parametrize("kind", EVENTS.values(), ids=lambda kind: kind.__name__)
+@cases("kind", EVENTS.values())
 def test_every_event_has_a_description(kind: type[Event]) -> None:
     assert EVENTS[kind.type] is kind
     assert kind.__name__.lower() == kind.type.replace("_", "").lower()

@@ -8,8 +8,6 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.fixtures.cases import cases
 from tests.house.sources import ROOT
 
@@ -79,7 +77,7 @@ def _is_required(call: ast.Call) -> bool:
     return keywords.get("nullable") == "False" and "server_default" not in keywords
 
 
-@pytest.mark.parametrize("path", NEW, ids=lambda path: path.stem)
+@cases("path", NEW)
 def test_new_migration_leaves_the_previous_release_working(path: Path) -> None:
     assert breaks(path.read_text()) == []
 

@@ -31,14 +31,14 @@ def test_update_can_name_nothing_else(name: str) -> None:
         ShopUpdate(**values)
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+@cases("setting", SETTINGS)
 def test_column_holds_the_longest_allowed_text(setting: Setting) -> None:
     column = ShopRecord.__table__.c[setting.name]
     if setting.kind.is_text and isinstance(column.type, String) and column.type.length:
         assert column.type.length == setting.max_length
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+@cases("setting", SETTINGS)
 def test_every_setting_can_be_read_and_changed_over_the_api(setting: Setting) -> None:
     shown = schema.graphql_schema.type_map["Shop"]
     input_type = schema.graphql_schema.type_map["ShopSettingsInput"]

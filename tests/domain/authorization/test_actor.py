@@ -1,7 +1,5 @@
 """Who is calling."""
 
-import pytest
-
 from app.domain.authorization.actor import (
     OPERATOR,
     WORKER,
@@ -33,7 +31,7 @@ def test_actor_kinds_are_distinguished(
     assert (actor.is_user, actor.is_app, actor.is_trusted) == (is_user, is_app, is_trusted)
 
 
-@pytest.mark.parametrize("actor", [OPERATOR, WORKER], ids=lambda actor: actor.kind.value)
+@cases("actor", [OPERATOR, WORKER])
 def test_operator_and_installation_can_do_everything(
     actor: Actor,
 ) -> None:

@@ -60,9 +60,7 @@ CODES = {
 ORDERS = frozenset({Permission.MANAGE_ORDERS})
 
 
-@pytest.mark.parametrize(
-    ("status", "step"), list(product(OrderStatus, OrderStep)), ids=lambda value: value.value
-)
+@cases(("status", "step"), list(product(OrderStatus, OrderStep)))
 def test_order_steps_follow_the_table(status: OrderStatus, step: OrderStep) -> None:
     if (status, step) in TABLE:
         assert take_step(status, step) is TABLE[status, step]

@@ -39,7 +39,7 @@ WEAK, MALFORMED, COSTLY, UNKNOWN, LONG = (
 )
 
 
-@pytest.mark.parametrize("foreign", FOREIGN, ids=lambda foreign: foreign.name)
+@cases("foreign", FOREIGN)
 def test_strong_hash_is_imported_as_it_is(foreign: ForeignHash) -> None:
     imported = classify(foreign.hash)
     assert imported.state is ImportedPasswordState.IMPORTED

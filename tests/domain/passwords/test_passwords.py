@@ -1,6 +1,5 @@
 """New passwords: which are refused and why, and that everything else is taken as typed."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,7 +63,7 @@ def test_overlong_password_is_refused() -> None:
     assert "1024" in problem.message
 
 
-@pytest.mark.parametrize("strength", [GUESSABLE, LEAKED], ids=["guessable", "leaked"])
+@cases("strength", [GUESSABLE, LEAKED])
 def test_guessable_or_leaked_password_is_too_common(strength: Strength) -> None:
     (problem,) = password_problems("trustno1", strength, "newPassword")
     assert (problem.code, problem.field) == ("PASSWORD_TOO_COMMON", "newPassword")

@@ -89,10 +89,8 @@ def test_claims_round_trip(user_id: int, kind: TokenType, now: int, lifetime: in
     check_claims(claims, now=now, issuer=ISSUER, configured=True)
 
 
-@pytest.mark.parametrize(
-    "name", ["iat", "exp", "owner", "iss", "token", "type", "user_id"], ids=str
-)
-@pytest.mark.parametrize("value", [..., None, "", [], {}, 1.5, True], ids=repr)
+@cases("name", ["iat", "exp", "owner", "iss", "token", "type", "user_id"])
+@cases("value", [..., None, "", [], {}, 1.5, True])
 def test_claim_that_is_missing_or_of_another_kind_makes_the_token_invalid(
     name: str, value: object
 ) -> None:

@@ -84,7 +84,7 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE)
+@cases("text", UNREADABLE.values())
 def test_non_canonical_jws_is_undecodable(text: str) -> None:
     assert fault_of(text) is TokenFault.UNDECODABLE
 

@@ -242,7 +242,7 @@ def test_any_issuer_is_accepted_without_a_configured_one() -> None:
     check(lambda: read_access_token(endless, free, now=NOW, shop="latchkey"), INVALID)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("provider", "grant"),
     [
         (PLAIN, None),
@@ -250,7 +250,6 @@ def test_any_issuer_is_accepted_without_a_configured_one() -> None:
         (STRICT, ScopeGrant(frozenset({Permission.MANAGE_USERS}), is_staff=True)),
         (replace(STRICT, audience=""), ScopeGrant()),
     ],
-    ids=["rights kept here", "with an audience", "provider rules", "without an audience"],
 )
 def test_scopes_grant_permissions_only_for_our_audience(
     provider: Provider, grant: ScopeGrant | None

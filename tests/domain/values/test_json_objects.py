@@ -15,7 +15,7 @@ def test_byte_order_mark_is_skipped(mark: bytes) -> None:
     assert read_json_object(mark + b' {"a": null}\n') == {"a": None}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("data", "reason"),
     [
         (b"", "returned an empty response"),
@@ -31,7 +31,6 @@ def test_byte_order_mark_is_skipped(mark: bytes) -> None:
         (BOM + BOM + b"{}", "didn't return a JSON object"),
         (b"[" * 100_000, "didn't return a JSON object"),
     ],
-    ids=range(12),
 )
 def test_refusal_says_what_is_wrong(data: bytes, reason: str) -> None:
     with pytest.raises(NoJsonObject) as refused:

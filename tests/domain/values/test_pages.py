@@ -50,7 +50,7 @@ def test_invalid_cursor_is_refused_on_its_argument(text: str) -> None:
     assert (problem.code, problem.field) == ("GRAPHQL_ERROR", "before")
 
 
-@pytest.mark.parametrize(
+@cases(
     "value",
     [
         None,
@@ -69,7 +69,6 @@ def test_invalid_cursor_is_refused_on_its_argument(text: str) -> None:
         1,
         "text",
     ],
-    ids=lambda value: str(value)[:20].encode("ascii", "backslashreplace").decode(),
 )
 def test_cursor_holds_storable_text_and_numbers(value: object) -> None:
     text = base64.urlsafe_b64encode(json.dumps(value).encode()).decode()

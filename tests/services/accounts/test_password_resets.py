@@ -30,6 +30,7 @@ from tests.builders.people import (
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
 from tests.fakes.encryption import BrokenAtFirst, FailingEncryption
+from tests.fixtures.cases import cases
 from tests.fixtures.ports import fake_ports
 
 SHOP = "http://localhost:3000/reset?lang=de#/form"
@@ -135,7 +136,7 @@ def test_unusable_links_are_not_sent(ports: Ports, email: str) -> None:
     assert (waiting(ports), links(ports), mails(ports), events(ports)) == (0, 0, [], [])
 
 
-@pytest.mark.parametrize(
+@cases(
     "email", ["", "nobody", "@", "a@b", "a\r\nBcc: b@example.com", "a\0@example.com", "x" * 300]
 )
 def test_invalid_email_is_answered_like_a_valid_one(ports: Ports, email: str) -> None:

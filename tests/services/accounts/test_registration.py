@@ -30,6 +30,7 @@ from tests.builders.shop import configure_shop, set_mode
 from tests.fakes.clock import FakeClock
 from tests.fakes.encryption import FailingEncryption
 from tests.fakes.passwords import FakeHasher
+from tests.fixtures.cases import cases
 from tests.fixtures.ports import fake_ports
 
 SHOP = "http://localhost:3000/confirm?lang=de"
@@ -124,7 +125,7 @@ def test_emails_of_every_script_are_normalized(ports: Ports, typed: str, stored:
     assert [mail.recipient for mail in mails(ports)] == [stored]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("email", "code"),
     [
         ("", "REQUIRED"),

@@ -20,6 +20,7 @@ from app.services.audit.entries import export_entries, list_entries, show_entry
 from app.services.audit.log import Change, record
 from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 
 PAGE = PageRequest(50)
@@ -73,7 +74,7 @@ def test_newest_change_is_listed_first_with_its_values(trail: Ports, clock: Fake
     assert show_entry(trail, OPERATOR, 10_000) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("filter_", "found"),
     [
         (AuditFilter(user_id=1), ["user.sign_out", "app_token.create", "shop.update"]),

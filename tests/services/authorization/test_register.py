@@ -49,7 +49,7 @@ OWNERS = {"customer", "staff", "manager", "boss"}
 PEOPLE = OWNERS | {"extension"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("declaration", "admitted", "required"),
     [
         (Declaration("x", Rule.PUBLIC), EVERYBODY, ()),
@@ -94,9 +94,8 @@ PEOPLE = OWNERS | {"extension"}
         (Declaration("x", Rule.INTERNAL), TRUSTED, ()),
         (Declaration("x", Rule.BUILDING_BLOCK), TRUSTED, ()),
     ],
-    ids=lambda value: value.rule.name if isinstance(value, Declaration) else None,
 )
-@pytest.mark.parametrize("name", CALLERS)
+@cases("name", CALLERS)
 def test_rule_allows_exactly_its_callers(
     declaration: Declaration, admitted: set[str], required: tuple[str, ...], name: str
 ) -> None:

@@ -29,6 +29,7 @@ from tests.builders.orders import EMAIL, checkout_id, contents, line_id, make_ca
 from tests.builders.outbox import events
 from tests.builders.people import NOBODY, actor_of, make_user
 from tests.builders.products import make_product, product_id
+from tests.fixtures.cases import cases
 from tests.services.error_codes import codes
 
 OTHER = Actor(ActorKind.USER, user_id=4711)
@@ -67,7 +68,7 @@ def test_deleted_user_cannot_create_a_cart(ports: Ports) -> None:
         create_checkout(ports, ann)
 
 
-@pytest.mark.parametrize("email", ["nonsense", "a@b", "a\n@example.com", "a" * 300])
+@cases("email", ["nonsense", "a@b", "a\n@example.com", "a" * 300])
 def test_invalid_email_is_refused(ports: Ports, email: str) -> None:
     with pytest.raises(Refused) as excinfo:
         create_checkout(ports, NOBODY, email=email)

@@ -27,6 +27,7 @@ from tests.builders.products import make_product
 from tests.builders.provider_records import make_provider
 from tests.builders.sign_in_events import make_sign_in
 from tests.builders.webhooks import make_delivery, make_webhook
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import plans, recorded_statements, selects
 
 pytestmark = pytest.mark.both_databases
@@ -55,7 +56,7 @@ def test_items_are_found_by_word_prefixes(ports: Ports) -> None:
     assert titles(ports, "abel") == [("group", "Label keepers"), ("provider", "Label ID")]
 
 
-@pytest.mark.parametrize("text", ["", "  ", "\0", "zzz", "x" * (MAX_SEARCH_LENGTH + 1)])
+@cases("text", ["", "  ", "\0", "zzz", "x" * (MAX_SEARCH_LENGTH + 1)])
 def test_blank_search_finds_nothing(ports: Ports, text: str) -> None:
     make_app(ports, "x" * (MAX_SEARCH_LENGTH + 2))
     assert search_everything(ports, OPERATOR, text) == ()

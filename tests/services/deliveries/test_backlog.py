@@ -25,7 +25,13 @@ from app.services.operations.background_work import read_worker_status, record_h
 from app.services.operations.environment_checks import endpoint_findings, worker_findings
 from tests.builders.apps import make_app
 from tests.builders.deliveries import stored_delivery, work_off
-from tests.builders.webhooks import change_delivery, change_webhook, make_delivery, make_webhook
+from tests.builders.webhooks import (
+    change_delivery,
+    change_webhook,
+    make_delivery,
+    make_many_deliveries,
+    make_webhook,
+)
 from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp
 
@@ -37,6 +43,12 @@ def _retry_later(ports: Ports, webhook: int, *, after: timedelta = HOUR) -> int:
     delivery = make_delivery(ports, webhook)
     change_delivery(ports, delivery, attempts=2, next_attempt_at=ports.clock.now() + after)
     return delivery
+
+
+def make_many_due(ports: Ports, webhook: int) -> None:
+    """Store a batch more than can be under way to one endpoint."""
+    due = {"status": "PENDING", "next_attempt_at": ports.clock.now()}
+    make_many_deliveries(ports, webhook, BATCH_SIZE * (MAX_LEASES + 1), **due)
 
 
 @pytest.mark.both_databases
@@ -74,8 +86,7 @@ def test_what_waits_for_an_endpoint_does_not_wait_for_a_worker(
     dead, slow, other = (make_webhook(ports, app, name=name) for name in ("dead", "slow", "ok"))
     change_webhook(ports, dead, failing_since=clock.now())
     make_delivery(ports, dead)
-    for _ in range(BATCH_SIZE * (MAX_LEASES + 1)):
-        make_delivery(ports, slow)
+    make_many_due(ports, slow)
     assert read_waiting(ports, MANY).held_up_since == clock.now(), "nothing is under way yet"
     lease_due_deliveries(ports, WORKER)
     clock.pass_(seconds=50)
@@ -97,8 +108,7 @@ def test_doctor_names_the_webhook_that_holds_deliveries_up(ports: Ports, clock: 
     change_webhook(ports, dead, failing_since=clock.now(), last_failure="503 Service Unavailable")
     for _ in range(2):
         _retry_later(ports, dead)
-    for _ in range(BATCH_SIZE * (MAX_LEASES + 1)):
-        make_delivery(ports, slow)
+    make_many_due(ports, slow)
     lease_due_deliveries(ports, WORKER)
     clock.pass_(seconds=70)
     for _ in range(MAX_LEASES):
@@ -142,8 +152,8 @@ def test_backlog_of_an_endpoint_that_works_again_is_sent_at_a_bounded_rate(
 ) -> None:
     delivering, webhook = _failing(ports, clock, RECOVERED_AFTER)
     soon = _retry_later(delivering, webhook, after=timedelta(seconds=1))
-    for _ in range(CATCH_UP_RATE * 12):
-        _retry_later(delivering, webhook)
+    retried = {"status": "PENDING", "attempts": 2, "next_attempt_at": clock.now() + HOUR}
+    make_many_deliveries(delivering, webhook, CATCH_UP_RATE * 12, **retried)
     tried_often = _retry_later(delivering, webhook)
     change_delivery(delivering, tried_often, attempts=9)
     make_delivery(delivering, webhook)

@@ -36,7 +36,7 @@ from tests.fakes.payloads import FakePayloads
 from tests.fixtures.statements import recorded_statements
 from tests.services.error_codes import codes
 
-MANY = 2100
+BATCH, MANY = 10, 21
 
 
 @pytest.fixture
@@ -57,9 +57,10 @@ def _states(ports: Ports) -> dict[str, int]:
 
 
 @pytest.mark.both_databases
-def test_failed_deliveries_are_rescheduled_in_batches_of_a_thousand(
-    telling: Ports, webhook: int, clock: FakeClock
+def test_failed_deliveries_are_rescheduled_in_batches(
+    telling: Ports, webhook: int, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(replays, "_DUE_AT_ONCE", BATCH)
     make_many_deliveries(telling, webhook, 1)
     make_many_deliveries(telling, webhook, MANY, status="FAILED")
     before = START - timedelta(hours=2)

@@ -21,6 +21,7 @@ from tests.builders.apps import make_app
 from tests.builders.orders import make_cart
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import START, FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.ports import fake_ports
 from tests.fixtures.statements import plans, recorded_statements, selects
 from tests.services.error_codes import codes
@@ -102,9 +103,7 @@ def test_cart_is_searched_and_listed_by_its_global_id(ports: Ports, shop: dict[s
     assert found(ports, object_id=to_global_id("Checkout", "nobody's")) == []
 
 
-@pytest.mark.parametrize(
-    "id_", ["garbage", to_global_id("Plugin", 1), to_global_id("Product", "x"), "\0"]
-)
+@cases("id_", ["garbage", to_global_id("Plugin", 1), to_global_id("Product", "x"), "\0"])
 def test_invalid_id_is_refused(ports: Ports, id_: str) -> None:
     with pytest.raises(Refused) as refused:
         found(ports, object_id=id_)
@@ -148,7 +147,7 @@ def test_apps_cannot_search_all_deliveries(ports: Ports) -> None:
 NONE = EventType.ORDER_CANCELLED
 
 
-@pytest.mark.parametrize(
+@cases(
     ("conditions", "index"),
     [
         ({"object_id": to_global_id("Product", 7)}, "subject_id (subject_id=?)"),

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select
 
 from app.domain.authorization.actor import OPERATOR, WORKER
-from app.domain.authorization.permissions import ALL_PERMISSIONS
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.sales import OrderStatus
 from app.domain.deliveries.deliveries import DISABLE_AFTER, SCHEDULE
 from app.domain.shop.settings import TrafficKind
@@ -19,6 +19,7 @@ from app.models import (
     DeliveryRecord,
     ExternalIdentityRecord,
     OrderRecord,
+    OutboxEventRecord,
     WebhookRecord,
 )
 from app.ports import Ports
@@ -27,16 +28,43 @@ from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
 from app.services.demo.people import GROUPS, STAFF
 from app.services.demo.shop import GOODS, PUBLISHED
+from app.services.identity.identify import identify
 from app.services.people.directory import list_users
 from app.services.people.groups import list_groups
 from app.services.shop.traffic import count_traffic
 from app.services.sign_in.login_throttle import list_block_details
+from app.services.sign_in.password_login import create_token
 from app.services.sign_in_log.events import export_sign_ins
 from tests.builders.demo import DEMO_ROWS, demo_rows, fill_demo
+from tests.builders.people import NOBODY, visit
+from tests.services.demo.conftest import FilledFile
 
 pytestmark = pytest.mark.first
 
 EVERYTHING = PageRequest(100)
+ROLES = ["superuser", "manager", "support", "customer", "app"]
+
+
+def test_interrupted_demo_setup_is_completed_by_the_next_run(
+    filled: FilledFile, own_shop: Ports
+) -> None:
+    """Every sign-in that is shown works; those that weren't shown are never stored."""
+    assert [sign_in.role for sign_in in filled.sign_ins] == ROLES
+    assert demo_rows(own_shop) == DEMO_ROWS
+    with own_shop.database.reading() as session:
+        open_notes = select(OutboxEventRecord.id).where(OutboxEventRecord.closed_at.is_(None))
+        assert session.scalars(open_notes).all() == []
+        assert session.scalars(select(DeliveryRecord.id)).all() != []
+    for sign_in in filled.sign_ins[:-1]:
+        user = create_token(own_shop, NOBODY, email=sign_in.name, password=sign_in.secret).user
+        assert user.is_staff is (sign_in.role != "customer")
+        assert user.is_superuser is (sign_in.role == "superuser")
+    app = identify(own_shop, visit(filled.sign_ins[-1].secret)).actor
+    assert app.permissions == {Permission.MANAGE_ORDERS, Permission.MANAGE_PRODUCTS}
+    secrets = [sign_in.secret for sign_in in filled.sign_ins]
+    assert len(set(secrets)) == len(secrets)
+    assert all(len(secret) >= 16 for secret in secrets)
+    assert not any(secret in repr(filled.sign_ins) for secret in secrets)
 
 
 def test_demo_staff_have_groups_and_some_an_sso_identity(
@@ -109,12 +137,12 @@ def test_failing_demo_webhook_is_disabled(shop: Ports) -> None:
     assert trouble.failing_since < trouble.last_failure_at < trouble.failing_since + DISABLE_AFTER
 
 
-def test_new_demo_shop_has_nothing_to_send(shop: Ports) -> None:
-    assert fan_out_events(shop, WORKER) == 0
-    assert lease_due_deliveries(shop, WORKER) == ()
-    create_product(shop, OPERATOR, ProductInput(name="A new bowl"))
-    assert fan_out_events(shop, WORKER) == 1
-    assert len(lease_due_deliveries(shop, WORKER)) == 1
+def test_new_demo_shop_has_nothing_to_send(own_shop: Ports) -> None:
+    assert fan_out_events(own_shop, WORKER) == 0
+    assert lease_due_deliveries(own_shop, WORKER) == ()
+    create_product(own_shop, OPERATOR, ProductInput(name="A new bowl"))
+    assert fan_out_events(own_shop, WORKER) == 1
+    assert len(lease_due_deliveries(own_shop, WORKER)) == 1
 
 
 def test_every_target_uses_a_reserved_name(shop: Ports) -> None:
@@ -144,8 +172,8 @@ def test_demo_shop_has_traffic_blocked_addresses_and_logins(shop: Ports) -> None
     assert {(user.id, user.last_login) for user in people if user.last_login} <= logged
 
 
-def test_second_run_adds_nothing_and_shows_no_password(shop: Ports) -> None:
-    before = list_users(shop, OPERATOR, EVERYTHING).items
-    assert fill_demo(shop) == []
-    assert demo_rows(shop) == DEMO_ROWS
-    assert list_users(shop, OPERATOR, EVERYTHING).items == before
+def test_second_run_adds_nothing_and_shows_no_password(own_shop: Ports) -> None:
+    before = list_users(own_shop, OPERATOR, EVERYTHING).items
+    assert fill_demo(own_shop) == []
+    assert demo_rows(own_shop) == DEMO_ROWS
+    assert list_users(own_shop, OPERATOR, EVERYTHING).items == before

@@ -13,6 +13,7 @@ from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.people import actor_of, make_staff, visit
 from tests.builders.shop import set_mode
+from tests.fixtures.cases import cases
 
 ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
 SETTINGS = Permission.MANAGE_SETTINGS
@@ -77,8 +78,8 @@ def test_password_session_without_rights_cannot_change_the_mode(
     assert settings(ports).password_login_mode is present
 
 
-@pytest.mark.parametrize("target", PasswordLoginMode)
-@pytest.mark.parametrize("present", PasswordLoginMode)
+@cases("target", PasswordLoginMode)
+@cases("present", PasswordLoginMode)
 def test_operator_can_set_any_mode(
     ports: Ports, present: PasswordLoginMode, target: PasswordLoginMode
 ) -> None:

@@ -67,6 +67,18 @@ def test_removed_provider_key_stops_verifying_after_a_while(
     assert fault(ports, provider.access_token(jti="later")) is TokenFault.SIGNATURE
 
 
+def test_token_that_was_good_stays_good_without_its_key(
+    ports: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    seen = provider.access_token()
+    assert fault(ports, seen) is None
+    provider.keys.clear()
+    clock.pass_(seconds=COOL_DOWN)
+    assert fault(ports, rolled_over(provider, "key-2", 1)) is None
+    assert fault(ports, provider.access_token(jti="later")) is TokenFault.SIGNATURE
+    assert fault(ports, seen) is None
+
+
 def test_cached_keys_verify_while_the_provider_is_down(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:

@@ -37,6 +37,7 @@ from tests.builders.people import (
 from tests.builders.shop import set_mode
 from tests.builders.tokens import altered, extension_of
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 
 ORDERS, SHIPPING, USERS, STAFF = (
@@ -253,7 +254,7 @@ def test_inspection_costs_few_statements_and_writes_nothing(ports: Ports) -> Non
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "",

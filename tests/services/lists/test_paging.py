@@ -17,6 +17,7 @@ from app.models import UserRecord
 from app.ports import Ports
 from app.services.lists import paging
 from app.services.lists.paging import Order, read_page, with_conditions
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 
 pytestmark = pytest.mark.both_databases
@@ -81,8 +82,8 @@ def walk(ports: Ports, order: Order, size: int, *, backwards: bool = False) -> I
 
 
 @pytest.mark.usefixtures("people")
-@pytest.mark.parametrize("order", ORDERS, ids=row_names)
-@pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
+@cases("order", ORDERS)
+@cases("descending", [False, True])
 def test_pages_contain_everyone_once_in_order(
     ports: Ports, order: Order, *, descending: bool
 ) -> None:

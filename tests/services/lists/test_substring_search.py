@@ -5,11 +5,12 @@ from sqlalchemy import literal, select
 
 from app.ports import Ports
 from app.services.lists.filters import contains_text
+from tests.fixtures.cases import cases
 
 pytestmark = pytest.mark.both_databases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("stored", "text", "is_there"),
     [
         ("Warehouse", "HOUSE", True),

@@ -22,6 +22,7 @@ from app.services.outbox.publisher import add_mail
 from tests.builders.mails import make_mail, make_waiting_mail
 from tests.builders.people import NOBODY, actor_of, change_user, make_staff, make_user
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 from tests.servers.run import ROOT
 from tests.servers.smtp import smtp_server
@@ -86,7 +87,7 @@ def test_newest_email_of_each_kind_is_found_by_one_statement(log: Ports) -> None
         last_mails(log, actor_of(log, staff))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("filter_", "entries"),
     [
         (MailFilter(), [5, 4, 3, 2, 1]),
@@ -103,7 +104,6 @@ def test_newest_email_of_each_kind_is_found_by_one_statement(log: Ports) -> None
         (MailFilter(text="nul\0"), []),
         (MailFilter(text="hanna", status=MailStatus.FAILED), [2]),
     ],
-    ids=repr,
 )
 def test_emails_are_found(log: Ports, filter_: MailFilter, entries: list[int]) -> None:
     assert found(log, filter_) == entries

@@ -38,6 +38,7 @@ from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.mail_templates import samples
 from tests.builders.people import actor_of, make_staff, visit
+from tests.fixtures.cases import cases
 
 KIND = MailKind.PASSWORD_RESET
 GOOD = OwnTemplate(
@@ -344,7 +345,7 @@ def shown(mail: RenderedMail) -> tuple[list[str], list[str]]:
     return mail.text.split(), re.sub(r"<(?!br)[^>]*>", " ", words).split()
 
 
-@pytest.mark.parametrize("kind", list(MailKind))
+@cases("kind", list(MailKind))
 def test_editor_begins_with_our_email(ports: Ports, kind: MailKind) -> None:
     details = show_template(ports, OPERATOR, kind, "")
     assert details is not None

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import Group, User
 from app.domain.apps.apps import App
@@ -68,7 +66,7 @@ def test_current_snapshot_shape_is_frozen(subject: str) -> None:
     assert shape(stored) in frozen, f"add {stored} as snapshots/{subject}-VERSION.json"
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.__name__)
+@cases("kind", KINDS.values())
 def test_each_field_can_be_read_from_a_snapshot_without_it(
     kind: type[User | Group | App | Product | Address | Channel],
 ) -> None:
@@ -92,7 +90,7 @@ def test_new_snapshots_are_read_as_the_objects_they_were_taken_of() -> None:
     assert {name: read(name, stored) for name, stored in new_snapshots().items()} == expected
 
 
-@pytest.mark.parametrize("file", FROZEN, ids=lambda file: file.stem)
+@cases("file", FROZEN)
 def test_frozen_snapshot_is_read_whole(file: Path) -> None:
     kind, stored = KINDS[subject_in(file)], json.loads(file.read_text())
     found = read(kind.__name__, stored)

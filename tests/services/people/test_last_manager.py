@@ -25,7 +25,7 @@ from tests.services.error_codes import codes
 STAFF = Permission.MANAGE_STAFF
 ORDERS = Permission.MANAGE_ORDERS
 PAGES = Permission.MANAGE_PAGES
-ROUNDS = 4
+ROUNDS = 2
 
 Removal = Callable[[Ports, Actor, int], object]
 

@@ -20,6 +20,7 @@ from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user, visit
 from tests.fakes.clock import START
+from tests.fixtures.cases import cases
 
 ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
 SETTINGS = Permission.MANAGE_SETTINGS
@@ -115,7 +116,7 @@ def test_absent_settings_stay(ports: Ports) -> None:
     assert settings(ports) == before
 
 
-@pytest.mark.parametrize(
+@cases(
     ("update", "refusal"),
     [
         ({"password_login_mode": None}, ("passwordLoginMode", "REQUIRED")),
@@ -203,7 +204,7 @@ def test_every_setting_can_be_changed_and_read_back(ports: Ports) -> None:
     assert settings(ports) == shop
 
 
-@pytest.mark.parametrize(
+@cases(
     "name",
     [
         one.name

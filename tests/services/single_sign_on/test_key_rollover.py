@@ -63,10 +63,11 @@ def sign_in(ports: Ports) -> str:
     return finish(ports, back["state"], back["code"]).user.email
 
 
-@pytest.mark.first
+@pytest.mark.thorough
 def test_provider_key_rollover_is_followed(
     ports: Ports, ahead: Ahead, real_provider: IdentityProvider
 ) -> None:
+    """In make test, ``identity/test_provider_outages.py`` shows it with a provider in process."""
     seen, unseen, by_old_key = (token(real_provider) for _ in range(3))
     assert fault(ports, seen) is None
 

@@ -12,6 +12,7 @@ from app.services.single_sign_on.provider_settings import ProviderUpdate, save_p
 from tests.builders.people import make_user
 from tests.builders.provider_records import link_identity, make_provider, open_sso_session
 from tests.builders.providers import set_up
+from tests.fixtures.cases import cases
 from tests.servers.http import Received, Reply
 from tests.servers.own_provider import CONFIGURATION, OwnProvider, as_json
 
@@ -44,7 +45,7 @@ def test_optional_provider_settings_can_be_missing(
     assert discover_provider(ports, OPERATOR, "default", other_provider.url).user_info_url == ""
 
 
-@pytest.mark.parametrize(
+@cases(
     "changes",
     [
         {"issuer": "https://evil.example"},
@@ -60,7 +61,6 @@ def test_optional_provider_settings_can_be_missing(
         {"id_token_signing_alg_values_supported": ["HS256", "none"]},
         {"id_token_signing_alg_values_supported": "RS256"},
     ],
-    ids=str,
 )
 def test_unusable_discovery_document_changes_nothing(
     ports: Ports, other_provider: OwnProvider, changes: dict[str, object]

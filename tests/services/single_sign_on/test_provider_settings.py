@@ -28,6 +28,7 @@ from app.services.single_sign_on.provider_settings import (
 from tests.builders.audit import trail
 from tests.builders.people import NOBODY
 from tests.builders.providers import identities, set_up
+from tests.fixtures.cases import cases
 from tests.servers.own_provider import SECRET, OwnProvider
 from tests.services.provider_bearers import who
 
@@ -83,7 +84,7 @@ def test_secret_reads_back_masked_and_the_mask_keeps_it(ports: Ports) -> None:
     assert values(update(ports, client_secret=""))["client_secret"] is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "value"),
     [
         ("no_such_setting", "x"),

@@ -11,12 +11,14 @@ from app.domain.values.ids import to_global_id
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_changes import delete_app
-from app.services.webhooks.changes import BATCH_SIZE, delete_webhook
+from app.services.webhooks import changes
+from app.services.webhooks.changes import delete_webhook
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_many_deliveries, make_webhook
 from tests.fixtures.statements import recorded_statements
 
-MANY, FEW = 2 * BATCH_SIZE + 1, 3
+BATCH = 10
+MANY, FEW = 2 * BATCH + 1, 3
 
 
 def _count(ports: Ports) -> list[int | None]:
@@ -34,9 +36,10 @@ def _count(ports: Ports) -> list[int | None]:
     ],
     ids=["webhook", "app"],
 )
-def test_deliveries_are_deleted_in_batches_of_a_thousand(
-    ports: Ports, remove: Callable[[Ports, int, int], object]
+def test_deliveries_are_deleted_in_batches(
+    ports: Ports, remove: Callable[[Ports, int, int], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(changes, "BATCH_SIZE", BATCH)
     app, hook = _busy(ports, MANY)
     other = _busy(ports, FEW)[0]
     assert _count(ports) == [2, MANY + FEW, MANY + FEW]
@@ -47,11 +50,15 @@ def test_deliveries_are_deleted_in_batches_of_a_thousand(
     steps = [
         statement for statement in statements if statement.startswith("DELETE FROM deliveries")
     ]
-    assert len(steps) >= MANY // BATCH_SIZE
-    assert {step.count(",") for step in steps} == {BATCH_SIZE - 1}
+    assert len(steps) >= MANY // BATCH
+    assert {step.count(",") for step in steps} == {BATCH - 1}
     assert _count(ports) == [1, FEW, FEW]
     with ports.database.reading() as session:
         assert session.scalars(select(WebhookRecord.app_id)).all() == [other]
+
+
+def test_batch_is_of_a_thousand() -> None:
+    assert changes.BATCH_SIZE == 1000
 
 
 def test_refused_deletion_deletes_nothing(ports: Ports) -> None:

@@ -22,6 +22,7 @@ from app.services.webhooks.lists import (
 from tests.builders.apps import change_app, make_app
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 
 PAGE = PageRequest(10)
@@ -70,7 +71,7 @@ def test_webhooks_are_listed_with_app_and_events(ports: Ports, shop: dict[str, i
     assert "sesame" not in repr(good)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("conditions", "found"),
     [
         ({"search": "third"}, ["disabled"]),
