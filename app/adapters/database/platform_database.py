@@ -74,7 +74,8 @@ class PlatformDatabase:
     def __init__(self, connection: _Connection, name: str) -> None:
         self._connection = connection
         self.name = name
-        self._columns: dict[str, frozenset[str]] = {}
+        self._columns: Mapping[str, frozenset[str]] | None = None
+        self._highest: dict[str, int] = {}
 
     @property
     def release(self) -> str:
@@ -87,20 +88,29 @@ class PlatformDatabase:
         return str(row["name"]) if row else ""
 
     def columns(self, table: str) -> frozenset[str]:
-        if table not in self._columns:
-            rows = self._connection.execute(
-                "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s)"
-                " AND attnum > 0 AND NOT attisdropped",
-                [sql.Identifier(table).as_string(self._connection)],
-            )
-            self._columns[table] = frozenset(str(row["attname"]) for row in rows)
-        return self._columns[table]
+        if self._columns is None:
+            self._columns = self._find_columns()
+        return self._columns.get(table, frozenset())
+
+    def _find_columns(self) -> Mapping[str, frozenset[str]]:
+        """Return the columns of all tables, which takes hardly longer than those of one."""
+        found: dict[str, set[str]] = {}
+        for row in self._connection.execute(
+            "SELECT relname, attname FROM pg_attribute JOIN pg_class c ON c.oid = attrelid"
+            " WHERE attnum > 0 AND NOT attisdropped AND pg_table_is_visible(c.oid)"
+            " AND relnamespace <> 'pg_catalog'::regnamespace"
+        ):
+            found.setdefault(str(row["relname"]), set()).add(str(row["attname"]))
+        return {table: frozenset(columns) for table, columns in found.items()}
 
     def count(self, table: str) -> int:
         return self._number(table, sql.SQL("SELECT count(*) AS number FROM {}"))
 
     def highest(self, table: str) -> int:
-        return self._number(table, sql.SQL("SELECT coalesce(max(id), 0) AS number FROM {}"))
+        if table not in self._highest:
+            query = sql.SQL("SELECT coalesce(max(id), 0) AS number FROM {}")
+            self._highest[table] = self._number(table, query)
+        return self._highest[table]
 
     def batches(
         self, table: str, columns: Sequence[str], size: int

@@ -25,7 +25,7 @@ from app.models.search_words import write_user_words
 from app.ports.import_source import TableRow
 from app.services.imports.bulk import insert_rows, update_rows
 from app.services.imports.groups import number
-from app.services.imports.ledger import find_marker, set_marker
+from app.services.imports.ledger import find_markers, set_markers
 from app.services.imports.sections import Row, Run, Section, State
 from app.services.imports.users import wanted_staff
 
@@ -82,11 +82,11 @@ class Addresses(Section):
     @override
     def prepare(self, run: Run) -> None:
         with run.ports.database.reading() as session:
-            fixed = find_marker(session, run.import_id, _BASE)
+            [fixed] = find_markers(session, run.import_id, _BASE)
         self._base = fixed or self.highest_id(run) + run.options.reserve
         if not fixed and not run.options.dry_run:
             with run.ports.database.transaction() as session:
-                set_marker(session, run.import_id, _BASE, self._base)
+                set_markers(session, run.import_id, {_BASE: self._base})
         named = [(LINKS, "address_id"), *((USERS, column) for column in _DEFAULTS)]
         unowned = run.source.count_unnamed(ADDRESSES, named)
         if unowned:

@@ -45,17 +45,18 @@ def find_entries(
 @building_block
 def add_entries(session: Session, import_id: int, kind: str, entries: Sequence[Entry]) -> None:
     """Write entries of rows that were imported for the first time."""
-    values = [
-        {
-            "kind": kind,
-            "row_id": entry.key,
-            "import_id": import_id,
-            "source_digest": entry.source,
-            "written_digest": entry.written,
-        }
-        for entry in entries
-    ]
+    values = [_values(import_id, kind, entry) for entry in entries]
     insert_rows(session, ImportedRowRecord, values)
+
+
+def _values(import_id: int, kind: str, entry: Entry) -> dict[str, object]:
+    return {
+        "kind": kind,
+        "row_id": entry.key,
+        "import_id": import_id,
+        "source_digest": entry.source,
+        "written_digest": entry.written,
+    }
 
 
 @building_block
@@ -84,18 +85,26 @@ def forget_entries(session: Session, kind: str, keys: Collection[int]) -> None:
 
 
 @building_block
-def find_marker(session: Session, import_id: int, name: str) -> int | None:
-    """Return an ID that the import remembers under ``name``."""
-    query = select(ImportedRowRecord.row_id).where(ImportedRowRecord.kind == f"{name}:{import_id}")
-    return session.scalar(query)
+def find_markers(session: Session, import_id: int, *names: str) -> list[int | None]:
+    """Return the IDs that the import remembers under ``names``."""
+    kinds = [f"{name}:{import_id}" for name in names]
+    query = select(ImportedRowRecord.kind, ImportedRowRecord.row_id).where(
+        ImportedRowRecord.kind.in_(kinds)
+    )
+    found = {row[0]: row[1] for row in session.execute(query)}
+    return [found.get(kind) for kind in kinds]
 
 
 @building_block
-def set_marker(session: Session, import_id: int, name: str, key: int) -> None:
-    """Remember an ID under ``name``."""
-    kind = f"{name}:{import_id}"
-    session.execute(delete(ImportedRowRecord).where(ImportedRowRecord.kind == kind))
-    add_entries(session, import_id, kind, [Entry(key, "", "")])
+def set_markers(session: Session, import_id: int, markers: Mapping[str, int]) -> None:
+    """Remember IDs under the names of ``markers``."""
+    keys = {f"{name}:{import_id}": key for name, key in markers.items()}
+    session.execute(delete(ImportedRowRecord).where(ImportedRowRecord.kind.in_(keys)))
+    insert_rows(
+        session,
+        ImportedRowRecord,
+        [_values(import_id, kind, Entry(key, "", "")) for kind, key in keys.items()],
+    )
 
 
 @building_block

@@ -18,7 +18,7 @@ from app.ports.import_source import ImportSource
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block
 from app.services.imports.bulk import opened_session
-from app.services.imports.ledger import find_marker, foreign_rows, set_marker
+from app.services.imports.ledger import find_markers, foreign_rows, set_markers
 from app.services.imports.sections import OnFinding, Run, Section
 
 _NAMED_AT_ONCE = 500
@@ -175,8 +175,10 @@ def raise_sequence(session: Session, record: type[Record], least: int) -> int:
     Returns the ID after which they begin.
     """
     highest = session.scalar(select(func.max(record.__table__.columns.id))) or 0
-    wanted = max(least, highest, _last(session, record))
-    _set_last(session, record, wanted)
+    last = _last(session, record)
+    wanted = max(least, highest, last)
+    if wanted != last:
+        _set_last(session, record, wanted)
     return wanted
 
 
@@ -188,29 +190,30 @@ def release_ids(session: Session, import_id: int, section: Section) -> None:
     """
     if section.record is None:
         return
-    bound, floor = (find_marker(session, import_id, _name(section, of)) for of in _MARKERS)
+    bound, floor = find_markers(session, import_id, *_names(section))
     if bound is not None and bound == _last(session, section.record):
         highest = session.scalar(select(func.max(section.record.__table__.columns.id))) or 0
         _set_last(session, section.record, max(highest, floor or 0))
 
 
-_MARKERS = ("bound", "floor")
-"""What is remembered of a sequence: its value when IDs were last reserved, and the highest ID that
-was given here before."""
+def _names(section: Section) -> tuple[str, str]:
+    """Return the names of what is remembered of a sequence.
 
-
-def _name(section: Section, of: str) -> str:
-    return f"{of}.{section.kind}"
+    They are its value when IDs were last reserved, and the highest ID that was given here before.
+    """
+    return f"bound.{section.kind}", f"floor.{section.kind}"
 
 
 def _reserve(session: Session, run: Run, section: Section, record: type[Record]) -> None:
-    bound, floor = (find_marker(session, run.import_id, _name(section, of)) for of in _MARKERS)
+    names = _names(section)
+    bound, floor = find_markers(session, run.import_id, *names)
     last = _last(session, record)
     if bound is None or last != bound:
         floor = last
     wanted = raise_sequence(session, record, section.reserved_until(run))
-    for of, key in zip(_MARKERS, (wanted, floor or 0), strict=True):
-        set_marker(session, run.import_id, _name(section, of), key)
+    if not last == wanted == bound:
+        keys = (wanted, floor or 0)
+        set_markers(session, run.import_id, dict(zip(names, keys, strict=True)))
 
 
 def _last(session: Session, record: type[Record]) -> int:
