@@ -21,10 +21,9 @@ COVERED = """heading => {
 def test_message_of_a_save_is_in_view_and_read_out_beside_the_saved_section(
     admin: Page, small_shop: RunningShop
 ) -> None:
-    settings = f"{small_shop.url}/console/emails/sending"
+    admin.goto(f"{small_shop.url}/console/emails/sending")
     for width, height in ((1440, 700), (390, 700)):
         admin.set_viewport_size({"width": width, "height": height})
-        admin.goto(settings)
         section = admin.get_by_role("form", name="Links in emails")
         heading = section.get_by_role("heading", level=2)
         section.get_by_role("button").click()

@@ -1,4 +1,4 @@
-"""From the email about a new device to a new password, through a real mail server."""
+"""From the email about a new device to a secured account, through a real mail server."""
 
 import os
 from dataclasses import replace
@@ -26,7 +26,6 @@ pytestmark = [
 ]
 
 STAFF = "staff@example.com"
-NEW = "nine lazy Störche by the sea"
 
 
 def look(page: Page, name: str) -> None:
@@ -81,8 +80,5 @@ def test_unknown_sign_in_is_reported_from_the_email(
     )
     look(page, f"done-{scheme}")
     assert faults(page) == []
-    page.get_by_role("link", name="Set a new password").click()
-    page.get_by_label("New password").fill(NEW)
-    page.get_by_role("button", name="Set password").click()
-    expect(page.get_by_text("Your password is set, and you are signed in.")).to_be_visible()
+    expect(page.get_by_role("link", name="Set a new password")).to_be_visible()
     assert watch.take() == []

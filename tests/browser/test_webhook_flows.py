@@ -4,11 +4,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.domain.authorization.permissions import Permission
-from app.domain.events import EventType
 from tests.browser.console import RunningShop
 from tests.builders.apps import make_app
 from tests.builders.products import make_product
-from tests.builders.webhooks import change_webhook, make_webhook
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
@@ -55,27 +53,3 @@ def test_webhook_form_survives_a_dry_run(admin: Page, small_shop: RunningShop) -
     name.press("Enter")
     expect(admin.get_by_text("Webhook “Stock feed” created.")).to_be_visible()
     expect(admin.get_by_role("main").get_by_role("link", name="Events 2")).to_be_visible()
-
-
-def test_both_names_of_a_webhook_are_shown_to_choose_from(
-    admin: Page, small_shop: RunningShop
-) -> None:
-    ports = small_shop.ports
-    app, _ = make_app(ports, "Labels", Permission.MANAGE_PRODUCTS)
-    hook = make_webhook(ports, app, EventType.PRODUCT_UPDATED, name="Print label")
-    admin.goto(f"{small_shop.url}/console/webhooks/{hook}/edit")
-    change_webhook(ports, hook, name="Label printer")
-    admin.get_by_label("Name", exact=True).fill("Berlin")
-    admin.get_by_role("button", name="Save webhook").last.click()
-    expect(admin.get_by_role("heading", level=1)).to_have_text(
-        "Your changes to Label printer aren't saved yet"
-    )
-    table = admin.get_by_role("table", name="Fields with two versions")
-    expect(table).to_contain_text("was Print label")
-    expect(table.get_by_role("radio", name="Name: Your version")).to_be_checked()
-
-    admin.get_by_role("button", name="Continue editing").click()
-    expect(admin.get_by_label("Name", exact=True)).to_have_value("Berlin")
-    admin.get_by_role("button", name="Save webhook").last.click()
-    expect(admin.get_by_text("Webhook saved.")).to_be_visible()
-    expect(admin.get_by_role("heading", level=1)).to_contain_text("Berlin")
