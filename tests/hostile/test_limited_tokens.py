@@ -123,26 +123,22 @@ def everything(ports: Ports) -> tuple[Event, ...]:
     )
 
 
-@pytest.mark.parametrize(
-    ("input_", "field"),
-    [
-        ({"asyncEvents": ["STAFF_SET_PASSWORD_REQUESTED"]}, "asyncEvents"),
-        ({"events": ["CUSTOMER_UPDATED"]}, "asyncEvents"),
-        ({"asyncEvents": ["ANY_EVENTS"]}, "asyncEvents"),
-        ({"asyncEvents": ["PRODUCT_UPDATED", "ANY_EVENTS"]}, "asyncEvents"),
-        ({"query": HEARS_STAFF}, "query"),
-        ({"asyncEvents": ["CUSTOMER_UPDATED"], "isActive": False}, "asyncEvents"),
-    ],
-)
-def test_limited_token_cannot_subscribe_without_the_permission(
-    scenario: Scenario, input_: dict[str, object], field: str
-) -> None:
+UNHEARD: list[tuple[dict[str, object], str]] = [
+    ({"asyncEvents": ["STAFF_SET_PASSWORD_REQUESTED"]}, "asyncEvents"),
+    ({"events": ["CUSTOMER_UPDATED"]}, "asyncEvents"),
+    ({"asyncEvents": ["ANY_EVENTS"]}, "asyncEvents"),
+    ({"asyncEvents": ["PRODUCT_UPDATED", "ANY_EVENTS"]}, "asyncEvents"),
+    ({"query": HEARS_STAFF}, "query"),
+    ({"asyncEvents": ["CUSTOMER_UPDATED"], "isActive": False}, "asyncEvents"),
+]
+
+
+def test_limited_token_cannot_subscribe_without_the_permission(scenario: Scenario) -> None:
     for token in (scenario.token(PRODUCTS), scenario.token()):
-        created = scenario.create(token, **input_)
-        assert (created["webhook"], created["errors"]) == (
-            None,
-            [{"field": field, "code": "INVALID"}],
-        )
+        for input_, field in UNHEARD:
+            created = scenario.create(token, **input_)
+            refused = [{"field": field, "code": "INVALID"}]
+            assert (created["webhook"], created["errors"]) == (None, refused), input_
     scenario.happen(*everything(scenario.ports))
     assert scenario.sent == []
 
@@ -157,25 +153,24 @@ def test_limited_token_cannot_add_an_event_without_the_permission(scenario: Scen
     assert "product" in payload
 
 
-@pytest.mark.parametrize(
-    "input_",
-    [
-        {"targetUrl": MINE},
-        {"isActive": True},
-        {"customHeaders": "{}"},
-        {"secretKey": "mine"},
-        {"query": "subscription { event { ... on ProductUpdated { product { id } } } }"},
-        {"asyncEvents": ["PRODUCT_UPDATED"]},
-    ],
-)
-def test_limited_token_cannot_change_a_more_privileged_webhook(
-    scenario: Scenario, input_: dict[str, object]
-) -> None:
+CHANGES: list[dict[str, object]] = [
+    {"targetUrl": MINE},
+    {"isActive": True},
+    {"customHeaders": "{}"},
+    {"secretKey": "mine"},
+    {"query": "subscription { event { ... on ProductUpdated { product { id } } } }"},
+    {"asyncEvents": ["PRODUCT_UPDATED"]},
+]
+
+
+def test_limited_token_cannot_change_a_more_privileged_webhook(scenario: Scenario) -> None:
     """Earlier deliveries would go to its own URL, and the secret would be its own."""
     key = make_webhook(scenario.ports, scenario.app, EventType.CUSTOMER_UPDATED, secret=SIGNING)
     webhook, token = to_global_id("Webhook", key), scenario.token(PRODUCTS)
     refused = [{"field": "id", "code": "INVALID"}]
-    assert scenario.api.run(UPDATE, token, id=webhook, input=input_)["errors"] == refused
+    for input_ in CHANGES:
+        changed = scenario.api.run(UPDATE, token, id=webhook, input=input_)
+        assert changed["errors"] == refused, input_
     assert scenario.api.run(DELETE, token, id=webhook)["errors"] == refused
     scenario.happen(*everything(scenario.ports))
     assert scenario.sent == []

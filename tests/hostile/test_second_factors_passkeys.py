@@ -79,28 +79,28 @@ def sign_in(ports: Ports, authenticator: SoftwareAuthenticator) -> TokenPair:
     return send(ports, asked, authenticator.get(asked.options))
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        {"origin": EVIL},
-        {"origin": EVIL, "rp_id": "localhost.evil.example"},
-        {"origin": "http://evil.localhost:8000"},
-        {"origin": "http://localhost:8001"},
-        {"origin": "https://localhost:8000"},
-        {"rp_id": "evil.localhost"},
-        {"cross_origin": True},
-    ],
-    ids=lambda page: " ".join(map(str, page.values())),
-)
+FAKE_PAGES: list[dict[str, Any]] = [
+    {"origin": EVIL},
+    {"origin": EVIL, "rp_id": "localhost.evil.example"},
+    {"origin": "http://evil.localhost:8000"},
+    {"origin": "http://localhost:8001"},
+    {"origin": "https://localhost:8000"},
+    {"rp_id": "evil.localhost"},
+    {"cross_origin": True},
+]
+
+
 @pytest.mark.parametrize("is_second", [False, True])
 def test_answer_that_a_fake_page_collected_signs_nobody_in(
-    ports: Ports, clock: FakeClock, page: dict[str, Any], is_second: bool
+    ports: Ports, clock: FakeClock, is_second: bool
 ) -> None:
     victim = owner(ports)
-    asked = begin(ports, challenged(ports).token if is_second else None)
-    lured = replace(victim, **page)
-    assert refusal_of(lambda: send(ports, asked, lured.get(asked.options))) == REFUSED
-    assert stored_sessions(ports) == []
+    for page in FAKE_PAGES:
+        asked = begin(ports, challenged(ports).token if is_second else None)
+        answer = replace(victim, **page).get(asked.options)
+        assert refusal_of(partial(send, ports, asked, answer)) == REFUSED, page
+        assert stored_sessions(ports) == []
+        clock.pass_(minutes=5)
     clock.pass_(minutes=5)
     assert sign_in(ports, victim).user.email == EMAIL
 

@@ -1,7 +1,7 @@
 """``flask import file``: what ``flask export`` wrote, in a database of the other kind."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -293,31 +293,29 @@ def test_email_of_someone_else_is_left_out(move: Move) -> None:
     assert [finding["reason"] for finding in taken] == ["Row 6 here has the same email."]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda text: "", "isn't an export of Latchkey."),
-        (lambda text: "email\n", "isn't an export of Latchkey."),
-        (lambda text: text.replace('"format":1', '"format":2'), "written by a newer version."),
-        (lambda text: text.rpartition('{"type":"end"')[0], "is incomplete. Export it again."),
-        (lambda text: text.replace('{"type":"group"', '{"type":"group'), "is damaged."),
-        (lambda text: text.replace('"type":"group"', '"type":"moon"'), "of an unknown type"),
-        (
-            lambda text: "\n".join(text.split("\n")[:2] + text.split("\n")[3:]),
-            "is incomplete. Export it again.",
-        ),
-    ],
-)
-def test_damaged_files_change_nothing(
-    change: Any, message: str, sqlite_url: str, clock: FakeClock, tmp_path: Path
-) -> None:
+DAMAGES: list[tuple[Callable[[str], str], str]] = [
+    (lambda text: "", "isn't an export of Latchkey."),
+    (lambda text: "email\n", "isn't an export of Latchkey."),
+    (lambda text: text.replace('"format":1', '"format":2'), "written by a newer version."),
+    (lambda text: text.rpartition('{"type":"end"')[0], "is incomplete. Export it again."),
+    (lambda text: text.replace('{"type":"group"', '{"type":"group'), "is damaged."),
+    (lambda text: text.replace('"type":"group"', '"type":"moon"'), "of an unknown type"),
+    (
+        lambda text: "\n".join(text.split("\n")[:2] + text.split("\n")[3:]),
+        "is incomplete. Export it again.",
+    ),
+]
+
+
+def test_damaged_files_change_nothing(sqlite_url: str, clock: FakeClock, tmp_path: Path) -> None:
     ports = fake_ports(sqlite_url, clock)
     fill_sample(ports)
     file = tmp_path / "shop.jsonl"
     run_json(ports, "export", str(file))
-    file.write_text(change(file.read_text()))
-    before = lines_of(ports)
-    result = run(ports, "import", "file", str(file))
-    assert (result.exit_code, message in result.stderr) == (3, True), result.stderr
-    assert lines_of(ports) == before
+    whole, before = file.read_text(), lines_of(ports)
+    for change, message in DAMAGES:
+        file.write_text(change(whole))
+        result = run(ports, "import", "file", str(file))
+        assert (result.exit_code, message in result.stderr) == (3, True), result.stderr
+        assert lines_of(ports) == before, message
     ports.database.close()

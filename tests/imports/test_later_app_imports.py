@@ -1,7 +1,5 @@
 """Later runs take over what changed about apps and webhooks, unless it was edited here."""
 
-from collections.abc import Collection
-
 import pytest
 from sqlalchemy import update
 
@@ -60,30 +58,24 @@ def test_what_changed_at_the_source_is_taken_over(
     assert imported.counts("webhook") == {"read": 1, "updated": 1}
 
 
-@pytest.mark.parametrize(
-    "statement",
-    ["UPDATE app_app SET removed_at = now()", "DELETE FROM app_app"],
-    ids=["removed", "deleted"],
-)
-@pytest.mark.parametrize("dry_run", [True, False])
-def test_app_removed_at_the_source_is_removed(
-    target: Ports, platform: PlatformDatabase, statement: str, dry_run: bool
-) -> None:
-    add_app(platform, 1)
-    add_token(platform, 11, 1)
-    add_webhook(platform, 31, 1, "any_events")
+def test_app_removed_at_the_source_is_removed(target: Ports, platform: PlatformDatabase) -> None:
+    """Whether its row is marked as removed, as that of app 1, or deleted."""
+    for key in (1, 2):
+        add_app(platform, key)
+        add_token(platform, 10 + key, key)
+        add_webhook(platform, 30 + key, key, "any_events")
     run(target, platform)
-    platform.run(statement)
-    if statement.startswith("DELETE"):
-        platform.run("DELETE FROM app_apptoken")
-        platform.run("DELETE FROM webhook_webhook")
-    imported = run(target, platform, *(["--dry-run"] if dry_run else []))
-    assert [each for each in codes(imported) if each[2] == "REMOVED"] == [
-        ("app_app", 1, "REMOVED")
-    ]
-    left: Collection[int] = [1] if dry_run else []
-    assert keys(target, AppRecord) == left
-    assert bool(keys(target, WebhookRecord)) == dry_run
+    platform.run("UPDATE app_app SET removed_at = now() WHERE id = 1")
+    platform.run("DELETE FROM app_apptoken WHERE app_id = 2")
+    platform.run("DELETE FROM webhook_webhook WHERE app_id = 2")
+    platform.run("DELETE FROM app_app WHERE id = 2")
+    for options in (("--dry-run",), ()):
+        imported = run(target, platform, *options)
+        assert sorted(each for each in codes(imported) if each[2] == "REMOVED") == [
+            ("app_app", key, "REMOVED") for key in (1, 2)
+        ]
+        assert keys(target, AppRecord) == ([1, 2] if options else [])
+        assert bool(keys(target, WebhookRecord)) == bool(options)
 
 
 def test_app_edited_here_is_kept(target: Ports, platform: PlatformDatabase) -> None:
@@ -185,30 +177,29 @@ def test_webhook_of_an_app_that_was_not_imported_is_left_out(
     assert run(target, platform).counts("webhook") == {"read": 1, "created": 1}
 
 
-@pytest.mark.parametrize(
-    "edited",
-    [
-        WebhookInput(secret_key="ours"),
-        WebhookInput(custom_headers={"X-Ours": "1"}),
-        WebhookInput(events=(EventType.ORDER_PAID,)),
-        WebhookInput(is_active=False),
-    ],
-    ids=["secret", "headers", "events", "disabled"],
-)
-def test_webhook_edited_here_is_kept(
-    target: Ports, platform: PlatformDatabase, edited: WebhookInput
-) -> None:
+def test_webhook_edited_here_is_kept(target: Ports, platform: PlatformDatabase) -> None:
     add_permissions(platform, "manage_users")
     add_app(platform, 1, 1)
-    add_webhook(platform, 31, 1, "any_events", secret_key="theirs")
+    edits = {
+        31: WebhookInput(secret_key="ours"),
+        32: WebhookInput(custom_headers={"X-Ours": "1"}),
+        33: WebhookInput(events=(EventType.ORDER_PAID,)),
+        34: WebhookInput(is_active=False),
+    }
+    for key in edits:
+        add_webhook(platform, key, 1, "any_events", secret_key="theirs")
     run(target, platform)
-    update_webhook(target, OPERATOR, to_global_id("Webhook", 31), "", edited)
-    before = stored_webhook(target, 31)
+    for key, edited in edits.items():
+        update_webhook(target, OPERATOR, to_global_id("Webhook", key), "", edited)
+    before = {key: stored_webhook(target, key) for key in edits}
     platform.run("UPDATE webhook_webhook SET name = 'Theirs', secret_key = 'changed'")
-    assert codes(run(target, platform)) == [("webhook_webhook", 31, "EDITED_HERE")]
-    after = stored_webhook(target, 31)
-    assert after == before
-    assert after.reveal() == before.reveal()
+    assert codes(run(target, platform)) == [
+        ("webhook_webhook", key, "EDITED_HERE") for key in edits
+    ]
+    for key in edits:
+        after = stored_webhook(target, key)
+        assert after == before[key], key
+        assert after.reveal() == before[key].reveal(), key
 
 
 def test_webhook_removed_at_the_source_is_removed(
