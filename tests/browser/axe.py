@@ -16,6 +16,9 @@ ALL_RULES: Rules = {"resultTypes": ["violations"], "preload": {"assets": ["media
 COLOR_RULES: Rules = {**ALL_RULES, "runOnly": ["color-contrast", "link-in-text-block"]}
 """The rules that can find something in a second theme alone: it differs in colors."""
 
+RULES_WITHOUT_COLORS: Rules = {**ALL_RULES, "rules": {"color-contrast": {"enabled": False}}}
+"""All rules but the one about colors, which takes as long as all others."""
+
 _AROUND = ("body > .lk-top", "body > .lk-nav")
 
 _RUN = """async ([rules, around]) => {
@@ -57,10 +60,19 @@ _CUT = """() => {
     : refers.test(name) ? `${name}=${value.split(' ').map((id) => elements[id] ?? 0)}`
     : read.test(name) ? `${name}=${value}`
     : value.trim() ? name : `${name}=`;
-  const shape = (node) => node.nodeType === Node.TEXT_NODE ? (node.data.trim() && '…')
-    : node.nodeType === Node.ELEMENT_NODE ? `<${node.localName} ${[...node.attributes]
-      .map(attribute)}>${[...node.childNodes].map(shape).join('')}</>` : '';
-  for (const list of document.querySelectorAll('tbody, ul, ol, select, optgroup, fieldset')) {
+  const shapes = new Map();
+  const shape = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) return node.data.trim() && '…';
+    if (node.nodeType !== Node.ELEMENT_NODE || node.localName === 'wbr') return '';
+    if (!shapes.has(node)) {
+      const inside = [...node.childNodes].map(shape).join('').replace(/…+/g, '…');
+      const attributes = [...node.attributes].map(attribute);
+      shapes.set(node, `<${node.localName} ${attributes}>${inside}</>`);
+    }
+    return shapes.get(node);
+  };
+  const lists = 'tbody, ul, ol, select, datalist, optgroup, fieldset, svg, div';
+  for (const list of document.querySelectorAll(lists)) {
     const counts = {};
     for (const one of [...list.children]) {
       const kind = shape(one);
@@ -104,7 +116,9 @@ def findings(page: Page, rules: Rules = ALL_RULES, *, around: bool = True) -> li
 
 
 def cut_alike(page: Page) -> None:
-    """Remove rows and options that differ from two before them in texts and values alone.
+    """Remove rows, options and fields that differ from two before them in texts and values alone.
+
+    A text is the same with places where its line can break.
 
     Axe would find in them what it finds in those. An ID is compared by how many elements have it,
     and how many refer to it.

@@ -23,19 +23,21 @@ LEAD_AWAY = (
     *("console.sign_in.begin", "console.sign_in.finish", "console.unknown_page", "console.moved"),
     "console.not_me.confirm",
     *("console.emails.framed", "console.mail_templates.framed"),
+    *("console.emails.index", "console.creations.show", "console.account_actions.show"),
+    *("console.account.follow", "console.not_me.follow", "console.passwords.follow"),
+    *("console.sign_in.index", "console.sign_in_code.index", "console.sign_in_code.use_passkey"),
 )
 """Ways to and from an identity provider, what answers for addresses that are none, the page of a
-link that only an email has: without it, the page isn't found; and an email in a frame."""
-
-BEFORE_SIGNING_IN = ("sign-in", "forgotten", "new-password")
-"""What is shown to whoever is not signed in, below ``/console/``."""
+link that only an email has: without it, the page isn't found; an email in a frame; and what leads
+somebody who is signed in to another page."""
 
 
 def page_addresses(app: Flask, keys: Mapping[str, int] = NO_KEYS) -> Iterator[str]:
-    """An address for each rule below ``/console/`` that answers GET."""
+    """An address for each rule below ``/console/`` that answers GET, except files to download."""
     for rule in app.url_map.iter_rules():
         of_the_console = rule.rule.startswith("/console/") and rule.endpoint not in LEAD_AWAY
-        if of_the_console and "GET" in (rule.methods or ()):
+        is_file = rule.rule.endswith(".csv")
+        if of_the_console and not is_file and "GET" in (rule.methods or ()):
             yield address_of(app, rule, keys)
 
 
