@@ -84,7 +84,9 @@ def test_creating_an_app(admin: Page, small_shop: RunningShop) -> None:
     assert found == {"name": "Labels", "permissions": [{"code": "MANAGE_ORDERS"}]}
 
 
+@pytest.mark.thorough
 def test_trying_a_query(admin: Page, small_shop: RunningShop) -> None:
+    """``test_pages_dialogs_and_errors_are_accessible`` runs a query by keyboard too."""
     make_product(small_shop.ports, "Kettle")
     admin.goto(f"{small_shop.url}/console/dry-run/")
     tab_to(admin, admin.get_by_role("textbox", name="Subscription query"))
@@ -115,7 +117,9 @@ def test_sending_deliveries_again(admin: Page, small_shop: RunningShop) -> None:
     expect(admin.get_by_role("cell", name="Delivered")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_invite_staff(admin: Page, small_shop: RunningShop) -> None:
+    """Creating an app has the same kinds of links, fields and buttons."""
     make_group(small_shop.ports, "Support", Permission.MANAGE_ORDERS)
     admin.goto(f"{small_shop.url}/console/staff/")
     press(admin, admin.get_by_role("link", name="Invite staff member").first)
@@ -149,7 +153,9 @@ def test_narrowing_a_list_and_ending_a_session(admin: Page, small_shop: RunningS
     assert ask(small_shop, "{ me { email } }", token)["me"] is None
 
 
+@pytest.mark.thorough
 def test_rotating_the_key_and_letting_an_address_go(admin: Page, small_shop: RunningShop) -> None:
+    """Closing the storefront and ending a session have the same dialogs and links."""
     ports = small_shop.ports
     user = make_user(ports)
     admin.goto(f"{small_shop.url}/console/keys/")
@@ -170,9 +176,11 @@ def test_rotating_the_key_and_letting_an_address_go(admin: Page, small_shop: Run
     expect(admin.get_by_text("Unblocked 203.0.113.7")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_inspecting_a_token_and_reading_the_audit_trail(
     admin: Page, small_shop: RunningShop
 ) -> None:
+    """Closing the storefront and ending a session have the same dialogs and links."""
     ports = small_shop.ports
     token = sign_in(ports, make_user(ports)).access
     admin.goto(f"{small_shop.url}/console/inspector/")

@@ -1,7 +1,6 @@
 """Passkeys in a real browser, with its virtual authenticator."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -54,16 +53,14 @@ def sign_in_with_password(page: Page, url: str) -> None:
     expect(page.get_by_role("heading", name="Sign-in and security")).to_be_visible()
 
 
-def add_passkey(page: Page, name: str) -> None:
-    page.get_by_role("button", name="Add passkey").click()
-    page.get_by_role("textbox", name="Name").fill(name)
-    page.wait_for_load_state()  # a script makes the passkey
-    page.get_by_role("button", name="Create passkey").click()
-
-
 @THEMES
 def test_passkey_is_added_renamed_and_deleted(
-    page: Page, url: str, authenticator: VirtualAuthenticator, own_watch: Watch, theme: str
+    page: Page,
+    url: str,
+    small_shop: RunningShop,
+    authenticator: VirtualAuthenticator,
+    own_watch: Watch,
+    theme: str,
 ) -> None:
     page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
     page.goto(f"{url}/console/sign-in")
@@ -73,7 +70,13 @@ def test_passkey_is_added_renamed_and_deleted(
     page.get_by_role("button", name="Add passkey").click()
     expect(page.get_by_role("heading", name="Add a passkey")).to_be_visible()
     assert faults(page) == []
-    page.get_by_role("textbox", name="Name").fill("Laptop")
+    create_passkey(page, "")  # the name is needed before a passkey is made
+    expect(page.get_by_role("button", name="Create passkey")).to_be_visible()
+    assert authenticator.passkeys() == []
+    authenticator.verify_person(succeeds=False)
+    create_passkey(page, "Laptop")
+    expect(page.get_by_role("alert")).to_have_text(re.compile("No passkey was used"))
+    authenticator.verify_person(succeeds=True)
     page.get_by_role("button", name="Create passkey").click()
     expect(page.get_by_text("Passkey added.")).to_be_visible()
     expect(page.locator(".lk-codes li")).to_have_count(RECOVERY_CODES)
@@ -82,7 +85,26 @@ def test_passkey_is_added_renamed_and_deleted(
     table = page.get_by_role("table", name="Your passkeys")
     expect(table.get_by_role("row").filter(has_text="Laptop")).to_be_visible()
     assert faults(page) == []
+    page.get_by_role("button", name="Add passkey").click()
+    create_passkey(page, "Again")
+    expect(page.get_by_role("alert")).to_have_text(
+        "This device already has a passkey for your account."
+    )
+    assert len(authenticator.passkeys()) == 1
+    rename_and_delete_passkey(page, url, small_shop)
+    assert own_watch.complaints == []
 
+
+def create_passkey(page: Page, name: str) -> None:
+    """Name a passkey and let the script of the page make it."""
+    page.get_by_role("textbox", name="Name").fill(name)
+    page.wait_for_load_state()
+    page.get_by_role("button", name="Create passkey").click()
+
+
+def rename_and_delete_passkey(page: Page, url: str, shop: RunningShop) -> None:
+    """Rename the passkey; delete it when its owner has to confirm who they are, by it."""
+    page.goto(f"{url}{SECURITY}")
     page.get_by_role("link", name="Rename Laptop").click()
     expect(page.get_by_role("heading", name="Rename passkey")).to_be_visible()
     assert faults(page) == []
@@ -90,81 +112,69 @@ def test_passkey_is_added_renamed_and_deleted(
     page.get_by_role("button", name="Rename passkey").click()
     expect(page.get_by_text("Passkey renamed.")).to_be_visible()
 
+    assert isinstance(shop.ports.clock, Ahead)
+    shop.ports.clock.seconds += PROOF_LASTS.total_seconds() + 1
     page.get_by_role("link", name="Delete Office").click()
     dialog = page.get_by_role("dialog", name="Delete the passkey Office?")
     expect(dialog).to_be_visible()
     assert faults(page) == []
     dialog.get_by_role("button", name="Delete passkey").click()
+    expect(page.get_by_text("You're about to delete a passkey.")).to_be_visible()
+    expect(page.get_by_label("Password", exact=True)).to_have_count(0)
+    page.wait_for_load_state()
+    page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_text("You have no passkey.")).to_be_visible()
-    assert own_watch.complaints == []
-
-
-def test_second_passkey_on_the_same_device_is_not_made(
-    page: Page, url: str, authenticator: VirtualAuthenticator
-) -> None:
-    sign_in_with_password(page, url)
-    add_passkey(page, "Laptop")
-    expect(page.get_by_text("Passkey added.")).to_be_visible()
-    add_passkey(page, "Again")
-    expect(page.get_by_role("alert")).to_have_text(
-        "This device already has a passkey for your account."
-    )
-    assert len(authenticator.passkeys()) == 1
-
-
-def test_passkey_is_not_made_without_verification_of_the_person(
-    page: Page, url: str, authenticator: VirtualAuthenticator
-) -> None:
-    sign_in_with_password(page, url)
-    authenticator.verify_person(succeeds=False)
-    add_passkey(page, "Laptop")
-    expect(page.get_by_role("alert")).to_have_text(re.compile("No passkey was used"))
-    authenticator.verify_person(succeeds=True)
-    page.get_by_role("button", name="Create passkey").click()
-    expect(page.get_by_text("Passkey added.")).to_be_visible()
-
-
-def test_name_is_needed_before_a_passkey_is_made(
-    page: Page, url: str, authenticator: VirtualAuthenticator
-) -> None:
-    sign_in_with_password(page, url)
-    add_passkey(page, "")
-    expect(page.get_by_role("button", name="Create passkey")).to_be_visible()
-    assert authenticator.passkeys() == []
 
 
 def enroll(page: Page, url: str) -> None:
     """Add a passkey, and sign out."""
     sign_in_with_password(page, url)
-    add_passkey(page, "Laptop")
+    page.get_by_role("button", name="Add passkey").click()
+    create_passkey(page, "Laptop")
     expect(page.get_by_text("Passkey added.")).to_be_visible()
     page.context.clear_cookies()
 
 
 @THEMES
-def test_passkey_alone_signs_in(
+def test_passkey_signs_in_alone_and_with_a_password(
     page: Page, url: str, authenticator: VirtualAuthenticator, own_watch: Watch, theme: str
 ) -> None:
     page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
     enroll(page, url)
-    page.add_init_script(WITHOUT_AUTOFILL)
+    security = page.get_by_role("heading", name="Sign-in and security")
+    # A present finger chooses the only passkey that the email field offers: no button is pressed.
     page.goto(f"{url}/console/sign-in?next={SECURITY}")
-    page.get_by_role("button", name="Sign in with a passkey").click()
-    expect(page.get_by_role("heading", name="Sign-in and security")).to_be_visible()
-    expect(page.get_by_role("row").filter(has_text="Laptop")).not_to_contain_text("Never")
+    expect(security).to_be_visible()
     (used,) = authenticator.passkeys()
     assert used["signCount"] > 1
-    assert own_watch.complaints == []
+    page.context.clear_cookies()
 
-
-def test_browser_offers_passkeys_in_the_email_field(
-    page: Page, url: str, authenticator: VirtualAuthenticator
-) -> None:
-    enroll(page, url)
-    # A present finger chooses the only passkey that the field offers: no button is pressed.
+    page.add_init_script(WITHOUT_AUTOFILL)
+    authenticator.verify_person(succeeds=False)
     page.goto(f"{url}/console/sign-in?next={SECURITY}")
-    expect(page.get_by_role("heading", name="Sign-in and security")).to_be_visible()
-    assert authenticator.passkeys()[0]["signCount"] > 1
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    canceled = page.get_by_role("alert").filter(has_text="No passkey was used.")
+    expect(canceled).to_be_visible()
+    expect(page.get_by_label("Email")).to_be_editable()
+    authenticator.verify_person(succeeds=True)
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(security).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="Laptop")).not_to_contain_text("Never")
+    page.context.clear_cookies()
+
+    page.goto(f"{url}/console/sign-in?next={SECURITY}")
+    page.get_by_label("Email").fill(ADMIN)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in with password").click()
+    expect(page.get_by_role("heading", name="Use your passkey")).to_be_visible()
+    page.wait_for_load_state()
+    authenticator.verify_person(succeeds=False)
+    page.get_by_role("button", name="Use a passkey").click()
+    expect(canceled).to_be_visible()
+    authenticator.verify_person(succeeds=True)
+    page.get_by_role("button", name="Use a passkey").click()
+    expect(security).to_be_visible()
+    assert own_watch.complaints == []
 
 
 def test_refused_passkey_leaves_the_other_ways(
@@ -180,72 +190,3 @@ def test_refused_passkey_leaves_the_other_ways(
     # The passkey isn't offered again by itself; on request it is.
     expect(page.get_by_role("button", name="Sign in with a passkey")).to_be_visible()
     assert len(authenticator.passkeys()) == 1
-
-
-def test_canceled_passkey_says_what_to_do(
-    page: Page, url: str, authenticator: VirtualAuthenticator
-) -> None:
-    enroll(page, url)
-    authenticator.verify_person(succeeds=False)
-    page.add_init_script(WITHOUT_AUTOFILL)
-    page.goto(f"{url}/console/sign-in")
-    page.get_by_role("button", name="Sign in with a passkey").click()
-    expect(page.get_by_role("alert").filter(has_text="No passkey was used.")).to_be_visible()
-    expect(page.get_by_label("Email")).to_be_editable()
-
-
-@THEMES
-def test_passkey_finishes_a_sign_in_with_a_password(
-    page: Page, url: str, authenticator: VirtualAuthenticator, own_watch: Watch, theme: str
-) -> None:
-    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
-    page.add_init_script(WITHOUT_AUTOFILL)
-    enroll(page, url)
-    page.goto(f"{url}/console/sign-in?next={SECURITY}")
-    page.get_by_label("Email").fill(ADMIN)
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in with password").click()
-    expect(page.get_by_role("heading", name="Use your passkey")).to_be_visible()
-    page.wait_for_load_state()
-    authenticator.verify_person(succeeds=False)
-    page.get_by_role("button", name="Use a passkey").click()
-    expect(page.get_by_role("alert").filter(has_text="No passkey was used.")).to_be_visible()
-    authenticator.verify_person(succeeds=True)
-    page.get_by_role("button", name="Use a passkey").click()
-    expect(page.get_by_role("heading", name="Sign-in and security")).to_be_visible()
-    assert own_watch.complaints == []
-
-
-@THEMES
-def test_passkey_confirms_who_it_is_before_a_passkey_is_deleted(
-    page: Page, url: str, small_shop: RunningShop, authenticator: VirtualAuthenticator, theme: str
-) -> None:
-    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
-    sign_in_with_password(page, url)
-    add_passkey(page, "Laptop")
-    expect(page.get_by_text("Passkey added.")).to_be_visible()
-    clock = small_shop.ports.clock
-    assert isinstance(clock, Ahead)
-    clock.seconds += PROOF_LASTS.total_seconds() + 1
-    page.get_by_role("link", name="Delete Laptop").click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete passkey").click()
-    expect(page.get_by_text("You're about to delete a passkey.")).to_be_visible()
-    expect(page.get_by_label("Password", exact=True)).to_have_count(0)
-    page.wait_for_load_state()
-    page.get_by_role("button", name="Use a passkey").click()
-    expect(page.get_by_text("You have no passkey.")).to_be_visible()
-    assert len(authenticator.passkeys()) == 1
-
-
-def test_demo_staff_add_a_passkey_and_sign_in_with_it(page: Page, demo_shop: RunningShop) -> None:
-    url = demo_shop.url.replace("127.0.0.1", "localhost")
-    VirtualAuthenticator(page)
-    page.add_init_script(WITHOUT_AUTOFILL)
-    replace(demo_shop, url=url).sign_in(page.context, ADMIN)
-    page.goto(f"{url}{SECURITY}")
-    add_passkey(page, "Laptop")
-    expect(page.get_by_text("Passkey added.")).to_be_visible()
-    page.context.clear_cookies()
-    page.goto(f"{url}/console/sign-in?next={SECURITY}")
-    page.get_by_role("button", name="Sign in with a passkey").click()
-    expect(page.get_by_role("heading", name="Sign-in and security")).to_be_visible()
