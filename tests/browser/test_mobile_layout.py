@@ -108,20 +108,20 @@ def test_events_are_found_by_what_they_are_about(phone: Page, small_shop: Runnin
     expect(phone.get_by_role("region", name="Subscribed events")).to_contain_text("ORDER_PAID")
 
 
-def test_group_checkbox_is_next_to_its_label(phone: Page, small_shop: RunningShop) -> None:
+@pytest.mark.one_of("phone")
+def test_checkbox_is_next_to_its_label_and_the_shops_name_whole(
+    phone: Page, small_shop: RunningShop
+) -> None:
     make_group(small_shop.ports, "Support", Permission.MANAGE_ORDERS)
+    update_shop(small_shop.ports, OPERATOR, ShopUpdate(name="Northlight Ceramics"))
     phone.goto(f"{small_shop.url}/console/staff/matrix/")
     cell = phone.get_by_role("row", name="Manage orders MANAGE_ORDERS").locator("td:visible")
     assert box(cell.locator("svg"))["x"] == box(cell)["x"]
-
-
-def test_shops_name_is_read_to_its_end(phone: Page, small_shop: RunningShop) -> None:
-    update_shop(small_shop.ports, OPERATOR, ShopUpdate(name="Northlight Ceramics"))
-    phone.goto(f"{small_shop.url}/console/single-sign-on/")
     name = phone.get_by_text("Northlight Ceramics", exact=True)
     assert name.evaluate("(name) => name.scrollWidth <= name.clientWidth")
 
 
+@pytest.mark.one_of("phone")
 def test_lists_are_filtered_from_a_line_of_chips(phone: Page, small_shop: RunningShop) -> None:
     make_user(small_shop.ports, "ines@example.com", first_name="Ines", is_active=False)
     make_user(small_shop.ports, "tom@example.com", first_name="Tom")
