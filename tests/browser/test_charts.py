@@ -1,15 +1,13 @@
-"""Charts with names, tables and intervals, and IDs that are copied."""
+"""Charts with names, tables and intervals."""
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from app.domain.apps.apps import ANY_REQUEST, HOUR, UNUSED_AFTER, span_start
-from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.shop.settings import TrafficKind, bucket_of
 from app.models import AppPermissionUseRecord, AppRequestRecord, TrafficRecord
-from app.services.apps.app_changes import NewApp, create_app
 from tests.browser.console import RunningShop
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_many_deliveries, make_webhook
@@ -18,7 +16,14 @@ from tests.fakes.offset_clock import Ahead
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
 
-def test_webhook_is_charted_by_day_and_by_hour(admin: Page, small_shop: RunningShop) -> None:
+def test_charts_have_names_tables_and_intervals(admin: Page, small_shop: RunningShop) -> None:
+    look_at_webhook(admin, small_shop)
+    look_at_home(admin, small_shop)
+    look_at_app(admin, small_shop)
+
+
+def look_at_webhook(admin: Page, small_shop: RunningShop) -> None:
+    """See deliveries by day and by hour."""
     ports = small_shop.ports
     app_id, _ = make_app(ports, "Labels", Permission.MANAGE_PRODUCTS)
     hook = make_webhook(ports, app_id, EventType.PRODUCT_UPDATED)
@@ -34,7 +39,8 @@ def test_webhook_is_charted_by_day_and_by_hour(admin: Page, small_shop: RunningS
     expect(health.get_by_role("img", name="Deliveries by hour: 3 delivered.")).to_be_visible()
 
 
-def test_requests_are_charted_by_kind_on_home(admin: Page, small_shop: RunningShop) -> None:
+def look_at_home(admin: Page, small_shop: RunningShop) -> None:
+    """See requests of the last hours by their kind."""
     ports = small_shop.ports
     assert isinstance(ports.clock, Ahead)
     if ports.clock.now().minute >= 55:  # the hour must not end before the page is made
@@ -56,9 +62,8 @@ def test_requests_are_charted_by_kind_on_home(admin: Page, small_shop: RunningSh
     expect(newest).to_contain_text("1,200")
 
 
-def test_requests_of_an_app_lead_from_its_chart_to_errors_and_unused_permissions(
-    admin: Page, small_shop: RunningShop
-) -> None:
+def look_at_app(admin: Page, small_shop: RunningShop) -> None:
+    """See requests of an app, their errors, and the permissions that none of them used."""
     ports = small_shop.ports
     app, _ = make_app(ports, "Feed", Permission.MANAGE_PRODUCTS, Permission.MANAGE_ORDERS)
     now = ports.clock.now()
@@ -90,14 +95,3 @@ def test_requests_of_an_app_lead_from_its_chart_to_errors_and_unused_permissions
     chart.get_by_role("link", name="30 days").click()
     by_day = admin.get_by_role("img", name="API requests by day: 40 succeeded, 2 failed.")
     expect(by_day).to_be_visible()
-
-
-def test_id_of_an_audit_entry_is_copied(admin: Page, small_shop: RunningShop) -> None:
-    create_app(small_shop.ports, OPERATOR, NewApp("Labels"))
-    admin.goto(f"{small_shop.url}/console/audit/")
-    admin.locator("tbody a").first.click()
-    entry = admin.url.rpartition("/")[2]
-    button = admin.get_by_role("button", name="Copy entry ID")
-    expect(button).to_have_attribute("data-copy-text", entry)
-    link = admin.get_by_role("button", name="Copy link")
-    expect(link).to_have_attribute("data-copy-text", admin.url)
