@@ -10,7 +10,7 @@ pytest_plugins = [
     "tests.fixtures.engines",
     "tests.fixtures.databases",
     "tests.fixtures.flask_app",
-    "tests.fixtures.hash_priority",
+    "tests.fixtures.cheap_hashes",
     "tests.fixtures.xdist_groups",
     "tests.fixtures.network",
     "tests.fixtures.one_of_each",
@@ -20,9 +20,8 @@ pytest_plugins = [
     "tests.fixtures.redis",
     "tests.fixtures.replica",
     "tests.fixtures.run",
-    "tests.fixtures.templates",
     "tests.fixtures.translations",
-    "tests.fixtures.url_rules",
+    "tests.fixtures.compiled",
     "tests.fixtures.imports",
 ]
 

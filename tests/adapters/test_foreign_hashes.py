@@ -11,6 +11,9 @@ from typing_extensions import override
 
 from app.adapters.keys.passwords import Argon2Hasher, matches_foreign_hash
 from app.domain.passwords.imported_hashes import (
+    KIBIBYTES,
+    LANES,
+    ROUNDS,
     HashFormat,
     Pbkdf2Hash,
     classify,
@@ -155,7 +158,7 @@ def test_refusals_cost_the_same_for_every_kind_of_hash(stored: str | None) -> No
 
 
 def test_classified_hash_of_our_own_needs_no_rehash() -> None:
-    ours = Argon2Hasher()
+    ours = Argon2Hasher(PasswordHasher(ROUNDS, KIBIBYTES, LANES))
     stored = ours.hash("correct horse")
     assert classify(stored).state == "REPLACED"
     assert not ours.needs_rehash(stored)

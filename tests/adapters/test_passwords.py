@@ -12,10 +12,11 @@ from argon2 import PasswordHasher, extract_parameters
 from typing_extensions import override
 
 from app.adapters.keys.passwords import Argon2Hasher
+from app.domain.passwords.imported_hashes import KIBIBYTES
 from app.ports.passwords import Match, PasswordsBusy
 from app.web.server import THREADS
 from tests.fixtures.cases import cases
-from tests.servers.hash_priority import lower_priority
+from tests.servers.cheap_hashes import lower_priority
 
 CHEAP = PasswordHasher(1, 8, 1)
 LONG_ENOUGH = 30.0
@@ -135,7 +136,10 @@ def test_lone_surrogate_is_hashed_as_typed() -> None:
     assert hasher.verify(hasher.hash("\ud83d"), "\ud83d")
 
 
-def test_profile_exceeds_owasps_minimum_and_other_hashes_are_renewed() -> None:
+def test_profile_exceeds_owasps_minimum_and_other_hashes_are_renewed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("app.adapters.keys.passwords.KIBIBYTES", KIBIBYTES)
     hasher = Argon2Hasher()
     stored = hasher.hash("correct horse")
     profile = extract_parameters(stored)

@@ -3,30 +3,38 @@
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from app.composition.settings import Settings
-from tests.docs.blocks import SHELL, blocks_of, pages
-from tests.docs.reader import Reader, shell
+from tests.docs.blocks import SHELL, Block, blocks_of, pages
+from tests.docs.reader import SHOP, Reader, shell
 from tests.imports.platform import platform_database
 from tests.servers.flask_program import flask_program
-from tests.servers.forked_commands import running_command
 from tests.servers.run import ROOT, once, server_url
 from tests.spec.server import environment, run_operator, running
 
 pytestmark = pytest.mark.first
 _NEEDED = ("curl", "node", "sh")
+_OF_A_SERVED_SHOP = (SHOP, "flask doctor", "webhook listen")
 _VENDOR = Settings().vendor
 
 
 def _commands(page: str) -> bool:
     """Whether the page has commands to run; parsing all pages took a fifth of the collection."""
-    return f"```{SHELL}" in (ROOT / page).read_text() and any(
-        block.language == SHELL and not block.not_run for block in blocks_of(page)
-    )
+    return f"```{SHELL}" in (ROOT / page).read_text() and bool(_blocks_to_run(page))
+
+
+def _is_served(page: str) -> bool:
+    """Whether a command of the page needs the server or the worker, which take 0.3 s."""
+    return any(word in block.text for word in _OF_A_SERVED_SHOP for block in _blocks_to_run(page))
+
+
+def _blocks_to_run(page: str) -> list[Block]:
+    return [block for block in blocks_of(page) if block.language == SHELL and not block.not_run]
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +55,8 @@ def demo_file(run_directory: Path, _migrated_file: Path) -> Path:
 
 
 @pytest.fixture
-def reader(tmp_path: Path, demo_file: Path) -> Iterator[Reader]:
-    """Somebody with a running demo shop of their own, as ``make run`` serves it."""
+def reader(name: str, tmp_path: Path, demo_file: Path) -> Iterator[Reader]:
+    """Somebody with a demo shop of their own; if the page needs it, ``make run`` serves it."""
     missing = [name for name in _NEEDED if shutil.which(name) is None]
     assert not missing, f"the pages' commands need {missing}"
     copied = tmp_path / "shop.sqlite3"
@@ -58,15 +66,13 @@ def reader(tmp_path: Path, demo_file: Path) -> Iterator[Reader]:
     settings = {"VENDOR": _VENDOR, "MAIL_URL": f"file:{tmp_path / 'mails.txt'}"}
     folder = tmp_path / "reader"
     folder.mkdir()
-    with (
-        running(tmp_path, url, **settings) as server,
-        running_command(("worker",), ROOT, environment(url, **settings)),
-        flask_program(tmp_path) as programs,
-        shell(folder, _environment(url, settings, folder, programs)) as session,
-    ):
-        shop = f"localhost:{urlsplit(server.url).port}"
+    served = _is_served(name)
+    with flask_program(tmp_path) as programs, ExitStack() as stack:
+        server = stack.enter_context(running(tmp_path, url, (), **settings)) if served else None
+        shop = f"localhost:{urlsplit(server.url).port}" if server else ""
+        session = stack.enter_context(shell(folder, _environment(url, settings, folder, programs)))
         yield Reader(session, shop, {one["name"]: one["secret"] for one in made})
-        faults = server.new_errors()
+        faults = server.new_errors() if server else ""
     assert not faults, f"The server logged a fault:\n{faults}"
 
 
@@ -94,6 +100,5 @@ def test_commands_of_a_page_work_in_order(
 ) -> None:
     if any("PLATFORM_DATABASE_URL=…" in block.text for block in blocks_of(name)):
         reader.printed.append(request.getfixturevalue("moving"))
-    for block in blocks_of(name):
-        if block.language == SHELL and not block.not_run:
-            reader.type_in(block)
+    for block in _blocks_to_run(name):
+        reader.type_in(block)

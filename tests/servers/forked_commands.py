@@ -2,14 +2,16 @@
 
 Importing takes 2 s of processor time, running most commands a thirtieth. A forked command
 has a process ID, an environment, a folder, files and an exit code of its own, like a started one.
-Its signing keys are shorter than an installation's.
+Its signing keys are shorter than an installation's, and its password hashes take less memory.
 
-``python -m tests.servers.forked_commands FD`` is the process that forks, one per test process.
+``python -m tests.servers.forked_commands FD FOLDER`` is the process that forks, one per test
+process. What is compiled of templates is kept in ``FOLDER``.
 """
 
 import atexit
 import contextlib
 import gc
+import logging
 import marshal
 import os
 import runpy
@@ -29,9 +31,14 @@ from tempfile import TemporaryFile
 from types import ModuleType
 from typing import TextIO
 
+import structlog
+
 import cli
 from app.adapters.keys import passwords, signing_keys
-from tests.servers.hash_priority import keep_priority
+from app.composition.factory import create_app
+from app.composition.settings import Settings
+from tests.servers.cheap_hashes import KIBIBYTES, keep_priority
+from tests.servers.compiled import keep_routes, keep_templates, templates_folder
 from tests.servers.run import ROOT
 
 _FLASK = "flask"
@@ -154,10 +161,11 @@ def running_command(
 
 @cache
 def _forking_process() -> socket.socket:
+    folder = templates_folder()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.servers.forked_commands", str(theirs.fileno())],
+            [sys.executable, "-m", "tests.servers.forked_commands", str(theirs.fileno()), folder],
             cwd=ROOT,
             env={"PYTHONPATH": str(ROOT)},
             stdin=subprocess.DEVNULL,
@@ -278,11 +286,23 @@ def _prepare() -> None:
         plugin.load()
     passwords._lower_priority = keep_priority  # noqa: SLF001
     signing_keys._BITS = 2048  # noqa: SLF001 - as in tests/fakes/keys.py
+    passwords.KIBIBYTES = KIBIBYTES  # type: ignore[attr-defined]
+
+
+def _compile_routes() -> None:
+    """Have the routes of an application compiled before it is forked."""
+    keep_routes()
+    create_app(settings=Settings())
+    logging.getLogger().handlers.clear()
+    logging.getLogger().setLevel(logging.WARNING)
+    structlog.reset_defaults()
 
 
 if __name__ == "__main__":
     gc.disable()
     _prepare()
+    _compile_routes()
+    keep_templates(Path(sys.argv[2]))
     gc.freeze()  # or each command would look through what it shares with this process
     gc.enable()
     _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -23,7 +23,7 @@ VENDOR = "Saleor"
 
 OWNER = VENDOR.lower()
 
-_SERVE = ("serve", "--host", "127.0.0.1", "--workers", "1", "--no-worker")
+_SERVE = ("serve", "--host", "127.0.0.1", "--workers", "1")
 _ATTEMPTS = 5
 _TRACEBACKS = ("Traceback (most recent call last)", '"exception":')
 """How a traceback begins in plain and in JSON logs."""
@@ -70,10 +70,16 @@ class Server:
 
 @contextlib.contextmanager
 def running(
-    folder: Path, database_url: str, *, module: str = "flask", **settings: str
+    folder: Path,
+    database_url: str,
+    options: tuple[str, ...] = ("--no-worker",),
+    /,
+    *,
+    module: str = "flask",
+    **settings: str,
 ) -> Iterator[Server]:
     """Run a server on that database with these settings; ``module`` stands in for ``flask``."""
-    server = _start(folder, database_url, settings, module)
+    server = _start(folder, database_url, settings, module, options)
     try:
         yield server
     finally:
@@ -103,12 +109,18 @@ def run_operator(database_url: str, *words: str) -> subprocess.CompletedProcess[
         return running.finish(3 * PATIENCE)
 
 
-def _start(folder: Path, database_url: str, settings: dict[str, str], module: str) -> Server:
+def _start(
+    folder: Path,
+    database_url: str,
+    settings: dict[str, str],
+    module: str,
+    options: tuple[str, ...],
+) -> Server:
     log = folder / f"server-{len(list(folder.glob('*.log')))}.log"
     for _ in range(_ATTEMPTS):
         port = free_port()
         # Not in the project's folder: a developer's .env must not affect the tests.
-        command = (*_SERVE, "--port", str(port))
+        command = (*_SERVE, *options, "--port", str(port))
         process = start_command(
             command, folder, environment(database_url, **settings), log, module
         )
