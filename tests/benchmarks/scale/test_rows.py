@@ -18,22 +18,32 @@ _INDEXES = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY
 
 
 @pytest.fixture
-def shop(empty_postgresql_url: str) -> Iterator[FilledShop]:
-    fill(empty_postgresql_url, ROWS)
+def indexes(postgresql_url: str) -> list[tuple[object, ...]]:
+    """The indexes of a database before it is filled."""
+    with psycopg.connect(postgresql_url) as connection:
+        return connection.execute(_INDEXES).fetchall()
+
+
+@pytest.fixture
+def shop(postgresql_url: str, indexes: list[tuple[object, ...]]) -> Iterator[FilledShop]:
+    assert indexes
+    fill(postgresql_url, ROWS)
     with receiver() as port:
-        shop = FilledShop(empty_postgresql_url, ROWS, port)
+        shop = FilledShop(postgresql_url, ROWS, port)
         yield shop
         shop.close()
 
 
 def test_filled_database_is_like_a_real_one_and_every_kind_of_work_can_be_done_again(
-    shop: FilledShop, postgresql_url: str
+    shop: FilledShop, indexes: list[tuple[object, ...]]
 ) -> None:
-    is_like_one_that_the_service_wrote(shop, postgresql_url)
+    is_like_one_that_the_service_wrote(shop, indexes)
     every_kind_of_work_can_be_done_again_and_again(shop)
 
 
-def is_like_one_that_the_service_wrote(shop: FilledShop, postgresql_url: str) -> None:
+def is_like_one_that_the_service_wrote(
+    shop: FilledShop, indexes: list[tuple[object, ...]]
+) -> None:
     with psycopg.connect(shop.url) as connection:
         people = connection.execute(
             "SELECT email, first_name, last_name, array_agg(word) FROM users"
@@ -53,8 +63,6 @@ def is_like_one_that_the_service_wrote(shop: FilledShop, postgresql_url: str) ->
             )
             == ROWS
         )
-        indexes = connection.execute(_INDEXES).fetchall()
-    with psycopg.connect(postgresql_url) as connection:
         assert indexes == connection.execute(_INDEXES).fetchall()
 
 
