@@ -141,7 +141,7 @@ def watched(shop: Shop) -> Iterator[Shop]:
         pytest.fail(f"The server logged a fault:\n{faults}", pytrace=False)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def _running_shop(
     tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path
 ) -> Iterator[Shop]:
@@ -156,7 +156,7 @@ def shop(_running_shop: Shop) -> Iterator[Shop]:
         yield _running_shop
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def _running_brief_shop(
     tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path
 ) -> Iterator[Shop]:
