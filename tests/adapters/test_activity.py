@@ -41,7 +41,7 @@ from tests.builders.people import actor_of, make_user, sessions_of, sign_in
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.xdist_group("processes")
 
 
 @pytest.fixture
@@ -122,6 +122,7 @@ def test_requests_are_counted_by_spans_of_ten_minutes_and_kinds(
     }
 
 
+@pytest.mark.both_databases
 def test_counts_of_several_processes_add_up(
     ports: Ports, second_process: Ports, activity: SqlActivity, clock: FakeClock
 ) -> None:
@@ -163,6 +164,7 @@ def test_ended_session_is_not_restored_by_activity(ports: Ports, activity: SqlAc
     assert sessions_of(ports, user_id) == []
 
 
+@pytest.mark.both_databases
 def test_ending_a_session_never_waits_for_activity(
     ports: Ports, second_process: Ports, activity: SqlActivity, database_url: str, clock: FakeClock
 ) -> None:
@@ -183,6 +185,7 @@ def test_ending_a_session_never_waits_for_activity(
     assert used == {locked.id: clock.now() - timedelta(minutes=1), free.id: clock.now()}
 
 
+@pytest.mark.both_databases
 def test_failed_write_is_retried_next_time(ports: Ports, clock: FakeClock) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id)
@@ -240,6 +243,7 @@ def tell(process: Connection, requests: int) -> None:
     assert process.recv() == "done"
 
 
+@pytest.mark.both_databases
 @pytest.mark.first
 def test_killed_process_loses_what_it_has_not_written_and_nothing_counts_twice(
     ports: Ports, database_url: str
@@ -325,6 +329,7 @@ def app_counts(ports: Ports, span: int) -> dict[tuple[str, str], tuple[int, int,
         }
 
 
+@pytest.mark.both_databases
 def test_requests_of_an_app_are_counted_by_minute_hour_and_code(
     ports: Ports, activity: SqlActivity, clock: FakeClock
 ) -> None:
@@ -348,6 +353,7 @@ def test_requests_of_an_app_are_counted_by_minute_hour_and_code(
     }
 
 
+@pytest.mark.both_databases
 def test_app_requests_of_two_processes_add_up_and_a_failed_write_loses_none(
     ports: Ports, second_process: Ports, activity: SqlActivity, clock: FakeClock
 ) -> None:
@@ -367,6 +373,7 @@ def test_app_requests_of_two_processes_add_up_and_a_failed_write_loses_none(
     assert app_counts(ports, HOUR) == {("12:00", ""): (5, 0, 100)}
 
 
+@pytest.mark.both_databases
 def test_uses_of_permissions_are_written_with_the_same_flush(
     ports: Ports, activity: SqlActivity, clock: FakeClock
 ) -> None:

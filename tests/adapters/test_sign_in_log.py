@@ -28,7 +28,7 @@ from tests.fakes.interrupted_database import InterruptedDatabase
 from tests.fakes.keys import SECRET
 from tests.fixtures.ports import fake_ports
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.xdist_group("processes")
 
 SAFARI = "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Version/18.0 Safari/604.1"
 WRONG = SignInRefusal(
@@ -56,6 +56,7 @@ def stored(ports: Ports) -> list[SignInEventRecord]:
         return list(session.scalars(select(SignInEventRecord).order_by(SignInEventRecord.id)))
 
 
+@pytest.mark.both_databases
 def test_equal_refusals_become_one_entry(
     ports: Ports, log: SqlSignInLog, clock: FakeClock
 ) -> None:
@@ -193,6 +194,7 @@ def test_flood_from_many_addresses_has_bounded_memory_and_keeps_counts(
     assert overflow == {"UNKNOWN_EMAIL": 4500, "INCORRECT_PASSWORD": 3}
 
 
+@pytest.mark.both_databases
 def test_failed_write_is_retried_next_time(ports: Ports, clock: FakeClock) -> None:
     database = InterruptedDatabase(ports.database)
     database.before[1] = _be_down
@@ -235,6 +237,7 @@ def _be_down() -> None:
     raise DatabaseUnavailable("down")
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("said", "kept"),
     [

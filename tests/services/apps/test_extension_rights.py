@@ -107,7 +107,6 @@ def _grant(ports: Ports, scene: Scene, *permissions: Permission) -> None:
     update_app(ports, OPERATOR, scene.app.id, change)
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("change", "left"),
     [

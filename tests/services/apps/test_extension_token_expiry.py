@@ -43,7 +43,6 @@ def _sign_out(ports: Ports, scene: Scene) -> None:
     _remove(ports, delete(SessionRecord).where(SessionRecord.user_id == scene.user))
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "end",
     [

@@ -46,7 +46,6 @@ def pass_lease(clock: FakeClock) -> None:
     clock.pass_(minutes=2, seconds=1)
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("path", "after"),
     [("/manifest", False), ("/manifest", True), ("/register", False), ("/register", True)],

@@ -50,7 +50,6 @@ CASES: tuple[tuple[int | None, SessionOrigin, tuple[str, ...], PasswordLoginMode
 """Days until the rule holds, how the person signed in, and whether their rights are theirs."""
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("is_superuser", [False, True])
 def test_staff_rights_need_a_second_factor_once_the_grace_period_is_over(
     ports: Ports, *, is_superuser: bool

@@ -221,7 +221,6 @@ def test_pages_go_through_all_orders(
     assert found == (made[::-1] if descending else made)
 
 
-@pytest.mark.both_databases
 def test_page_of_twenty_orders_costs_one_statement_and_one_for_lines_or_buyers(
     ports: Ports, ann: Actor, bob: Actor
 ) -> None:
@@ -245,7 +244,6 @@ def test_page_of_twenty_orders_costs_one_statement_and_one_for_lines_or_buyers(
     assert len(selects(statements)) == 1
 
 
-@pytest.mark.both_databases
 def test_page_of_twenty_carts_costs_two_statements(ports: Ports, ann: Actor) -> None:
     products = [make_product(ports, f"Bowl {number}") for number in range(3)]
     for _ in range(21):

@@ -30,13 +30,12 @@ from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fixtures.cases import cases
 from tests.fixtures.statements import plans, recorded_statements, selects
 
-pytestmark = pytest.mark.both_databases
-
 
 def titles(ports: Ports, text: str) -> list[tuple[str, str]]:
     return [(hit.kind.value, hit.title) for hit in search_everything(ports, OPERATOR, text)]
 
 
+@pytest.mark.both_databases
 def test_items_are_found_by_word_prefixes(ports: Ports) -> None:
     app_id, _ = make_app(ports, "Parcelpost Labels", is_active=False)
     hook = make_webhook(ports, app_id, target_url="https://labels.example/hook")
@@ -56,12 +55,14 @@ def test_items_are_found_by_word_prefixes(ports: Ports) -> None:
     assert titles(ports, "abel") == [("group", "Label keepers"), ("provider", "Label ID")]
 
 
+@pytest.mark.both_databases
 @cases("text", ["", "  ", "\0", "zzz", "x" * (MAX_SEARCH_LENGTH + 1)])
 def test_blank_search_finds_nothing(ports: Ports, text: str) -> None:
     make_app(ports, "x" * (MAX_SEARCH_LENGTH + 2))
     assert search_everything(ports, OPERATOR, text) == ()
 
 
+@pytest.mark.both_databases
 def test_several_words_match_all(ports: Ports) -> None:
     make_app(ports, "Parcelpost Labels")
     make_app(ports, "Parcelpost Tracking")
@@ -80,6 +81,7 @@ def test_app_is_not_found_during_installation(ports: Ports) -> None:
     assert titles(ports, "ware") == [("app", "Warehouse")]
 
 
+@pytest.mark.both_databases
 def test_renamed_items_are_found_by_their_new_name(ports: Ports) -> None:
     app_id, _ = make_app(ports, "Before")
     hook = make_webhook(ports, app_id)
@@ -143,6 +145,7 @@ def test_search_shows_only_what_the_caller_can_see(ports: Ports) -> None:
         search_everything(ports, NOBODY, "label")
 
 
+@pytest.mark.both_databases
 def test_search_costs_at_most_two_limited_statements(
     ports: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:

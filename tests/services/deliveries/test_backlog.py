@@ -78,7 +78,6 @@ def test_each_endpoint_tells_what_is_due_and_what_is_retried(
     assert waiting.due_since == began + timedelta(minutes=10)
 
 
-@pytest.mark.both_databases
 def test_what_waits_for_an_endpoint_does_not_wait_for_a_worker(
     ports: Ports, clock: FakeClock
 ) -> None:

@@ -92,7 +92,6 @@ def _statuses(ports: Ports, webhook: int) -> list[str]:
         return list(session.scalars(query.order_by(DeliveryRecord.id)))
 
 
-@pytest.mark.both_databases
 def test_events_of_a_paused_webhook_wait_and_are_sent_once_it_is_resumed(
     ports: Ports, clock: FakeClock
 ) -> None:
@@ -129,7 +128,6 @@ def test_what_was_leased_before_a_pause_goes_back(ports: Ports) -> None:
     assert _sent(ports) == 0
 
 
-@pytest.mark.both_databases
 def test_backlog_is_sent_in_order_at_a_bounded_rate(ports: Ports, clock: FakeClock) -> None:
     webhook = _webhook(ports)
     _pause(ports, webhook)
@@ -285,7 +283,6 @@ def _leased(ports: Ports, webhook: int) -> int:
     return sum(len(batch.deliveries) for batch in batches if batch.webhook_id == webhook)
 
 
-@pytest.mark.both_databases
 def test_limited_endpoint_gets_its_rate_and_others_are_not_slowed_down(
     ports: Ports, clock: FakeClock
 ) -> None:

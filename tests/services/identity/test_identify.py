@@ -84,7 +84,6 @@ def test_permissions_come_from_groups_and_direct_grants_together(ports: Ports) -
     assert [group.name for group in identity.user.groups] == ["Apps", "Products"]
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("is_superuser", [False, True])
 def test_who_is_no_longer_staff_holds_nothing(ports: Ports, *, is_superuser: bool) -> None:
     """Also if somebody has only changed that one column, by hand."""

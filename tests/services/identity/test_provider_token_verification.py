@@ -84,7 +84,6 @@ def test_inactive_people_cannot_sign_in(ports: Ports, provider: OwnProvider) -> 
     assert fault(ports, provider.access_token(jti="another")) is TokenFault.INVALID
 
 
-@pytest.mark.both_databases
 def test_changed_setting_applies_to_cached_tokens(
     ports: Ports, second_process: Ports, provider: OwnProvider
 ) -> None:
@@ -95,7 +94,6 @@ def test_changed_setting_applies_to_cached_tokens(
     assert fault(ports, token) is TokenFault.INVALID
 
 
-@pytest.mark.both_databases
 def test_signing_out_everywhere_ends_the_tokens_that_were_issued_before(
     ports: Ports, second_process: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
@@ -111,7 +109,6 @@ def test_signing_out_everywhere_ends_the_tokens_that_were_issued_before(
     assert fault(ports, provider.access_token()) is None
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("offset", "is_signed_out"),
     [(-1, True), (0, True), (1, False)],

@@ -148,7 +148,6 @@ def test_sso_session_keeps_its_permissions(ports: Ports) -> None:
     assert inspect(ports, token).effective == (ORDERS,)
 
 
-@pytest.mark.both_databases
 def test_invalid_token_is_explained(ports: Ports, clock: FakeClock) -> None:
     user_id = make_user(ports)
     token = sign_in(ports, user_id).access
@@ -195,7 +194,6 @@ def test_retired_and_removed_keys_are_reported(ports: Ports, clock: FakeClock) -
     assert gone.key.status is KeyStatus.ENDED
 
 
-@pytest.mark.both_databases
 def test_app_token_is_shown_with_app_and_permissions(ports: Ports) -> None:
     app_id, token = make_app(ports, "Labels", ORDERS)
     found = inspect(ports, token)

@@ -85,7 +85,6 @@ def test_inspection_fetches_keys_no_more_often_than_requests(
     assert calls(ports) == before
 
 
-@pytest.mark.both_databases
 def test_invalid_provider_token_is_explained(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:

@@ -15,8 +15,6 @@ from tests.builders.addresses import make_address
 from tests.builders.people import make_user
 from tests.fixtures.statements import recorded_statements, selects
 
-pytestmark = pytest.mark.both_databases
-
 QUERY: Select[*tuple[object, ...]] = select(AddressRecord.city)
 BY_KEY = Order((AddressRecord.id,), descending=True)
 BY_CITY = Order((AddressRecord.city, AddressRecord.id))
@@ -60,6 +58,7 @@ def seen(page: Rows) -> tuple[object, ...]:
 REQUESTS = (PageRequest(1), PageRequest(3), PageRequest(100), PageRequest(2, backwards=True))
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("order", [BY_KEY, BY_CITY], ids=["by key", "by city"])
 def test_each_page_is_the_one_that_the_parent_has_alone(
     ports: Ports, people: list[int], order: Order
@@ -75,6 +74,7 @@ def test_each_page_is_the_one_that_the_parent_has_alone(
             assert seen(found[person]) == seen(alone), request
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("backwards", [False, True])
 def test_cursor_of_one_is_a_place_in_all_lists(
     ports: Ports, people: list[int], *, backwards: bool

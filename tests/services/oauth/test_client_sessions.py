@@ -231,7 +231,6 @@ def test_refusal_and_lost_connections_are_told_apart(ports: Ports, clock: FakeCl
     assert report_ended_sessions(refusing, WORKER) == 0
 
 
-@pytest.mark.both_databases
 def test_client_that_cannot_be_reached_delays_no_other(ports: Ports, clock: FakeClock) -> None:
     slow_at, slow_again = "https://slow.example.com/logout", timedelta(seconds=33)
     slow, fast = client_of(ports, "Slow", slow_at), client_of(ports, "Fast")

@@ -124,7 +124,6 @@ def _sends_nothing(held: Ports) -> None:
         assert session.scalars(sent).all() == []
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("url", "secret", "reason"),
     [

@@ -56,7 +56,6 @@ def test_person_is_the_contact_of_no_app_anymore(ports: Ports) -> None:
     assert "audit" in tables_with(ports, OTHER)
 
 
-@pytest.mark.both_databases
 def test_orders_and_log_entries_stay_under_the_id(ports: Ports) -> None:
     person = make_person_with_traces(ports)
     erase_person(ports, OPERATOR, EMAIL)
@@ -109,7 +108,6 @@ def test_unknown_person_is_refused(ports: Ports) -> None:
     assert refused.value.problems[0].code == "NOT_FOUND"
 
 
-@pytest.mark.both_databases
 def test_others_are_untouched(ports: Ports) -> None:
     make_person_with_traces(ports)
     make_user(ports, "other@example.com")

@@ -101,7 +101,6 @@ def test_address_that_makes_room_for_another_is_not_found(ports: Ports) -> None:
     assert (found(ports, "lublin"), found(ports, "wroc")) == ([], [key])
 
 
-@pytest.mark.both_databases
 def test_change_of_name_or_kind_keeps_words_of_addresses(ports: Ports, ann: int) -> None:
     with ports.database.transaction() as session:
         session.get_one(UserRecord, ann).first_name = "Berta"

@@ -100,7 +100,6 @@ def test_anonymous_caller_costs_one_statement_and_no_write(ports: Ports) -> None
     assert statement.startswith("SELECT")
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "name", ["expired", "from the future", "foreign issuer", "unknown session"]
 )
@@ -211,7 +210,6 @@ def test_cached_tokens_end_with_their_signing_key_in_every_process(
         assert not verifies(process, pair.refresh)
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("seen", ["access", "refresh", "verify"])
 def test_removed_key_is_noticed_on_access_and_refresh(
     ports: Ports, second_process: Ports, seen: str

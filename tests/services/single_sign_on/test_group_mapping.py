@@ -58,7 +58,6 @@ def synced(ports: Ports) -> list[AuditRecord]:
     return [entry for entry in trail(ports, "user.sync") if "groups" in entry.after]
 
 
-@pytest.mark.both_databases
 def test_staff_join_and_leave_the_groups_of_the_table(
     ports: Ports, provider: OwnProvider, groups: dict[str, int]
 ) -> None:
@@ -153,7 +152,6 @@ def test_first_group_is_joined_once_unless_the_table_has_it(
         assert arrive(ports, provider, sub=person) == set()
 
 
-@pytest.mark.both_databases
 def test_sign_in_leaves_permissions_manageable(
     ports: Ports, provider: OwnProvider, groups: dict[str, int], clock: FakeClock
 ) -> None:
@@ -173,7 +171,6 @@ def test_sign_in_leaves_permissions_manageable(
     assert arrive(ports, provider, "another manager") == set()
 
 
-@pytest.mark.both_databases
 def test_people_stay_or_are_removed_when_a_claim_no_longer_decides(
     ports: Ports, provider: OwnProvider, groups: dict[str, int]
 ) -> None:

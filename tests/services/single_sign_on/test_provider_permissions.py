@@ -13,7 +13,6 @@ from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.services.provider_bearers import EMAIL, who
 
 
-@pytest.mark.both_databases
 def test_verified_email_of_a_staff_domain_makes_staff_with_a_group(
     ports: Ports, provider: OwnProvider
 ) -> None:

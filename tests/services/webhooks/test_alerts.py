@@ -176,7 +176,6 @@ def test_webhook_that_works_and_fails_in_turn_is_told_of_once_an_hour(
     assert len(_recipients(shop)) == 2
 
 
-@pytest.mark.both_databases
 def test_failures_that_began_within_that_hour_are_told_of_after_it(
     shop: Ports, webhook: int, endpoint: Endpoint, clock: FakeClock
 ) -> None:
@@ -197,7 +196,6 @@ def test_failures_that_began_within_that_hour_are_told_of_after_it(
     assert len(_recipients(shop, MailKind.WEBHOOK_RECOVERED)) == 2
 
 
-@pytest.mark.both_databases
 def test_recovery_is_not_told_of_a_webhook_that_fails_again_meanwhile(
     shop: Ports, webhook: int, clock: FakeClock
 ) -> None:
