@@ -96,7 +96,7 @@ def test_other_libraries_verify_our_tokens_by_the_published_members() -> None:
 
 
 def test_another_process_with_the_same_secret_signs_with_a_stored_key() -> None:
-    pair = RsaKeyStore(SECRET).generate()
+    pair = ready()
     token = RsaKeyStore(SECRET).sign(pair, CLAIMS)
     assert RsaKeyStore("any other").verify({pair.public.kid: pair.public}, token) == CLAIMS
 

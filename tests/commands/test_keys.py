@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
 
-from app.adapters.keys.signing_keys import RsaKeyStore
 from app.commands.keys import command
 from app.composition.settings import Settings
 from app.composition.wiring import make_installation
@@ -18,8 +17,8 @@ from app.services.keys import list_keys, ring
 from app.web.installation import install
 from tests.builders.people import make_user, sign_in
 from tests.fakes.clock import FakeClock
-from tests.fakes.keys import SECRET
-from tests.fakes.known_keys import KnownKeyStore, pem, private_key
+from tests.fakes.keys import ReadyKeyStore, pem, private_key
+from tests.fakes.known_keys import KnownKeyStore
 from tests.fixtures.ports import fake_ports
 
 
@@ -80,7 +79,7 @@ def test_rotation_that_is_too_early_is_refused_unless_forced(ports: Ports) -> No
 
 
 def test_refusal_is_json_where_json_was_asked_for(ports: Ports) -> None:
-    fixed = replace(ports, keys=RsaKeyStore(SECRET, pem(private_key(50))))
+    fixed = replace(ports, keys=ReadyKeyStore(60, configured=pem(private_key(50))))
     refused = run(fixed, "rotate", "--json")
     assert refused.exit_code == 3
     (trouble,) = json.loads(refused.stdout)["errors"]
@@ -127,7 +126,7 @@ def test_withdrawal_counts_sessions_first_and_shows_the_ring(ports: Ports) -> No
 
 
 def test_withdrawal_of_a_configured_key_says_what_to_set(ports: Ports) -> None:
-    fixed = replace(ports, keys=RsaKeyStore(SECRET, pem(private_key(50))))
+    fixed = replace(ports, keys=ReadyKeyStore(60, configured=pem(private_key(50))))
     (only,) = list_keys(fixed, OPERATOR)
     done = run(fixed, "withdraw", only.kid, "--yes")
     assert done.exit_code == 0

@@ -22,19 +22,28 @@ class ReadyKeyStore(RsaKeyStore):
     Every database of a test gets them in the same order, each key once per store.
     """
 
-    def __init__(self, first: int = 0) -> None:
-        super().__init__(SECRET, "")
+    def __init__(self, first: int = 0, secret: str = SECRET, configured: str = "") -> None:
+        super().__init__(secret, configured)
+        self._secret = secret
         self._places = count(first)
 
     @override
     def generate(self) -> KeyPair:
-        return _pair(next(self._places))
+        return _pair(next(self._places), self._secret)
+
+    def pair_of(self, private: rsa.RSAPrivateKey) -> KeyPair:
+        return self._pair(private)
 
 
 @cache
-def _pair(_place: int) -> KeyPair:
-    private = rsa.generate_private_key(65537, 2048)
-    pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-    pair = RsaKeyStore(SECRET, pem).fixed()
-    assert pair is not None
-    return pair
+def private_key(_place: int) -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(65537, 2048)
+
+
+def pem(key: rsa.RSAPrivateKey) -> str:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+
+
+@cache
+def _pair(place: int, secret: str) -> KeyPair:
+    return ReadyKeyStore(secret=secret).pair_of(private_key(place))

@@ -9,7 +9,6 @@ from threading import Barrier
 import pytest
 from sqlalchemy import delete, select
 
-from app.adapters.keys.signing_keys import RsaKeyStore
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.keys import KeyState, Ring
@@ -23,8 +22,8 @@ from app.services.identity.own_tokens import verify_own_token
 from app.services.keys import list_keys, published_keys, ring, rotate_keys
 from tests.builders.people import ISSUER, make_user, sign_in
 from tests.fakes.clock import FakeClock
-from tests.fakes.keys import SECRET
-from tests.fakes.known_keys import KnownKeyStore, pem, private_key
+from tests.fakes.keys import ReadyKeyStore, pem, private_key
+from tests.fakes.known_keys import KnownKeyStore
 from tests.fakes.no_database import NoDatabase
 from tests.fixtures.ports import fake_ports
 
@@ -51,7 +50,7 @@ def other(database_url: str, clock: FakeClock) -> Iterator[Ports]:
 
 def with_fixed_key(ports: Ports) -> Ports:
     """The installation with ``RSA_PRIVATE_KEY`` set."""
-    store = RsaKeyStore(SECRET, pem(private_key(50)))
+    store = ReadyKeyStore(60, configured=pem(private_key(50)))
     return replace(ports, keys=store, cache=ProcessCache())
 
 

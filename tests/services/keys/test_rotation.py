@@ -12,7 +12,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from sqlalchemy import select, text
 from typing_extensions import override
 
-from app.adapters.keys.signing_keys import RsaKeyStore
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.keys import KeyState, SigningKey
@@ -24,8 +23,8 @@ from app.services.identity.identify import identify
 from app.services.keys import delete_old_keys, list_keys, published_keys, ring, rotate_keys
 from tests.builders.people import make_user, sign_in, visit
 from tests.fakes.clock import FakeClock
-from tests.fakes.keys import SECRET
-from tests.fakes.known_keys import KnownKeyStore, pem, private_key
+from tests.fakes.keys import SECRET, ReadyKeyStore, pem, private_key
+from tests.fakes.known_keys import KnownKeyStore
 from tests.fixtures.ports import fake_ports
 
 TTL = 30 * 24 * 3600
@@ -175,7 +174,7 @@ def test_second_concurrent_rotation_is_refused(ports: Ports, other: Ports) -> No
 
 
 def test_configured_key_cannot_be_rotated(ports: Ports) -> None:
-    fixed = replace(ports, keys=RsaKeyStore(SECRET, pem(private_key(50))))
+    fixed = replace(ports, keys=ReadyKeyStore(60, configured=pem(private_key(50))))
     with pytest.raises(Refused, match="RSA_PRIVATE_KEY") as refusal:
         rotate_keys(fixed, OPERATOR, force=True)
     assert code_of(refusal) == "KEYS_FIXED"

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select, update
 
-from app.adapters.keys.signing_keys import RsaKeyStore
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.keys import KeyState, Withdrawal
@@ -25,8 +24,8 @@ from app.services.keys import (
 )
 from tests.builders.people import ISSUER, make_user, sign_in
 from tests.fakes.clock import FakeClock
-from tests.fakes.keys import SECRET
-from tests.fakes.known_keys import KnownKeyStore, pem, private_key
+from tests.fakes.keys import ReadyKeyStore, pem, private_key
+from tests.fakes.known_keys import KnownKeyStore
 from tests.fixtures.ports import fake_ports
 
 TTL = 30 * 24 * 3600
@@ -138,7 +137,7 @@ def test_next_key_that_cannot_be_decrypted_is_replaced(ports: Ports, other: Port
 
 
 def test_configured_key_is_ignored_once_it_is_withdrawn(ports: Ports, other: Ports) -> None:
-    store = RsaKeyStore(SECRET, pem(private_key(50)))
+    store = ReadyKeyStore(60, configured=pem(private_key(50)))
     pair = store.fixed()
     assert pair is not None
     fixed, machine = (
@@ -159,7 +158,7 @@ def test_configured_key_is_ignored_once_it_is_withdrawn(ports: Ports, other: Por
 
 
 def test_unknown_key_is_remembered_before_it_is_configured(ports: Ports) -> None:
-    store = RsaKeyStore(SECRET, pem(private_key(50)))
+    store = ReadyKeyStore(60, configured=pem(private_key(50)))
     pair = store.fixed()
     assert pair is not None
     kid = pair.public.kid
@@ -171,7 +170,7 @@ def test_unknown_key_is_remembered_before_it_is_configured(ports: Ports) -> None
 
 
 def test_configured_key_that_is_not_withdrawn_keeps_signing(ports: Ports) -> None:
-    store = RsaKeyStore(SECRET, pem(private_key(50)))
+    store = ReadyKeyStore(60, configured=pem(private_key(50)))
     fixed = replace(ports, keys=store, cache=ProcessCache())
     withdraw_keys(fixed, OPERATOR, [UNKNOWN])
     assert ring(fixed).signer == store.fixed()

@@ -28,8 +28,7 @@ from app.services.operations.health_checks import require_ready, run_checks
 from app.services.people.groups import NewGroup, create_group
 from tests.builders.people import make_user
 from tests.fakes.clock import FakeClock
-from tests.fakes.keys import SECRET
-from tests.fakes.known_keys import pem, private_key
+from tests.fakes.keys import ReadyKeyStore, pem, private_key
 
 _LAST = AuditRecord.id == select(func.max(AuditRecord.id)).scalar_subquery()
 NOWHERE = "postgresql://nobody:geheim@127.0.0.1:1/nowhere"
@@ -96,7 +95,7 @@ def test_undecryptable_keys_are_reported(ports: Ports) -> None:
 
 
 def test_configured_key_that_was_withdrawn_is_reported(ports: Ports) -> None:
-    store = RsaKeyStore(SECRET, pem(private_key(50)))
+    store = ReadyKeyStore(60, configured=pem(private_key(50)))
     pair = store.fixed()
     assert pair is not None
     fixed = replace(ports, keys=store, cache=ProcessCache())
