@@ -1,6 +1,6 @@
 """Addresses of users."""
 
-from sqlalchemy import select
+from sqlalchemy import insert, select
 
 from app.domain.accounts.addresses import Address
 from app.models import AddressRecord
@@ -30,6 +30,14 @@ def make_address(ports: Ports, user_id: int, *, is_default: bool = True, **value
         session.add(address)
         session.flush()
         return address.id
+
+
+def make_addresses(ports: Ports, user_id: int, count: int) -> list[int]:
+    """Store addresses that are nobody's default; return their keys, the oldest first."""
+    rows = [{"user_id": user_id, **DETAILS}] * count
+    with ports.database.transaction() as session:
+        made = insert(AddressRecord).returning(AddressRecord.id, sort_by_parameter_order=True)
+        return list(session.scalars(made, rows))
 
 
 def addresses_of(ports: Ports, user_id: int) -> list[Address]:

@@ -42,6 +42,7 @@ def set_password_by_mail(ports: Ports) -> str:
     return set_password(ports, NOBODY, email=EMAIL, password=PASSWORD, token=link).access
 
 
+@pytest.mark.one_of("email_verified")
 @pytest.mark.parametrize("email_verified", DOUBTFUL, ids=repr)
 def test_unverified_provider_email_does_not_open_an_account(
     ports: Ports, provider: OwnProvider, email_verified: object
@@ -76,6 +77,7 @@ def test_account_registered_with_anothers_email_is_not_linked(
     assert who(ports, token_of(provider)).actor.user_id == waiting
 
 
+@pytest.mark.one_of("email_verified")
 @pytest.mark.parametrize("email_verified", DOUBTFUL, ids=repr)
 def test_unverified_identity_is_dropped_when_the_owner_confirms(
     ports: Ports, second_process: Ports, provider: OwnProvider, email_verified: object

@@ -30,7 +30,7 @@ from app.services.accounts.addresses import (
 from app.services.accounts.stored_addresses import addresses_text, read_addresses
 from app.services.identity.users import load_user
 from app.services.people.customers import delete_customer
-from tests.builders.addresses import addresses_of, make_address
+from tests.builders.addresses import addresses_of, make_address, make_addresses
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user
@@ -112,7 +112,7 @@ def test_default_moves_to_another_address(ports: Ports) -> None:
 def test_oldest_address_that_is_no_default_makes_room(ports: Ports) -> None:
     key = make_user(ports)
     first = make_address(ports, key)
-    others = [make_address(ports, key, is_default=False) for _ in range(MAX_ADDRESSES - 1)]
+    others = make_addresses(ports, key, MAX_ADDRESSES - 1)
     added = create_address(ports, actor_of(ports, key), NEW)
     kept = [one.id for one in addresses_of(ports, key)]
     assert kept == [first, *others[1:], added.address.id]

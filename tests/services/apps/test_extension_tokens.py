@@ -60,6 +60,7 @@ def test_extension_token_acts_for_the_user(ports: Ports) -> None:
     assert actor.session_id == scene.caller.session_id
 
 
+@pytest.mark.one_of("of_user")
 @pytest.mark.parametrize("of_user", [set(), {ORDERS}, {PAGES}, {ORDERS, PAGES}, ALL_PERMISSIONS])
 @pytest.mark.parametrize("of_app", [set(), {ORDERS}, {PAGES}, {ORDERS, PAGES}, ALL_PERMISSIONS])
 def test_extension_rights_are_those_of_user_and_app(

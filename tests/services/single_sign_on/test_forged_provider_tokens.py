@@ -10,7 +10,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from app.domain.values.errors import TokenFault
 from app.ports import Ports
+from app.services.identity.provider_calls import FAILED_PAUSE
 from tests.builders.providers import identities, set_up
+from tests.fakes.clock import FakeClock
 from tests.servers.http import Reply
 from tests.servers.own_provider import (
     AUDIENCE,
@@ -145,14 +147,11 @@ TOKENS: dict[str, tuple[Forge, TokenFault]] = {
 }
 
 
-@pytest.mark.parametrize("name", TOKENS)
-def test_untrustworthy_token_signs_no_one_in(
-    ports: Ports, provider: OwnProvider, name: str
-) -> None:
-    forge, expected = TOKENS[name]
+def test_untrustworthy_token_signs_no_one_in(ports: Ports, provider: OwnProvider) -> None:
     set_up(ports, provider, audience=AUDIENCE)
 
-    assert fault(ports, forge(provider)) is expected
+    for name, (forge, expected) in TOKENS.items():
+        assert fault(ports, forge(provider)) is expected, name
 
     assert identities(ports) == []
     assert provider.server.calls("/evil") == []
@@ -213,15 +212,18 @@ ANSWERS: dict[str, tuple[Callable[[OwnProvider], Reply], TokenFault]] = {
 }
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-def test_untrustworthy_response_signs_no_one_in(
-    ports: Ports, provider: OwnProvider, name: str
-) -> None:
-    response, expected = ANSWERS[name]
-    token = provider.access_token()
+def tell(provider: OwnProvider, response: Callable[[OwnProvider], Reply]) -> None:
     provider.server.routes["/userinfo"] = lambda _received: response(provider)
 
-    assert fault(ports, token) is expected
+
+def test_untrustworthy_response_signs_no_one_in(
+    ports: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    for number, (name, (response, expected)) in enumerate(ANSWERS.items(), 1):
+        tell(provider, response)
+        assert fault(ports, provider.access_token(jti=name)) is expected, name
+        assert len(provider.server.calls("/userinfo")) == number, name
+        clock.pass_(seconds=FAILED_PAUSE)
     assert identities(ports) == []
 
 
@@ -238,10 +240,14 @@ KEY_SETS = {
 }
 
 
-@pytest.mark.parametrize("name", KEY_SETS)
-def test_unusable_key_set_signs_no_one_in(ports: Ports, provider: OwnProvider, name: str) -> None:
-    provider.server.answer("/keys", KEY_SETS[name])
-    assert fault(ports, provider.access_token()) is TokenFault.PROVIDER
+def test_unusable_key_set_signs_no_one_in(
+    ports: Ports, provider: OwnProvider, clock: FakeClock
+) -> None:
+    for number, (name, answer) in enumerate(KEY_SETS.items(), 1):
+        provider.server.answer("/keys", answer)
+        assert fault(ports, provider.access_token(jti=name)) is TokenFault.PROVIDER, name
+        assert len(provider.server.calls("/keys")) == number, name
+        clock.pass_(seconds=FAILED_PAUSE)
     assert identities(ports) == []
 
 
