@@ -21,7 +21,8 @@ COPIED = ("app", "migrations")
 NUMBER = "+49 221 12345"
 USES = """
 import json, sys
-from app.adapters.keys import signing_keys
+from app.adapters.keys import passwords, signing_keys
+passwords.ROUNDS, passwords.KIBIBYTES = 1, 8
 from wsgi import app
 from tests.console.staff_client import ConsoleClient
 signing_keys._BITS = 2048  # as in tests/fakes/keys.py

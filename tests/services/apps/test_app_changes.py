@@ -27,6 +27,7 @@ from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import actor_of, make_staff, visit
 from tests.builders.webhooks import make_webhook
+from tests.fixtures.cases import cases
 from tests.services.installation_helpers import left_behind
 
 APPS, ORDERS, PAGES = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS, Permission.MANAGE_PAGES
@@ -169,7 +170,7 @@ def test_more_privileged_app_is_out_of_scope(ports: Ports, use_case: UseCase) ->
     assert rights(ports, token) == {PAGES}
 
 
-@pytest.mark.parametrize("use_case", USE_CASES, ids=IDS)
+@cases("use_case", USE_CASES)
 def test_unknown_id_is_not_found(ports: Ports, use_case: UseCase) -> None:
     with pytest.raises(Refused) as refused:
         use_case(ports, OPERATOR, 4711)
@@ -185,13 +186,17 @@ def test_app_is_not_listed_during_installation(ports: Ports, use_case: UseCase) 
     assert codes(refused) == [("id", "NOT_FOUND")]
 
 
-@pytest.mark.parametrize("use_case", USE_CASES, ids=IDS)
-def test_apps_require_manage_apps(ports: Ports, use_case: UseCase) -> None:
+def test_apps_require_manage_apps(ports: Ports) -> None:
     key, _ = make_app(ports)
     staff = actor_of(ports, make_staff(ports, "staff@example.com", *(ALL_PERMISSIONS - {APPS})))
-    with pytest.raises(PermissionDenied) as denied:
-        use_case(ports, staff, key)
-    assert denied.value.required == ("MANAGE_APPS",)
+
+    @cases("use_case", USE_CASES)
+    def check(use_case: UseCase) -> None:
+        with pytest.raises(PermissionDenied) as denied:
+            use_case(ports, staff, key)
+        assert denied.value.required == ("MANAGE_APPS",)
+
+    check()
 
 
 @pytest.mark.parametrize("use_case", USE_CASES[:2], ids=IDS[:2])
@@ -207,20 +212,26 @@ def test_app_with_manage_apps_is_out_of_scope_even_for_itself(
         assert codes(refused) == [("id", "OUT_OF_SCOPE_APP")]
 
 
-@pytest.mark.parametrize("use_case", USE_CASES[2:], ids=IDS[2:])
-def test_app_with_manage_apps_is_denied_other_operations(ports: Ports, use_case: UseCase) -> None:
+def test_app_with_manage_apps_is_denied_other_operations(ports: Ports) -> None:
     key, token = make_app(ports, "too mighty", *ALL_PERMISSIONS)
-    with pytest.raises(PermissionDenied):
-        use_case(ports, identify(ports, visit(token)).actor, key)
+
+    @cases("use_case", USE_CASES[2:])
+    def check(use_case: UseCase) -> None:
+        with pytest.raises(PermissionDenied):
+            use_case(ports, identify(ports, visit(token)).actor, key)
+
+    check()
 
 
-@pytest.mark.parametrize("use_case", USE_CASES, ids=IDS)
-def test_app_without_manage_apps_is_denied_every_operation(
-    ports: Ports, use_case: UseCase
-) -> None:
+def test_app_without_manage_apps_is_denied_every_operation(ports: Ports) -> None:
     key, token = make_app(ports, "humble", *(ALL_PERMISSIONS - {APPS}))
-    with pytest.raises(PermissionDenied):
-        use_case(ports, identify(ports, visit(token)).actor, key)
+
+    @cases("use_case", USE_CASES)
+    def check(use_case: UseCase) -> None:
+        with pytest.raises(PermissionDenied):
+            use_case(ports, identify(ports, visit(token)).actor, key)
+
+    check()
 
 
 def test_events_are_granted_with_the_webhook_that_wants_them(ports: Ports) -> None:

@@ -19,6 +19,7 @@ from app.services.apps.installation_requests import MAX_SIZE, fetch_manifest
 from app.services.identity.identify import identify
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, visit
+from tests.fixtures.cases import cases
 from tests.servers.apps import QUERY, AppServer, app_server
 from tests.servers.http import Received, Reply
 from tests.services.installation_helpers import WithTimeout, failed, left_behind, want, work
@@ -59,7 +60,7 @@ def test_byte_order_mark_of_a_manifest_is_skipped(ports: Ports) -> None:
         assert fetch_manifest(ports, OPERATOR, app.manifest_url).name == "An app"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("reply", "code"),
     [
         (Reply(body=b"<html></html>"), "INVALID_MANIFEST_FORMAT"),
@@ -100,7 +101,7 @@ def test_unreachable_manifest_is_reported(ports: Ports) -> None:
     assert problems(ports, url) == [("manifestUrl", "MANIFEST_URL_CANT_CONNECT")]
 
 
-@pytest.mark.parametrize(
+@cases(
     "url", ["nope", "", "javascript:alert(1)", "ftp://app.example/", "//app.example/", "/manifest"]
 )
 def test_invalid_manifest_url_is_not_called(ports: Ports, url: str) -> None:

@@ -23,6 +23,7 @@ from tests.builders.audit import trail
 from tests.builders.orders import make_order, order_id
 from tests.builders.outbox import events
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.services.error_codes import codes
 
 UseCase = Callable[[Ports, Actor, str], Order]
@@ -100,19 +101,21 @@ def test_an_order_is_paid_once(ports: Ports) -> None:
     assert codes(excinfo) == [("id", "PAYMENT_ERROR")]
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
-@pytest.mark.parametrize("actor", WITHOUT, ids=lambda actor: actor.kind)
-def test_order_transitions_require_manage_orders(
-    ports: Ports, step: UseCase, actor: Actor
-) -> None:
+def test_order_transitions_require_manage_orders(ports: Ports) -> None:
     order = make_order(ports)
-    with pytest.raises(PermissionDenied) as denied:
-        step(ports, actor, order_id(order))
-    assert denied.value.required == (Permission.MANAGE_ORDERS,)
-    assert state(ports, order) == ("UNCONFIRMED", False)
+
+    @cases("step", STEPS)
+    @cases("actor", WITHOUT)
+    def check(step: UseCase, actor: Actor) -> None:
+        with pytest.raises(PermissionDenied) as denied:
+            step(ports, actor, order_id(order))
+        assert denied.value.required == (Permission.MANAGE_ORDERS,)
+        assert state(ports, order) == ("UNCONFIRMED", False)
+
+    check()
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
+@cases("step", STEPS)
 def test_unknown_order_is_not_found(ports: Ports, step: UseCase) -> None:
     for id_ in ("", "nonsense", order_id(4711), order_id(2**80), to_global_id("Product", 1)):
         with pytest.raises(Refused) as excinfo:

@@ -28,6 +28,7 @@ from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.products import make_product, product_id
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.services.error_codes import codes
 
 PRODUCTS = frozenset({Permission.MANAGE_PRODUCTS})
@@ -72,20 +73,24 @@ def test_all_fields_can_be_set_at_once(ports: Ports) -> None:
     assert product.description == "Deep.\nHolds two litres."
 
 
-@pytest.mark.parametrize("actor", WITHOUT, ids=lambda actor: actor.kind)
-def test_products_cannot_be_changed_without_permission(ports: Ports, actor: Actor) -> None:
+def test_products_cannot_be_changed_without_permission(ports: Ports) -> None:
     key = make_product(ports)
-    attempts: list[Callable[[], object]] = [
-        lambda: create_product(ports, actor, FULL),
-        lambda: update_product(ports, actor, product_id(key), FULL),
-        lambda: delete_product(ports, actor, product_id(key)),
-    ]
-    for attempt in attempts:
-        with pytest.raises(PermissionDenied) as denied:
-            attempt()
-        assert denied.value.required == (Permission.MANAGE_PRODUCTS,)
-    assert count(ports) == 1
-    assert events(ports) == []
+
+    @cases("actor", WITHOUT)
+    def check(actor: Actor) -> None:
+        attempts: list[Callable[[], object]] = [
+            lambda: create_product(ports, actor, FULL),
+            lambda: update_product(ports, actor, product_id(key), FULL),
+            lambda: delete_product(ports, actor, product_id(key)),
+        ]
+        for attempt in attempts:
+            with pytest.raises(PermissionDenied) as denied:
+                attempt()
+            assert denied.value.required == (Permission.MANAGE_PRODUCTS,)
+        assert count(ports) == 1
+        assert events(ports) == []
+
+    check()
 
 
 @pytest.mark.parametrize(
@@ -200,7 +205,7 @@ def test_product_keys_are_never_reused(ports: Ports) -> None:
     assert create_product(ports, STAFF, FULL).id > first.id
 
 
-@pytest.mark.parametrize(
+@cases(
     "id_",
     ["", "nonsense", "UHJvZHVjdA==", to_global_id("User", 1), product_id(4711), product_id(2**80)],
 )

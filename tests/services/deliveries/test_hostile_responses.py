@@ -17,6 +17,7 @@ from tests.builders.deliveries import stored_delivery, work_off
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp
+from tests.fixtures.cases import cases
 
 SECRET = "Bearer hunter2"
 
@@ -51,7 +52,7 @@ def _attempts(ports: Ports) -> list[DeliveryAttemptRecord]:
         return list(session.scalars(select(DeliveryAttemptRecord)))
 
 
-@pytest.mark.parametrize(
+@cases(
     "retry_after",
     [
         "-1",

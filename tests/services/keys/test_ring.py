@@ -25,6 +25,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.keys import ReadyKeyStore, pem, private_key
 from tests.fakes.known_keys import KnownKeyStore
 from tests.fakes.no_database import NoDatabase
+from tests.fixtures.cases import cases
 from tests.fixtures.ports import fake_ports
 
 TTL = 30 * 24 * 3600
@@ -260,14 +261,13 @@ def test_cached_ring_shows_no_private_key(ports: Ports) -> None:
     assert key_ring.signer.encrypted not in f"{key_ring!r} {ports.cache!r} {ports!r}"
 
 
-@pytest.mark.parametrize(
+@cases(
     "actor",
     [
         anonymous(),
         Actor(ActorKind.USER, is_staff=True, permissions=frozenset({Permission.MANAGE_APPS})),
         Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS),
     ],
-    ids=["anonymous", "staff without", "app with"],
 )
 def test_keys_require_manage_settings(ports: Ports, actor: Actor) -> None:
     with pytest.raises(PermissionDenied) as denial:

@@ -201,13 +201,13 @@ def test_template_of_the_language_wins_over_that_of_all_languages(ports: Ports) 
     assert sent(ports).subject.startswith("Nouveau")
 
 
-@pytest.mark.parametrize("language", ["XX", "en", "../EN", "EN\0"])
+@cases("language", ["XX", "en", "../EN", "EN\0"])
 def test_unknown_language_is_refused(ports: Ports, language: str) -> None:
     with pytest.raises(Refused, match="Unknown language"):
         save(ports, language=language)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("part", "source"),
     [
         ("html", GOOD.html + "{{ link.__class__ }}"),

@@ -24,6 +24,7 @@ from app.services.people.groups import (
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import actor_of, make_group, make_staff, make_user
+from tests.fixtures.cases import cases
 from tests.services.error_codes import codes
 
 STAFF = Permission.MANAGE_STAFF
@@ -229,7 +230,7 @@ def test_deleting_a_group_publishes_a_snapshot_and_removes_its_rights(
     assert row.before == {"permissions": ["MANAGE_ORDERS"], "users": [bob]}
 
 
-@pytest.mark.parametrize("strange", ["garbage", group_id(4711), to_global_id("User", 1)])
+@cases("strange", ["garbage", group_id(4711), to_global_id("User", 1)])
 def test_unknown_group_is_not_found(ports: Ports, boss: Actor, strange: str) -> None:
     with pytest.raises(Refused) as refused:
         update_group(ports, boss, strange, GroupChanges())

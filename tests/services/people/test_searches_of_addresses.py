@@ -25,6 +25,7 @@ from app.services.people.customers import delete_customer
 from app.services.people.directory import list_customers, list_staff, list_users
 from tests.builders.addresses import make_address
 from tests.builders.people import actor_of, make_staff, make_user
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 
 ALL = PageRequest(100)
@@ -66,7 +67,7 @@ def test_customer_is_found_by_each_detail_of_an_address(ports: Ports, ann: int) 
         assert found(ports, search) == [ann], search
 
 
-@pytest.mark.parametrize("search", ["roc", "rosa bob", "berlin", "germany"])
+@cases("search", ["roc", "rosa bob", "berlin", "germany"])
 def test_other_words_find_no_one(ports: Ports, ann: int, search: str) -> None:
     assert found(ports, search) == []
     assert found(ports, "ann") == [ann]

@@ -30,6 +30,7 @@ from tests.builders.people import (
     sign_in,
     visit,
 )
+from tests.fixtures.cases import cases
 from tests.services.error_codes import codes
 from tests.services.staff_helpers import ORDERS, PAGES, STAFF, gid, groups
 
@@ -64,24 +65,26 @@ def test_unchanged_values_are_neither_audited_nor_published(ports: Ports, boss: 
     assert trail(ports, "staff.update") == []
 
 
-@pytest.mark.parametrize(
-    ("details", "expected"),
-    [
-        ({"email": None}, ("email", "REQUIRED")),
-        ({"email": "x"}, ("email", "INVALID")),
-        ({"email": "boss@example.com"}, ("email", "UNIQUE")),
-        ({"first_name": "a\r\nb"}, ("firstName", "INVALID")),
-        ({"last_name": "x" * 257}, ("lastName", "INVALID")),
-        ({"is_active": None}, ("isActive", "INVALID")),
-    ],
-)
-def test_invalid_details_are_refused(
-    ports: Ports, boss: Actor, details: dict[str, object], expected: tuple[str, str]
-) -> None:
+def test_invalid_details_are_refused(ports: Ports, boss: Actor) -> None:
     bob = make_staff(ports, "bob@example.com")
-    with pytest.raises(Refused) as refused:
-        change(ports, boss, bob, **details)
-    assert codes(refused) == [expected]
+
+    @cases(
+        ("details", "expected"),
+        [
+            ({"email": None}, ("email", "REQUIRED")),
+            ({"email": "x"}, ("email", "INVALID")),
+            ({"email": "boss@example.com"}, ("email", "UNIQUE")),
+            ({"first_name": "a\r\nb"}, ("firstName", "INVALID")),
+            ({"last_name": "x" * 257}, ("lastName", "INVALID")),
+            ({"is_active": None}, ("isActive", "INVALID")),
+        ],
+    )
+    def check(details: dict[str, object], expected: tuple[str, str]) -> None:
+        with pytest.raises(Refused) as refused:
+            change(ports, boss, bob, **details)
+        assert codes(refused) == [expected]
+
+    check()
 
 
 def test_groups_are_added_and_removed(ports: Ports, boss: Actor) -> None:
@@ -123,33 +126,35 @@ def test_direct_permission_is_granted_and_removed_again(ports: Ports, boss: Acto
     assert len(trail(ports, "staff.update")) == 2
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        (
-            StaffChanges(add_permissions=frozenset({PAGES})),
-            ("addPermissions", "OUT_OF_SCOPE_PERMISSION"),
-        ),
-        (
-            StaffChanges(remove_permissions=frozenset({PAGES})),
-            ("removePermissions", "OUT_OF_SCOPE_PERMISSION"),
-        ),
-        (
-            StaffChanges(
-                add_permissions=frozenset({ORDERS}), remove_permissions=frozenset({ORDERS})
-            ),
-            ("permissions", "DUPLICATED_INPUT_ITEM"),
-        ),
-    ],
-)
-def test_direct_permissions_beyond_the_caller_are_refused(
-    ports: Ports, boss: Actor, changes: StaffChanges, expected: tuple[str, str]
-) -> None:
+def test_direct_permissions_beyond_the_caller_are_refused(ports: Ports, boss: Actor) -> None:
     bob = make_staff(ports, "bob@example.com", ORDERS)
-    with pytest.raises(Refused) as refused:
-        update_staff(ports, boss, gid(bob), changes)
-    assert codes(refused) == [expected]
-    assert actor_of(ports, bob).permissions == {ORDERS}
+
+    @cases(
+        ("changes", "expected"),
+        [
+            (
+                StaffChanges(add_permissions=frozenset({PAGES})),
+                ("addPermissions", "OUT_OF_SCOPE_PERMISSION"),
+            ),
+            (
+                StaffChanges(remove_permissions=frozenset({PAGES})),
+                ("removePermissions", "OUT_OF_SCOPE_PERMISSION"),
+            ),
+            (
+                StaffChanges(
+                    add_permissions=frozenset({ORDERS}), remove_permissions=frozenset({ORDERS})
+                ),
+                ("permissions", "DUPLICATED_INPUT_ITEM"),
+            ),
+        ],
+    )
+    def check(changes: StaffChanges, expected: tuple[str, str]) -> None:
+        with pytest.raises(Refused) as refused:
+            update_staff(ports, boss, gid(bob), changes)
+        assert codes(refused) == [expected]
+        assert actor_of(ports, bob).permissions == {ORDERS}
+
+    check()
 
 
 def test_last_direct_manager_of_a_permission_keeps_it(ports: Ports) -> None:
@@ -236,9 +241,7 @@ def test_customers_cannot_be_changed_as_staff(ports: Ports, boss: Actor) -> None
     assert codes(refused) == [("id", "DELETE_NON_STAFF_USER")]
 
 
-@pytest.mark.parametrize(
-    "strange", ["garbage", to_global_id("User", 4711), to_global_id("App", 1)]
-)
+@cases("strange", ["garbage", to_global_id("User", 4711), to_global_id("App", 1)])
 def test_unknown_person_is_not_found(ports: Ports, boss: Actor, strange: str) -> None:
     with pytest.raises(Refused) as refused:
         update_staff(ports, boss, strange, StaffChanges())

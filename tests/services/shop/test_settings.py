@@ -85,11 +85,7 @@ def test_settings_managers_can_change_the_storefront_in_any_session(
         assert shop.allow_storefront_traffic is allowed
 
 
-@pytest.mark.parametrize(
-    "update",
-    [ShopUpdate(), ShopUpdate(password_login_mode=ENABLED, allow_storefront_traffic=False)],
-)
-def test_settings_require_the_permission(ports: Ports, update: ShopUpdate) -> None:
+def test_settings_require_the_permission(ports: Ports) -> None:
     before = settings(ports)
     _, token = make_app(ports, "Importer", Permission.MANAGE_PRODUCTS)
     others = [permission for permission in Permission if permission is not SETTINGS]
@@ -100,13 +96,21 @@ def test_settings_require_the_permission(ports: Ports, update: ShopUpdate) -> No
         identify(ports, visit(token)).actor,
     ]
 
-    for caller in callers:
-        with pytest.raises(PermissionDenied) as denied:
-            update_shop(ports, caller, update)
-        assert denied.value.required == ("MANAGE_SETTINGS",)
-        with pytest.raises(PermissionDenied):
-            show_settings(ports, caller)
-    assert settings(ports) == before
+    @cases(
+        "update",
+        [ShopUpdate(), ShopUpdate(password_login_mode=ENABLED, allow_storefront_traffic=False)],
+    )
+    def check(update: ShopUpdate) -> None:
+
+        for caller in callers:
+            with pytest.raises(PermissionDenied) as denied:
+                update_shop(ports, caller, update)
+            assert denied.value.required == ("MANAGE_SETTINGS",)
+            with pytest.raises(PermissionDenied):
+                show_settings(ports, caller)
+        assert settings(ports) == before
+
+    check()
 
 
 def test_absent_settings_stay(ports: Ports) -> None:

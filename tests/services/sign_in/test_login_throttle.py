@@ -16,6 +16,7 @@ from app.ports.throttle import ThrottleUnavailable
 from app.services.sign_in.login_throttle import list_block_details, unblock_ip
 from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 
 OTHER_ADDRESS = "2001:db8::7"
@@ -118,20 +119,22 @@ def test_ip_address_is_accepted_in_any_spelling(
     assert list_block_details(ports, OPERATOR) == ()
 
 
-@pytest.mark.parametrize(
-    ("address", "code"),
-    [(OTHER_ADDRESS, "NOT_FOUND"), ("", "INVALID"), ("shop.example.com", "INVALID")],
-)
-def test_unblocking_an_unknown_address_is_not_audited(
-    ports: Ports, clock: FakeClock, address: str, code: str
-) -> None:
+def test_unblocking_an_unknown_address_is_not_audited(ports: Ports, clock: FakeClock) -> None:
     _fail(ports, clock, ADDRESS)
-    with pytest.raises(Refused) as refused:
-        unblock_ip(ports, OPERATOR, address)
-    assert [(problem.code, problem.field) for problem in refused.value.problems] == [
-        (code, "address")
-    ]
-    assert _audited(ports) == []
+
+    @cases(
+        ("address", "code"),
+        [(OTHER_ADDRESS, "NOT_FOUND"), ("", "INVALID"), ("shop.example.com", "INVALID")],
+    )
+    def check(address: str, code: str) -> None:
+        with pytest.raises(Refused) as refused:
+            unblock_ip(ports, OPERATOR, address)
+        assert [(problem.code, problem.field) for problem in refused.value.problems] == [
+            (code, "address")
+        ]
+        assert _audited(ports) == []
+
+    check()
 
 
 def test_ip_address_with_an_ended_block_can_be_reset(ports: Ports, clock: FakeClock) -> None:
@@ -141,32 +144,34 @@ def test_ip_address_with_an_ended_block_can_be_reset(ports: Ports, clock: FakeCl
     assert ports.throttle.find(ADDRESS, clock.timestamp()) is None
 
 
-@pytest.mark.parametrize(
-    "actor",
-    [
-        NOBODY,
-        Actor(ActorKind.USER, user_id=1, is_staff=True),
-        Actor(
-            ActorKind.USER,
-            user_id=1,
-            is_staff=True,
-            permissions=ALL_PERMISSIONS - {Permission.MANAGE_STAFF},
-        ),
-        Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_APPS})),
-    ],
-)
-def test_blocked_addresses_require_manage_staff(
-    ports: Ports, clock: FakeClock, actor: Actor
-) -> None:
+def test_blocked_addresses_require_manage_staff(ports: Ports, clock: FakeClock) -> None:
     _fail(ports, clock, ADDRESS)
-    for attempt in (
-        lambda: list_block_details(ports, actor),
-        lambda: unblock_ip(ports, actor, ADDRESS),
-    ):
-        with pytest.raises(PermissionDenied) as denied:
-            attempt()
-        assert denied.value.required == ("MANAGE_STAFF",)
-    assert list_block_details(ports, OPERATOR)
+
+    @cases(
+        "actor",
+        [
+            NOBODY,
+            Actor(ActorKind.USER, user_id=1, is_staff=True),
+            Actor(
+                ActorKind.USER,
+                user_id=1,
+                is_staff=True,
+                permissions=ALL_PERMISSIONS - {Permission.MANAGE_STAFF},
+            ),
+            Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_APPS})),
+        ],
+    )
+    def check(actor: Actor) -> None:
+        for attempt in (
+            lambda: list_block_details(ports, actor),
+            lambda: unblock_ip(ports, actor, ADDRESS),
+        ):
+            with pytest.raises(PermissionDenied) as denied:
+                attempt()
+            assert denied.value.required == ("MANAGE_STAFF",)
+        assert list_block_details(ports, OPERATOR)
+
+    check()
 
 
 def test_unreachable_store_is_distinguished_from_an_empty_one(ports: Ports) -> None:

@@ -17,6 +17,7 @@ from tests.builders.people import ADDRESS, NOBODY, make_staff, make_user, sign_i
 from tests.builders.shop import set_mode
 from tests.builders.tokens import claims_in, extension_of
 from tests.fakes.clock import START, FakeClock
+from tests.fixtures.cases import cases
 from tests.services.invalid_tokens import broken_tokens
 from tests.services.logins import stored_sessions
 
@@ -113,7 +114,7 @@ def test_app_has_no_sessions_to_end(ports: Ports) -> None:
     assert denied.value.required == ("AUTHENTICATED_USER",)
 
 
-@pytest.mark.parametrize("caller", [NOBODY, OPERATOR, WORKER], ids=lambda who: who.kind.value)
+@cases("caller", [NOBODY, OPERATOR, WORKER])
 def test_anonymous_callers_cannot_sign_out_everywhere(ports: Ports, caller: Actor) -> None:
     with pytest.raises(PermissionDenied) as denied:
         deactivate_all_tokens(ports, caller)

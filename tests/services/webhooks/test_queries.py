@@ -1,11 +1,10 @@
 """What is wrong with a subscription query, and where."""
 
-import pytest
-
 from app.domain.authorization.actor import OPERATOR
 from app.domain.events import EventType
 from app.ports import Ports
 from app.services.webhooks.payloads import check_query
+from tests.fixtures.cases import cases
 
 
 def test_valid_query_names_its_events(ports: Ports) -> None:
@@ -16,7 +15,7 @@ def test_valid_query_names_its_events(ports: Ports) -> None:
     assert found.problem is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("query", "code", "lines"),
     [
         ("subscription {\n  event {", "SYNTAX", (2,)),
