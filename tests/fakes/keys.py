@@ -4,7 +4,7 @@ Generating 3072 bits takes half a second, and their signatures five times as lon
 """
 
 from functools import cache
-from itertools import chain, count, repeat
+from itertools import count
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
@@ -19,16 +19,13 @@ SECRET = "a secret that only the tests have, long enough"
 class ReadyKeyStore(RsaKeyStore):
     """Signs and verifies like the real store; ``generate`` returns the same few keys in turn.
 
-    Every database of a test gets them in the same order, each key once per store; from the second
-    one on always that one if ``are_two``, for a test that puts its database back.
+    Every database of a test gets them in the same order, each key once per store.
     """
 
-    def __init__(
-        self, first: int = 0, secret: str = SECRET, configured: str = "", *, are_two: bool = False
-    ) -> None:
+    def __init__(self, first: int = 0, secret: str = SECRET, configured: str = "") -> None:
         super().__init__(secret, configured)
         self._secret = secret
-        self._places = chain([first], repeat(first + 1)) if are_two else count(first)
+        self._places = count(first)
 
     @override
     def generate(self) -> KeyPair:

@@ -28,7 +28,6 @@ from tests.builders.shop import configure_shop
 from tests.console.populated_shop import ADMIN, CUSTOMER, open_console, populate
 from tests.console.route_requests import KEYS
 from tests.fakes.clock import FakeClock
-from tests.fakes.keys import ReadyKeyStore
 from tests.fixtures.databases import StoredRows
 from tests.fixtures.one_of_each import InTurn
 from tests.fixtures.ports import fake_ports
@@ -145,8 +144,7 @@ class Walker:
         configure_shop(ports, hosted_pages=True, email_code_login=True)
         unlimited = RateLimitPolicy(changed=dict.fromkeys(RATE_LIMITS, ()))
         configuration = replace(ports.configuration, rate_limits=unlimited)
-        keys = ReadyKeyStore(are_two=True)
-        ports = replace(ports, configuration=configuration, keys=keys)
+        ports = replace(ports, configuration=configuration)
         self._app = create_app(ports, Settings())
         self._app.request_class = NotingRequest
         self.desk = open_console(self._app, ports, ADMIN)
