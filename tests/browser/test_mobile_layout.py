@@ -92,6 +92,7 @@ def test_chosen_deliveries_are_sent_again_from_where_they_are_chosen(
     expect(phone.get_by_text("Resending 1 delivery.")).to_be_visible()
 
 
+@pytest.mark.one_of("phone")
 def test_events_are_found_by_what_they_are_about(phone: Page, small_shop: RunningShop) -> None:
     make_app(small_shop.ports, "Labels", Permission.MANAGE_ORDERS)
     phone.goto(f"{small_shop.url}/console/webhooks/new")

@@ -47,6 +47,16 @@ def test_name_is_saved_and_shown_as_text(staff_console: StaffConsole) -> None:
     assert "First name:" in wrong.text
 
 
+def test_staff_choose_the_language_of_their_account(staff_console: StaffConsole) -> None:
+    console = staff_console()
+    other = staff_console(email="other@example.com")
+    saved = console.send(f"{ACCOUNT_URL}preferences", {"language": "PL"}, seen_at=ACCOUNT_URL)
+    account = console.follow(saved)
+    assert "Zapisano preferencje." in account.text
+    assert '<html lang="pl"' in account.html
+    assert '<html lang="en"' in other.open(ACCOUNT_URL).html
+
+
 def test_picture_is_saved_and_removed(staff_console: StaffConsole) -> None:
     console = staff_console()
     sent = console.send(
