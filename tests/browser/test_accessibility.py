@@ -60,13 +60,17 @@ DIALOGS = """() => {
 }"""
 """The address of the tab that is shown, and those of the other tabs and the dialogs."""
 
-PHONES = (320, 390)
-"""Facts are in two columns at 390 pixels and in one at 320: each page is measured in turn."""
+PHONES = (320, 320, 390, 390)
+"""Each page is measured at the next of these widths, and where axe examines it, or at all.
+
+Facts are in two columns at 390 pixels and in one at 320. In these turns a page that was opened at
+one width is laid out at one more.
+"""
 
 Theme = Literal["light", "dark"]
 LOOKS: tuple[tuple[int, Theme], ...] = (
     *((320, "light"), (DESK, "dark")),
-    *((320, "dark"), (DESK, "light")),
+    *((390, "dark"), (DESK, "light")),
 )
 """Axe examines each page in one of these in turn, or in all; the next one is opened in it.
 
@@ -199,12 +203,13 @@ class Examined:
     def _look(self) -> None:
         page = self._page
         page.wait_for_load_state()
-        found = [*self._measured(page)]
+        looks = self._in_turn(LOOKS)
+        found = [*self._measured(page, {width for width, _ in looks})]
         cut_alike(page)
         around = kinds_around(page)
         widths: set[int] = set()
         [*_, all_rules] = self._in_turn((RULES_WITHOUT_COLORS, ALL_RULES))
-        for width, theme in self._in_turn(LOOKS):
+        for width, theme in looks:
             self._set_width(width)
             page.emulate_media(color_scheme=theme)
             rules = COLOR_RULES if width in widths else all_rules
@@ -221,14 +226,14 @@ class Examined:
         self.width = width
         self._page.set_viewport_size({"width": width, "height": 900})
 
-    def _measured(self, page: Page) -> Iterator[str]:
+    def _measured(self, page: Page, widths: set[int]) -> Iterator[str]:
         headings, weight = page.evaluate(MEASURES)
         if headings != 1:
             yield f"{headings} main headings"
         if not 0 < weight < MAX_BYTES:
             yield f"weighs {weight} bytes"
         now = self.width
-        widths = (*self._in_turn(PHONES), DESK)
+        widths |= {*self._in_turn(PHONES)}
         for width in sorted(widths, key=lambda width: abs(width - now)):
             self._set_width(width)
             too_wide, broken = page.evaluate(FITS)
@@ -252,7 +257,7 @@ class Examined:
         return answer if is_page and not led_away else None
 
     def _questions(self, seen: set[str]) -> list[str]:
-        """The addresses of tabs, and of one dialog of each page in turn, or of all.
+        """The addresses of two tabs and one dialog of each page in turn, or of all.
 
         Of those that differ by a key alone, one.
         """
@@ -263,9 +268,10 @@ class Examined:
             kinds.setdefault(_kind(address), address)
         new = [address for kind, address in kinds.items() if kind not in map(_kind, seen)]
         dialogs = [address for address in new if "ask=" in address]
-        left_out = {*dialogs} - {*self._in_turn(dialogs)}
-        seen |= left_out
-        return [address for address in new if address not in left_out]
+        tabs = [address for address in new if address not in dialogs]
+        chosen = [*self._in_turn(tabs, some=2), *self._in_turn(dialogs)]
+        seen |= {*new} - {*chosen}
+        return chosen
 
 
 def _kind(address: str) -> str:

@@ -74,7 +74,6 @@ def test_template_is_corrected_previewed_saved_and_reset(
     search = admin.get_by_label("Preview as another customer")
     search.fill("hanna")
     expect(live).to_contain_text("Hanna Berg <hanna@mail.example>")
-    look(admin, "preview", in_turn)
     search.press("Enter")  # shows the preview, and saves nothing
     expect(admin).to_have_url(re.compile("entered="))
     expect(live).to_contain_text("Hanna Berg <hanna@mail.example>")
