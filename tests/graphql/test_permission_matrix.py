@@ -1,7 +1,9 @@
 """Every operation of the schema, asked for by every kind of caller."""
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Container, Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -60,27 +62,55 @@ def test_every_field_that_reads_the_caller_has_a_rule() -> None:
 
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_mutation_admits_exactly_its_callers(shop: SampleShop, name: str) -> None:
+    """Superusers ask in ``test_event_matrix``; those who are denied, in the next test."""
     row = MUTATIONS[name]
     call = shop.call(row)
-    parameters = "($file: Upload!)" if "$file" in call else ""
-    query = f"mutation{parameters} {{ {field(name, call)} {{ errors {{ code }} }} }}"
-    assert outcomes(shop, row, query, is_traced=name not in UNTRACED) == row.rule.outcomes
+    is_upload = "$file" in call
+    query = f"mutation{'($file: Upload!)' if is_upload else ''} {{ {mutation(shop, name)} }}"
+    expected = {
+        who: mark for who, mark in row.rule.outcomes.items() if is_upload or mark != DENIED
+    }
+    is_traced = name not in UNTRACED
+    assert outcomes(shop, row, query, {*expected}, is_traced=is_traced) == expected
 
 
-@pytest.mark.parametrize("name", QUERIES)
-def test_query_admits_exactly_its_callers(shop: SampleShop, name: str) -> None:
-    row = QUERIES[name]
+def with_same_callers(rows: Mapping[str, Row]) -> list[list[str]]:
+    """Return the names of the rows, those together that the same callers are asked about."""
+    found: dict[object, list[str]] = defaultdict(list)
+    for name, row in rows.items():
+        found[row.permissions, row.beside].append(name)
+    return list(found.values())
+
+
+@pytest.mark.parametrize("names", with_same_callers(MUTATIONS), ids=itemgetter(0))
+def test_mutation_is_denied_to_all_others_and_changes_nothing(
+    shop: SampleShop, names: list[str]
+) -> None:
+    fields = {name: mutation(shop, name) for name in names if "$file" not in MUTATIONS[name].call}
+    expected = {
+        name: {who: mark for who, mark in MUTATIONS[name].rule.outcomes.items() if mark == DENIED}
+        for name in fields
+    }
+    assert readings(shop, MUTATIONS, fields, expected) == expected
+
+
+@pytest.mark.parametrize("names", with_same_callers(QUERIES), ids=itemgetter(0))
+def test_query_admits_exactly_its_callers(shop: SampleShop, names: list[str]) -> None:
     assert SCHEMA.query_type is not None
-    kind = SCHEMA.query_type.fields[name.partition(" ")[0]].type
-    inner = "" if is_leaf_type(get_named_type(kind)) else "{ __typename }"
-    query = f"{{ {field(name, shop.call(row))} {inner} }}"
-    assert outcomes(shop, row, query) == row.rule.outcomes
+    fields = {}
+    for name in names:
+        kind = SCHEMA.query_type.fields[name.partition(" ")[0]].type
+        inner = "" if is_leaf_type(get_named_type(kind)) else "{ __typename }"
+        fields[name] = f"{field(name, shop.call(QUERIES[name]))} {inner}"
+    expected = {name: QUERIES[name].rule.outcomes for name in names}
+    assert readings(shop, QUERIES, fields, expected) == expected
 
 
-@pytest.mark.parametrize("name", FIELDS)
-def test_field_is_visible_to_exactly_its_callers(shop: SampleShop, name: str) -> None:
-    row = FIELDS[name]
-    assert outcomes(shop, row, f"{{ {shop.call(row)} }}") == row.rule.outcomes
+@pytest.mark.parametrize("names", with_same_callers(FIELDS), ids=itemgetter(0))
+def test_field_is_visible_to_exactly_its_callers(shop: SampleShop, names: list[str]) -> None:
+    expected = {name: FIELDS[name].rule.outcomes for name in names}
+    fields = {name: shop.call(FIELDS[name]) for name in names}
+    assert readings(shop, FIELDS, fields, expected) == expected
 
 
 def field(name: str, arguments: str) -> str:
@@ -88,15 +118,67 @@ def field(name: str, arguments: str) -> str:
     return name.partition(" ")[0] + (f"({arguments})" if arguments else "")
 
 
-def outcomes(shop: SampleShop, row: Row, query: str, *, is_traced: bool = False) -> dict[str, str]:
-    """What becomes of the query for each kind of caller; several marks where callers differ.
+def mutation(shop: SampleShop, name: str) -> str:
+    return f"{field(name, shop.call(MUTATIONS[name]))} {{ errors {{ code }} }}"
+
+
+def readings(
+    shop: SampleShop,
+    rows: Mapping[str, Row],
+    fields: Mapping[str, str],
+    asking: Mapping[str, Container[str]],
+) -> dict[str, dict[str, str]]:
+    """What becomes of each field for who is ``asking`` for it, together with the others.
+
+    None changes anything.
+    """
+    callers = list(shop.callers(rows[next(iter(asking))]))
+    api, before = ApiClient(shop.ports), shop.version()
+    found: dict[str, dict[str, str]] = {name: {} for name in fields}
+    for who, credential in callers:
+        theirs = {name: field for name, field in fields.items() if who in asking[name]}
+        for name, response in answers(api, credential, theirs) if theirs else ():
+            mark, marks = outcome(rows[name], response), found[name].get(who, "")
+            found[name][who] = marks if mark in marks else marks + mark
+    assert shop.version() == before, f"something was changed: {found}"
+    return found
+
+
+def answers(
+    api: ApiClient, credential: str | None, fields: Mapping[str, str]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the answer to each field as if it had been asked for alone."""
+    together = " ".join(f"n{number}: {field}" for number, field in enumerate(fields.values()))
+    kind = "mutation" if set(fields) <= set(MUTATIONS) else "query"
+    response = api.ask(f"{kind} {{ {together} }}", credential)
+    if response.get("data") is None and len(fields) > 1:
+        # The error of a field that is never null takes all others along.
+        for name, field in fields.items():
+            yield from answers(api, credential, {name: field})
+        return
+    for number, (name, field) in enumerate(fields.items()):
+        of_field = [
+            {**error, "path": [field.partition("(")[0].split()[0], *error["path"][1:]]}
+            for error in response.get("errors", ())
+            if error["path"][0] == f"n{number}"
+        ]
+        data = response["data"] and {name: response["data"][f"n{number}"]}
+        yield name, {"errors": of_field} if of_field else {"data": data}
+
+
+def outcomes(
+    shop: SampleShop, row: Row, query: str, asking: Container[str], *, is_traced: bool
+) -> dict[str, str]:
+    """What becomes of the mutation for those ``asking``; several marks where callers differ.
 
     Whoever is refused changes nothing, and what the others change stands in the audit trail.
     """
-    callers, api = list(shop.callers(row)), ApiClient(shop.ports)
+    callers, api = list(shop.callers(row, with_superuser=False)), ApiClient(shop.ports)
     shop.keep()
     found: dict[str, str] = {}
     for who, credential in callers:
+        if who not in asking:
+            continue
         before, audit_row_count = shop.version(), shop.audit_row_count()
         if "$file" in query:
             response = api.upload(query, png(), credential)

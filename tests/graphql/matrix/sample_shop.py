@@ -73,7 +73,9 @@ class SampleShop:
         self._kept = StoredRows.of(self._file)
         self._credentials: dict[tuple[object, ...], str] = {}
 
-    def callers(self, row: Row) -> Iterator[tuple[str, str | None]]:
+    def callers(
+        self, row: Row, *, with_superuser: bool = True
+    ) -> Iterator[tuple[str, str | None]]:
         """Yield every kind of caller for that row with its column."""
         others = ALL_PERMISSIONS - frozenset(row.permissions)
         needed = [frozenset({permission}) | row.beside for permission in row.permissions] or [
@@ -85,7 +87,8 @@ class SampleShop:
             yield f"{kind} without", self._known(kind, others)
             for permissions in needed:
                 yield f"{kind} with", self._known(kind, permissions)
-        yield "staff with", self._known("superuser")
+        if with_superuser:
+            yield "staff with", self._known("superuser")
         either = ((others, ALL_PERMISSIONS), (ALL_PERMISSIONS, others))
         for user, app in either if row.permissions else [(NOTHING, NOTHING)]:
             yield "extension without", self._known("extension", user, app)
@@ -102,7 +105,7 @@ class SampleShop:
 
     def put_back(self) -> None:
         """Restore the saved state."""
-        self._kept.put_back(self._file)
+        self._kept.put_back(self._file, self._kept.changed(self._file))
 
     def version(self) -> int:
         """Return a value that differs after every change."""
@@ -112,9 +115,7 @@ class SampleShop:
 
     def has_other_rows(self) -> bool:
         """Whether any row differs from the saved state, whatever numbers were used meanwhile."""
-        found = StoredRows.of(self._file).rows
-        tables = {*found, *self._kept.rows} - {"sqlite_sequence"}
-        return any(found.get(name) != self._kept.rows.get(name) for name in tables)
+        return not self._kept.changed(self._file) <= {"sqlite_sequence"}
 
     def audit_row_count(self) -> int:
         """Return the number of audit entries."""
