@@ -28,7 +28,7 @@ from tests.servers.http import HttpServer, Received, Reply, http_server
 
 pytestmark = pytest.mark.first
 
-HEALTHY = 100
+HEALTHY = 2 * BATCH_SIZE
 BACKLOG = BATCH_SIZE * MAX_LEASES
 """Deliveries that wait for each hostile endpoint: as many as it can get at once."""
 
