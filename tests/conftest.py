@@ -9,6 +9,7 @@ pytest_plugins = [
     "tests.fixtures.garbage",
     "tests.fixtures.engines",
     "tests.fixtures.databases",
+    "tests.fixtures.kept_application",
     "tests.fixtures.flask_app",
     "tests.fixtures.cheap_hashes",
     "tests.fixtures.xdist_groups",

@@ -10,7 +10,6 @@ from flask import Flask
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
-from app.composition.factory import create_app
 from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
@@ -18,6 +17,7 @@ from tests.builders.people import make_staff, make_user
 from tests.console.populated_shop import populate
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
+from tests.fixtures.kept_application import AppOn
 from tests.fixtures.ports import fake_ports
 
 StaffConsole = Callable[..., ConsoleClient]
@@ -42,15 +42,15 @@ def populated_shop(shop: Ports) -> Ports:
 
 
 @pytest.fixture
-def console_app(populated_shop: Ports) -> Flask:
+def console_app(populated_shop: Ports, app_on: AppOn) -> Flask:
     """The application of that shop."""
-    return create_app(populated_shop, Settings())
+    return app_on(populated_shop)
 
 
 @pytest.fixture
-def app(shop: Ports) -> Flask:
+def app(shop: Ports, app_on: AppOn) -> Flask:
     """The application of that shop, for several clients at once."""
-    return create_app(shop, Settings())
+    return app_on(shop)
 
 
 @pytest.fixture
@@ -121,9 +121,9 @@ def statements() -> Statements:
 
 
 @pytest.fixture
-def secure_console(shop: Ports) -> ConsoleClient:
+def secure_console(shop: Ports, app_on: AppOn) -> ConsoleClient:
     """Somebody who reaches the installation by HTTPS."""
     public = "https://shop.example.com"
     ports = replace(shop, configuration=replace(shop.configuration, public_url=public))
-    app = create_app(ports, Settings(public_url=public))
+    app = app_on(ports, Settings(public_url=public))
     return ConsoleClient(app.test_client(), ports)

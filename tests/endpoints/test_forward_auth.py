@@ -28,6 +28,7 @@ from tests.builders.tokens import altered, claims_in
 from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 from tests.fakes.no_database import NoDatabase
+from tests.fixtures.kept_application import AppOn
 from tests.fixtures.statements import recorded_statements
 from tests.graphql.shop_client import ApiClient
 from tests.services.extension_setup import set_scene
@@ -71,8 +72,8 @@ def database_url(sqlite_url: str) -> str:
 
 
 @pytest.fixture
-def check(ports: Ports) -> Checker:
-    return Checker(create_app(ports, Settings(forward_auth=True)).test_client())
+def check(ports: Ports, app_on: AppOn) -> Checker:
+    return Checker(app_on(ports, Settings(forward_auth=True)).test_client())
 
 
 def told(response: Any) -> dict[str, str]:

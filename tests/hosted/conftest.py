@@ -5,11 +5,10 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask
 
-from app.composition.factory import create_app
-from app.composition.settings import Settings
 from app.ports import Ports
 from tests.builders.shop import configure_shop
 from tests.fakes.clock import FakeClock
+from tests.fixtures.kept_application import AppOn
 from tests.fixtures.ports import fake_ports
 
 
@@ -23,6 +22,6 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
 
 
 @pytest.fixture
-def app(shop: Ports) -> Flask:
+def app(shop: Ports, app_on: AppOn) -> Flask:
     """The application of that shop."""
-    return create_app(shop, Settings())
+    return app_on(shop)
