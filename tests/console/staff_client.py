@@ -3,6 +3,7 @@
 import html
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -12,18 +13,16 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from app.console.frame.session import open_console_session
+from app.domain.authorization.actor import SessionOrigin
 from app.domain.sign_in.sign_in_log import SignInPlace
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.console.console_sessions import (
     LIFETIME,
     ConsoleSession,
-    console_session,
     show_sign_in_options,
 )
-from app.services.second_factors.challenges import PendingSession
-from app.services.sign_in.sessions import PasswordSignIn, begin_session
-from app.services.sign_in_log.recording import SignInEntry
+from app.services.sign_in.sessions import SessionStart, open_session
 from app.web.sessions import anonymous_actor
 from tests.builders.people import NOBODY, PASSWORD
 
@@ -35,7 +34,7 @@ _ACTION = re.compile(r'\b(?:form)?action="([^"]*)"')
 _LOADED = re.compile(r'name="loaded"[^>]* value="([^"]*)"')
 _SHOWN = re.compile(r'name="proof" value="([^"]*)"')
 _PEER = {"REMOTE_ADDR": "127.0.0.1"}
-_BEGINS = PendingSession(place=SignInPlace.CONSOLE, lifetime=LIFETIME)
+_START = SessionStart(SessionOrigin.PASSWORD, lifetime=LIFETIME, place=SignInPlace.CONSOLE)
 _DARK = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
 
 KEYBOARD = "/console/keyboard"
@@ -151,28 +150,32 @@ class ConsoleClient:
         return self.open(page.leads_to)
 
     def enter(self, email: str) -> None:
-        """Be signed in as after ``sign_in``, without its pages, its throttle and its comparison.
+        """Be signed in as after ``sign_in``, without its pages, throttle, comparison and records.
 
-        They take five times as long as opening the session, and most tests ask for one. What the
+        They take ten times as long as opening the session, and most tests ask for one. What the
         sign-in page reads, and the process keeps, is read here too.
         """
         app = self.client.application
         show_sign_in_options(self.ports, NOBODY)
         with app.test_request_context("/console/sign-in", environ_base=_PEER):
-            open_console_session(self._begin_session(email))
+            open_console_session(self._open_session(email))
             self._token = generate_csrf()
             response = app.process_response(app.response_class())
         for cookie in response.headers.getlist("Set-Cookie"):
             name, _, value = cookie.partition(";")[0].partition("=")
             self.client.set_cookie(name, value)
 
-    def _begin_session(self, email: str) -> ConsoleSession:
-        entry = SignInEntry(_BEGINS.method, email=email, in_console=True)
+    def _open_session(self, email: str) -> ConsoleSession:
         with self.ports.database.transaction() as session:
             user = session.scalars(select(UserRecord).where(UserRecord.email == email)).one()
-            begun = begin_session(self.ports, anonymous_actor(), session, user, entry, _BEGINS)
-        assert isinstance(begun, PasswordSignIn), "a second factor is asked for"
-        return console_session(begun.opened, begun.user)
+            opened = open_session(self.ports, anonymous_actor(), session, user.id, _START)
+            return ConsoleSession(
+                token=opened.token,
+                user_id=user.id,
+                expires=datetime.fromtimestamp(opened.expires, UTC),
+                origin=opened.origin,
+                language_code=user.language_code,
+            )
 
     def sign_in(self, email: str, password: str = PASSWORD) -> Page:
         """Come in by password."""
