@@ -85,6 +85,7 @@ CASES = {
 FORMS = {"json": ("--json",), "short": ("--short",), "plain": ()}
 
 
+@pytest.mark.one_of("form")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("case", CASES)
 def test_here_and_there_come_to_the_same_in_every_form(shops: Shops, case: str, form: str) -> None:
