@@ -16,9 +16,11 @@ from app.adapters.database.engines import connection_to
 from app.adapters.system import SystemClock
 from app.domain.authorization.actor import WORKER
 from app.models import UserRecord
+from app.ports import Ports
 from app.services.operations.background_work import read_backlog, record_heartbeat
 from tests.builders.people import make_user
 from tests.commands.real_installation import Installation, at_a_terminal, wait_until
+from tests.commands.shell import run
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import SECRET
 from tests.fixtures.ports import fake_ports
@@ -179,18 +181,47 @@ def test_deliveries_continue_after_a_restore(two: Two) -> None:
     assert call.headers["latchkey-event"] == "staff_created"
 
 
-def test_passphrase_opens_what_it_locked(two_files: Two, tmp_path: Path) -> None:
-    passphrase, wrong = tmp_path / "passphrase", tmp_path / "wrong"
-    passphrase.write_text("correct horse\n")
-    wrong.write_text("battery staple\n")
+@pytest.fixture
+def passphrases(tmp_path: Path) -> tuple[str, str]:
+    """The files of two passphrases."""
+    files = tmp_path / "passphrase", tmp_path / "another"
+    for file, passphrase in zip(files, ("correct horse", "battery staple"), strict=True):
+        file.write_text(f"{passphrase}\n")
+    return str(files[0]), str(files[1])
+
+
+def test_passphrase_opens_what_it_locked(
+    two_files: Two, passphrases: tuple[str, str], clock: FakeClock
+) -> None:
+    """``test_another_passphrase_is_refused`` takes a second more."""
+    shop, elsewhere = in_process(two_files, clock)
     file = str(two_files.file)
-    made = two_files.shop.run("backup", file, "--passphrase-file", str(passphrase))
-    assert made.returncode == 0, made.stderr
-    for key in (("--passphrase-file", str(wrong)), ("--identity-file", str(two_files.identity))):
-        refused = two_files.elsewhere.run("restore", file, *key)
-        assert (refused.returncode, "doesn't open this backup" in refused.stderr) == (1, True)
-    opened = two_files.elsewhere.run("restore", file, "--passphrase-file", str(passphrase))
-    assert opened.returncode == 0, opened.stderr
+    made = run(shop, "backup", file, "--passphrase-file", passphrases[0])
+    assert made.exit_code == 0, made.stderr
+    refused = run(elsewhere, "restore", file, "--identity-file", str(two_files.identity))
+    assert (refused.exit_code, "doesn't open this backup" in refused.stderr) == (1, True)
+    opened = run(elsewhere, "restore", file, "--passphrase-file", passphrases[0])
+    assert opened.exit_code == 0, opened.stderr
+
+
+@pytest.mark.thorough
+def test_another_passphrase_is_refused(
+    two_files: Two, passphrases: tuple[str, str], clock: FakeClock
+) -> None:
+    """As another identity is, which ``test_passphrase_opens_what_it_locked`` shows."""
+    shop, elsewhere = in_process(two_files, clock)
+    file = str(two_files.file)
+    made = run(shop, "backup", file, "--passphrase-file", passphrases[0])
+    assert made.exit_code == 0, made.stderr
+    refused = run(elsewhere, "restore", file, "--passphrase-file", passphrases[1])
+    assert (refused.exit_code, "doesn't open this backup" in refused.stderr) == (1, True)
+
+
+def in_process(two: Two, clock: FakeClock) -> tuple[Ports, Ports]:
+    """Return the ports of both, for commands without a process of their own."""
+    urls = (each.environment["DATABASE_URL"] for each in (two.shop, two.elsewhere))
+    here, there = (fake_ports(url, clock) for url in urls)
+    return here, there
 
 
 def test_database_with_tables_is_replaced_only_on_demand(two: Two, clock: FakeClock) -> None:

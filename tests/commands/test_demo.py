@@ -1,6 +1,5 @@
 """``flask demo``."""
 
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +13,9 @@ from app.services.demo.shop import is_in_use
 from app.services.sign_in.password_login import create_token
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user
-from tests.commands.real_installation import Installation, end, wait_until
+from tests.commands.real_installation import Installation
 from tests.commands.shell import run, run_json
 from tests.commands.terminal import run_in_terminal
-from tests.servers.http import Reply, http_server
 
 pytestmark = pytest.mark.first
 
@@ -32,11 +30,25 @@ class InterruptedRandomness:
         raise KeyboardInterrupt
 
 
-def test_sign_ins_are_printed_once_and_work(ports: Ports) -> None:
-    shown = run_json(ports, "demo")
-    admin = next(row for row in shown if row["role"] == "superuser")
-    pair = create_token(ports, NOBODY, email=admin["name"], password=admin["secret"])
+def test_interrupted_demo_is_made_the_next_time_with_sign_ins_that_are_shown_once(
+    ports: Ports,
+) -> None:
+    """Outside development, where it takes a yes."""
+    real = replace(ports, configuration=replace(ports.configuration, development=False))
+    refused = run(real, "demo")
+    assert (refused.exit_code, refused.stdout) == (3, "")
+    assert "--yes" in refused.stderr
+    assert not is_in_use(real, OPERATOR)
+    once = ("demo", "--once", "--yes")
+    broken = run(replace(real, randomness=InterruptedRandomness()), *once)
+    assert broken.exit_code != 0
+    assert broken.stdout == ""
+    shown = run_json(real, *once)
+    assert is_in_use(real, OPERATOR)
+    assert [row["role"] for row in shown] == ["superuser", "manager", "support", "customer", "app"]
+    pair = create_token(ports, NOBODY, email=shown[0]["name"], password=shown[0]["secret"])
     assert pair.user.is_superuser
+    assert run_json(real, *once) == []
     again = run(ports, "demo")
     assert (again.exit_code, again.stdout) == (0, "")
     assert "flask user create EMAIL --superuser" in again.stderr
@@ -68,45 +80,9 @@ def test_once_does_not_fill_a_shop_with_users(ports: Ports) -> None:
     assert run(ports, "user", "list", "--short").stdout == "ann@example.com\n"
 
 
-def test_interruption_shows_no_password_and_the_next_time_shows_all(ports: Ports) -> None:
-    """Outside development, where it takes a yes."""
-    real = replace(ports, configuration=replace(ports.configuration, development=False))
-    refused = run(real, "demo")
-    assert (refused.exit_code, refused.stdout) == (3, "")
-    assert "--yes" in refused.stderr
-    assert not is_in_use(real, OPERATOR)
-    once = ("demo", "--once", "--yes")
-    broken = run(replace(real, randomness=InterruptedRandomness()), *once)
-    assert broken.exit_code != 0
-    assert broken.stdout == ""
-    shown = run_json(real, *once)
-    assert is_in_use(real, OPERATOR)
-    assert [row["role"] for row in shown] == ["superuser", "manager", "support", "customer", "app"]
-    create_token(real, NOBODY, email=shown[0]["name"], password=shown[0]["secret"])
-    assert run_json(real, *once) == []
-
-
-def test_existing_webhooks_receive_no_demo_events_and_a_terminal_shows_progress(
-    sqlite_url: str, tmp_path: Path
-) -> None:
-    options = {"DATABASE_URL": sqlite_url, "OUTGOING_ALLOWED_NETWORKS": "127.0.0.0/8"}
-    installed = Installation(tmp_path, options)
-    with http_server() as receiver, ExitStack() as cleanup:
-        url = receiver.answer("/hook", Reply(200))
-        names = ("MANAGE_USERS", "MANAGE_STAFF", "MANAGE_ORDERS", "MANAGE_PRODUCTS")
-        permissions = [word for name in names for word in ("--permission", name)]
-        for command in (
-            ("app", "create", "Mailer", *permissions),
-            ("webhook", "create", "--target-url", url, "--event", "ANY_EVENTS", "--no-input"),
-        ):
-            assert installed.run(*command).returncode == 0
-        cleanup.callback(end, installed.start("worker"))
-        shown = run_in_terminal(installed, "demo", "--yes", TERM="xterm-256color", COLUMNS="200")
-        # Events are sent in their order: this one is behind all of the demo's.
-        assert installed.run("group", "create", "Editors").returncode == 0
-        wait_until(lambda: bool(receiver.calls("/hook")), "the webhook is called")
-        received = [call.headers["latchkey-event"] for call in receiver.calls("/hook")]
-    assert received == ["permission_group_created"]
+def test_terminal_shows_progress(sqlite_url: str, tmp_path: Path) -> None:
+    installed = Installation(tmp_path, {"DATABASE_URL": sqlite_url})
+    shown = run_in_terminal(installed, "demo", "--yes", TERM="xterm-256color", COLUMNS="200")
     assert "ended with 0" in shown
     bar, _, result = shown.partition("Sign in as")
     assert "Adding demo data" in bar, "a bar shows the progress"

@@ -4,6 +4,8 @@ import pytest
 from sqlalchemy import select
 
 from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
+from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied
 from app.models import (
     CheckoutRecord,
@@ -19,11 +21,14 @@ from app.services.people.users import NewUser, create_user
 from tests.builders.apps import make_app
 from tests.builders.demo import fill_demo
 from tests.builders.people import change_user, make_user
+from tests.builders.webhooks import make_webhook
 
 pytestmark = pytest.mark.first
 
 
-def test_existing_people_are_unchanged_and_in_no_delivery(file_ports: Ports) -> None:
+def test_existing_people_are_unchanged_and_webhooks_get_no_demo_events(
+    file_ports: Ports,
+) -> None:
     create_user(file_ports, OPERATOR, NewUser("real@example.com"))
     while fan_out_events(file_ports, WORKER):
         pass
@@ -31,7 +36,12 @@ def test_existing_people_are_unchanged_and_in_no_delivery(file_ports: Ports) -> 
     create_user(file_ports, OPERATOR, NewUser("admin@example.com", "Someone", "Else"))
     create_user(file_ports, OPERATOR, NewUser("customer@example.com"))
     make_app(file_ports, "Demo warehouse")
+    app, _ = make_app(file_ports, "Mailer", *Permission)
+    hook = make_webhook(file_ports, app, EventType.ANY_EVENTS)
     made = fill_demo(file_ports)
+    create_group(file_ports, OPERATOR, NewGroup("Editors"))
+    while fan_out_events(file_ports, WORKER):
+        pass
     assert [sign_in.role for sign_in in made] == ["manager", "support", "app"]
     admin = find_user(file_ports, OPERATOR, "admin@example.com")
     assert (admin.first_name, admin.is_superuser) == ("Someone", False)
@@ -41,6 +51,11 @@ def test_existing_people_are_unchanged_and_in_no_delivery(file_ports: Ports) -> 
         found = of_others.where(UserRecord.email == "customer@example.com")
         assert session.scalars(found).all() == []
         payloads = session.scalars(select(DeliveryRecord.payload)).all()
+        received = select(DeliveryRecord.event).where(DeliveryRecord.webhook_id == hook)
+        assert sorted(session.scalars(received)) == [
+            *("CUSTOMER_CREATED", "CUSTOMER_CREATED"),
+            *("PERMISSION_GROUP_CREATED", "PERMISSION_GROUP_CREATED"),
+        ]
     assert payloads
     assert not any("real@example.com" in payload for payload in payloads)
 
