@@ -59,18 +59,21 @@ def is_open(port: int) -> bool:
         return wire.connect_ex(("127.0.0.1", port)) == 0
 
 
-@pytest.fixture(scope="module", params=KINDS)
-def port(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[int]:
-    with serving(tmp_path_factory.mktemp("server"), request.param) as (free, _process):
-        yield free
-
-
 @pytest.fixture(scope="module")
 def bare_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """Where clients connect without a proxy in between, however slow they are."""
     with serving(tmp_path_factory.mktemp("bare")) as (free, _process):
+        yield free
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def port(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, bare_port: int
+) -> Iterator[int]:
+    if request.param == "server":
+        yield bare_port
+        return
+    with serving(tmp_path_factory.mktemp("buffered"), request.param) as (free, _process):
         yield free
 
 
