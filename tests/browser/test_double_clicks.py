@@ -1,6 +1,5 @@
 """A double click on a button of a form is one click, with and without script."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from threading import BoundedSemaphore, Event
 
@@ -33,10 +32,8 @@ class NotedSemaphore(BoundedSemaphore):
 
 
 @pytest.fixture
-def shop_ports(sqlite_url: str) -> Iterator[Ports]:
-    ports = fake_ports(sqlite_url, SystemClock())
-    yield ports
-    ports.database.close()
+def shop_ports(sqlite_url: str) -> Ports:
+    return fake_ports(sqlite_url, SystemClock())
 
 
 def open_sign_in(browser: Browser, shop: RunningShop, *, script: bool) -> Page:

@@ -11,10 +11,8 @@ from tests.fixtures.ports import fake_ports
 
 
 @pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
+def ports(sqlite_url: str, clock: FakeClock) -> Ports:
+    return fake_ports(sqlite_url, clock)
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,6 @@
 """``flask keys``: what it shows, and how it ends."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -23,10 +22,9 @@ from tests.fixtures.ports import fake_ports
 
 
 @pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+def ports(sqlite_url: str, clock: FakeClock) -> Ports:
     with_fakes = fake_ports(sqlite_url, clock)
-    yield replace(with_fakes, keys=KnownKeyStore())
-    with_fakes.database.close()
+    return replace(with_fakes, keys=KnownKeyStore())
 
 
 def run(ports: Ports, *arguments: str) -> Result:

@@ -1,6 +1,5 @@
 """The application as a whole: what every answer carries, and what a request gets that fails."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -22,10 +21,8 @@ POST = {"json": {"query": "{ shop { name } }"}}
 
 
 @pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
+def ports(sqlite_url: str, clock: FakeClock) -> Ports:
+    return fake_ports(sqlite_url, clock)
 
 
 @pytest.fixture

@@ -27,11 +27,9 @@ _NO_WORK = ("BEGIN", "COMMIT", "ROLLBACK", "PRAGMA")
 
 
 @pytest.fixture
-def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+def shop(sqlite_url: str, clock: FakeClock) -> Ports:
     """The ports of a shop on SQLite."""
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
+    return fake_ports(sqlite_url, clock)
 
 
 @pytest.fixture

@@ -37,11 +37,9 @@ def ahead() -> Ahead:
 
 
 @pytest.fixture
-def shop(sqlite_url: str, ahead: Ahead) -> Iterator[Ports]:
+def shop(sqlite_url: str, ahead: Ahead) -> Ports:
     """A shop that goes by the real time, as the provider does."""
-    made = fake_ports(sqlite_url, ahead)
-    yield made
-    made.database.close()
+    return fake_ports(sqlite_url, ahead)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """What a provider gets at the back-channel logout address (Back-Channel Logout 1.0, 2.8)."""
 
-from collections.abc import Iterator
-
 import pytest
 from flask.testing import FlaskClient
 
@@ -18,10 +16,8 @@ PATH = "/oidc/default/backchannel-logout"
 
 
 @pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
+def ports(sqlite_url: str, clock: FakeClock) -> Ports:
+    return fake_ports(sqlite_url, clock)
 
 
 def test_valid_logout_token_ends_the_session(

@@ -1,6 +1,5 @@
 """The probes of load balancers: quick, without reasons, never counted."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from threading import Event, Thread
 from types import SimpleNamespace
@@ -25,10 +24,8 @@ NEWER = "9999_of_a_newer_version"
 
 
 @pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
+def ports(sqlite_url: str, clock: FakeClock) -> Ports:
+    return fake_ports(sqlite_url, clock)
 
 
 @pytest.fixture

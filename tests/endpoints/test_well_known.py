@@ -1,6 +1,5 @@
 """The key set: what verifiers, browsers and caches get at ``/.well-known/jwks.json``."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import jwt
@@ -23,10 +22,9 @@ STRANGER = "https://evil.example.com"
 
 
 @pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+def ports(sqlite_url: str, clock: FakeClock) -> Ports:
     with_fakes = fake_ports(sqlite_url, clock)
-    yield replace(with_fakes, keys=KnownKeyStore())
-    with_fakes.database.close()
+    return replace(with_fakes, keys=KnownKeyStore())
 
 
 def client_of(ports: Ports, *origins: str) -> FlaskClient:

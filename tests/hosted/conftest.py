@@ -1,7 +1,5 @@
 """A shop on SQLite with hosted pages."""
 
-from collections.abc import Iterator
-
 import pytest
 from flask import Flask
 
@@ -13,12 +11,11 @@ from tests.fixtures.ports import fake_ports
 
 
 @pytest.fixture
-def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+def shop(sqlite_url: str, clock: FakeClock) -> Ports:
     """The ports of a shop whose hosted pages are on, with codes by email."""
     made = fake_ports(sqlite_url, clock)
     configure_shop(made, hosted_pages=True, email_code_login=True)
-    yield made
-    made.database.close()
+    return made
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Payloads made to be slow to compare don't hold up a dry run."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -28,10 +27,8 @@ PAGE = "/console/dry-run/"
 
 
 @pytest.fixture
-def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
+def shop(sqlite_url: str, clock: FakeClock) -> Ports:
+    return fake_ports(sqlite_url, clock)
 
 
 @pytest.fixture

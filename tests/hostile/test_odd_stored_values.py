@@ -45,11 +45,10 @@ SECRET = ("secret", "sealed", "encrypted", "private_key", "token", "hash", "dige
 
 
 @pytest.fixture
-def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+def shop(sqlite_url: str, clock: FakeClock) -> Ports:
     ports = fake_ports(sqlite_url, clock)
     populate(ports)
-    yield ports
-    ports.database.close()
+    return ports
 
 
 def free_texts() -> Iterator[Column[str]]:

@@ -1,6 +1,5 @@
 """Someone with a stolen console session and the password tries to remove the second factor."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -40,10 +39,8 @@ class Stolen:
 
 
 @pytest.fixture
-def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    ports = fake_ports(sqlite_url, clock)
-    yield ports
-    ports.database.close()
+def shop(sqlite_url: str, clock: FakeClock) -> Ports:
+    return fake_ports(sqlite_url, clock)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Abuse of the link "This wasn't me", and what it takes from a stranger in the account."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
@@ -181,10 +180,8 @@ def test_report_cannot_be_repeated_after_a_new_password(ports: Ports) -> None:
 
 
 @pytest.fixture
-def logging_ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
+def logging_ports(sqlite_url: str, clock: FakeClock) -> Ports:
+    return fake_ports(sqlite_url, clock)
 
 
 def test_secret_of_the_link_is_in_no_log(

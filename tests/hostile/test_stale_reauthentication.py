@@ -135,7 +135,7 @@ others: a device that is let in is ``tests/console/test_device.py``'s.
 
 
 @pytest.fixture
-def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+def shop(sqlite_url: str, clock: FakeClock) -> Ports:
     """A shop with one of everything, a webhook for links, and an installation that failed."""
     made = fake_ports(sqlite_url, clock)
     populate(made)
@@ -145,8 +145,7 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
     with made.database.transaction() as session:
         session.query(AppInstallationRecord).one().status = JobStatus.FAILED.value
         session.query(IdentityProviderRecord).one().audience = "https://shop.example/api"
-    yield made
-    made.database.close()
+    return made
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The access log: one line per request, without secrets, paths or emails."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -19,10 +18,8 @@ KEY_SET = "/.well-known/jwks.json"
 
 
 @pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
+def ports(sqlite_url: str, clock: FakeClock) -> Ports:
+    return fake_ports(sqlite_url, clock)
 
 
 def application(ports: Ports, **settings: Any) -> Flask:

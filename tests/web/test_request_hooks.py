@@ -43,10 +43,8 @@ class Recorder:
 
 
 @pytest.fixture
-def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
+def ports(sqlite_url: str, clock: FakeClock) -> Ports:
+    return fake_ports(sqlite_url, clock)
 
 
 @pytest.fixture

@@ -90,8 +90,6 @@ def own_shop(filled: FilledFile, tmp_path: Path, clock: FakeClock) -> Iterator[P
 
 
 @pytest.fixture
-def file_ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+def file_ports(sqlite_url: str, clock: FakeClock) -> Ports:
     """Ports on an empty shop, on SQLite only."""
-    made = fake_ports(sqlite_url, clock)
-    yield made
-    made.database.close()
+    return fake_ports(sqlite_url, clock)

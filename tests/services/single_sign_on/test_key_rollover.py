@@ -29,10 +29,8 @@ def ahead() -> Ahead:
 
 
 @pytest.fixture
-def ports(sqlite_url: str, ahead: Ahead) -> Iterator[Ports]:
-    made = fake_ports(sqlite_url, ahead)
-    yield made
-    made.database.close()
+def ports(sqlite_url: str, ahead: Ahead) -> Ports:
+    return fake_ports(sqlite_url, ahead)
 
 
 @pytest.fixture
