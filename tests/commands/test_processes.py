@@ -74,16 +74,13 @@ def one(pids: dict[int, str], word: str) -> int:
     return min(pid for pid, command in pids.items() if word in command)
 
 
-@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
-def test_signal_ends_server_and_worker_together(
-    installed: Installation, by: signal.Signals
-) -> None:
+def test_ctrl_c_ends_server_and_worker_together(installed: Installation) -> None:
     port = free_port()
     with served(installed, port) as process:
         family = offspring(process.pid)
         assert one(family, "latchkey-server")
         assert one(family, "latchkey-worker")
-        process.send_signal(by)
+        process.send_signal(signal.SIGINT)
         assert process.wait(TIMEOUT_SECONDS) == 0
         assert not [pid for pid in family if is_alive(pid)]
         assert not answers(port)
@@ -91,7 +88,9 @@ def test_signal_ends_server_and_worker_together(
     assert "WARNING" not in installed.output
 
 
-def test_whatever_is_killed_is_started_again(installed: Installation) -> None:
+def test_whatever_is_killed_is_started_again_until_a_signal_ends_all(
+    installed: Installation,
+) -> None:
     port = free_port()
     with served(installed, port) as process:
         family = offspring(process.pid)
@@ -108,6 +107,12 @@ def test_whatever_is_killed_is_started_again(installed: Installation) -> None:
         wait_until(lambda: answers(port), "it answers again")
         assert not [pid for pid in family if is_alive(pid)], "nothing of before is left"
         assert process.poll() is None
+        family = offspring(process.pid)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(TIMEOUT_SECONDS) == 0
+        assert not [pid for pid in family if is_alive(pid)]
+        assert not answers(port)
+    assert "worker.stopped" in installed.output
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel has to help")

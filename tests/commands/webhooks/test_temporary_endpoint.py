@@ -149,6 +149,7 @@ def test_signal_removes_the_endpoint(here: Desk, number: int, code: int) -> None
     assert (here.endpoints(), here.apps()) == ([], APPS)
 
 
+@pytest.mark.one_of("desk")
 def test_endpoint_of_a_killed_process_is_removed_by_the_next(desk: Desk) -> None:
     with desk.installation.running(*desk.words("--temporary")) as running:
         wait_until(lambda: bool(desk.endpoints()), "there is an endpoint")
