@@ -107,12 +107,13 @@ def test_whatever_is_killed_is_started_again_until_a_signal_ends_all(
         wait_until(lambda: answers(port), "it answers again")
         assert not [pid for pid in family if is_alive(pid)], "nothing of before is left"
         assert process.poll() is None
-        family = offspring(process.pid)
+        family, warnings = offspring(process.pid), installed.output.count("WARNING")
         process.send_signal(signal.SIGTERM)
         assert process.wait(TIMEOUT_SECONDS) == 0
         assert not [pid for pid in family if is_alive(pid)]
         assert not answers(port)
     assert "worker.stopped" in installed.output
+    assert installed.output.count("WARNING") == warnings
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel has to help")
