@@ -74,7 +74,7 @@ LOOKS: tuple[tuple[int, Theme], ...] = (
 )
 """Axe examines each page in one of these in turn, or in all; the next one is opened in it.
 
-It examines the colors of every second page, or of all: they are the style sheet's.
+It examines the colors of every third page, so in each look, or of all: they are the style sheet's.
 """
 
 HEADINGS = "document.querySelectorAll('h1').length"
@@ -208,7 +208,7 @@ class Examined:
         cut_alike(page)
         around = kinds_around(page)
         widths: set[int] = set()
-        [*_, all_rules] = self._in_turn((RULES_WITHOUT_COLORS, ALL_RULES))
+        [*_, all_rules] = self._in_turn((*[RULES_WITHOUT_COLORS] * 2, ALL_RULES))
         for width, theme in looks:
             self._set_width(width)
             page.emulate_media(color_scheme=theme)
