@@ -1,8 +1,9 @@
 """Names and IDs on TAB, as the shells' scripts ask for them."""
 
-import shutil
 import socket
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -102,7 +103,11 @@ def test_missing_database_is_not_created(
     assert capfd.readouterr() == ("", "")
     assert list(tmp_path.iterdir()) == []
     file.parent.mkdir()
-    shutil.copy(sqlite_url.removeprefix("sqlite:///"), file)
+    with (
+        closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as whole,
+        closing(sqlite3.connect(file)) as copy,
+    ):
+        whole.backup(copy)
     make_app(missing, "Warehouse")
     assert offered(missing, "flask app show W") == ["Warehouse"]
     missing.database.close()
