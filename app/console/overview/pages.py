@@ -1,9 +1,6 @@
 """The console's blueprint: its pages, and the checks before each of them."""
 
-from collections.abc import Callable
-from functools import cache
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import quote
 
 from flask import Blueprint, Flask, Response, redirect, request, url_for
@@ -215,14 +212,10 @@ def mount_console(app: Flask) -> None:
     app.register_blueprint(make_console())
     for endpoint, view in app.view_functions.items():
         if endpoint.startswith("console."):
-            app.view_functions[endpoint] = _guarded(view)
+            app.view_functions[endpoint] = answered_once(
+                proved_first(run_again_if_stale(view)), _counts
+            )
     app.add_url_rule("/", "front", lambda: redirect_to("console.home.index"))
-
-
-@cache
-def _guarded(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``view`` as the console calls it; the same for each application of a process."""
-    return answered_once(proved_first(run_again_if_stale(view)), _counts)
 
 
 def make_console() -> Blueprint:
