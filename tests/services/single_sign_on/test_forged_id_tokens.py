@@ -4,7 +4,7 @@ from app.ports import Ports
 from tests.builders.providers import identities
 from tests.servers.http import Reply
 from tests.servers.own_provider import CLIENT, OwnProvider, as_json, rsa_key
-from tests.services.provider_logins import begin, codes, grant
+from tests.services.provider_logins import begin, codes, grant, sign_in
 
 HOSTILE: dict[str, dict[str, object]] = {
     "another nonce": {"nonce": "another"},
@@ -30,6 +30,8 @@ def test_untrustworthy_id_token_signs_no_one_in(ports: Ports, provider: OwnProvi
         grant(provider, parameters, id_token=provider.sign({**claims, **hostile}))
         assert codes(ports, parameters["state"]) == [("code", "INVALID")], name
     assert identities(ports) == []
+    sign_in(ports, provider)
+    assert len(identities(ports)) == 1, "a good one signs in after them"
 
 
 ANSWERS: dict[str, tuple[Reply, str | None]] = {

@@ -157,6 +157,7 @@ def test_untrustworthy_token_signs_no_one_in(ports: Ports, provider: OwnProvider
     assert provider.server.calls("/evil") == []
     # Neither is a signed token ever tried as one that is opaque.
     assert provider.server.calls("/userinfo") == []
+    assert fault(ports, claims()(provider)) is None, "a good one signs in after them"
 
 
 def test_id_token_is_not_an_access_token_without_audience(
