@@ -255,13 +255,15 @@ def run_service(service: Service, say: Say, work: Callable[..., None]) -> None:
     """Call ``work`` until SIGTERM or SIGINT, telling the service manager; again after SIGHUP.
 
     ``work`` gets the event that ends it, and calls ``each_tick`` as long as it is well. After
-    SIGHUP the whole process begins anew, with new settings and new code.
+    SIGHUP alone the whole process begins anew, with new settings and new code.
     """
     manager, stop = service.manager, Event()
     set_stop = _from_a_handler(stop.set)
-    is_ready = begins_anew = False
+    is_ready = is_ending = begins_anew = False
 
     def end() -> None:
+        nonlocal is_ending
+        is_ending = True
         manager.tell_stopping()
         set_stop()
 
@@ -285,7 +287,7 @@ def run_service(service: Service, say: Say, work: Callable[..., None]) -> None:
     _on(_ENDING, end)
     _on_hangup(begin_anew)
     work(stop, each_tick=tell)
-    if begins_anew:
+    if begins_anew and not is_ending:
         sys.stdout.flush()
         sys.stderr.flush()
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606

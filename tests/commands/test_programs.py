@@ -14,7 +14,9 @@ _SCRIPT = """
 import os, signal, sys, time
 from contextvars import ContextVar
 from functools import partial
-from app.commands.processes import Program, Service, run_programs, run_until_stopped
+from app.commands.processes import (
+    Program, Service, run_programs, run_service, run_until_stopped
+)
 from app.web.parent_process import ServiceManager
 
 said = []
@@ -80,6 +82,20 @@ program.supervise(said.append)
 print(program.wait_for_end(20))
 program.kill()
 """
+_RELOADED_AND_STOPPED = """
+def work(stop, each_tick):
+    for number in received:
+        os.kill(os.getpid(), number)
+    print(len(received), stop.wait(60), flush=True)
+
+
+os.execv = lambda *_: print("begun anew")
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+stopped, reloaded = signal.SIGTERM, signal.SIGHUP
+for received in ([reloaded], [reloaded, stopped], [stopped, reloaded]):
+    signal.signal(reloaded, signal.SIG_DFL)
+    run_service(Service(ServiceManager(), lambda: None), said.append, work)
+"""
 _FALLEN = """
 from app.commands import processes
 
@@ -140,7 +156,7 @@ def printed() -> dict[str, str]:
     """What each script prints in a process without the threads of the tests."""
     scripts = (
         *(_BEGINNING, _EARLY_SIGNAL, _STOPPED, _STOPPED_IN_EVENT, _FALLEN),
-        _SEVERAL_SIGNALS,
+        *(_RELOADED_AND_STOPPED, _SEVERAL_SIGNALS),
     )
     ended = subprocess.run(
         [sys.executable, "-c", _SCRIPT + _EACH_IN_A_FORK, *scripts],
@@ -171,6 +187,10 @@ def test_work_ends_at_the_signal_and_reports_success(printed: dict[str, str]) ->
 
 def test_signal_stops_a_program_that_is_about_to_wait(printed: dict[str, str]) -> None:
     assert printed[_STOPPED_IN_EVENT] == "stopped True\nTrue\n0"
+
+
+def test_service_that_is_told_to_stop_does_not_begin_anew(printed: dict[str, str]) -> None:
+    assert printed[_RELOADED_AND_STOPPED] == "1 True\nbegun anew\n2 True\n2 True\n0"
 
 
 def test_fall_of_a_program_is_noticed_at_once(printed: dict[str, str]) -> None:
