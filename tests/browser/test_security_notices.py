@@ -1,4 +1,4 @@
-"""From the email about a new device to a secured account, through a real mail server."""
+"""From the email about a new device to a new password, through a real mail server."""
 
 import os
 from dataclasses import replace
@@ -80,5 +80,12 @@ def test_unknown_sign_in_is_reported_from_the_email(
     )
     look(page, f"done-{scheme}")
     assert faults(page) == []
-    expect(page.get_by_role("link", name="Set a new password")).to_be_visible()
+    page.get_by_role("link", name="Set a new password").click()
+    page.get_by_label("New password").fill("nine lazy Störche by the sea")
+    page.get_by_role("button", name="Set password").click()
+    expect(page.get_by_text("Your password is set, and you are signed in.")).to_be_visible()
+    page.locator(".lk-menu summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Email")).to_be_visible()
+    assert sessions_of(ports, user_id) == []
     assert watch.take() == []
