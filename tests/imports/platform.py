@@ -66,6 +66,7 @@ class PlatformDatabase:
         Deleting rows takes a hundredth of the time of creating the tables again.
         """
         if self._is_altered:
+            self.connection.execute("DROP SCHEMA IF EXISTS copy CASCADE")
             self.connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
             self.connection.execute(TABLES.read_bytes())
             self._is_altered = False
