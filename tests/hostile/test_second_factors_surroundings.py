@@ -74,7 +74,6 @@ def set_password_by_link(ports: Ports, user: Protected, actor: Actor) -> None:
         set_password(ports, actor, email=STAFF, password=NEW, token=token)
 
 
-@pytest.mark.one_of("is_signed_in")
 @pytest.mark.parametrize("is_signed_in", [False, True])
 @pytest.mark.parametrize(
     ("act", "kind"),

@@ -60,19 +60,17 @@ def test_extension_token_acts_for_the_user(ports: Ports) -> None:
     assert actor.session_id == scene.caller.session_id
 
 
-@pytest.mark.one_of("of_user")
-@pytest.mark.parametrize("of_user", [set(), {ORDERS}, {PAGES}, {ORDERS, PAGES}, ALL_PERMISSIONS])
-@pytest.mark.parametrize("of_app", [set(), {ORDERS}, {PAGES}, {ORDERS, PAGES}, ALL_PERMISSIONS])
-def test_extension_rights_are_those_of_user_and_app(
-    ports: Ports, of_user: set[Permission], of_app: set[Permission]
-) -> None:
-    caller = actor_of(ports, make_staff(ports, "ann@example.com", *of_user))
-    extension = make_extension_app(ports, "extension", *of_app)
-    token = token_for(ports, caller, extension)
-    expected = (of_user & of_app) - {APPS}
-    assert acts(ports, token).permissions == expected
-    assert set(claims_in(ports, token)["permissions"]) == expected
-    assert verify_token(ports, NOBODY, token=token).user.permissions == expected
+def test_extension_rights_are_those_of_user_and_app(ports: Ports) -> None:
+    rights = (set[Permission](), {ORDERS}, {PAGES}, {ORDERS, PAGES}, ALL_PERMISSIONS)
+    extensions = [(make_extension_app(ports, "extension", *of_app), of_app) for of_app in rights]
+    for number, of_user in enumerate(rights):
+        caller = actor_of(ports, make_staff(ports, f"{number}@example.com", *of_user))
+        for extension, of_app in extensions:
+            token = token_for(ports, caller, extension)
+            expected = (of_user & of_app) - {APPS}
+            assert acts(ports, token).permissions == expected
+            assert set(claims_in(ports, token)["permissions"]) == expected
+            assert verify_token(ports, NOBODY, token=token).user.permissions == expected
 
 
 def test_superusers_extension_has_the_apps_permissions(ports: Ports) -> None:
