@@ -101,7 +101,6 @@ def test_settings_require_the_permission(ports: Ports) -> None:
         [ShopUpdate(), ShopUpdate(password_login_mode=ENABLED, allow_storefront_traffic=False)],
     )
     def check(update: ShopUpdate) -> None:
-
         for caller in callers:
             with pytest.raises(PermissionDenied) as denied:
                 update_shop(ports, caller, update)

@@ -52,7 +52,6 @@ def test_email_is_found_in_every_spelling(ports: Ports) -> None:
 
     @cases("email", ["customer@example.com", "Customer@EXAMPLE.com", "  customer@example.com\n"])
     def check(email: str) -> None:
-
         assert log_in(ports, email).user.id == user_id
 
     check()
