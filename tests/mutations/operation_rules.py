@@ -60,6 +60,13 @@ OPERATIONS = (
         "services/single_sign_on/test_provider_checks.py",
     ),
     Mutant(
+        "A service that is told to stop doesn't begin anew",
+        "app/commands/processes.py",
+        "if begins_anew and not is_ending:",
+        "if begins_anew:",
+        "commands/test_programs.py",
+    ),
+    Mutant(
         "A stop waits for no reload that was asked for before it",
         "app/commands/processes.py",
         "        while True:\n            found.add(signals.get_nowait())\n",
