@@ -59,7 +59,7 @@ _MUTATIONS = {
     name: row
     for table in TABLES.values()
     for name, row in table.items()
-    if " " not in name and table is not QUERIES
+    if " " not in name and name not in QUERIES
 }
 
 
