@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +41,12 @@ DEFAULT_VENDOR = Settings().vendor
 LOOPBACK = "127.0.0.1"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Shop:
     """A running server and its people; ``mail`` is the file that gets its emails."""
 
     server: Server
     mail: Path
-    tokens: dict[str, str] = field(default_factory=dict)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -67,12 +66,18 @@ class Shop:
             yield
 
     def run(self, query: str, **variables: object) -> Any:
-        """Run an operation as the admin; return its data."""
-        if not self.tokens:
-            made = self._post({"query": _SIGN_IN, "variables": {"email": ADMIN}}, {})
-            self.tokens["admin"] = made["tokenCreate"]["token"]
-        headers = {"Authorization": f"Bearer {self.tokens['admin']}"}
+        """Run an operation as the admin, in a session of its own; return its data.
+
+        Programs of other tests of the shop end all sessions of the admin.
+        """
+        headers = {"Authorization": f"Bearer {self.sign_in()}"}
         return self._post({"query": query, "variables": variables}, headers)
+
+    def sign_in(self) -> str:
+        """Return an access token of the admin."""
+        made = self._post({"query": _SIGN_IN, "variables": {"email": ADMIN}}, {})
+        token: str = made["tokenCreate"]["token"]
+        return token
 
     def _post(self, body: object, headers: dict[str, str]) -> Any:
         response = requests.post(
