@@ -212,23 +212,28 @@ def search_words_of_people(engine: Engine) -> Iterator[None]:
     ]
 
 
+def add_app_with_webhooks(connection: Connection, *webhooks: tuple[str, str]) -> None:
+    """Add an app with webhooks, of which each has its URL and its headers."""
+    at = "2026-03-01 12:00:00"
+    connection.execute(
+        text("INSERT INTO apps (id, name, created_at) VALUES (1, 'Parcelpost Läbels', :at)"),
+        {"at": at},
+    )
+    for key, (url, headers) in enumerate(webhooks, 1):
+        connection.execute(
+            text(
+                "INSERT INTO webhooks (id, app_id, name, target_url, custom_headers, created_at)"
+                " VALUES (:key, 1, 'Feed', :url, :headers, :at)"
+            ),
+            {"key": key, "url": url, "headers": headers, "at": at},
+        )
+
+
 @contextmanager
 def search_words_of_apps_and_webhooks(engine: Engine) -> Iterator[None]:
     with engine.begin() as connection:
-        connection.execute(
-            text(
-                "INSERT INTO apps (id, name, created_at)"
-                " VALUES (1, 'Parcelpost Läbels', '2026-03-01 12:00:00')"
-            )
-        )
-        for key, url in ((1, "https://parcels.example/hook"), (2, "https://[")):
-            connection.execute(
-                text(
-                    "INSERT INTO webhooks (id, app_id, name, target_url, custom_headers,"
-                    " created_at) VALUES (:key, 1, 'Feed', :url, '{}', '2026-03-01 12:00:00')"
-                ),
-                {"key": key, "url": url},
-            )
+        urls = ("https://parcels.example/hook", "https://[")
+        add_app_with_webhooks(connection, *((url, "{}") for url in urls))
     yield
     with engine.begin() as connection:
         apps = connection.execute(text("SELECT word FROM app_words ORDER BY word")).scalars().all()
@@ -378,16 +383,8 @@ def assert_identities_left(engine: Engine, left: list[int]) -> None:
 @contextmanager
 def encrypted_headers_of_webhooks(engine: Engine) -> Iterator[None]:
     with engine.begin() as connection:
-        app = "INSERT INTO apps (id, name, created_at) VALUES (1, 'a', '2026-03-01 12:00:00')"
-        connection.execute(text(app))
-        for number, headers in ((1, HEADERS), (2, "{}")):
-            connection.execute(
-                text(
-                    "INSERT INTO webhooks (id, app_id, target_url, custom_headers, created_at)"
-                    " VALUES (:id, 1, 'https://a.example', :headers, '2026-03-01 12:00:00')"
-                ),
-                {"id": number, "headers": headers},
-            )
+        url = "https://a.example"
+        add_app_with_webhooks(connection, (url, HEADERS), (url, "{}"))
     yield
     with engine.begin() as connection:
         query = text("SELECT CAST(custom_headers AS TEXT) FROM webhooks ORDER BY id")

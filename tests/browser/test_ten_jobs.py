@@ -82,6 +82,13 @@ class Person:
     def confirm(self, english: str) -> None:
         self.page.get_by_role("dialog").get_by_role("button", name=self.say(english)).click()
 
+    def change_access(self, area: str, choice: str, confirmation: str) -> None:
+        """Choose in an area of the page of the two switches, and confirm it."""
+        switch = self.region(area)
+        switch.get_by_role("radio", name=self.say(choice)).check()
+        switch.get_by_role("button", name=self.say("Review change")).click()
+        self.confirm(confirmation)
+
     def region(self, english: str) -> Locator:
         return self.page.get_by_role("region", name=self.say(english), exact=True).first
 
@@ -155,10 +162,7 @@ def test_manager_connects_apps_and_closes_the_storefront(person: Person) -> None
 
     with person.job("close the storefront"):
         person.link("Change storefront traffic")
-        storefront = person.region("Storefront traffic")
-        storefront.get_by_role("radio", name=person.say("Closed")).check()
-        storefront.get_by_role("button", name=person.say("Review change")).click()
-        person.confirm("Close storefront")
+        person.change_access("Storefront traffic", "Closed", "Close storefront")
         person.expect_status("Storefront closed.")
         assert ask(person.shop, "{ shop { name } }") == 401
 
@@ -203,10 +207,7 @@ def test_administrator_sets_up_sign_in(person: Person, other_provider: OwnProvid
     person.sign_in(ADMIN, SessionOrigin.OIDC)
     with person.job("limit password login to customers"):
         person.link("Change password login")
-        login = person.region("Password login")
-        login.get_by_role("radio", name=person.say("Customers only")).check()
-        login.get_by_role("button", name=person.say("Review change")).click()
-        person.confirm("Limit to customers")
+        person.change_access("Password login", "Customers only", "Limit to customers")
         person.expect_status("Password login is limited to customers.")
 
 

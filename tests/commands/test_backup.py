@@ -194,10 +194,7 @@ def test_passphrase_opens_what_it_locked(
     two_files: Two, passphrases: tuple[str, str], clock: FakeClock
 ) -> None:
     """``test_another_passphrase_is_refused`` takes a second more."""
-    shop, elsewhere = in_process(two_files, clock)
-    file = str(two_files.file)
-    made = run(shop, "backup", file, "--passphrase-file", passphrases[0])
-    assert made.exit_code == 0, made.stderr
+    file, elsewhere = locked(two_files, passphrases[0], clock)
     refused = run(elsewhere, "restore", file, "--identity-file", str(two_files.identity))
     assert (refused.exit_code, "doesn't open this backup" in refused.stderr) == (1, True)
     opened = run(elsewhere, "restore", file, "--passphrase-file", passphrases[0])
@@ -209,19 +206,22 @@ def test_another_passphrase_is_refused(
     two_files: Two, passphrases: tuple[str, str], clock: FakeClock
 ) -> None:
     """As another identity is, which ``test_passphrase_opens_what_it_locked`` shows."""
-    shop, elsewhere = in_process(two_files, clock)
-    file = str(two_files.file)
-    made = run(shop, "backup", file, "--passphrase-file", passphrases[0])
-    assert made.exit_code == 0, made.stderr
+    file, elsewhere = locked(two_files, passphrases[0], clock)
     refused = run(elsewhere, "restore", file, "--passphrase-file", passphrases[1])
     assert (refused.exit_code, "doesn't open this backup" in refused.stderr) == (1, True)
 
 
-def in_process(two: Two, clock: FakeClock) -> tuple[Ports, Ports]:
-    """Return the ports of both, for commands without a process of their own."""
+def locked(two: Two, passphrase: str, clock: FakeClock) -> tuple[str, Ports]:
+    """Back up by the passphrase in a file; return the backup's file and the other installation.
+
+    The commands need no process of their own.
+    """
     urls = (each.environment["DATABASE_URL"] for each in (two.shop, two.elsewhere))
-    here, there = (fake_ports(url, clock) for url in urls)
-    return here, there
+    shop, elsewhere = (fake_ports(url, clock) for url in urls)
+    file = str(two.file)
+    made = run(shop, "backup", file, "--passphrase-file", passphrase)
+    assert made.exit_code == 0, made.stderr
+    return file, elsewhere
 
 
 def test_database_with_tables_is_replaced_only_on_demand(two: Two, clock: FakeClock) -> None:
