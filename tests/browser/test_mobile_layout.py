@@ -123,6 +123,20 @@ def test_checkbox_is_next_to_its_label_and_the_shops_name_whole(
 
 
 @pytest.mark.one_of("phone")
+def test_long_changes_make_the_audit_log_no_wider(phone: Page, small_shop: RunningShop) -> None:
+    """What only screen readers get stands behind the text that is cut, and isn't cut with it."""
+    for name in (f"{'Northlight' * 9} Ceramics", "Northlight"):
+        update_shop(small_shop.ports, OPERATOR, ShopUpdate(name=name))
+    phone.goto(f"{small_shop.url}/console/audit/")
+    expect(phone.locator("tbody tr del")).not_to_have_count(0)
+    width = "document.documentElement.scrollWidth"
+    assert phone.evaluate(width) == PHONE["width"]
+    phone.locator("tbody th a").first.click()
+    expect(phone.get_by_role("region", name="Before and after")).to_be_visible()
+    assert phone.evaluate(width) == PHONE["width"]
+
+
+@pytest.mark.one_of("phone")
 def test_lists_are_filtered_from_a_line_of_chips(phone: Page, small_shop: RunningShop) -> None:
     make_user(small_shop.ports, "ines@example.com", first_name="Ines", is_active=False)
     make_user(small_shop.ports, "tom@example.com", first_name="Tom")

@@ -320,5 +320,8 @@ def test_column_of_the_chart_leads_to_the_deliveries_of_its_hour(
     listed = admin.open(unescape(url))
     assert "isn't valid" not in listed.text
     assert "3 deliveries" in listed.text
+    days = re.findall(r'type="date"[^>]*value="([^"]*)"', listed.html)
+    assert len(days) == 2, "a browser shows nothing for what is no day"
+    assert [day for day in days if not re.fullmatch(r"\d{4}-\d\d-\d\d", day)] == []
     earlier = unescape(url).replace("2026", "2025")
     assert "0 of 3" in admin.open(earlier).text or "No matching" in admin.open(earlier).text

@@ -294,8 +294,9 @@ class _Facets:
             for label, began in ranges
         ]
         chosen = next((label for label, _, is_chosen in options if is_chosen), "")
+        entered = self._requested.params
         fields = [
-            (one, text(one.title or one.label), self._requested.params.get(one.name, ""))
+            (one, text(one.title or one.label), entered.get(one.name, "")[:_TO_DAYS])
             for one in (first, last)
         ]
         without = self._url_with(first.name, last.name) if since or until else ""
@@ -325,7 +326,7 @@ _RANGES = (
 
 
 _YEARS = (2000, 2999)
-_TO_MINUTES = len("2026-11-20 12:00")
+_TO_MINUTES, _TO_DAYS = len("2026-11-20 12:00"), len("2026-11-20")
 
 
 def _day_words(since: str, until: str) -> str:
