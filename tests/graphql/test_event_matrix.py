@@ -3,7 +3,7 @@
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from tests.builders.images import png
 from tests.builders.outbox import events
 from tests.builders.people import make_user, sign_in
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.ports import fake_ports
 from tests.graphql.matrix.mutations import MUTATIONS
 from tests.graphql.matrix.sample_shop import SampleShop
@@ -110,8 +111,14 @@ SILENT: Mapping[str, str] = {
 """The others, by the reason."""
 
 
-@contextmanager
-def made_shop(file: Path) -> Iterator[SampleShop]:
+@pytest.fixture(scope="module")
+def file(_migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copy(_migrated_file, tmp_path_factory.mktemp("told") / "shop.sqlite3"))
+
+
+@pytest.fixture(scope="module")
+def shop(file: Path) -> Iterator[SampleShop]:
+    """One for all mutations: each change is put back."""
     ports = fake_ports(f"sqlite:///{file}", FakeClock())
     made = SampleShop(ports, file)
     yield made
@@ -119,45 +126,22 @@ def made_shop(file: Path) -> Iterator[SampleShop]:
     ports.database.close()
 
 
-def manager_of(shop: SampleShop) -> str:
+@pytest.fixture(scope="module")
+def manager(shop: SampleShop) -> str:
     """Return the token of somebody who may do everything."""
     manager = make_user(shop.ports, "boss@example.com", is_superuser=True)
-    return sign_in(shop.ports, manager).access
-
-
-@pytest.fixture(scope="module")
-def shared_shop(
-    _migrated_file: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[SampleShop]:
-    file = Path(shutil.copy(_migrated_file, tmp_path_factory.mktemp("told") / "shop.sqlite3"))
-    with made_shop(file) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def manager(shared_shop: SampleShop) -> str:
-    return manager_of(shared_shop)
-
-
-@pytest.fixture(scope="module")
-def eventless(
-    _migrated_file: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[SampleShop, str]]:
-    """Another shop, whose table of events is out of reach, and a token of its manager."""
-    file = Path(shutil.copy(_migrated_file, tmp_path_factory.mktemp("mute") / "shop.sqlite3"))
-    with made_shop(file) as made:
-        token = manager_of(made)
-        with closing(sqlite3.connect(file)) as connection:
-            connection.execute("ALTER TABLE outbox_events RENAME TO out_of_reach")
-        made.keep()
-        yield made, token
+    token = sign_in(shop.ports, manager).access
+    shop.keep()
+    return token
 
 
 @pytest.fixture
-def shop(shared_shop: SampleShop, manager: str) -> Iterator[SampleShop]:
-    shared_shop.keep()
-    yield shared_shop
-    shared_shop.put_back()
+def _no_events(file: Path, manager: str) -> Iterator[None]:
+    """Put the table of events out of reach."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("ALTER TABLE outbox_events RENAME TO out_of_reach")
+        yield
+        connection.execute("ALTER TABLE out_of_reach RENAME TO outbox_events")
 
 
 def ask(shop: SampleShop, credential: str, name: str) -> Any:
@@ -177,12 +161,13 @@ def test_every_mutation_is_listed() -> None:
     assert silent & loud == set()
 
 
-@pytest.mark.parametrize("name", MUTATIONS)
+@cases("name", MUTATIONS)
 def test_mutation_publishes_exactly_its_events(shop: SampleShop, manager: str, name: str) -> None:
     before = len(events(shop.ports))
     ask(shop, manager, name)
-
     found = events(shop.ports)[before:]
+    shop.put_back()
+
     assert [event.type for event in found] == TOLD.get(name, "").split()
     for event in found:
         if issubclass(EVENTS[EventType(event.type)], Deletion):
@@ -191,15 +176,13 @@ def test_mutation_publishes_exactly_its_events(shop: SampleShop, manager: str, n
             assert snapshot["id"] == event.subject_id
 
 
-@pytest.mark.parametrize("name", TOLD)
-def test_failed_event_rolls_back_the_mutation(
-    eventless: tuple[SampleShop, str], name: str
-) -> None:
-    shop, token = eventless
+@pytest.mark.usefixtures("_no_events")
+@cases("name", TOLD)
+def test_failed_event_rolls_back_the_mutation(shop: SampleShop, manager: str, name: str) -> None:
     before = shop.version()
 
     with capture_logs() as logs:
-        response = ask(shop, token, name)
+        response = ask(shop, manager, name)
 
     is_unchanged = shop.version() == before or not shop.has_other_rows()
     shop.put_back()

@@ -155,6 +155,7 @@ def places_tried(ports: Ports, absurd: Absurd, types: Callable[[], Sequence[str]
     return tried
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_no_long_list_causes_an_internal_error(ports: Ports, in_turn: InTurn) -> None:
     tried = places_tried(ports, long_lists, lambda: [TYPES[0], *in_turn(TYPES[1:])])

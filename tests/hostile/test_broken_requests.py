@@ -22,7 +22,7 @@ QUERIES = (
     *(b"\xc2\x85", b"\xff", b"\xe9", b"%ff=%00"),
 )
 
-pytestmark = pytest.mark.xdist_group("broken requests")
+pytestmark = [pytest.mark.xdist_group("broken requests"), pytest.mark.first]
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,6 @@ def test_unescaped_text_in_a_query_string_is_read_as_escaped(server: Server) -> 
     assert answer_to(server, f"/graphql/?{raw}".encode()).endswith(found)
 
 
-@pytest.mark.first
 def test_deadlines_end_silent_bodies(server: Server) -> None:
     with socket.create_connection(address(server), timeout=180) as wire:
         wire.sendall(post("/graphql/", length=100) + b"{")
@@ -113,7 +112,6 @@ EARLY: dict[str, Callable[[], tuple[str, dict[str, str], bytes]]] = {
 }
 
 
-@pytest.mark.first
 def test_request_after_an_early_answer_succeeds(server: Server) -> None:
     connection = connect(server)
     for status, make in EARLY.items():
@@ -126,7 +124,6 @@ def test_request_after_an_early_answer_succeeds(server: Server) -> None:
     connection.close()
 
 
-@pytest.mark.first
 def test_too_large_a_body_in_chunks_is_answered_before_the_connection_closes(
     server: Server,
 ) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.builders.mail_templates import HTML, TEXT, problems
+from tests.fixtures.cases import cases
 from tests.hostile.cpu import BOUND, slowest
 
 LOADS = [
@@ -118,7 +119,7 @@ LOADS = [
 """HTML that loads, runs, sends or misleads; each beside a template that is fine."""
 
 
-@pytest.mark.parametrize("attack", LOADS)
+@cases("attack", LOADS)
 def test_html_that_loads_runs_or_misleads_is_refused(attack: str) -> None:
     found = problems(html=f"{HTML}\n{attack}")
     assert found
@@ -128,7 +129,8 @@ def test_html_that_loads_runs_or_misleads_is_refused(attack: str) -> None:
     assert found[0].message
 
 
-@pytest.mark.parametrize(
+@pytest.mark.first
+@cases(
     "source",
     [
         "a" * 1_000_000,

@@ -45,7 +45,7 @@ from tests.builders.people import (
 from tests.builders.products import make_product, product_id
 from tests.builders.shop import configure_shop
 from tests.builders.webhooks import make_delivery, make_webhook
-from tests.fixtures.databases import StoredRows
+from tests.graphql.matrix.kept_rows import KeptRows
 from tests.graphql.matrix.rules import Row
 
 Permissions = frozenset[Permission]
@@ -70,7 +70,7 @@ class SampleShop:
         update_logo(ports, OPERATOR, Upload("logo.png", "image/png", png()))
         self._names = one_of_everything(ports)
         self._file = sqlite3.connect(file, isolation_level=None)
-        self._kept = StoredRows.of(self._file)
+        self._kept = KeptRows(self._file)
         self._credentials: dict[tuple[object, ...], str] = {}
 
     def callers(
@@ -101,11 +101,11 @@ class SampleShop:
 
     def keep(self) -> None:
         """Save the current state."""
-        self._kept = StoredRows.of(self._file)
+        self._kept.keep()
 
     def put_back(self) -> None:
         """Restore the saved state."""
-        self._kept.put_back(self._file, self._kept.changed(self._file))
+        self._kept.put_back()
 
     def version(self) -> int:
         """Return a value that differs after every change."""
@@ -115,7 +115,7 @@ class SampleShop:
 
     def has_other_rows(self) -> bool:
         """Whether any row differs from the saved state, whatever numbers were used meanwhile."""
-        return not self._kept.changed(self._file) <= {"sqlite_sequence"}
+        return self._kept.have_changed()
 
     def audit_row_count(self) -> int:
         """Return the number of audit entries."""
