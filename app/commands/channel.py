@@ -27,10 +27,8 @@ from app.web.installation import installation
 command = Group(
     "channel",
     short_help="Create, list, update and delete channels.",
-    help=(
-        "Create, list, update and delete channels. SLUG is the name that clients send. Carts and "
-        "orders belong to a channel, and permission groups can be restricted to channels."
-    ),
+    help="Create, list, update and delete channels. SLUG is the name that clients send. Carts and "
+    "orders belong to a channel, and permission groups can be restricted to channels.",
     examples=[
         ("flask channel create poland --name Poland --currency EUR --country PL", "a channel"),
         ("flask channel update poland --inactive", "take no more carts"),

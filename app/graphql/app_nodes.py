@@ -145,8 +145,7 @@ def extension_page(context: RequestContext, page: Page[Extension]) -> Page[Exten
         context, {extension.app.id: extension.app for extension in page.items}.values()
     )
     return with_items(
-        page,
-        (extension_node(extension, _node(extension.app, loader)) for extension in page.items),
+        page, (extension_node(extension, _node(extension.app, loader)) for extension in page.items)
     )
 
 

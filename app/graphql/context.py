@@ -36,6 +36,11 @@ class RequestContext:
     def actor(self) -> Actor:
         return self.identity.actor
 
+    @property
+    def caller(self) -> tuple[Ports, Actor]:
+        """The first two arguments of every use case."""
+        return self.ports, self.identity.actor
+
     def existing_key(self, kind: str, key: int) -> int:
         """The key by which to look for what belongs to a thing; that of nothing if it is gone."""
         return 0 if self.deleted_object == (kind, key) else key

@@ -79,18 +79,18 @@ class Event(graphene.Interface):
     def resolve_issuing_principal(
         occurrence: Occurrence, info: Info
     ) -> users.User | AppNode | None:
-        principal = principal_of(info.context.ports, info.context.actor, occurrence)
+        principal = principal_of(*info.context.caller, occurrence)
         return app_node(info.context, principal) if isinstance(principal, apps.App) else principal
 
     @staticmethod
     def resolve_recipient(occurrence: Occurrence, info: Info) -> AppNode | None:
-        recipient = recipient_of(info.context.ports, info.context.actor, occurrence)
+        recipient = recipient_of(*info.context.caller, occurrence)
         return None if recipient is None else app_node(info.context, recipient)
 
 
 def _subject(occurrence: Occurrence, info: Info) -> object:
     """Return the subject of the event: its current state, or its snapshot once deleted."""
-    subject = subject_of(info.context.ports, info.context.actor, occurrence)
+    subject = subject_of(*info.context.caller, occurrence)
     event = occurrence.event
     if isinstance(event, domain.Deletion) and isinstance(subject, users.User):
         reference = event.snapshot.get("external_reference")
@@ -144,10 +144,8 @@ def _fields(event: type[domain.Event]) -> dict[str, object]:
     if issubclass(event, domain.LinkRequested):
         fields |= {
             "token": graphene.String(
-                description=(
-                    "The secret of the link. Null for a webhook that lacks a permission of "
-                    "the person who gets the link."
-                )
+                description="The secret of the link. Null for a webhook that lacks a permission "
+                "of the person who gets the link."
             ),
             "redirect_url": graphene.String(description="The URL of the link."),
             "mail_kind": graphene.String(
@@ -155,10 +153,8 @@ def _fields(event: type[domain.Event]) -> dict[str, object]:
             ),
             "mail_sender": graphene.Field(
                 "app.graphql.types.shop.MailSenderEnum",
-                description=(
-                    "Who was to send the email when the link was requested. Apps send it if this "
-                    "is `APP` or `BOTH`."
-                ),
+                description="Who was to send the email when the link was requested. Apps send it "
+                "if this is `APP` or `BOTH`.",
             ),
             "resolve_mail_kind": staticmethod(_mail_kind),
             "resolve_mail_sender": staticmethod(_mail_sender),

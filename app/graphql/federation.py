@@ -112,7 +112,7 @@ def _by_key(
 def _read_users(info: Info, wanted: Sequence[Wanted]) -> _Found:
     keys = {one.key for one in wanted if not one.email}
     emails = {one.email for one in wanted if one.email}
-    by_key = users_by_key(info.context.ports, info.context.actor, keys, emails)
+    by_key = users_by_key(*info.context.caller, keys, emails)
     # One's own account is shown as `me` shows it, with the rights of this session.
     own = info.context.identity.user
     found = {
@@ -229,13 +229,11 @@ class FederationQueries(graphene.ObjectType):
             graphene.List(graphene.NonNull(AnyScalar)),
             description="The types and keys of the objects, each as `_Any` describes it.",
         ),
-        description=(
-            "Objects by type and key, for the router of a federated graph; null for what doesn't "
-            "exist or what the caller can't see. People see themselves, their addresses and "
-            "orders. Others require MANAGE_USERS or MANAGE_ORDERS for customers, MANAGE_USERS for "
-            "addresses, MANAGE_ORDERS for orders, MANAGE_STAFF for staff and groups, "
-            "MANAGE_PRODUCTS for unpublished products and, from apps, MANAGE_APPS for other apps."
-        ),
+        description="Objects by type and key, for the router of a federated graph; null for what "
+        "doesn't exist or what the caller can't see. People see themselves, their addresses and "
+        "orders. Others require MANAGE_USERS or MANAGE_ORDERS for customers, MANAGE_USERS for "
+        "addresses, MANAGE_ORDERS for orders, MANAGE_STAFF for staff and groups, MANAGE_PRODUCTS "
+        "for unpublished products and, from apps, MANAGE_APPS for other apps.",
     )
 
     @staticmethod

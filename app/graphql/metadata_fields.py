@@ -129,7 +129,7 @@ def _public(node: object, info: Info) -> Items:
     if isinstance(node, AppNode):
         return node.loader.public_metadata(node)
     if isinstance(node, PublicShop):
-        return shop_metadata(info.context.ports, info.context.actor)
+        return shop_metadata(*info.context.caller)
     if isinstance(node, Address):
         return info.context.loaders(info).accounts.address_metadata(node)
     if isinstance(node, Channel):
@@ -145,7 +145,7 @@ def _private(node: object, info: Info) -> Items:
     if isinstance(node, AppNode):
         return node.loader.private_metadata(node)
     if isinstance(node, PublicShop):
-        return private_shop_metadata(info.context.ports, info.context.actor)
+        return private_shop_metadata(*info.context.caller)
     if isinstance(node, Address):
         return info.context.loaders(info).accounts.private_address_metadata(node)
     if isinstance(node, Channel):

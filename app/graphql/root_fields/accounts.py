@@ -148,7 +148,7 @@ class AccountMutations(graphene.ObjectType):
             metadata=pairs(input.get("metadata")),
             language_code=language(input),
         )
-        registered = register_account(info.context.ports, info.context.actor, new)
+        registered = register_account(*info.context.caller, new)
         info.context.loaders(info).accounts.keep_registered(registered.user, dict(new.metadata))
         return AccountRegister(
             user=registered.user, requires_confirmation=registered.needs_confirmation
@@ -164,13 +164,9 @@ class AccountMutations(graphene.ObjectType):
         token=graphene.NonNull(graphene.String),
     )
     def confirm_account(
-        _root: object,
-        info: Info,
-        email: str,
-        token: str,
-        password: str | None = None,
+        _root: object, info: Info, email: str, token: str, password: str | None = None
     ) -> ConfirmAccount:
-        user = confirm_account(info.context.ports, info.context.actor, email=email, token=token)
+        user = confirm_account(*info.context.caller, email=email, token=token)
         return ConfirmAccount(user=info.context.proven(user))
 
     @mutation(
@@ -185,7 +181,7 @@ class AccountMutations(graphene.ObjectType):
     def send_confirmation_email(
         _root: object, info: Info, redirect_url: str, channel: str
     ) -> SendConfirmationEmail:
-        send_confirmation(info.context.ports, info.context.actor, redirect_url)
+        send_confirmation(*info.context.caller, redirect_url)
         return SendConfirmationEmail()
 
     @mutation(
@@ -195,10 +191,7 @@ class AccountMutations(graphene.ObjectType):
         input=graphene.NonNull(AccountInput),
     )
     def account_update(
-        _root: object,
-        info: Info,
-        input: dict[str, Any],
-        customer_id: str | None = None,
+        _root: object, info: Info, input: dict[str, Any], customer_id: str | None = None
     ) -> AccountUpdate:
         details = Details(
             _name(input, "first_name"),
@@ -208,7 +201,7 @@ class AccountMutations(graphene.ObjectType):
             pairs(input.get("metadata")),
             language(input),
         )
-        user = update_account(info.context.ports, info.context.actor, details, customer_id)
+        user = update_account(*info.context.caller, details, customer_id)
         return AccountUpdate(user=info.context.proven(user, is_owner=False))
 
     @mutation(
@@ -231,11 +224,7 @@ class AccountMutations(graphene.ObjectType):
         channel: str | None = None,
     ) -> RequestEmailChange:
         user = request_email_change(
-            info.context.ports,
-            info.context.actor,
-            new_email=new_email,
-            password=password,
-            redirect_url=redirect_url,
+            *info.context.caller, new_email=new_email, password=password, redirect_url=redirect_url
         )
         return RequestEmailChange(user=user)
 
@@ -248,7 +237,7 @@ class AccountMutations(graphene.ObjectType):
     def confirm_email_change(
         _root: object, info: Info, token: str, channel: str | None = None
     ) -> ConfirmEmailChange:
-        user = confirm_email_change(info.context.ports, info.context.actor, token=token)
+        user = confirm_email_change(*info.context.caller, token=token)
         return ConfirmEmailChange(user=user)
 
     @mutation(
@@ -263,7 +252,7 @@ class AccountMutations(graphene.ObjectType):
     def account_request_deletion(
         _root: object, info: Info, redirect_url: str, channel: str | None = None
     ) -> AccountRequestDeletion:
-        request_account_deletion(info.context.ports, info.context.actor, redirect_url=redirect_url)
+        request_account_deletion(*info.context.caller, redirect_url=redirect_url)
         return AccountRequestDeletion()
 
     @mutation(
@@ -273,7 +262,7 @@ class AccountMutations(graphene.ObjectType):
     )
     def account_delete(_root: object, info: Info, token: str) -> AccountDelete:
         keep = info.context.loaders(info).accounts.keep
-        user = delete_account(info.context.ports, info.context.actor, token=token, before=keep)
+        user = delete_account(*info.context.caller, token=token, before=keep)
         return AccountDelete(user=user)
 
 
@@ -310,13 +299,11 @@ class AvatarMutations(graphene.ObjectType):
         image=graphene.Argument("app.graphql.root_fields.products.Upload", required=True),
     )
     def user_avatar_update(_root: object, info: Info, image: Upload) -> UserAvatarUpdate:
-        return UserAvatarUpdate(user=update_avatar(info.context.ports, info.context.actor, image))
+        return UserAvatarUpdate(user=update_avatar(*info.context.caller, image))
 
-    @mutation(
-        ("Removes the signed-in user's picture. Not available to dashboard extensions."),
-    )
+    @mutation("Removes the signed-in user's picture. Not available to dashboard extensions.")
     def user_avatar_delete(_root: object, info: Info) -> UserAvatarDelete:
-        return UserAvatarDelete(user=delete_avatar(info.context.ports, info.context.actor))
+        return UserAvatarDelete(user=delete_avatar(*info.context.caller))
 
 
 class PasswordChange(AccountPayload):
@@ -355,15 +342,9 @@ class PasswordMutations(graphene.ObjectType):
         ),
     )
     def request_password_reset(
-        _root: object,
-        info: Info,
-        email: str,
-        redirect_url: str,
-        channel: str | None = None,
+        _root: object, info: Info, email: str, redirect_url: str, channel: str | None = None
     ) -> RequestPasswordReset:
-        request_password_reset(
-            info.context.ports, info.context.actor, email=email, redirect_url=redirect_url
-        )
+        request_password_reset(*info.context.caller, email=email, redirect_url=redirect_url)
         return RequestPasswordReset()
 
     @mutation(
@@ -379,9 +360,7 @@ class PasswordMutations(graphene.ObjectType):
         _root: object, info: Info, email: str, password: str, token: str
     ) -> SetPassword:
         try:
-            pair = set_password(
-                info.context.ports, info.context.actor, email=email, password=password, token=token
-            )
+            pair = set_password(*info.context.caller, email=email, password=password, token=token)
         except SecondFactorRequired as required:
             return SetPassword(**challenge_values(required))
         return SetPassword(
@@ -396,15 +375,9 @@ class PasswordMutations(graphene.ObjectType):
         old_password=graphene.String(),
     )
     def password_change(
-        _root: object,
-        info: Info,
-        new_password: str,
-        old_password: str | None = None,
+        _root: object, info: Info, new_password: str, old_password: str | None = None
     ) -> PasswordChange:
         user = change_password(
-            info.context.ports,
-            info.context.actor,
-            old_password=old_password,
-            new_password=new_password,
+            *info.context.caller, old_password=old_password, new_password=new_password
         )
         return PasswordChange(user=user)

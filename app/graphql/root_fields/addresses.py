@@ -126,9 +126,7 @@ class OwnAddressMutations(graphene.ObjectType):
         type: AddressKind | None = None,
     ) -> AccountAddressCreate:
         change = address_change(input)
-        changed = create_address(
-            info.context.ports, info.context.actor, change, customer_id=customer_id, kind=type
-        )
+        changed = create_address(*info.context.caller, change, customer_id=customer_id, kind=type)
         info.context.proven(changed.user, is_owner=False)
         return AccountAddressCreate(**_payload_values(changed))
 
@@ -141,7 +139,7 @@ class OwnAddressMutations(graphene.ObjectType):
     def account_address_update(
         _root: object, info: Info, id: str, input: dict[str, Any]
     ) -> AccountAddressUpdate:
-        changed = update_address(info.context.ports, info.context.actor, id, address_change(input))
+        changed = update_address(*info.context.caller, id, address_change(input))
         return AccountAddressUpdate(**_payload_values(changed))
 
     @mutation(
@@ -151,18 +149,18 @@ class OwnAddressMutations(graphene.ObjectType):
     )
     def account_address_delete(_root: object, info: Info, id: str) -> AccountAddressDelete:
         keep = info.context.loaders(info).accounts.keep_address
-        changed = delete_address(info.context.ports, info.context.actor, id, before=keep)
+        changed = delete_address(*info.context.caller, id, before=keep)
         return AccountAddressDelete(**_payload_values(changed))
 
     @mutation(
-        ("Sets the default address of the signed-in user. Not available to dashboard extensions."),
+        "Sets the default address of the signed-in user. Not available to dashboard extensions.",
         id=_ID,
         type=graphene.Argument(graphene.NonNull(_KIND), description="What it's the default for."),
     )
     def account_set_default_address(
         _root: object, info: Info, id: str, type: AddressKind
     ) -> AccountSetDefaultAddress:
-        user = set_default_address(info.context.ports, info.context.actor, id, type)
+        user = set_default_address(*info.context.caller, id, type)
         return AccountSetDefaultAddress(user=user)
 
 
@@ -177,9 +175,7 @@ class CustomerAddressMutations(graphene.ObjectType):
     def address_create(
         _root: object, info: Info, input: dict[str, Any], user_id: str
     ) -> AddressCreate:
-        changed = create_user_address(
-            info.context.ports, info.context.actor, user_id, address_change(input)
-        )
+        changed = create_user_address(*info.context.caller, user_id, address_change(input))
         return AddressCreate(**_payload_values(changed))
 
     @mutation(
@@ -188,18 +184,13 @@ class CustomerAddressMutations(graphene.ObjectType):
         input=graphene.NonNull(AddressInput),
     )
     def address_update(_root: object, info: Info, id: str, input: dict[str, Any]) -> AddressUpdate:
-        changed = update_user_address(
-            info.context.ports, info.context.actor, id, address_change(input)
-        )
+        changed = update_user_address(*info.context.caller, id, address_change(input))
         return AddressUpdate(**_payload_values(changed))
 
-    @mutation(
-        description=f"Deletes an address {_STAFF}. Requires MANAGE_USERS.",
-        id=_ID,
-    )
+    @mutation(description=f"Deletes an address {_STAFF}. Requires MANAGE_USERS.", id=_ID)
     def address_delete(_root: object, info: Info, id: str) -> AddressDelete:
         keep = info.context.loaders(info).accounts.keep_address
-        changed = delete_user_address(info.context.ports, info.context.actor, id, before=keep)
+        changed = delete_user_address(*info.context.caller, id, before=keep)
         return AddressDelete(**_payload_values(changed))
 
     @mutation(
@@ -211,9 +202,7 @@ class CustomerAddressMutations(graphene.ObjectType):
     def address_set_default(
         _root: object, info: Info, address_id: str, type: AddressKind, user_id: str
     ) -> AddressSetDefault:
-        user = set_user_default_address(
-            info.context.ports, info.context.actor, address_id, user_id, type
-        )
+        user = set_user_default_address(*info.context.caller, address_id, user_id, type)
         return AddressSetDefault(user=user)
 
 

@@ -124,10 +124,8 @@ class AppProblemCreateInput(graphene.InputObjectType):
     aggregation_period = graphene.InputField(
         f"{_PROBLEMS}Minute",
         default_value=DEFAULT_AGGREGATION,
-        description=(
-            "Reports with the same key are one problem if the last was at most this many minutes "
-            "ago; with 0 each is a problem."
-        ),
+        description="Reports with the same key are one problem if the last was at most this many "
+        "minutes ago; with 0 each is a problem.",
     )
 
 
@@ -190,7 +188,7 @@ class AppMutations(graphene.ObjectType):
             permissions=frozenset(input.get("permissions") or ()),
             identifier=input.get("identifier") or "",
         )
-        created = create_app(info.context.ports, info.context.actor, new)
+        created = create_app(*info.context.caller, new)
         return AppCreate(auth_token=created.token.secret, app=app_node(info.context, created.app))
 
     @mutation(
@@ -208,7 +206,7 @@ class AppMutations(graphene.ObjectType):
             identifier=changes.get("identifier", ABSENT),
             permissions=ABSENT if permissions is None else frozenset(permissions),
         )
-        app = update_app(info.context.ports, info.context.actor, key_in(id, "App"), change)
+        app = update_app(*info.context.caller, key_in(id, "App"), change)
         return AppUpdate(app=app_node(info.context, app))
 
     @mutation(
@@ -247,8 +245,8 @@ class AppMutations(graphene.ObjectType):
             critical_threshold=input.get("critical_threshold"),
             aggregation_minutes=DEFAULT_AGGREGATION if period is None else period,
         )
-        problem = report_problem(info.context.ports, info.context.actor, report)
-        app = show_app(info.context.ports, info.context.actor, problem.app_id)
+        problem = report_problem(*info.context.caller, report)
+        app = show_app(*info.context.caller, problem.app_id)
         shown = None if app is None else problem_node(problem, app_node(info.context, app))
         return AppProblemCreate(app_problem=shown)
 
@@ -292,9 +290,7 @@ def _dismiss(context: RequestContext, input: dict[str, Any]) -> None:
 
 
 def _after(info: Info, use_case: Callable[[Ports, Actor, int], App], global_id: str) -> AppNode:
-    return app_node(
-        info.context, use_case(info.context.ports, info.context.actor, key_in(global_id, "App"))
-    )
+    return app_node(info.context, use_case(*info.context.caller, key_in(global_id, "App")))
 
 
 _INSTALLATION = "app.graphql.types.apps.AppInstallation"
@@ -343,7 +339,7 @@ class AppInstallationMutations(graphene.ObjectType):
         manifest_url=graphene.String(required=True),
     )
     def app_fetch_manifest(_root: object, info: Info, manifest_url: str) -> AppFetchManifest:
-        manifest = fetch_manifest(info.context.ports, info.context.actor, manifest_url)
+        manifest = fetch_manifest(*info.context.caller, manifest_url)
         return AppFetchManifest(manifest=manifest)
 
     @mutation(
@@ -359,41 +355,32 @@ class AppInstallationMutations(graphene.ObjectType):
             permissions=frozenset(input.get("permissions") or ()),
             activate=input.get("activate_after_installation") is not False,
         )
-        installation = install_app(info.context.ports, info.context.actor, new)
+        installation = install_app(*info.context.caller, new)
         return AppInstall(app_installation=installation)
 
     @mutation(
-        ("Retries a failed installation. For staff with MANAGE_APPS, not for apps."),
+        "Retries a failed installation. For staff with MANAGE_APPS, not for apps.",
         id=graphene.ID(required=True),
         activate_after_installation=graphene.Boolean(
             description="Default: the value of the failed installation."
         ),
     )
     def app_retry_install(
-        _root: object,
-        info: Info,
-        id: str,
-        *,
-        activate_after_installation: bool | None = None,
+        _root: object, info: Info, id: str, *, activate_after_installation: bool | None = None
     ) -> AppRetryInstall:
         installation = retry_installation(
-            info.context.ports,
-            info.context.actor,
-            key_in(id, _KIND),
-            activate=activate_after_installation,
+            *info.context.caller, key_in(id, _KIND), activate=activate_after_installation
         )
         return AppRetryInstall(app_installation=installation)
 
     @mutation(
-        ("Deletes a failed installation. For staff with MANAGE_APPS, not for apps."),
+        "Deletes a failed installation. For staff with MANAGE_APPS, not for apps.",
         id=graphene.ID(required=True),
     )
     def app_delete_failed_installation(
         _root: object, info: Info, id: str
     ) -> AppDeleteFailedInstallation:
-        installation = delete_failed_installation(
-            info.context.ports, info.context.actor, key_in(id, _KIND)
-        )
+        installation = delete_failed_installation(*info.context.caller, key_in(id, _KIND))
         return AppDeleteFailedInstallation(app_installation=installation)
 
 
@@ -432,10 +419,8 @@ class AppQueries(graphene.ObjectType):
 
     app = graphene.Field(
         _APP,
-        description=(
-            "An app by ID, or the calling app. Visible to the app itself, to staff and with "
-            "MANAGE_APPS."
-        ),
+        description="An app by ID, or the calling app. Visible to the app itself, to staff and "
+        "with MANAGE_APPS.",
         id=graphene.ID(),
     )
     apps = graphene.Field(
@@ -447,24 +432,18 @@ class AppQueries(graphene.ObjectType):
     )
     apps_installations = graphene.NonNull(
         graphene.List(graphene.NonNull("app.graphql.types.apps.AppInstallation")),
-        description=(
-            "Pending and failed installations. For staff with MANAGE_APPS, not for apps."
-        ),
+        description="Pending and failed installations. For staff with MANAGE_APPS, not for apps.",
     )
     app_extension = graphene.Field(
         _EXTENSION,
-        description=(
-            "A dashboard extension of an active app. For staff; for an app its own, and with "
-            "MANAGE_APPS all."
-        ),
+        description="A dashboard extension of an active app. For staff; for an app its own, and "
+        "with MANAGE_APPS all.",
         id=graphene.ID(required=True),
     )
     app_extensions = graphene.Field(
         AppExtensionCountableConnection,
-        description=(
-            "Dashboard extensions of active apps, oldest first. For staff; for an app its own, "
-            "and with MANAGE_APPS all."
-        ),
+        description="Dashboard extensions of active apps, oldest first. For staff; for an app its "
+        "own, and with MANAGE_APPS all.",
         filter=AppExtensionFilterInput(),
         **connection_arguments(),
     )
@@ -472,8 +451,8 @@ class AppQueries(graphene.ObjectType):
     @staticmethod
     def resolve_app(_root: object, info: Info, id: str | None = None) -> AppNode | None:
         if id is None:
-            return app_node(info.context, show_calling_app(info.context.ports, info.context.actor))
-        app = show_app(info.context.ports, info.context.actor, key_in(id, "App"))
+            return app_node(info.context, show_calling_app(*info.context.caller))
+        app = show_app(*info.context.caller, key_in(id, "App"))
         return None if app is None else app_node(info.context, app)
 
     @staticmethod
@@ -486,8 +465,7 @@ class AppQueries(graphene.ObjectType):
         )
         sort = arguments.get("sort_by") or {"field": AppSortField.NAME}
         page = list_apps(
-            info.context.ports,
-            info.context.actor,
+            *info.context.caller,
             page_request("apps", arguments),
             filter_,
             sort["field"],
@@ -497,13 +475,11 @@ class AppQueries(graphene.ObjectType):
 
     @staticmethod
     def resolve_apps_installations(_root: object, info: Info) -> tuple[Installation, ...]:
-        return list_installations(info.context.ports, info.context.actor)
+        return list_installations(*info.context.caller)
 
     @staticmethod
     def resolve_app_extension(_root: object, info: Info, id: str) -> ExtensionNode | None:
-        extension = show_extension(
-            info.context.ports, info.context.actor, key_in(id, "AppExtension")
-        )
+        extension = show_extension(*info.context.caller, key_in(id, "AppExtension"))
         if extension is None:
             return None
         return extension_node(extension, app_node(info.context, extension.app))
@@ -515,5 +491,5 @@ class AppQueries(graphene.ObjectType):
             tuple(filter_.get("mount_name") or ()), filter_.get("target_name") or ""
         )
         request = page_request("appExtensions", arguments)
-        page = list_extensions(info.context.ports, info.context.actor, request, filter_)
+        page = list_extensions(*info.context.caller, request, filter_)
         return extension_page(info.context, page)

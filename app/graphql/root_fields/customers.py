@@ -79,7 +79,7 @@ class UserCreateInput(graphene.InputObjectType):
     private_metadata = metadata_input("private")
     is_confirmed = graphene.Boolean(
         description="Accepted but ignored, as in Saleor: customers confirm their account "
-        "themselves by setting a password.",
+        "themselves by setting a password."
     )
     redirect_url = graphene.String(
         description="URL of the invitation link. No email is sent without it."
@@ -205,7 +205,7 @@ class CustomerMutations(graphene.ObjectType):
             metadata=pairs(input.get("metadata")),
             private_metadata=pairs(input.get("private_metadata")),
         )
-        return CustomerCreate(user=create_customer(info.context.ports, info.context.actor, new))
+        return CustomerCreate(user=create_customer(*info.context.caller, new))
 
     @mutation(
         "Updates a customer. A deactivated customer is signed out everywhere. Requires "
@@ -222,8 +222,7 @@ class CustomerMutations(graphene.ObjectType):
         external_reference: str | None = None,
     ) -> CustomerUpdate:
         user = update_customer(
-            info.context.ports,
-            info.context.actor,
+            *info.context.caller,
             id,
             _details(input),
             customer_type=input.get("customer_type"),
@@ -238,15 +237,10 @@ class CustomerMutations(graphene.ObjectType):
         external_reference=graphene.String(description="The customer's, instead of `id`."),
     )
     def customer_delete(
-        _root: object,
-        info: Info,
-        id: str | None = None,
-        external_reference: str | None = None,
+        _root: object, info: Info, id: str | None = None, external_reference: str | None = None
     ) -> CustomerDelete:
         keep = info.context.loaders(info).accounts.keep
-        user = delete_customer(
-            info.context.ports, info.context.actor, id, external_reference, before=keep
-        )
+        user = delete_customer(*info.context.caller, id, external_reference, before=keep)
         return CustomerDelete(user=user)
 
     @mutation(
@@ -255,7 +249,7 @@ class CustomerMutations(graphene.ObjectType):
         ids=_IDS,
     )
     def customer_bulk_delete(_root: object, info: Info, ids: list[str]) -> CustomerBulkDelete:
-        count, refusals = delete_customers(info.context.ports, info.context.actor, ids)
+        count, refusals = delete_customers(*info.context.caller, ids)
         return CustomerBulkDelete(count=count, errors=payload_problems(Refused(*refusals)))
 
     @mutation(
@@ -274,8 +268,7 @@ class CustomerMutations(graphene.ObjectType):
         error_policy: ErrorPolicy | None = None,
     ) -> CustomerBulkUpdate:
         done = update_customers(
-            info.context.ports,
-            info.context.actor,
+            *info.context.caller,
             [_change(sent) for sent in customers],
             error_policy or ErrorPolicy.REJECT_EVERYTHING,
         )
@@ -303,9 +296,7 @@ class CustomerMutations(graphene.ObjectType):
         ids: list[str],
         is_active: bool,  # noqa: FBT001 - the schema's argument
     ) -> UserBulkSetActive:
-        count, refusals = set_users_active(
-            info.context.ports, info.context.actor, ids, active=is_active
-        )
+        count, refusals = set_users_active(*info.context.caller, ids, active=is_active)
         return UserBulkSetActive(count=count, errors=payload_problems(Refused(*refusals)))
 
 

@@ -39,8 +39,7 @@ class PermissionGroupCreateInput(graphene.InputObjectType):
     )
     name = graphene.NonNull(graphene.String)
     restricted_access_to_channels = graphene.Boolean(
-        default_value=False,
-        description="Whether members have access to these channels alone.",
+        default_value=False, description="Whether members have access to these channels alone."
     )
 
 
@@ -106,9 +105,7 @@ class GroupMutations(graphene.ObjectType):
             is_restricted=bool(input.get("restricted_access_to_channels")),
             channels=tuple(input.get("add_channels") or ()),
         )
-        return PermissionGroupCreate(
-            group=create_group(info.context.ports, info.context.actor, new)
-        )
+        return PermissionGroupCreate(group=create_group(*info.context.caller, new))
 
     @mutation(
         "Updates a permission group, its permissions and its members immediately. For "
@@ -129,7 +126,7 @@ class GroupMutations(graphene.ObjectType):
             add_channels=tuple(input.get("add_channels") or ()),
             remove_channels=tuple(input.get("remove_channels") or ()),
         )
-        group = update_group(info.context.ports, info.context.actor, id, changes)
+        group = update_group(*info.context.caller, id, changes)
         return PermissionGroupUpdate(group=group)
 
     @mutation(
@@ -138,9 +135,7 @@ class GroupMutations(graphene.ObjectType):
         id=graphene.ID(required=True),
     )
     def permission_group_delete(_root: object, info: Info, id: str) -> PermissionGroupDelete:
-        return PermissionGroupDelete(
-            group=delete_group(info.context.ports, info.context.actor, id)
-        )
+        return PermissionGroupDelete(group=delete_group(*info.context.caller, id))
 
 
 GroupCountableConnection = make_connection("Group", _GROUP)
@@ -197,10 +192,10 @@ class GroupQueries(graphene.ObjectType):
             descending=(arguments.get("sort_by") or {}).get("direction") == "DESC",
         )
         request = page_request("permissionGroups", arguments)
-        page = list_groups(info.context.ports, info.context.actor, request, filter_)
+        page = list_groups(*info.context.caller, request, filter_)
         info.context.loaders(info).groups.add_groups(info, (group.id for group in page.items))
         return page
 
     @staticmethod
     def resolve_permission_group(_root: object, info: Info, id: str) -> PermissionGroup | None:
-        return show_group(info.context.ports, info.context.actor, id)
+        return show_group(*info.context.caller, id)

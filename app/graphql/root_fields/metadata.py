@@ -92,11 +92,7 @@ class MetadataMutations(graphene.ObjectType):
     ) -> UpdateMetadata:
         return UpdateMetadata(item=_change(info, id, MetadataChange(values=pairs(input))))
 
-    @mutation(
-        description=f"Deletes keys of public metadata. {_PUBLIC}",
-        id=_ID,
-        keys=_KEYS,
-    )
+    @mutation(description=f"Deletes keys of public metadata. {_PUBLIC}", id=_ID, keys=_KEYS)
     def delete_metadata(_root: object, info: Info, id: str, keys: list[str]) -> DeleteMetadata:
         return DeleteMetadata(item=_change(info, id, MetadataChange(deleted_keys=tuple(keys))))
 
@@ -111,11 +107,7 @@ class MetadataMutations(graphene.ObjectType):
         change = MetadataChange(is_private=True, values=pairs(input))
         return UpdatePrivateMetadata(item=_change(info, id, change))
 
-    @mutation(
-        description=f"Deletes keys of private metadata. {_PRIVATE}",
-        id=_ID,
-        keys=_KEYS,
-    )
+    @mutation(description=f"Deletes keys of private metadata. {_PRIVATE}", id=_ID, keys=_KEYS)
     def delete_private_metadata(
         _root: object, info: Info, id: str, keys: list[str]
     ) -> DeletePrivateMetadata:
@@ -132,14 +124,14 @@ def _change(info: Info, id: str, change: MetadataChange) -> Any:
     """Change the object of a global ID; refuses NOT_FOUND on ``id`` for one without metadata."""
     kind = (parse_global_id(id) or ("", ""))[0]
     if kind == "App":
-        app = change_app_metadata(info.context.ports, info.context.actor, id, change)
+        app = change_app_metadata(*info.context.caller, id, change)
         return app_node(info.context, app)
     if kind == "Address":
-        return change_address_metadata(info.context.ports, info.context.actor, id, change)
+        return change_address_metadata(*info.context.caller, id, change)
     if kind == "Channel":
-        return change_channel_metadata(info.context.ports, info.context.actor, id, change)
+        return change_channel_metadata(*info.context.caller, id, change)
     if kind == "User":
-        return change_user_metadata(info.context.ports, info.context.actor, id, change)
+        return change_user_metadata(*info.context.caller, id, change)
     if kind == "Shop":
-        return change_shop_metadata(info.context.ports, info.context.actor, id, change)
+        return change_shop_metadata(*info.context.caller, id, change)
     raise Refused(Problem("NOT_FOUND", "There is no object with metadata with this ID.", "id"))

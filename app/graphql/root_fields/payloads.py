@@ -50,9 +50,7 @@ def _resolve_errors(payload: Any, _info: Info) -> list[PayloadProblem]:
 def count_field(description: str) -> graphene.NonNull:
     """Return the field with how many a bulk mutation changed: 0 if it was refused."""
     return graphene.NonNull(
-        graphene.Int,
-        description=description,
-        resolver=lambda payload, _info: payload.count or 0,
+        graphene.Int, description=description, resolver=lambda payload, _info: payload.count or 0
     )
 
 
@@ -84,7 +82,7 @@ class TokenPayload(AccountPayload):
     )
     csrf_token = graphene.String(
         description="The `csrf_token` of the refresh token. Nothing asks for it: the API reads "
-        "no cookies.",
+        "no cookies."
     )
 
     def resolve_csrf_token(self, _info: Info) -> str | None:
@@ -93,10 +91,7 @@ class TokenPayload(AccountPayload):
 
 def challenge_values(required: SecondFactorRequired) -> dict[str, object]:
     """Return the values of a payload whose sign-in goes on with a second factor."""
-    return {
-        "errors": payload_problems(required),
-        "second_factor_challenge": required.challenge,
-    }
+    return {"errors": payload_problems(required), "second_factor_challenge": required.challenge}
 
 
 def mutation(
@@ -110,7 +105,7 @@ def mutation(
 
         @mutation("Deletes an app and its tokens.", id=graphene.ID(required=True))
         def app_delete(_root: object, info: Info, id: str) -> AppDelete:
-            return AppDelete(app=delete_app(info.context.ports, info.context.actor, id))
+            return AppDelete(app=delete_app(*info.context.caller, id))
     """
 
     def declare(resolver: Resolver[Arguments, Payload]) -> graphene.Field:
@@ -118,14 +113,10 @@ def mutation(
 
         @wraps(resolver)
         def resolve(
-            root: object,
-            info: Info,
-            /,
-            *args: Arguments.args,
-            **kwargs: Arguments.kwargs,
+            root: object, info: Info, /, *args: Arguments.args, **kwargs: Arguments.kwargs
         ) -> Payload:
             try:
-                limit_operation(info.context.ports, info.context.actor, info.field_name)
+                limit_operation(*info.context.caller, info.field_name)
                 return resolver(root, info, *args, **kwargs)
             except Refused as refused:
                 return _refusal(payload, refused)

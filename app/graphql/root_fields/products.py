@@ -124,7 +124,7 @@ class ProductMutations(graphene.ObjectType):
     )
     def product_create(_root: object, info: Info, input: dict[str, Any]) -> ProductCreate:
         values = Said(**without_constants("ProductCreateInput", input))
-        product = create_product(info.context.ports, info.context.actor, values)
+        product = create_product(*info.context.caller, values)
         return ProductCreate(product=product)
 
     @mutation(
@@ -134,7 +134,7 @@ class ProductMutations(graphene.ObjectType):
     )
     def product_update(_root: object, info: Info, id: str, input: dict[str, Any]) -> ProductUpdate:
         values = Said(**without_constants("ProductInput", input))
-        product = update_product(info.context.ports, info.context.actor, id, values)
+        product = update_product(*info.context.caller, id, values)
         return ProductUpdate(product=product)
 
     @mutation(
@@ -143,7 +143,7 @@ class ProductMutations(graphene.ObjectType):
         id=_ID,
     )
     def product_delete(_root: object, info: Info, id: str) -> ProductDelete:
-        return ProductDelete(product=delete_product(info.context.ports, info.context.actor, id))
+        return ProductDelete(product=delete_product(*info.context.caller, id))
 
 
 _UNUSED = "Returned as the products' `channel`, and otherwise ignored."
@@ -207,7 +207,7 @@ class ProductQueries(graphene.ObjectType):
 
     product = graphene.Field(
         _PRODUCT,
-        description=("A product by ID or slug. Unpublished products require MANAGE_PRODUCTS."),
+        description="A product by ID or slug. Unpublished products require MANAGE_PRODUCTS.",
         id=graphene.ID(),
         slug=graphene.String(),
         channel=graphene.String(description=_UNUSED),
@@ -231,7 +231,7 @@ class ProductQueries(graphene.ObjectType):
         slug: str | None = None,
         channel: str | None = None,
     ) -> Product | None:
-        product = show_product(info.context.ports, info.context.actor, product_id=id, slug=slug)
+        product = show_product(*info.context.caller, product_id=id, slug=slug)
         return None if product is None else in_channel(product, channel)
 
     @staticmethod
@@ -240,8 +240,7 @@ class ProductQueries(graphene.ObjectType):
         filter_ = arguments.get("filter") or {}
         sort, where = arguments.get("sort_by") or {}, arguments.get("where")
         found = list_products(
-            info.context.ports,
-            info.context.actor,
+            *info.context.caller,
             page,
             _product_filter(filter_, arguments.get("search")),
             SORT_FIELDS[sort["field"].value] if sort else None,

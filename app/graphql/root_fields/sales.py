@@ -128,11 +128,7 @@ class CheckoutMutations(graphene.ObjectType):
     def checkout_create(_root: object, info: Info, input: dict[str, Any]) -> CheckoutCreate:
         new_lines = _line_quantities(input.get("lines") or ())
         checkout = create_checkout(
-            info.context.ports,
-            info.context.actor,
-            new_lines,
-            input.get("email"),
-            input.get("channel") or "",
+            *info.context.caller, new_lines, input.get("email"), input.get("channel") or ""
         )
         return CheckoutCreate(checkout=checkout)
 
@@ -145,9 +141,7 @@ class CheckoutMutations(graphene.ObjectType):
     def checkout_lines_add(
         _root: object, info: Info, id: str, lines: Sequence[Mapping[str, Any]]
     ) -> CheckoutLinesAdd:
-        checkout = add_checkout_lines(
-            info.context.ports, info.context.actor, id, _line_quantities(lines)
-        )
+        checkout = add_checkout_lines(*info.context.caller, id, _line_quantities(lines))
         return CheckoutLinesAdd(checkout=checkout)
 
     @mutation(
@@ -160,9 +154,7 @@ class CheckoutMutations(graphene.ObjectType):
     def checkout_lines_update(
         _root: object, info: Info, id: str, lines: Sequence[Mapping[str, Any]]
     ) -> CheckoutLinesUpdate:
-        checkout = update_checkout_lines(
-            info.context.ports, info.context.actor, id, _line_quantities(lines)
-        )
+        checkout = update_checkout_lines(*info.context.caller, id, _line_quantities(lines))
         return CheckoutLinesUpdate(checkout=checkout)
 
     @mutation(
@@ -174,7 +166,7 @@ class CheckoutMutations(graphene.ObjectType):
     def checkout_lines_delete(
         _root: object, info: Info, id: str, lines_ids: Sequence[str]
     ) -> CheckoutLinesDelete:
-        checkout = delete_checkout_lines(info.context.ports, info.context.actor, id, lines_ids)
+        checkout = delete_checkout_lines(*info.context.caller, id, lines_ids)
         return CheckoutLinesDelete(checkout=checkout)
 
     @mutation(
@@ -186,7 +178,7 @@ class CheckoutMutations(graphene.ObjectType):
     def checkout_email_update(
         _root: object, info: Info, id: str, email: str
     ) -> CheckoutEmailUpdate:
-        checkout = update_checkout_email(info.context.ports, info.context.actor, id, email)
+        checkout = update_checkout_email(*info.context.caller, id, email)
         return CheckoutEmailUpdate(checkout=checkout)
 
     @mutation(
@@ -201,7 +193,7 @@ class CheckoutMutations(graphene.ObjectType):
     def checkout_customer_attach(
         _root: object, info: Info, id: str, customer_id: str | None = None
     ) -> CheckoutCustomerAttach:
-        checkout = attach_checkout(info.context.ports, info.context.actor, id, customer_id)
+        checkout = attach_checkout(*info.context.caller, id, customer_id)
         return CheckoutCustomerAttach(checkout=checkout)
 
     @mutation(
@@ -211,9 +203,7 @@ class CheckoutMutations(graphene.ObjectType):
         id=_ID,
     )
     def checkout_complete(_root: object, info: Info, id: str) -> CheckoutComplete:
-        return CheckoutComplete(
-            order=complete_checkout(info.context.ports, info.context.actor, id)
-        )
+        return CheckoutComplete(order=complete_checkout(*info.context.caller, id))
 
 
 def _line_quantities(lines: Sequence[Mapping[str, Any]]) -> tuple[LineInput, ...]:
@@ -247,33 +237,24 @@ class OrderFulfill(_OrderPayload):
 class OrderMutations(graphene.ObjectType):
     """The steps of an order; they need MANAGE_ORDERS."""
 
-    @mutation(
-        "Confirms a new order. Requires MANAGE_ORDERS.",
-        id=_ID,
-    )
+    @mutation("Confirms a new order. Requires MANAGE_ORDERS.", id=_ID)
     def order_confirm(_root: object, info: Info, id: str) -> OrderConfirm:
-        return OrderConfirm(order=confirm_order(info.context.ports, info.context.actor, id))
+        return OrderConfirm(order=confirm_order(*info.context.caller, id))
 
     @mutation(
         "Marks an order as paid outside the shop. No payment is made. Requires MANAGE_ORDERS.",
         id=_ID,
     )
     def order_mark_as_paid(_root: object, info: Info, id: str) -> OrderMarkAsPaid:
-        return OrderMarkAsPaid(order=mark_order_paid(info.context.ports, info.context.actor, id))
+        return OrderMarkAsPaid(order=mark_order_paid(*info.context.caller, id))
 
-    @mutation(
-        "Cancels an order that hasn't been fulfilled. Requires MANAGE_ORDERS.",
-        id=_ID,
-    )
+    @mutation("Cancels an order that hasn't been fulfilled. Requires MANAGE_ORDERS.", id=_ID)
     def order_cancel(_root: object, info: Info, id: str) -> OrderCancel:
-        return OrderCancel(order=cancel_order(info.context.ports, info.context.actor, id))
+        return OrderCancel(order=cancel_order(*info.context.caller, id))
 
-    @mutation(
-        "Marks a confirmed order as fulfilled. Requires MANAGE_ORDERS.",
-        order=_ID,
-    )
+    @mutation("Marks a confirmed order as fulfilled. Requires MANAGE_ORDERS.", order=_ID)
     def order_fulfill(_root: object, info: Info, order: str) -> OrderFulfill:
-        return OrderFulfill(order=fulfill_order(info.context.ports, info.context.actor, order))
+        return OrderFulfill(order=fulfill_order(*info.context.caller, order))
 
 
 class OrderFilterInput(graphene.InputObjectType):
@@ -313,10 +294,8 @@ class SaleQueries(graphene.ObjectType):
 
     checkout = graphene.Field(
         "app.graphql.types.orders.Checkout",
-        description=(
-            "The caller's or an anonymous checkout by ID; null once the order is placed. "
-            "Checkouts of others require MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
-        ),
+        description="The caller's or an anonymous checkout by ID; null once the order is placed. "
+        "Checkouts of others require MANAGE_CHECKOUTS or HANDLE_CHECKOUTS.",
         id=_ID,
     )
     order = graphene.Field(
@@ -335,45 +314,41 @@ class SaleQueries(graphene.ObjectType):
         search=graphene.String(description="Same as `search` in the filter."),
         channel=graphene.String(description="The slug of a channel that the caller can access."),
         **connection_arguments(),
-        description=(
-            "The orders of all channels that the caller has access to, newest first. Requires "
-            "MANAGE_ORDERS."
-        ),
+        description="The orders of all channels that the caller has access to, newest first. "
+        "Requires MANAGE_ORDERS.",
     )
 
     @staticmethod
     def resolve_channels(_root: object, info: Info) -> tuple[Channel, ...]:
-        return list_channels(info.context.ports, info.context.actor)
+        return list_channels(*info.context.caller)
 
     @staticmethod
     def resolve_channel(
         _root: object, info: Info, id: str | None = None, slug: str | None = None
     ) -> Channel | None:
-        return show_channel(info.context.ports, info.context.actor, channel_id=id, slug=slug)
+        return show_channel(*info.context.caller, channel_id=id, slug=slug)
 
     checkouts = graphene.Field(
         "app.graphql.types.orders.CheckoutCountableConnection",
         channel=graphene.String(description="The slug of a channel."),
         **connection_arguments(),
-        description=(
-            "The open checkouts of all channels that the caller has access to, newest first. "
-            "Requires MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
-        ),
+        description="The open checkouts of all channels that the caller has access to, newest "
+        "first. Requires MANAGE_CHECKOUTS or HANDLE_CHECKOUTS.",
     )
 
     @staticmethod
     def resolve_checkouts(_root: object, info: Info, **arguments: Any) -> Page[Checkout]:
         request = page_request("checkouts", arguments)
         channel = arguments.get("channel") or ""
-        return list_checkouts(info.context.ports, info.context.actor, request, channel)
+        return list_checkouts(*info.context.caller, request, channel)
 
     @staticmethod
     def resolve_checkout(_root: object, info: Info, id: str) -> Checkout | None:
-        return show_checkout(info.context.ports, info.context.actor, id)
+        return show_checkout(*info.context.caller, id)
 
     @staticmethod
     def resolve_order(_root: object, info: Info, id: str) -> Order | None:
-        return show_order(info.context.ports, info.context.actor, id)
+        return show_order(*info.context.caller, id)
 
     @staticmethod
     def resolve_orders(_root: object, info: Info, **arguments: Any) -> Page[OrderSummary]:
@@ -381,8 +356,7 @@ class SaleQueries(graphene.ObjectType):
         filter_ = arguments.get("filter") or {}
         search = arguments.get("search") or filter_.get("search")
         page = list_orders(
-            info.context.ports,
-            info.context.actor,
+            *info.context.caller,
             page_request("orders", arguments),
             _order_filter({**filter_, "search": search}, arguments.get("channel")),
             sort.get("field"),

@@ -131,8 +131,7 @@ class MailTemplateSave(MutationPayload):
     """The template with its new version."""
 
     template = graphene.Field(
-        "app.graphql.types.mails.MailTemplateSources",
-        description="What is used now.",
+        "app.graphql.types.mails.MailTemplateSources", description="What is used now."
     )
     errors = errors_of("mails.MailTemplateError")
 
@@ -141,8 +140,7 @@ class MailTemplateReset(MutationPayload):
     """The default."""
 
     template = graphene.Field(
-        "app.graphql.types.mails.MailTemplateSources",
-        description="What is used now.",
+        "app.graphql.types.mails.MailTemplateSources", description="What is used now."
     )
     errors = errors_of("mails.MailTemplateError")
 
@@ -162,11 +160,7 @@ class ShopMutations(graphene.ObjectType):
         values = without_constants("ShopSettingsInput", input or {})
         public, private = (pairs(values.pop(name, None)) for name in _METADATA)
         shop = update_shop(
-            info.context.ports,
-            info.context.actor,
-            ShopUpdate(**values),
-            metadata=public,
-            private_metadata=private,
+            *info.context.caller, ShopUpdate(**values), metadata=public, private_metadata=private
         )
         return ShopSettingsUpdate(shop=shop)
 
@@ -182,7 +176,7 @@ class ShopMutations(graphene.ObjectType):
             message = "The company's address has no metadata. Set the shop's."
             raise Refused(Problem("INVALID", message, "metadata"))
         change = None if input is None else address_change(input)
-        shop = update_company_address(info.context.ports, info.context.actor, change)
+        shop = update_company_address(*info.context.caller, change)
         return ShopAddressUpdate(shop=shop)
 
     @mutation(
@@ -192,46 +186,37 @@ class ShopMutations(graphene.ObjectType):
         image=graphene.Argument("app.graphql.root_fields.products.Upload", required=True),
     )
     def shop_logo_update(_root: object, info: Info, image: Upload) -> ShopLogoUpdate:
-        return ShopLogoUpdate(shop=update_logo(info.context.ports, info.context.actor, image))
+        return ShopLogoUpdate(shop=update_logo(*info.context.caller, image))
 
-    @mutation(
-        "Removes the logo from emails. Requires MANAGE_SETTINGS.",
-    )
+    @mutation("Removes the logo from emails. Requires MANAGE_SETTINGS.")
     def shop_logo_delete(_root: object, info: Info) -> ShopLogoDelete:
-        return ShopLogoDelete(shop=delete_logo(info.context.ports, info.context.actor))
+        return ShopLogoDelete(shop=delete_logo(*info.context.caller))
 
     @mutation(
         "Checks an email template, saves it as a new version and uses it for new emails. "
         "For staff with MANAGE_SETTINGS.",
         input=graphene.Argument(
-            "app.graphql.types.mails.MailTemplateInput",
-            required=True,
-            description="The template.",
+            "app.graphql.types.mails.MailTemplateInput", required=True, description="The template."
         ),
     )
     def mail_template_save(_root: object, info: Info, input: dict[str, Any]) -> MailTemplateSave:
         kind, language = input["kind"], template_language(input.get("language_code"))
         template = OwnTemplate(*(_lines(input[part.value]) for part in TemplatePart))
         based_on = input["based_on"]
-        save_template(
-            info.context.ports, info.context.actor, kind, language, template, based_on=based_on
-        )
-        details = show_template(info.context.ports, info.context.actor, kind, language)
+        save_template(*info.context.caller, kind, language, template, based_on=based_on)
+        details = show_template(*info.context.caller, kind, language)
         return MailTemplateSave(template=details)
 
     @mutation(
-        ("Uses the default email again. Versions are kept. For staff with MANAGE_SETTINGS."),
+        "Uses the default email again. Versions are kept. For staff with MANAGE_SETTINGS.",
         **template_arguments(),
     )
     def mail_template_reset(
-        _root: object,
-        info: Info,
-        kind: MailKind,
-        language_code: Enum | None = None,
+        _root: object, info: Info, kind: MailKind, language_code: Enum | None = None
     ) -> MailTemplateReset:
         language = template_language(language_code)
-        reset_template(info.context.ports, info.context.actor, kind, language)
-        details = show_template(info.context.ports, info.context.actor, kind, language)
+        reset_template(*info.context.caller, kind, language)
+        details = show_template(*info.context.caller, kind, language)
         return MailTemplateReset(template=details)
 
 
@@ -244,9 +229,8 @@ class ShopQueries(graphene.ObjectType):
 
     shop = graphene.NonNull(
         "app.graphql.types.shop.Shop",
-        description=(
-            "The shop and its settings. Anyone can read it; some fields need a permission."
-        ),
+        description="The shop and its settings. Anyone can read it; some fields need a "
+        "permission.",
     )
 
     @staticmethod
@@ -333,8 +317,7 @@ class ChannelMutations(graphene.ObjectType):
     """Channels (MANAGE_CHANNELS)."""
 
     @mutation(
-        "Creates a channel. Requires MANAGE_CHANNELS.",
-        input=graphene.NonNull(ChannelCreateInput),
+        "Creates a channel. Requires MANAGE_CHANNELS.", input=graphene.NonNull(ChannelCreateInput)
     )
     def channel_create(_root: object, info: Info, input: dict[str, Any]) -> ChannelCreate:
         new = NewChannel(
@@ -344,7 +327,7 @@ class ChannelMutations(graphene.ObjectType):
             country=input["default_country"].value,
             is_active=bool(input.get("is_active")),
         )
-        channel = create_channel(info.context.ports, info.context.actor, new, *_metadata(input))
+        channel = create_channel(*info.context.caller, new, *_metadata(input))
         return ChannelCreate(channel=channel)
 
     @mutation(
@@ -360,9 +343,7 @@ class ChannelMutations(graphene.ObjectType):
             country=ABSENT if country is None else country.value,
             is_active=ABSENT if input.get("is_active") is None else input["is_active"],
         )
-        channel = update_channel(
-            info.context.ports, info.context.actor, id, changes, *_metadata(input)
-        )
+        channel = update_channel(*info.context.caller, id, changes, *_metadata(input))
         return ChannelUpdate(channel=channel)
 
     @mutation(
@@ -376,16 +357,11 @@ class ChannelMutations(graphene.ObjectType):
         _root: object, info: Info, id: str, input: dict[str, Any] | None = None
     ) -> ChannelDelete:
         target = None if input is None else input["channel_id"]
-        return ChannelDelete(
-            channel=delete_channel(info.context.ports, info.context.actor, id, target)
-        )
+        return ChannelDelete(channel=delete_channel(*info.context.caller, id, target))
 
-    @mutation(
-        "Activates a channel. Requires MANAGE_CHANNELS.",
-        id=_ID,
-    )
+    @mutation("Activates a channel. Requires MANAGE_CHANNELS.", id=_ID)
     def channel_activate(_root: object, info: Info, id: str) -> ChannelActivate:
-        channel = set_channel_active(info.context.ports, info.context.actor, id, active=True)
+        channel = set_channel_active(*info.context.caller, id, active=True)
         return ChannelActivate(channel=channel)
 
     @mutation(
@@ -394,7 +370,7 @@ class ChannelMutations(graphene.ObjectType):
         id=_ID,
     )
     def channel_deactivate(_root: object, info: Info, id: str) -> ChannelDeactivate:
-        channel = set_channel_active(info.context.ports, info.context.actor, id, active=False)
+        channel = set_channel_active(*info.context.caller, id, active=False)
         return ChannelDeactivate(channel=channel)
 
 
@@ -416,31 +392,27 @@ class MailQueries(graphene.ObjectType):
         "app.graphql.types.mails.MailTemplateSources",
         **template_arguments(),
         version=graphene.Int(description="An earlier version; without it, the one in use."),
-        description=(
-            "The sources of an email template, or of the default. Null if there is no such "
-            "version. For staff with MANAGE_SETTINGS."
-        ),
+        description="The sources of an email template, or of the default. Null if there is no "
+        "such version. For staff with MANAGE_SETTINGS.",
     )
 
     mails = graphene.Field(
         MailCountableConnection,
         filter=MailFilterInput(),
         **connection_arguments(),
-        description=(
-            "The mail log, newest first. For staff with MANAGE_STAFF, who see all emails, and "
-            "staff with MANAGE_USERS, who see those about customers."
-        ),
+        description="The mail log, newest first. For staff with MANAGE_STAFF, who see all emails, "
+        "and staff with MANAGE_USERS, who see those about customers.",
     )
 
     @staticmethod
     def resolve_mails(_root: object, info: Info, **arguments: Any) -> Page[MailEntry]:
         page = page_request("mails", arguments)
         filter_ = _filter(arguments.get("filter") or {})
-        return list_mails(info.context.ports, info.context.actor, page, filter_)
+        return list_mails(*info.context.caller, page, filter_)
 
     @staticmethod
     def resolve_mail_templates(_root: object, info: Info) -> tuple[TemplateEntry, ...]:
-        return list_templates(info.context.ports, info.context.actor)
+        return list_templates(*info.context.caller)
 
     @staticmethod
     def resolve_mail_template(
@@ -451,7 +423,7 @@ class MailQueries(graphene.ObjectType):
         version: int | None = None,
     ) -> TemplateDetails | None:
         language = template_language(language_code)
-        return show_template(info.context.ports, info.context.actor, kind, language, version or 0)
+        return show_template(*info.context.caller, kind, language, version or 0)
 
 
 def _filter(given: dict[str, Any]) -> MailFilter:

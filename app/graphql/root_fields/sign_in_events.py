@@ -98,10 +98,8 @@ class SignInEventFilterInput(graphene.InputObjectType):
     address = graphene.String(description="An IP address.")
     at = graphene.InputField("app.graphql.types.lists.DateTimeRangeInput")
     search = graphene.String(
-        description=(
-            "A part of a name, an email, an app's name or an IP address, within the newest 10,000 "
-            "entries that match the rest. Unknown emails are found only in full."
-        )
+        description="A part of a name, an email, an app's name or an IP address, within the "
+        "newest 10,000 entries that match the rest. Unknown emails are found only in full."
     )
 
 
@@ -120,10 +118,8 @@ class SignInEvent(graphene.ObjectType):
     app_id = id_or_null("App", "app_id")
     name = graphene.NonNull(
         graphene.String,
-        description=(
-            "The account's email or the app's name at that time. Unknown emails and tokens are "
-            "masked; empty if there was neither, or in a flood of attempts."
-        ),
+        description="The account's email or the app's name at that time. Unknown emails and "
+        "tokens are masked; empty if there was neither, or in a flood of attempts.",
     )
     provider = text_or_null("provider", description="The name of the identity provider.")
     address = text_or_null("address", description="The IP address.")
@@ -149,11 +145,9 @@ class SignInEventQueries(graphene.ObjectType):
         SignInEventCountableConnection,
         filter=SignInEventFilterInput(),
         **connection_arguments(),
-        description=(
-            "The sign-in log, newest first. For staff with MANAGE_STAFF, who see all "
-            "attempts, and staff with MANAGE_USERS, who see those of customers. Failed "
-            "attempts appear within a minute."
-        ),
+        description="The sign-in log, newest first. For staff with MANAGE_STAFF, who see all "
+        "attempts, and staff with MANAGE_USERS, who see those of customers. Failed "
+        "attempts appear within a minute.",
     )
 
     @staticmethod
@@ -162,7 +156,7 @@ class SignInEventQueries(graphene.ObjectType):
     ) -> Page[domain.SignInEvent]:
         page = page_request("signInEvents", arguments)
         filter_ = _filter(arguments.get("filter") or {})
-        return list_sign_ins(info.context.ports, info.context.actor, page, filter_)
+        return list_sign_ins(*info.context.caller, page, filter_)
 
 
 def _filter(given: dict[str, Any]) -> domain.SignInFilter:

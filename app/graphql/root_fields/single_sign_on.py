@@ -84,16 +84,10 @@ class ExternalMutations(graphene.ObjectType):
         plugin_id=graphene.String(),
     )
     def external_authentication_url(
-        _root: object,
-        info: Info,
-        input: object = None,
-        plugin_id: str | None = None,
+        _root: object, info: Info, input: object = None, plugin_id: str | None = None
     ) -> ExternalAuthenticationUrl:
         url = begin_sign_in(
-            info.context.ports,
-            info.context.actor,
-            plugin_id=plugin_id,
-            redirect_uri=_text(input, "redirectUri"),
+            *info.context.caller, plugin_id=plugin_id, redirect_uri=_text(input, "redirectUri")
         )
         data = {} if url is None else {"authorizationUrl": url}
         return ExternalAuthenticationUrl(authentication_data=data)
@@ -105,14 +99,10 @@ class ExternalMutations(graphene.ObjectType):
         plugin_id=graphene.String(),
     )
     def external_obtain_access_tokens(
-        _root: object,
-        info: Info,
-        input: object = None,
-        plugin_id: str | None = None,
+        _root: object, info: Info, input: object = None, plugin_id: str | None = None
     ) -> ExternalObtainAccessTokens:
         tokens = finish_sign_in(
-            info.context.ports,
-            info.context.actor,
+            *info.context.caller,
             plugin_id=plugin_id,
             code=_text(input, "code"),
             state=_text(input, "state"),
@@ -133,15 +123,10 @@ class ExternalMutations(graphene.ObjectType):
         plugin_id=graphene.String(),
     )
     def external_refresh(
-        _root: object,
-        info: Info,
-        input: object = None,
-        plugin_id: str | None = None,
+        _root: object, info: Info, input: object = None, plugin_id: str | None = None
     ) -> ExternalRefresh:
         token = _text(input, "refreshToken")
-        tokens = refresh_external_session(
-            info.context.ports, info.context.actor, plugin_id=plugin_id, token=token
-        )
+        tokens = refresh_external_session(*info.context.caller, plugin_id=plugin_id, token=token)
         if tokens is None:
             return ExternalRefresh()
         return ExternalRefresh(
@@ -157,40 +142,27 @@ class ExternalMutations(graphene.ObjectType):
         plugin_id=graphene.String(),
     )
     def external_logout(
-        _root: object,
-        info: Info,
-        input: object = None,
-        plugin_id: str | None = None,
+        _root: object, info: Info, input: object = None, plugin_id: str | None = None
     ) -> ExternalLogout:
         members = input if isinstance(input, Mapping) else {}
         values = {str(name): _query_text(value) for name, value in members.items()}
-        url = log_out_external(
-            info.context.ports, info.context.actor, plugin_id=plugin_id, values=values
-        )
+        url = log_out_external(*info.context.caller, plugin_id=plugin_id, values=values)
         return ExternalLogout(logout_data={} if url is None else {"logoutUrl": url})
 
     external_verify = graphene.Field(
         ExternalVerify,
-        description=(
-            "Checks that an access token is valid and its session was started with that "
-            "provider, and returns its user. Anyone can call it."
-        ),
+        description="Checks that an access token is valid and its session was started with that "
+        "provider, and returns its user. Anyone can call it.",
         input=graphene.JSONString(),
         plugin_id=graphene.String(),
     )
 
     @staticmethod
     def resolve_external_verify(
-        _root: object,
-        info: Info,
-        input: object = None,
-        plugin_id: str | None = None,
+        _root: object, info: Info, input: object = None, plugin_id: str | None = None
     ) -> ExternalVerify:
         verified = verify_external_token(
-            info.context.ports,
-            info.context.actor,
-            plugin_id=plugin_id,
-            token=_text(input, "token"),
+            *info.context.caller, plugin_id=plugin_id, token=_text(input, "token")
         )
         if verified is None:
             return ExternalVerify(is_valid=False, verify_data={})
@@ -244,19 +216,13 @@ class PluginMutations(graphene.ObjectType):
         input=graphene.NonNull(PluginUpdateInput),
     )
     def plugin_update(
-        _root: object,
-        info: Info,
-        id: str,
-        input: dict[str, Any],
-        channel_id: str | None = None,
+        _root: object, info: Info, id: str, input: dict[str, Any], channel_id: str | None = None
     ) -> PluginUpdate:
         items = input.get("configuration") or []
         settings = {item["name"]: item.get("value") for item in items}
         changes = ProviderUpdate(settings, input.get("active"))
         try:
-            return PluginUpdate(
-                plugin=update_plugin(info.context.ports, info.context.actor, id, changes)
-            )
+            return PluginUpdate(plugin=update_plugin(*info.context.caller, id, changes))
         except Refused as refused:
             raise Refused(*map(_with_camel_case_field, refused.problems)) from refused
 
@@ -297,15 +263,13 @@ class PluginQueries(graphene.ObjectType):
 
     plugin = graphene.Field(
         _PLUGIN,
-        description=("An identity provider by plugin ID, active or not. Requires MANAGE_PLUGINS."),
+        description="An identity provider by plugin ID, active or not. Requires MANAGE_PLUGINS.",
         id=graphene.NonNull(graphene.ID),
     )
     plugins = graphene.Field(
         PluginCountableConnection,
-        description=(
-            "Identity providers, the default one first unless sorted otherwise. Secrets aren't "
-            "returned. Requires MANAGE_PLUGINS."
-        ),
+        description="Identity providers, the default one first unless sorted otherwise. Secrets "
+        "aren't returned. Requires MANAGE_PLUGINS.",
         filter=PluginFilterInput(),
         sort_by=PluginSortingInput(),
         **connection_arguments(),
@@ -313,7 +277,7 @@ class PluginQueries(graphene.ObjectType):
 
     @staticmethod
     def resolve_plugin(_root: object, info: Info, id: str) -> Plugin | None:
-        return show_plugin(info.context.ports, info.context.actor, id)
+        return show_plugin(*info.context.caller, id)
 
     @staticmethod
     def resolve_plugins(_root: object, info: Info, **arguments: Any) -> Page[Plugin]:
@@ -324,8 +288,7 @@ class PluginQueries(graphene.ObjectType):
         search = filter_.get("search") or ""
         sort = arguments.get("sort_by") or {}
         return list_plugins(
-            info.context.ports,
-            info.context.actor,
+            *info.context.caller,
             request,
             PluginSort(sort["field"].value) if sort else PluginSort.AGE,
             search=search,

@@ -94,8 +94,7 @@ class TokenMutations(graphene.ObjectType):
     ) -> CreateToken:
         try:
             pair = create_token(
-                info.context.ports,
-                info.context.actor,
+                *info.context.caller,
                 email=email,
                 password=password,
                 audience=f"custom:{audience}" if audience else "",
@@ -114,14 +113,9 @@ class TokenMutations(graphene.ObjectType):
         csrf_token=graphene.String(description=UNUSED_CSRF),
     )
     def token_refresh(
-        _root: object,
-        info: Info,
-        refresh_token: str | None = None,
-        csrf_token: str | None = None,
+        _root: object, info: Info, refresh_token: str | None = None, csrf_token: str | None = None
     ) -> RefreshToken:
-        refreshed = tokens.refresh_token(
-            info.context.ports, info.context.actor, token=refresh_token
-        )
+        refreshed = tokens.refresh_token(*info.context.caller, token=refresh_token)
         return RefreshToken(
             token=refreshed.access,
             refresh_token=refreshed.refresh,
@@ -130,25 +124,23 @@ class TokenMutations(graphene.ObjectType):
 
     token_verify = graphene.Field(
         VerifyToken,
-        description=(
-            "Checks whether an access or refresh token is valid and returns its claims. "
-            "Anyone can call it, in every login mode."
-        ),
+        description="Checks whether an access or refresh token is valid and returns its claims. "
+        "Anyone can call it, in every login mode.",
         token=graphene.String(),
     )
 
     @mutation(
         "Ends all sessions of the signed-in user and revokes all access and refresh "
         "tokens immediately, including the current ones. Not available to dashboard "
-        "extensions.",
+        "extensions."
     )
     def tokens_deactivate_all(_root: object, info: Info) -> DeactivateAllUserTokens:
-        deactivate_all_tokens(info.context.ports, info.context.actor)
+        deactivate_all_tokens(*info.context.caller)
         return DeactivateAllUserTokens()
 
     @staticmethod
     def resolve_token_verify(_root: object, info: Info, token: str | None = None) -> VerifyToken:
-        ports, actor = info.context.ports, info.context.actor
+        ports, actor = info.context.caller
         try:
             if not _selects_user(info):
                 payload = tokens.check_token(ports, actor, token=token)
@@ -189,15 +181,15 @@ class SessionMutations(graphene.ObjectType):
         id=graphene.NonNull(graphene.ID),
     )
     def session_end(_root: object, info: Info, id: str) -> SessionEnd:
-        end_session(info.context.ports, info.context.actor, id)
+        end_session(*info.context.caller, id)
         return SessionEnd()
 
     @mutation(
         "Ends all other sessions of the signed-in user and revokes their tokens "
-        "immediately. Not available to dashboard extensions.",
+        "immediately. Not available to dashboard extensions."
     )
     def sessions_end_others(_root: object, info: Info) -> SessionsEndOthers:
-        return SessionsEndOthers(count=end_other_sessions(info.context.ports, info.context.actor))
+        return SessionsEndOthers(count=end_other_sessions(*info.context.caller))
 
 
 _ACCESS = "An access token: a short-lived JWT with the claim `amr`."
@@ -228,10 +220,8 @@ class PasskeyChallengeCreate(AccountPayload):
 
     challenge = graphene.String(description="The argument of `passkeyVerify`.")
     options = graphene.JSONString(
-        description=(
-            "The options of `navigator.credentials.get`, for "
-            "`PublicKeyCredential.parseRequestOptionsFromJSON`."
-        )
+        description="The options of `navigator.credentials.get`, for "
+        "`PublicKeyCredential.parseRequestOptionsFromJSON`."
     )
 
 
@@ -239,8 +229,7 @@ class SecondFactorChallengeCreate(AccountPayload):
     """A challenge for the caller's session."""
 
     second_factor_challenge = graphene.Field(
-        "app.graphql.types.users.SecondFactorChallenge",
-        description="The challenge to answer.",
+        "app.graphql.types.users.SecondFactorChallenge", description="The challenge to answer."
     )
 
 
@@ -277,10 +266,7 @@ class EmailCodeMutations(graphene.ObjectType):
         _root: object, info: Info, email: str, audience: str | None = None
     ) -> EmailCodeRequest:
         made = request_email_code(
-            info.context.ports,
-            info.context.actor,
-            email=email,
-            audience=f"custom:{audience}" if audience else "",
+            *info.context.caller, email=email, audience=f"custom:{audience}" if audience else ""
         )
         return EmailCodeRequest(challenge=made.challenge, expires_at=made.expires_at)
 
@@ -295,9 +281,7 @@ class EmailCodeMutations(graphene.ObjectType):
     )
     def email_code_verify(_root: object, info: Info, challenge: str, code: str) -> EmailCodeVerify:
         try:
-            pair = verify_email_code(
-                info.context.ports, info.context.actor, challenge=challenge, code=code
-            )
+            pair = verify_email_code(*info.context.caller, challenge=challenge, code=code)
         except SecondFactorRequired as required:
             return EmailCodeVerify(**challenge_values(required))
         return EmailCodeVerify(**_tokens(info.context, pair))
@@ -317,9 +301,7 @@ class SecondFactorMutations(graphene.ObjectType):
     def second_factor_verify(
         _root: object, info: Info, challenge: str, code: str
     ) -> SecondFactorVerify:
-        pair = verify_second_factor(
-            info.context.ports, info.context.actor, challenge=challenge, code=code
-        )
+        pair = verify_second_factor(*info.context.caller, challenge=challenge, code=code)
         return SecondFactorVerify(**_tokens(info.context, pair))
 
     @mutation(
@@ -331,7 +313,7 @@ class SecondFactorMutations(graphene.ObjectType):
     def passkey_challenge_create(
         _root: object, info: Info, challenge: str | None = None
     ) -> PasskeyChallengeCreate:
-        made = challenge_passkey(info.context.ports, info.context.actor, challenge=challenge)
+        made = challenge_passkey(*info.context.caller, challenge=challenge)
         return PasskeyChallengeCreate(challenge=made.token, options=json.loads(made.options))
 
     @mutation(
@@ -344,21 +326,18 @@ class SecondFactorMutations(graphene.ObjectType):
         _root: object, info: Info, challenge: str, credential: object
     ) -> PasskeyVerify:
         pair = verify_passkey(
-            info.context.ports,
-            info.context.actor,
-            challenge=challenge,
-            credential=_json_text(credential),
+            *info.context.caller, challenge=challenge, credential=_json_text(credential)
         )
         return PasskeyVerify(**_tokens(info.context, pair))
 
     @mutation(
         "Asks for a second factor in the caller's current session, such as one that began "
         "with SSO. The answer returns new tokens of the session, and the session has used "
-        "a second factor from then on. Not available to dashboard extensions.",
+        "a second factor from then on. Not available to dashboard extensions."
     )
     def second_factor_challenge_create(_root: object, info: Info) -> SecondFactorChallengeCreate:
         token = info.context.visitor.credential or ""
-        challenge = ask_for_proof(info.context.ports, info.context.actor, token=token)
+        challenge = ask_for_proof(*info.context.caller, token=token)
         return SecondFactorChallengeCreate(second_factor_challenge=challenge)
 
 
@@ -438,7 +417,7 @@ class AppTokenMutations(graphene.ObjectType):
             permissions=None if permissions is None else frozenset(permissions),
         )
         app_id = key_in(input["app"], "App")
-        new = create_app_token(info.context.ports, info.context.actor, app_id, new_token)
+        new = create_app_token(*info.context.caller, app_id, new_token)
         return AppTokenCreate(auth_token=new.secret, app_token=new.token)
 
     @mutation(
@@ -456,7 +435,7 @@ class AppTokenMutations(graphene.ObjectType):
             DEFAULT_OVERLAP if overlap_seconds is None else timedelta(seconds=overlap_seconds)
         )
         token_id = key_in(id, "AppToken")
-        new = rotate_app_token(info.context.ports, info.context.actor, token_id, overlap)
+        new = rotate_app_token(*info.context.caller, token_id, overlap)
         return AppTokenRotate(auth_token=new.secret, app_token=new.token)
 
     @mutation(
@@ -464,20 +443,16 @@ class AppTokenMutations(graphene.ObjectType):
         id=graphene.ID(required=True),
     )
     def app_token_delete(_root: object, info: Info, id: str) -> AppTokenDelete:
-        token = revoke_app_token(info.context.ports, info.context.actor, key_in(id, "AppToken"))
+        token = revoke_app_token(*info.context.caller, key_in(id, "AppToken"))
         return AppTokenDelete(app_token=token)
 
     app_token_verify = graphene.Field(
         AppTokenVerify,
-        description=(
-            "Checks whether a token works: its app is active and the token hasn't expired. "
-            "Anyone can call it."
-        ),
+        description="Checks whether a token works: its app is active and the token hasn't "
+        "expired. Anyone can call it.",
         token=graphene.String(required=True),
     )
 
     @staticmethod
     def resolve_app_token_verify(_root: object, info: Info, token: str) -> AppTokenVerify:
-        return AppTokenVerify(
-            valid=verify_app_token(info.context.ports, info.context.actor, token)
-        )
+        return AppTokenVerify(valid=verify_app_token(*info.context.caller, token))

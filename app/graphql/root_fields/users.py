@@ -157,25 +157,21 @@ class UserQueries(graphene.ObjectType):
     """Who the caller is, and who else there is."""
 
     me = graphene.Field(
-        _USER,
-        description="The signed-in user; null for anonymous callers and apps.",
+        _USER, description="The signed-in user; null for anonymous callers and apps."
     )
     user = graphene.Field(
         _USER,
         id=graphene.ID(),
         email=graphene.String(),
         external_reference=graphene.String(description="The ID that another system has."),
-        description=(
-            "A user by ID, email or external reference. MANAGE_STAFF is required for staff, "
-            "MANAGE_USERS or MANAGE_ORDERS for customers; null without it."
-        ),
+        description="A user by ID, email or external reference. MANAGE_STAFF is required for "
+        "staff, MANAGE_USERS or MANAGE_ORDERS for customers; null without it.",
     )
     address = graphene.Field(
         "app.graphql.types.addresses.Address",
         id=graphene.NonNull(graphene.ID, description="The global ID."),
-        description=(
-            "An address of the caller's or, with MANAGE_USERS, of a customer; null for others."
-        ),
+        description="An address of the caller's or, with MANAGE_USERS, of a customer; null for "
+        "others.",
     )
     address_validation_rules = graphene.Field(
         "app.graphql.types.addresses.AddressValidationData",
@@ -219,16 +215,12 @@ class UserQueries(graphene.ObjectType):
         external_reference: str | None = None,
     ) -> User | None:
         return show_user(
-            info.context.ports,
-            info.context.actor,
-            user_id=id,
-            email=email,
-            external_reference=external_reference,
+            *info.context.caller, user_id=id, email=email, external_reference=external_reference
         )
 
     @staticmethod
     def resolve_address(_root: object, info: Info, id: str) -> Address | None:
-        return show_address(info.context.ports, info.context.actor, id)
+        return show_address(*info.context.caller, id)
 
     @staticmethod
     def resolve_address_validation_rules(
@@ -240,8 +232,7 @@ class UserQueries(graphene.ObjectType):
         city_area: str | None = None,
     ) -> AddressRules:
         return show_address_rules(
-            info.context.ports,
-            info.context.actor,
+            *info.context.caller,
             country_code.value,
             country_area=country_area or "",
             city=city or "",
@@ -254,8 +245,7 @@ class UserQueries(graphene.ObjectType):
             raise Refused(Problem("GRAPHQL_ERROR", "Pass `filter` or `where`, not both.", "where"))
         sent = arguments.get("where")
         page = list_customers(
-            info.context.ports,
-            info.context.actor,
+            *info.context.caller,
             page_request("customers", arguments),
             _customer_filter(arguments),
             None if sent is None else where_in(sent, _where_filter),
@@ -266,9 +256,7 @@ class UserQueries(graphene.ObjectType):
     def resolve_staff_users(_root: object, info: Info, **arguments: Any) -> Page[User]:
         user_filter = _filter(arguments, arguments.get("filter") or {})
         page = page_request("staffUsers", arguments)
-        return _load_together(
-            info, list_staff(info.context.ports, info.context.actor, page, user_filter)
-        )
+        return _load_together(info, list_staff(*info.context.caller, page, user_filter))
 
 
 def _filter(arguments: dict[str, Any], filter_: dict[str, Any]) -> UserFilter:
@@ -377,10 +365,8 @@ class StaffUpdateInput(graphene.InputObjectType):
     )
     remove_permissions = graphene.List(
         graphene.NonNull(_PERMISSION),
-        description=(
-            "Direct permissions to remove, which the caller must have. Permissions that a group "
-            "grants stay."
-        ),
+        description="Direct permissions to remove, which the caller must have. Permissions that a "
+        "group grants stay.",
     )
 
 
@@ -440,7 +426,7 @@ class StaffMutations(graphene.ObjectType):
             metadata=pairs(input.get("metadata")),
             private_metadata=pairs(input.get("private_metadata")),
         )
-        return StaffCreate(user=create_staff(info.context.ports, info.context.actor, new))
+        return StaffCreate(user=create_staff(*info.context.caller, new))
 
     @mutation(
         "Updates a staff member, their groups and direct permissions. A deactivated staff "
@@ -460,17 +446,15 @@ class StaffMutations(graphene.ObjectType):
             add_permissions=frozenset(input.get("add_permissions") or ()),
             remove_permissions=frozenset(input.get("remove_permissions") or ()),
         )
-        return StaffUpdate(user=update_staff(info.context.ports, info.context.actor, id, changes))
+        return StaffUpdate(user=update_staff(*info.context.caller, id, changes))
 
     @mutation(
-        ("Deletes a staff member and all their data. For staff with MANAGE_STAFF, not for apps."),
+        "Deletes a staff member and all their data. For staff with MANAGE_STAFF, not for apps.",
         id=graphene.ID(required=True),
     )
     def staff_delete(_root: object, info: Info, id: str) -> StaffDelete:
         keep = info.context.loaders(info).accounts.keep
-        return StaffDelete(
-            user=delete_staff(info.context.ports, info.context.actor, id, before=keep)
-        )
+        return StaffDelete(user=delete_staff(*info.context.caller, id, before=keep))
 
     @mutation(
         "Deletes staff members and all their data, at most 100; all or none. For staff with "
@@ -481,9 +465,7 @@ class StaffMutations(graphene.ObjectType):
         ),
     )
     def staff_bulk_delete(_root: object, info: Info, ids: list[str]) -> StaffBulkDelete:
-        return StaffBulkDelete(
-            count=delete_several_staff(info.context.ports, info.context.actor, ids)
-        )
+        return StaffBulkDelete(count=delete_several_staff(*info.context.caller, ids))
 
     @mutation(
         "Removes all second factors and recovery codes of a user who lost them, ends their "
@@ -493,6 +475,4 @@ class StaffMutations(graphene.ObjectType):
         id=graphene.ID(required=True),
     )
     def user_second_factor_reset(_root: object, info: Info, id: str) -> UserSecondFactorReset:
-        return UserSecondFactorReset(
-            user=reset_second_factors(info.context.ports, info.context.actor, id)
-        )
+        return UserSecondFactorReset(user=reset_second_factors(*info.context.caller, id))

@@ -16,12 +16,7 @@ from app.domain.values.pages import in_utc
 from app.domain.webhooks import Webhook
 from app.graphql.context import Info
 from app.graphql.fields import key_in
-from app.graphql.root_fields.payloads import (
-    MutationPayload,
-    errors_of,
-    former_errors_of,
-    mutation,
-)
+from app.graphql.root_fields.payloads import MutationPayload, errors_of, former_errors_of, mutation
 from app.services.deliveries.dry_runs import dry_run_webhook, sample_payload, trigger_webhook
 from app.services.deliveries.replays import (
     preview_replay,
@@ -130,9 +125,8 @@ class WebhookReplay(WebhookPayload):
         description="Whether more events are missing. Call again to send the next ones."
     )
     earlier = graphene.Int(
-        description=(
-            "With `preview`: events from before the webhook was created, which aren't sent."
-        )
+        description="With `preview`: events from before the webhook was created, which aren't "
+        "sent."
     )
 
 
@@ -156,9 +150,7 @@ class WebhookMutations(graphene.ObjectType):
     def webhook_create(_root: object, info: Info, input: dict[str, Any]) -> WebhookCreate:
         owner = input.get("app")
         app = None if owner is None else key_in(owner, "App")
-        webhook = create_webhook(
-            info.context.ports, info.context.actor, _webhook_input(input), app
-        )
+        webhook = create_webhook(*info.context.caller, _webhook_input(input), app)
         return WebhookCreate(webhook=webhook)
 
     @mutation(
@@ -177,9 +169,7 @@ class WebhookMutations(graphene.ObjectType):
         id: str | None = None,
         identifier: str | None = None,
     ) -> WebhookUpdate:
-        webhook = update_webhook(
-            info.context.ports, info.context.actor, id, identifier or "", _webhook_input(input)
-        )
+        webhook = update_webhook(*info.context.caller, id, identifier or "", _webhook_input(input))
         return WebhookUpdate(webhook=webhook)
 
     @mutation(
@@ -188,9 +178,7 @@ class WebhookMutations(graphene.ObjectType):
         id=_ID,
     )
     def event_delivery_retry(_root: object, info: Info, id: str) -> EventDeliveryRetry:
-        return EventDeliveryRetry(
-            delivery=retry_delivery(info.context.ports, info.context.actor, id)
-        )
+        return EventDeliveryRetry(delivery=retry_delivery(*info.context.caller, id))
 
     @mutation(
         "Resends failed deliveries and sends missed events since a point in time. For "
@@ -222,7 +210,7 @@ class WebhookMutations(graphene.ObjectType):
         run = preview_replay if preview else replay_deliveries
         scope = ReplayScope(failed is not False, missing is not False, bool(before_creation))
         key = key_in(id, "Webhook")
-        ran = run(info.context.ports, info.context.actor, key, in_utc(since), scope)
+        ran = run(*info.context.caller, key, in_utc(since), scope)
         return WebhookReplay(
             failed=ran.failed,
             missing=ran.missing,
@@ -237,9 +225,7 @@ class WebhookMutations(graphene.ObjectType):
         id=_ID,
     )
     def webhook_send_waiting(_root: object, info: Info, id: str) -> WebhookSendWaiting:
-        count = send_waiting_deliveries(
-            info.context.ports, info.context.actor, key_in(id, "Webhook")
-        )
+        count = send_waiting_deliveries(*info.context.caller, key_in(id, "Webhook"))
         return WebhookSendWaiting(count=count)
 
     @mutation(
@@ -249,12 +235,9 @@ class WebhookMutations(graphene.ObjectType):
         identifier=graphene.String(),
     )
     def webhook_delete(
-        _root: object,
-        info: Info,
-        id: str | None = None,
-        identifier: str | None = None,
+        _root: object, info: Info, id: str | None = None, identifier: str | None = None
     ) -> WebhookDelete:
-        webhook = delete_webhook(info.context.ports, info.context.actor, id, identifier or "")
+        webhook = delete_webhook(*info.context.caller, id, identifier or "")
         return WebhookDelete(webhook=webhook)
 
 
@@ -339,9 +322,7 @@ class DryRunMutations(graphene.ObjectType):
         query: str | None = None,
         app: str | None = None,
     ) -> WebhookDryRun:
-        ran = dry_run_webhook(
-            info.context.ports, info.context.actor, object_id=object_id, query=query, app=app
-        )
+        ran = dry_run_webhook(*info.context.caller, object_id=object_id, query=query, app=app)
         return WebhookDryRun(payload=json.loads(ran.payload))
 
     @mutation(
@@ -351,9 +332,8 @@ class DryRunMutations(graphene.ObjectType):
         webhook_id=graphene.ID(required=True),
         event=graphene.Argument(
             "app.graphql.types.webhooks.WebhookEventTypeAsyncEnum",
-            description=(
-                "One of the webhook's events. Default: its first event with a matching object."
-            ),
+            description="One of the webhook's events. Default: its first event with a matching "
+            "object.",
         ),
     )
     def webhook_trigger(
@@ -364,8 +344,7 @@ class DryRunMutations(graphene.ObjectType):
         event: StrEnum | None = None,
     ) -> WebhookTrigger:
         delivery = trigger_webhook(
-            info.context.ports,
-            info.context.actor,
+            *info.context.caller,
             webhook_id,
             object_id,
             None if event is None else event_named(event.value),
@@ -389,27 +368,25 @@ class WebhookQueries(graphene.ObjectType):
     webhook_sample_payload = graphene.Field(
         graphene.JSONString,
         event_type=graphene.Argument(
-            graphene.NonNull(f"{_TYPES}.WebhookSampleEventTypeEnum"),
-            description="The event.",
+            graphene.NonNull(f"{_TYPES}.WebhookSampleEventTypeEnum"), description="The event."
         ),
-        description=(
-            "The payload of an event's default query for the newest object that the caller can "
-            "see; null without one. Requires the event's permission, such as MANAGE_ORDERS."
-        ),
+        description="The payload of an event's default query for the newest object that the "
+        "caller can see; null without one. Requires the event's permission, such as "
+        "MANAGE_ORDERS.",
     )
 
     @staticmethod
     def resolve_webhook_events(_root: object, info: Info) -> tuple[EventType, ...]:
-        return list_webhook_events(info.context.ports, info.context.actor)
+        return list_webhook_events(*info.context.caller)
 
     @staticmethod
     def resolve_webhook_sample_payload(
         _root: object, info: Info, event_type: StrEnum
     ) -> object | None:
         event = event_named(event_type.value)
-        payload = sample_payload(info.context.ports, info.context.actor, event)
+        payload = sample_payload(*info.context.caller, event)
         return None if payload is None else json.loads(payload)
 
     @staticmethod
     def resolve_webhook(_root: object, info: Info, id: str) -> Webhook | None:
-        return show_webhook(info.context.ports, info.context.actor, key_in(id, "Webhook"))
+        return show_webhook(*info.context.caller, key_in(id, "Webhook"))

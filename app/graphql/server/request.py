@@ -213,11 +213,7 @@ def read_request(environ: dict[str, Any], sizes: Sizes, *, is_deliberate: bool) 
         body = read_body(environ, sizes.body + sizes.upload)
         boundary = options.get("boundary", "")
         operations = read_multipart(
-            body,
-            boundary,
-            text_max=sizes.body,
-            files_max=sizes.upload,
-            values_max=sizes.values,
+            body, boundary, text_max=sizes.body, files_max=sizes.upload, values_max=sizes.values
         )
         return Request((_entry(operations, sizes.values),))
     raise _unsupported(f"The Content-Type must be {JSON}, {GRAPHQL} or {MULTIPART}.")
@@ -341,7 +337,5 @@ def _text(body: bytes) -> str:
 
 def _unsupported(message: str) -> BadRequest:
     return BadRequest(
-        message,
-        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-        Accept_Post=f"{JSON}, {GRAPHQL}, {MULTIPART}",
+        message, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, Accept_Post=f"{JSON}, {GRAPHQL}, {MULTIPART}"
     )

@@ -41,12 +41,7 @@ from app.graphql.server.responses import (
     refused_as,
 )
 from app.ports import Ports
-from app.services.identity.identify import (
-    Identity,
-    Visitor,
-    record_permission_uses,
-    record_use,
-)
+from app.services.identity.identify import Identity, Visitor, record_permission_uses, record_use
 from app.web.request_hooks import record_actor
 
 _BYTES_PER_TOKEN = 400

@@ -9,10 +9,7 @@ from app.graphql.context import Info
 from app.graphql.fields import own_id, text_or_null
 from app.graphql.metadata_fields import ObjectWithMetadata
 
-_KINDS = {
-    "BILLING": "Where invoices go.",
-    "SHIPPING": "Where goods go.",
-}
+_KINDS = {"BILLING": "Where invoices go.", "SHIPPING": "Where goods go."}
 AddressTypeEnum = graphene.Enum.from_enum(
     domain.AddressKind,
     name="AddressTypeEnum",

@@ -132,11 +132,9 @@ class App(graphene.ObjectType):
     manifest_url = text_or_null("manifest_url")
     version = text_or_null("version")
     access_token = graphene.String(
-        description=(
-            "For staff: a five-minute token that lets the app's dashboard page act on their "
-            "behalf, with the permissions that both have. Null for others, and for apps "
-            "without a dashboard page."
-        )
+        description="For staff: a five-minute token that lets the app's dashboard page act on "
+        "their behalf, with the permissions that both have. Null for others, and for apps without "
+        "a dashboard page."
     )
     author = text_or_null("author")
     brand = graphene.Field(
@@ -144,10 +142,8 @@ class App(graphene.ObjectType):
     )
     problems = graphene.List(
         graphene.NonNull("app.graphql.types.app_problems.AppProblem"),
-        description=(
-            "Problems that the app reported about itself, newest first. Requires MANAGE_APPS; "
-            "apps can see their own."
-        ),
+        description="Problems that the app reported about itself, newest first. Requires "
+        "MANAGE_APPS; apps can see their own.",
         limit=graphene.Argument(
             "app.graphql.types.app_problems.PositiveInt",
             description="How many at most, from 1 to 100.",
@@ -262,9 +258,8 @@ class AppExtension(graphene.ObjectType):
     identifier = text_or_null("identifier")
     app = graphene.NonNull("app.graphql.types.apps.App")
     access_token = graphene.String(
-        description=(
-            "Same as `App.accessToken`; null for staff who lack a permission of the extension."
-        )
+        description="Same as `App.accessToken`; null for staff who lack a permission of the "
+        "extension."
     )
 
     def resolve_access_token(self: ExtensionNode, info: Info) -> str | None:

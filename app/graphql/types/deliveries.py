@@ -86,10 +86,8 @@ class EventDeliveryAttempt(graphene.ObjectType):
     task_id = graphene.String(description="Always null.")
     duration = graphene.Float(description="Seconds.")
     response = graphene.String(
-        description=(
-            "The response body, or the error if there was no response. Secrets of the "
-            "request are removed. Responses to events that contain a link aren't stored."
-        )
+        description="The response body, or the error if there was no response. Secrets of the "
+        "request are removed. Responses to events that contain a link aren't stored."
     )
     response_headers = graphene.String(description="A JSON object.")
     response_status_code = graphene.Int(resolver=attribute("response_status"))

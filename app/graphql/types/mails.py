@@ -34,10 +34,8 @@ class MailFilterInput(graphene.InputObjectType):
         "app.graphql.types.lists.DateTimeRangeInput", description="When it was queued."
     )
     search = graphene.String(
-        description=(
-            "A part of the recipient or of the account's name, within the newest 10,000 emails "
-            "that match the rest."
-        )
+        description="A part of the recipient or of the account's name, within the newest 10,000 "
+        "emails that match the rest."
     )
 
 
@@ -51,10 +49,8 @@ class Mail(graphene.ObjectType):
     status = graphene.NonNull(MailStatusEnum)
     error = text_or_null(
         "error",
-        description=(
-            "Why the last attempt failed, with what the mail server answered. Emails and URLs in "
-            "it are hidden."
-        ),
+        description="Why the last attempt failed, with what the mail server answered. Emails and "
+        "URLs in it are hidden.",
     )
     attempts = graphene.NonNull(graphene.Int, description="How often it was tried.")
     created_at = graphene.NonNull(graphene.DateTime, description="When it was queued.")

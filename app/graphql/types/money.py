@@ -4,13 +4,7 @@ import re
 from decimal import Decimal
 
 import graphene
-from graphql import (
-    FloatValueNode,
-    GraphQLError,
-    IntValueNode,
-    StringValueNode,
-    ValueNode,
-)
+from graphql import FloatValueNode, GraphQLError, IntValueNode, StringValueNode, ValueNode
 
 from app.domain.commerce import money as domain
 from app.graphql.context import Info

@@ -236,8 +236,7 @@ class Order(graphene.ObjectType):
         resolver=attribute("total"),
     )
     fulfillments = graphene.NonNull(
-        graphene.List(graphene.NonNull(Fulfillment)),
-        description="One, if the order is fulfilled.",
+        graphene.List(graphene.NonNull(Fulfillment)), description="One, if the order is fulfilled."
     )
     charge_status = graphene.NonNull(
         OrderChargeStatusEnum, description="How much of the order is paid: FULL or NONE."

@@ -30,13 +30,11 @@ class PluginConfiguration(graphene.ObjectType):
     channel = constant("PluginConfiguration.channel", "app.graphql.types.shop.Channel")
     configuration = graphene.List(
         graphene.NonNull(ConfigurationItem),
-        description=(
-            "The current settings. A change of what the provider can assert, by "
-            "anyone who doesn't hold every permission, waits for confirmation by a superuser, in "
-            "the console or with `flask oidc confirm`. Until then the provider makes no one "
-            "staff, links no existing account, honors no earlier link, and grants at most what "
-            "the person who made the change holds."
-        ),
+        description="The current settings. A change of what the provider can assert, by "
+        "anyone who doesn't hold every permission, waits for confirmation by a superuser, in "
+        "the console or with `flask oidc confirm`. Until then the provider makes no one "
+        "staff, links no existing account, honors no earlier link, and grants at most what "
+        "the person who made the change holds.",
         resolver=attribute("settings"),
     )
 

@@ -155,7 +155,7 @@ def _managed(name: str) -> graphene.Field:
     setting = _SETTINGS[name]
 
     def resolve(_shop: settings.PublicShop, info: Info) -> SettingValue:
-        return setting.read(show_settings(info.context.ports, info.context.actor))
+        return setting.read(show_settings(*info.context.caller))
 
     return graphene.Field(
         _TYPES.get(setting.kind, graphene.String),
@@ -306,8 +306,7 @@ class Shop(graphene.ObjectType):
         "Shop.useLegacyUpdateWebhookEmission", graphene.Boolean, "Saleor will remove it."
     )
     account_confirm_merge_mode = constant(
-        "Shop.accountConfirmMergeMode",
-        graphene.NonNull(f"{_UNAVAILABLE}AccountConfirmModeEnum"),
+        "Shop.accountConfirmMergeMode", graphene.NonNull(f"{_UNAVAILABLE}AccountConfirmModeEnum")
     )
     version = graphene.NonNull(
         graphene.String,
@@ -321,7 +320,7 @@ class Shop(graphene.ObjectType):
     def resolve_available_external_authentications(
         self: settings.PublicShop, info: Info
     ) -> tuple[ExternalAuthenticationValue, ...]:
-        return list_external_authentications(info.context.ports, info.context.actor)
+        return list_external_authentications(*info.context.caller)
 
     def resolve_countries(
         self: settings.PublicShop,
@@ -343,13 +342,13 @@ class Shop(graphene.ObjectType):
         return (CURRENCY,)
 
     def resolve_company_address(self: settings.PublicShop, info: Info) -> Address | None:
-        details = show_company_address(info.context.ports, info.context.actor)
+        details = show_company_address(*info.context.caller)
         if details == NO_DETAILS:
             return None
         return Address(id=NO_KEY, user_id=NO_KEY, **asdict(details))
 
     def resolve_default_country(self: settings.PublicShop, info: Info) -> dict[str, str] | None:
-        code = show_company_address(info.context.ports, info.context.actor).country
+        code = show_company_address(*info.context.caller).country
         return {"code": code, "country": country_name(code)} if code else None
 
     def resolve_domain(self: settings.PublicShop, info: Info) -> dict[str, object]:
@@ -358,7 +357,7 @@ class Shop(graphene.ObjectType):
         return {"host": parts.netloc, "ssl_enabled": parts.scheme == "https", "url": f"{url}/"}
 
     def resolve_logo(self: settings.PublicShop, info: Info) -> _Logo | None:
-        shop = show_settings(info.context.ports, info.context.actor)
+        shop = show_settings(*info.context.caller)
         if not shop.logo:
             return None
         base_url = info.context.visitor.issuer.removesuffix("/graphql/")
@@ -367,13 +366,13 @@ class Shop(graphene.ObjectType):
     def resolve_second_factor_required_from(
         self: settings.PublicShop, info: Info
     ) -> datetime | None:
-        return show_settings(info.context.ports, info.context.actor).second_factor_from
+        return show_settings(*info.context.caller).second_factor_from
 
     def resolve_permissions(self: settings.PublicShop, _info: Info) -> tuple[Permission, ...]:
         return in_order(frozenset(Permission))
 
     def resolve_version(self: settings.PublicShop, info: Info) -> str:
-        return show_version(info.context.ports, info.context.actor)
+        return show_version(*info.context.caller)
 
     def resolve_schema_version(self: settings.PublicShop, _info: Info) -> str:
         return SCHEMA_VERSION
@@ -448,4 +447,4 @@ class Channel(graphene.ObjectType):
 
 def _details(channel: domain.Channel, info: Info) -> domain.Channel:
     """Return the channel; raises ``PermissionDenied`` to callers who see its slug alone."""
-    return show_channel_details(info.context.ports, info.context.actor, channel)
+    return show_channel_details(*info.context.caller, channel)

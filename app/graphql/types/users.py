@@ -93,8 +93,7 @@ class User(graphene.ObjectType):
     first_name = graphene.NonNull(graphene.String)
     last_name = graphene.NonNull(graphene.String)
     is_staff = graphene.NonNull(
-        graphene.Boolean,
-        description="Whether the current or new session has staff permissions.",
+        graphene.Boolean, description="Whether the current or new session has staff permissions."
     )
     is_active = graphene.NonNull(graphene.Boolean)
     is_confirmed = graphene.NonNull(graphene.Boolean)
@@ -103,14 +102,12 @@ class User(graphene.ObjectType):
         description="The language to address the user in; EN unless chosen.",
     )
     external_reference = graphene.String(
-        description=(
-            "The ID that another system has for the user. Visible like the public metadata."
-        )
+        description="The ID that another system has for the user. Visible like the public "
+        "metadata."
     )
     note = graphene.String(
-        description=(
-            "What staff noted about the user. Requires MANAGE_USERS, for staff MANAGE_STAFF."
-        )
+        description="What staff noted about the user. Requires MANAGE_USERS, for staff "
+        "MANAGE_STAFF."
     )
     user_permissions = graphene.List(
         graphene.NonNull(UserPermission), description="The user's effective permissions."
@@ -135,17 +132,13 @@ class User(graphene.ObjectType):
     )
     second_factors = graphene.List(
         graphene.NonNull("app.graphql.types.users.SecondFactor"),
-        description=(
-            "The user's second factors. Those of other users require MANAGE_USERS, those of "
-            "staff MANAGE_STAFF."
-        ),
+        description="The user's second factors. Those of other users require MANAGE_USERS, those "
+        "of staff MANAGE_STAFF.",
     )
     addresses = graphene.NonNull(
         graphene.List(graphene.NonNull(_ADDRESS)),
-        description=(
-            "The oldest first. For the person themselves; other people's need MANAGE_USERS or "
-            "MANAGE_ORDERS, those of staff MANAGE_STAFF. So do the defaults."
-        ),
+        description="The oldest first. For the person themselves; other people's need "
+        "MANAGE_USERS or MANAGE_ORDERS, those of staff MANAGE_STAFF. So do the defaults.",
     )
     default_shipping_address = graphene.Field(
         _ADDRESS, description="Where goods go unless they say otherwise."
@@ -208,7 +201,7 @@ class User(graphene.ObjectType):
     def resolve_sessions(self: domain.User, info: Info) -> tuple[SignedIn, ...] | None:
         if info.context.actor.user_id != info.context.existing_key("User", self.id):
             return None
-        return list_sessions(info.context.ports, info.context.actor)
+        return list_sessions(*info.context.caller)
 
     def resolve_second_factors(self: domain.User, info: Info) -> tuple[ListedFactor, ...] | None:
         if not info.context.existing_key("User", self.id):
@@ -245,10 +238,7 @@ class User(graphene.ObjectType):
         return info.context.loaders(info).orders.checkouts(info, key, page)
 
     def resolve_avatar(
-        self: domain.User,
-        info: Info,
-        size: int | None = None,
-        format: object = None,
+        self: domain.User, info: Info, size: int | None = None, format: object = None
     ) -> _Picture | None:
         if not self.avatar:
             return None

@@ -40,11 +40,7 @@ def _description(event: StrEnum | None) -> str:
 def _enum(name: str, *kinds: type[StrEnum], left_out: str = "") -> Any:
     """Return the enum of all names of ``kinds``; a resolver gets its members, which are texts."""
     names = {event.name: event.value for kind in kinds for event in kind if event.name != left_out}
-    return graphene.Enum.from_enum(
-        StrEnum(name, names),
-        name=name,
-        description=_description,
-    )
+    return graphene.Enum.from_enum(StrEnum(name, names), name=name, description=_description)
 
 
 WebhookEventTypeAsyncEnum = _enum("WebhookEventTypeAsyncEnum", EventType, UnsentEvent)
@@ -131,7 +127,7 @@ class Webhook(graphene.ObjectType):
     def resolve_app(self: domain.Webhook, info: Info) -> AppNode | None:
         if isinstance(self, WebhookNode):
             return self.app
-        app = show_app(info.context.ports, info.context.actor, self.app_id)
+        app = show_app(*info.context.caller, self.app_id)
         return None if app is None else app_node(info.context, app)
 
     def resolve_event_deliveries(
