@@ -47,12 +47,13 @@ from app.web.hosted_pages import (
     refused_page,
     sign_in_url,
 )
+from app.web.sessions import WAITING
 from app.web.translation import problem_text, text
 
 _LANGUAGE = "ui_locales"
 _MAX_SESSIONS = 50
 _CODES = "recovery_codes"
-_LINK = "email_link"
+_LINK = f"{WAITING}email_link"
 
 blueprint = Blueprint("account", __name__)
 

@@ -22,10 +22,10 @@ from app.web.hosted_pages import (
     ports,
     refused_page,
 )
-from app.web.sessions import anonymous_actor
+from app.web.sessions import WAITING, anonymous_actor
 from app.web.translation import page_language, problem_text, text
 
-_LINK, _EMAIL = "link", "email"
+_LINK, _EMAIL = f"{WAITING}link", "email"
 _FIELDS = {"email": "email", "password": "password", "firstName": "name", "lastName": "name"}
 
 blueprint = Blueprint("passwords", __name__)

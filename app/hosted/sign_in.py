@@ -44,10 +44,11 @@ from app.web.hosted_pages import (
     step,
     to_step,
 )
-from app.web.sessions import anonymous_actor
+from app.web.sessions import WAITING, anonymous_actor
 from app.web.translation import sign_in_refusal, text
 
-_EMAIL, _CODE, _FACTOR, _BEGUN, _REASON = "email", "email_code", "factor", "provider", "reason"
+_EMAIL, _CODE, _FACTOR, _REASON = "email", "email_code", "factor", "reason"
+_BEGUN = f"{WAITING}provider"
 _SENT = "email_code_sent"
 _MAX_EMAIL = 254
 _RESEND_AFTER = timedelta(seconds=30)

@@ -1,10 +1,13 @@
 """Cookies of sessions, and forms that a browser sends twice with one cookie.
 
-The console and the hosted pages have a cookie each, other paths have none. A form that is sent
-twice at once, by a double click, is answered once, and both times alike. The browser shows the
-answer to the second, and drops the first with its cookie. So the second waits for the first's
-answer and gets it, the session that it opened included: what counts (attempts, codes, links,
-proofs) counts once. Only the same browser with the same fields gets it.
+The console and the hosted pages have a cookie each, other paths have none. A slow page that
+answers late sets it as it was when the page was asked for. So what waits until a person comes
+back, by a link in an email or from a provider, is in a second cookie.
+
+A form that is sent twice at once, by a double click, is answered once, and both times alike. The
+browser shows the answer to the second, and drops the first with its cookie. So the second waits
+for the first's answer and gets it, the session that it opened included: what counts (attempts,
+codes, links, proofs) counts once. Only the same browser with the same fields gets it.
 """
 
 import hashlib
@@ -21,7 +24,12 @@ from typing import Any
 
 from flask import Flask, Request, Response, g, make_response, request, session
 from flask.json.tag import TaggedJSONSerializer
-from flask.sessions import SecureCookieSessionInterface, SessionInterface, SessionMixin
+from flask.sessions import (
+    SecureCookieSession,
+    SecureCookieSessionInterface,
+    SessionInterface,
+    SessionMixin,
+)
 from typing_extensions import override
 
 from app.domain.authorization.actor import Actor, anonymous
@@ -44,38 +52,58 @@ HOSTED = ("/account/", "/oauth/authorize", "/oauth/consent", "/oauth/device", "/
 """Pages for customers, and the provider's, which ask who is signed in there."""
 
 
-class _HostedCookie(SecureCookieSessionInterface):
-    """The signed cookie of the hosted pages: its signature is worthless for the console's."""
+WAITING = "waiting:"
+"""Begins the keys of what waits in the second cookie, as long as the browser is open."""
 
-    salt = "hosted-session"
+
+class _Cookie(SecureCookieSessionInterface):
+    """Flask's signed cookie; its signature is worthless for those of other salts."""
+
+    def __init__(self, salt: str, suffix: str) -> None:
+        self.salt = salt
+        self._suffix = suffix
 
     @override
     def get_cookie_name(self, app: Flask) -> str:
-        return f"{super().get_cookie_name(app)}-account"
+        return f"{super().get_cookie_name(app)}{self._suffix}"
+
+
+_CONSOLE_COOKIES = _Cookie("cookie-session", ""), _Cookie("console-waiting", "-waiting")
+_HOSTED_COOKIES = (
+    _Cookie("hosted-session", "-account"),
+    _Cookie("hosted-waiting", "-account-waiting"),
+)
 
 
 class PageSessions(SessionInterface):
-    """Flask's signed cookie, another below ``/console/`` than for the hosted pages."""
-
-    def __init__(self) -> None:
-        self._console = SecureCookieSessionInterface()
-        self._hosted = _HostedCookie()
+    """Two cookies for the paths below ``/console/``, two others for the hosted pages."""
 
     @override
     def open_session(self, app: Flask, request: Request) -> SessionMixin | None:
-        cookie = self._cookie_of(request.path)
-        return None if cookie is None else cookie.open_session(app, request)
+        cookies = _cookies_of(request.path)
+        if not cookies:
+            return None
+        opened = SecureCookieSession()
+        for cookie in cookies:
+            opened.update(cookie.open_session(app, request) or {})
+        opened.modified = False
+        return opened
 
     @override
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        cookie = self._cookie_of(request.path)
-        if cookie is not None:
-            cookie.save_session(app, session, response)
+        """Set each cookie, if its own values have changed; the first also to renew its expiry."""
+        for cookie, waits in zip(_cookies_of(request.path), (False, True), strict=False):
+            own = {key: session[key] for key in session if key.startswith(WAITING) is waits}
+            part = SecureCookieSession(own)
+            part.accessed = session.accessed
+            part.modified = session.modified and own != cookie.open_session(app, request)
+            cookie.save_session(app, part, response)
 
-    def _cookie_of(self, path: str) -> SecureCookieSessionInterface | None:
-        if path.startswith(CONSOLE):
-            return self._console
-        return self._hosted if path.startswith(HOSTED) else None
+
+def _cookies_of(path: str) -> tuple[_Cookie, ...]:
+    if path.startswith(CONSOLE):
+        return _CONSOLE_COOKIES
+    return _HOSTED_COOKIES if path.startswith(HOSTED) else ()
 
 
 def cookie_settings(*, secure: bool) -> dict[str, Any]:

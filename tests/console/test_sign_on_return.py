@@ -71,6 +71,20 @@ def test_callback_of_another_browser_is_refused(
     assert anonymous_console.open(INSIDE).status == 303
 
 
+def test_late_answer_of_another_page_leaves_the_way_back(
+    anonymous_console: ConsoleClient, shop: Ports, alice: int, provider: OwnProvider
+) -> None:
+    """A slow page that was asked for first sets the session's cookie while one is away."""
+    slow = another_browser(shop)
+    slow.open("/console/sign-in")
+    back = leave(anonymous_console, provider)
+    late = slow.client.get_cookie("latchkey")
+    assert late is not None
+    anonymous_console.client.set_cookie("latchkey", late.value)
+    assert anonymous_console.open(back).leads_to == INSIDE
+    assert len(sessions_of(shop, alice)) == 1
+
+
 def test_provider_is_sent_the_redirect_uris_that_the_guide_says(
     anonymous_console: ConsoleClient, shop: Ports, provider: OwnProvider
 ) -> None:

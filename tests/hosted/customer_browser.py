@@ -39,8 +39,7 @@ class Browser:
         """Send the form twice, and lose the first answer with its cookie."""
         filled, cookies = self.fill(shown_at or path, **fields), self.cookies()
         self.client.post(path, data=filled)
-        for name, value in cookies.items():
-            self.client.set_cookie(name, value)
+        self.take(cookies)
         return Page(self.client.post(path, data=filled))
 
     def fill(self, path: str, **fields: str) -> dict[str, str]:
@@ -60,6 +59,11 @@ class Browser:
 
     def is_signed_in(self) -> bool:
         return self.open("/account/").status == 200
+
+    def take(self, cookies: dict[str, str]) -> None:
+        """Take cookies as an answer sets them; the others stay."""
+        for name, value in cookies.items():
+            self.client.set_cookie(name, value)
 
     def cookies(self) -> dict[str, str]:
         return {cookie.key: cookie.value for cookie in (self.client._cookies or {}).values()}  # noqa: SLF001

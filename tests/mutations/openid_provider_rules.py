@@ -123,6 +123,13 @@ OPENID_PROVIDER = (
         "hosted/test_provider_pages.py",
     ),
     Mutant(
+        "A slow page that answers late takes what an opened link left",
+        "app/web/sessions.py",
+        "key.startswith(WAITING) is waits}",
+        "not waits}",
+        "hosted/test_late_answers.py",
+    ),
+    Mutant(
         "A form that found the shop busy gets that answer again",
         "app/web/sessions.py",
         "if not is_answered or is_busy or",

@@ -58,6 +58,7 @@ from app.services.sign_in.sessions import (
     end_session,
     list_sessions,
 )
+from app.web.sessions import WAITING
 from app.web.translation import (
     language_name,
     lazy_text,
@@ -148,7 +149,7 @@ def _end_others(others: int) -> Question:
     )
 
 
-_LINK = "email_link"
+_LINK = f"{WAITING}email_link"
 _NO_LANGUAGE = Problem("INVALID", "Choose a language from the list.", "languageCode")
 _MOST = 100
 """Sessions that are listed; more can only be ended together."""

@@ -25,11 +25,11 @@ from app.services.accounts.account_securing import (
     show_reported_notice,
 )
 from app.services.console.console_sessions import show_sign_in_options
-from app.web.sessions import anonymous_actor
+from app.web.sessions import WAITING, anonymous_actor
 from app.web.translation import text
 
-_LINK = "not_me_link"
-_SECURED = "secured_account"
+_LINK = f"{WAITING}not_me_link"
+_SECURED = f"{WAITING}secured_account"
 _MAX_TOKEN_LENGTH = 128
 _PASSKEY = re.compile(r'\APasskey\s"(.*)"\Z', re.DOTALL)
 

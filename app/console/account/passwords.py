@@ -19,10 +19,10 @@ from app.domain.values.errors import Refused
 from app.services.accounts.password_resets import request_password_reset
 from app.services.console.console_sessions import set_password_at_console, show_sign_in_options
 from app.services.second_factors.challenges import SecondFactorRequired
-from app.web.sessions import anonymous_actor
+from app.web.sessions import WAITING, anonymous_actor
 from app.web.translation import lazy_text, text
 
-_LINK = "password_link"
+_LINK = f"{WAITING}password_link"
 
 blueprint = Blueprint("passwords", __name__)
 

@@ -56,10 +56,10 @@ from app.services.console.console_sessions import (
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.passkey_checks import party_of
 from app.services.single_sign_on.own_identities import StartedLink, finish_own_link
-from app.web.sessions import anonymous_actor
+from app.web.sessions import WAITING, anonymous_actor
 from app.web.translation import lazy_text, sign_in_refusal, text
 
-_BEGUN = "sign_in"
+_BEGUN = f"{WAITING}sign_in"
 _SECURITY = "console.second_factors.index"
 _FOREIGN = Problem(
     "INVALID", "This sign-in started in another browser or was already used. Sign in again."
