@@ -9,7 +9,6 @@ from app.services.authorization.register import REGISTER, Declaration, Rule
 
 _DESCRIPTIONS: Mapping[Rule, str] = {
     Rule.PUBLIC: "everyone",
-    Rule.USERS: "signed-in people",
     Rule.ACCOUNT_OWNER: "signed-in people for their own account, not extensions",
     Rule.STAFF: "staff",
     Rule.APPS: "apps",

@@ -101,9 +101,7 @@ def set_time_zone(ports: Ports, actor: Actor, name: str | None, seen: Seen | Non
     Refuses INVALID on ``timeZone`` for a name that isn't an IANA time zone. Raises ``Stale`` if it
     isn't as ``seen`` anymore.
     """
-    problem = time_zone_problem(name)
-    if problem is not None:
-        raise Refused(problem)
+    refuse_any(time_zone_problem(name))
     with ports.database.transaction() as session:
         user = session.get(UserRecord, own_id(actor), with_for_update=True)
         if user is None:
@@ -173,8 +171,7 @@ def _update(
         "last_name": present(details.last_name, user.last_name),
         "language_code": present(details.language_code, user.language_code),
     }
-    problems = name_problems(values["first_name"], values["last_name"])
-    refuse_any(*problems)
+    refuse_any(*name_problems(values["first_name"], values["last_name"]))
     after: dict[str, object] = {
         name: value for name, value in values.items() if getattr(user, name) != value
     }

@@ -20,7 +20,7 @@ from app.domain.accounts.emails import normalize_email
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.urls.redirects import redirect_problem
 from app.domain.urls.web_urls import resolved_path
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import building_block
@@ -144,20 +144,20 @@ def redirect_refusal(ports: Ports, url: str, field: str = "redirectUrl") -> Prob
     """
     if _is_own_page(ports.configuration.public_url, url):
         return None
-    return redirect_problem(
-        url,
-        ports.configuration.allowed_client_hosts,
-        development=ports.configuration.development,
-        field=field,
-    )
+    return client_url_problem(ports, url, field)
+
+
+@building_block
+def client_url_problem(ports: Ports, url: str, field: str) -> Problem | None:
+    """Return why browsers can't be sent to ``url``, see ``redirect_problem``."""
+    hosts, development = ports.configuration.allowed_client_hosts, ports.configuration.development
+    return redirect_problem(url, hosts, development=development, field=field)
 
 
 @building_block
 def require_redirect(ports: Ports, url: str) -> None:
     """Refuse as ``redirect_refusal`` says."""
-    problem = redirect_refusal(ports, url)
-    if problem is not None:
-        raise Refused(problem)
+    refuse_any(redirect_refusal(ports, url))
 
 
 def _is_own_page(public_url: str, url: str) -> bool:

@@ -41,9 +41,6 @@ from app.services.sign_in.sessions import (
 from app.services.sign_in.tokens import TokenPair, sign_pair
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 
-_NO_SESSION = 0
-"""No session has this key, so all but this one are all."""
-
 
 @building_block
 def weaknesses(
@@ -57,8 +54,7 @@ def weaknesses(
     return password_problems(password, strength, field, words)
 
 
-@building_block
-def hash_for_link(
+def _hash_for_link(
     ports: Ports, purposes: Collection[LinkPurpose], *, email: str, token: str, password: str
 ) -> str:
     """Hash ``password`` for the holder of the link with that token, which stays valid.
@@ -76,28 +72,26 @@ def hash_for_link(
     return ports.passwords.hash(password)
 
 
-@building_block
-def replace_password(
+def _replace_password(
     ports: Ports,
     actor: Actor,
     session: Session,
     user: UserRecord,
     hashed: str,
     *,
-    but: int | None = None,
+    but: int = 0,
 ) -> None:
     """Set a new password for ``user``, whose row is locked; end all sessions, or all ``but`` one.
 
     Tokens of identity providers stay valid: no password opened them. All links of the user stop
     working, and they get a mail unless they had no password before.
     """
-    now = ports.clock.now()
     is_first = user.password_hash is None
     user.password_hash = hashed
     leave_imported_password(session, user.id)
-    user.updated_at = now
+    user.updated_at = ports.clock.now()
     drop_links(session, user.id)
-    ended = end_sessions(ports, session, user.id, but=but or _NO_SESSION)
+    ended = end_sessions(ports, session, user.id, but=but)
     if not is_first:
         notify(ports, actor, session, user.id, MailKind.PASSWORD_CHANGED)
     after = {"sessions_ended": ended}
@@ -134,7 +128,7 @@ def change_password(
         if user is None or user.password_hash != account.password_hash:
             raise Refused(_CHANGED_MEANWHILE)
         # A provider's token belongs to no session here: then every session here is another.
-        replace_password(ports, actor, session, user, hashed, but=actor.session_id or 0)
+        _replace_password(ports, actor, session, user, hashed, but=actor.session_id or 0)
         return load_caller(ports, session, actor, user.id)
 
 
@@ -174,13 +168,13 @@ def sign_in_with_link(
     )
     with logged_sign_in(ports, actor, entry):
         require_password_login(load_shop_state(ports).switches)
-        hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
+        hashed = _hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
         with ports.database.transaction(Subject(SubjectKind.EMAIL, entry.email)) as session:
             _require_password_login(ports, session)
             opened = open_link(ports, session, _PURPOSES, token)
             require_owner(opened, email)
             user = opened.user
-            replace_password(ports, actor, session, user, hashed)
+            _replace_password(ports, actor, session, user, hashed)
             confirm(ports, actor, session, user)
             entered = begin_session(ports, actor, session, user, entry, begins)
         if isinstance(entered, UnfinishedSignIn):

@@ -55,7 +55,7 @@ def send_reset_link(ports: Ports, actor: Actor, user_id: int, *, redirect_url: s
         user = claim_reset(ports, session, UserRecord.id == user_id)
         if user is None:
             raise Refused(too_early(ports))
-        create_link(ports, actor, session, user, redirect_url)
+        _create_link(ports, actor, session, user, redirect_url)
 
 
 @building_block
@@ -82,8 +82,7 @@ def claim_reset(ports: Ports, session: Session, who: ColumnElement[bool]) -> Use
     return None if taken is None else session.get_one(UserRecord, taken, populate_existing=True)
 
 
-@building_block
-def create_link(
+def _create_link(
     ports: Ports, requested_by: Actor, session: Session, user: UserRecord, redirect_url: str
 ) -> None:
     """Create the link that ``requested_by`` asked for, with its mail, event and audit entry."""
@@ -240,5 +239,5 @@ def _answer(ports: Ports, key: int) -> bool:
             user = claim_reset(ports, session, UserRecord.email == request.email)
             if user is not None:
                 requested_by = requester(request.caller)
-                create_link(ports, requested_by, session, user, request.redirect_url)
+                _create_link(ports, requested_by, session, user, request.redirect_url)
     return True

@@ -91,8 +91,7 @@ def register_account(ports: Ports, actor: Actor, new: NewAccount) -> Registered:
     new = replace(new, email=normalize_email(typed))
     with ports.database.reading() as reading:
         shop = reading.get_one(ShopRecord, SHOP_ID)
-        problems = _problems(ports, new, shop)
-        refuse_any(*problems)
+        refuse_any(*_problems(ports, new, shop))
         new = replace(new, email=stored_email(reading, typed))
     work = _work(ports, new)
     try:
@@ -122,7 +121,7 @@ def _described(ports: Ports, new: NewAccount, shop: ShopRecord) -> User:
     )
 
 
-def _problems(ports: Ports, new: NewAccount, shop: ShopRecord) -> list[Problem]:
+def _problems(ports: Ports, new: NewAccount, shop: ShopRecord) -> list[Problem | None]:
     words = own_words(new.email, new.first_name, new.last_name, shop.name)
     problems = [
         email_problem(new.email),
@@ -132,7 +131,7 @@ def _problems(ports: Ports, new: NewAccount, shop: ShopRecord) -> list[Problem]:
     ]
     if shop.enable_account_confirmation_by_email:
         problems.append(redirect_refusal(ports, new.redirect_url))
-    return [problem for problem in problems if problem is not None]
+    return problems
 
 
 def _work(ports: Ports, new: NewAccount) -> _Work:

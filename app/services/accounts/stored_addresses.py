@@ -149,8 +149,7 @@ def store_address(
     return stored
 
 
-@building_block
-def save_default(
+def _save_default(
     ports: Ports,
     actor: Actor,
     session: Session,
@@ -210,7 +209,7 @@ def save_defaults(
         if isinstance(change, Absent):
             continue
         require_validation(actor, change)
-        stored = save_default(ports, actor, session, user_id, change, kind)
+        stored = _save_default(ports, actor, session, user_id, change, kind)
         saved[f"default_{kind.value.lower()}_address"] = stored.id
     return saved
 

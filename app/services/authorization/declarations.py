@@ -17,7 +17,6 @@ class Rule(StrEnum):
     """The kinds of callers that a use case accepts."""
 
     PUBLIC = "public"
-    USERS = "users"
     ACCOUNT_OWNER = "account owner"
     STAFF = "staff"
     APPS = "apps"
@@ -31,7 +30,6 @@ class Rule(StrEnum):
 
 _KINDS: Mapping[Rule, tuple[Caller, ...]] = MappingProxyType(
     {
-        Rule.USERS: (Caller.USER,),
         Rule.ACCOUNT_OWNER: (Caller.USER,),
         Rule.STAFF: (Caller.STAFF,),
         Rule.APPS: (Caller.APP,),

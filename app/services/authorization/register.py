@@ -231,7 +231,6 @@ __all__ = [
     "requires_person",
     "staff_and_apps",
     "staff_only",
-    "users_only",
     "users_or",
 ]
 
@@ -462,14 +461,6 @@ def input_decides(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Re
     themselves.
     """
     return _declare(Rule.PUBLIC, acts_as_caller=False)(use_case)
-
-
-def users_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
-    """Any signed-in person can call it, and any extension that acts for one; apps can't.
-
-    For nothing that concerns the person's own account: that is ``account_owner_only``.
-    """
-    return _declare(Rule.USERS)(use_case)
 
 
 def account_owner_only(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:

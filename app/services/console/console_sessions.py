@@ -185,7 +185,7 @@ def sign_in_to_console(
     """
     begins = PendingSession(place=SignInPlace.CONSOLE, lifetime=LIFETIME)
     entered = sign_in_with_password(ports, actor, begins, email=email, password=password)
-    return console_session(entered.opened, entered.user)
+    return _console_session(entered.opened, entered.user)
 
 
 @input_decides
@@ -210,7 +210,7 @@ def sign_in_to_console_with_passkey(
     entered = sign_in_with_passkey(
         ports, actor, challenge=challenge, credential=credential, place=SignInPlace.CONSOLE
     )
-    return console_session(entered.opened, entered.user)
+    return _console_session(entered.opened, entered.user)
 
 
 @input_decides
@@ -252,7 +252,7 @@ def finish_console_sign_in(
     proved_ago = entered.proved_ago
     if not used_second_factor(entered.opened.amr) and _has_second_factor(ports, entered.user.id):
         proved_ago = _NEVER  # only the second factor proves who is at the keyboard
-    return console_session(entered.opened, entered.user, provider.name, proved_ago)
+    return _console_session(entered.opened, entered.user, provider.name, proved_ago)
 
 
 @input_decides
@@ -272,7 +272,7 @@ def set_password_at_console(
         if required.for_staff:
             raise
         return None
-    return console_session(entered.opened, entered.user) if entered.user.is_staff else None
+    return _console_session(entered.opened, entered.user) if entered.user.is_staff else None
 
 
 @account_owner_only
@@ -343,8 +343,7 @@ def _has_second_factor(ports: Ports, user_id: int) -> bool:
         return read_factors(session, user_id).is_active
 
 
-@building_block
-def console_session(
+def _console_session(
     opened: OpenedSession, user: User, provider: str = "", proved_ago: float = 0.0
 ) -> ConsoleSession:
     return ConsoleSession(
@@ -404,7 +403,7 @@ def verify_code_at_console(
             ports, actor, challenge, ChallengePurpose.SIGN_IN, place=SignInPlace.CONSOLE
         )
     entered = finish_with_code(ports, actor, found, challenge, code)
-    return console_session(entered.opened, entered.user)
+    return _console_session(entered.opened, entered.user)
 
 
 @input_decides

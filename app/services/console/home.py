@@ -60,8 +60,7 @@ class Setup:
         )
 
 
-@building_block
-def setup_columns() -> tuple[ColumnElement[Any], ...]:
+def _setup_columns() -> tuple[ColumnElement[Any], ...]:
     """Return the columns that ``read_setup`` reads."""
     staff = select(UserRecord.id).where(UserRecord.is_staff).limit(2).subquery()
     return (
@@ -75,7 +74,7 @@ def setup_columns() -> tuple[ColumnElement[Any], ...]:
 
 @building_block
 def read_setup(ports: Ports, row: NamedRow) -> Setup | None:
-    """Return the checklist in a row that has ``setup_columns``; ``None`` if dismissed."""
+    """Return the checklist in a row that has ``_setup_columns``; ``None`` if dismissed."""
     if row.setup_dismissed:
         return None
     return Setup(
@@ -278,7 +277,7 @@ def _shop_columns(ports: Ports, actor: Actor) -> list[ColumnElement[Any]]:
         columns += _people_columns(ports)
     if actor.holds(Permission.MANAGE_SETTINGS):
         columns.append(requests_since(ports, _HOUR, *_NOT_STAFF).label("from_outside"))
-        columns += [*setup_columns(), *sender_columns()]
+        columns += [*_setup_columns(), *sender_columns()]
         columns.append(ShopRecord.storefront_rejections.label("rejected"))
         columns.append(is_anything_held().label("is_held"))
         columns.append(template_fault_count().scalar_subquery().label("template_faults"))

@@ -9,13 +9,13 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import Seen, require_unchanged
 from app.domain.values.text_rules import line_problem
 from app.models import SavedFilterRecord, ShopRecord, UserRecord
 from app.models.json_arrays import json_array_text, json_object
 from app.ports import Ports
-from app.services.authorization.register import building_block, staff_only
+from app.services.authorization.register import staff_only
 from app.services.shop.settings import Closing, closing_columns, read_closing
 from app.services.sign_in.login_throttle import blocked_count
 from app.services.webhooks.failing_webhooks import failing_count
@@ -36,17 +36,15 @@ class SavedFilter:
     query: str
 
 
-@building_block
-def saved_filters_column(actor: Actor, list_name: str) -> Label[str]:
-    """Return a column for ``read_saved_filters``: the caller's filters of a list."""
+def _saved_filters_column(actor: Actor, list_name: str) -> Label[str]:
+    """Return a column for ``_read_saved_filters``: the caller's filters of a list."""
     record = SavedFilterRecord
     saved = json_object(id=record.id, name=record.name, query=record.query)
     mine = (record.user_id == actor.user_id) & (record.list_name == list_name)
     return select(json_array_text(saved)).where(mine).scalar_subquery().label("saved_filters")
 
 
-@building_block
-def read_saved_filters(column: str | None) -> tuple[SavedFilter, ...]:
+def _read_saved_filters(column: str | None) -> tuple[SavedFilter, ...]:
     """Return the filters in a column, by name."""
     filters = (SavedFilter(**one) for one in json.loads(column or "[]"))
     return tuple(sorted(filters, key=lambda one: (one.name.casefold(), one.id)))
@@ -114,9 +112,7 @@ def _valid_name(name: str) -> str:
     name = name.strip()
     if not name:
         raise Refused(Problem("REQUIRED", "Enter a name.", "name"))
-    problem = line_problem(name, "name", max_length=MAX_NAME_LENGTH)
-    if problem is not None:
-        raise Refused(problem)
+    refuse_any(line_problem(name, "name", max_length=MAX_NAME_LENGTH))
     return name
 
 
@@ -154,12 +150,12 @@ def show_badges(ports: Ports, actor: Actor, list_name: str = "") -> Badges:
     if actor.holds(Permission.MANAGE_STAFF):
         columns.append(blocked_count(ports).label("blocked_ips"))
     if list_name:
-        columns.append(saved_filters_column(actor, list_name))
+        columns.append(_saved_filters_column(actor, list_name))
     with ports.database.reading() as session:
         row = session.execute(select(*columns).select_from(ShopRecord)).one()
     return Badges(
         webhooks=getattr(row, "webhooks", None),
         blocked_ips=getattr(row, "blocked_ips", None),
         closing=read_closing(row),
-        saved_filters=read_saved_filters(getattr(row, "saved_filters", None)),
+        saved_filters=_read_saved_filters(getattr(row, "saved_filters", None)),
     )

@@ -16,7 +16,7 @@ from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.password_changes import sign_in_with_link
-from app.services.authorization.register import building_block, input_decides, public
+from app.services.authorization.register import input_decides, public
 from app.services.authorization.shop_state import load_shop_state
 from app.services.hosted.sessions import HostedSession, hosted_session
 from app.services.identity.providers import ExternalAuthentication, known_providers
@@ -65,8 +65,7 @@ class WaitingHostedSignIn:
     types: tuple[SecondFactorType, ...]
 
 
-@building_block
-def require_offered(ports: Ports, *offers: str) -> None:
+def _require_offered(ports: Ports, *offers: str) -> None:
     """Refuse unless hosted pages and the shop's ``offers`` (names of settings) are on.
 
     Raises ``TrafficClosed`` while the storefront is closed.
@@ -96,7 +95,7 @@ def sign_in_hosted_with_password(
     ports: Ports, actor: Actor, *, email: str | None, password: str | None
 ) -> HostedSession:
     """Open a session by password, with the throttle and refusals of ``create_token``."""
-    require_offered(ports, "hosted_password_login")
+    _require_offered(ports, "hosted_password_login")
     begins = PendingSession(place=_HERE)
     entered = sign_in_with_password(ports, actor, begins, email=email, password=password)
     return hosted_session(entered.opened, entered.user.id)
@@ -111,14 +110,14 @@ def ask_for_hosted_code(
     The same for every email. Refuses as ``request_email_code``, and INVALID on ``firstName`` and
     ``lastName``.
     """
-    require_offered(ports, "email_code_login")
+    _require_offered(ports, "email_code_login")
     return ask_for_code(ports, actor, email, PendingSession(place=_HERE), account)
 
 
 @input_decides
 def verify_hosted_code(ports: Ports, actor: Actor, *, challenge: str, code: str) -> HostedSession:
     """Open a session by a code by email; refuses as ``verify_email_code`` does."""
-    require_offered(ports, "email_code_login")
+    _require_offered(ports, "email_code_login")
     entered, _ = sign_in_with_code(ports, actor, challenge, code, _HERE)
     return hosted_session(entered.opened, entered.user.id)
 
@@ -128,7 +127,7 @@ def set_hosted_password(
     ports: Ports, actor: Actor, *, email: str, password: str, token: str
 ) -> HostedSession:
     """Set a password by a mailed link and sign in; refuses as ``set_password`` does."""
-    require_offered(ports, "hosted_password_login")
+    _require_offered(ports, "hosted_password_login")
     begins = PendingSession(SignInMethod.LINK, place=_HERE)
     entered = sign_in_with_link(ports, actor, begins, email=email, password=password, token=token)
     return hosted_session(entered.opened, entered.user.id)
@@ -137,14 +136,14 @@ def set_hosted_password(
 @input_decides
 def ask_for_hosted_passkey(ports: Ports, actor: Actor) -> PasskeyChallenge:
     """Return the options for a sign-in with a passkey alone, as ``challenge_passkey`` does."""
-    require_offered(ports, "hosted_passkey_login")
+    _require_offered(ports, "hosted_passkey_login")
     return ask_for_passkey(ports, actor, PendingSession(place=_HERE))
 
 
 @input_decides
 def ask_for_hosted_factor(ports: Ports, actor: Actor, *, challenge: str) -> PasskeyChallenge:
     """Return the options to finish a sign-in with a passkey as second factor."""
-    require_offered(ports)
+    _require_offered(ports)
     return options_for(ports, actor, challenge, place=_HERE)
 
 
@@ -153,7 +152,7 @@ def sign_in_hosted_with_passkey(
     ports: Ports, actor: Actor, *, challenge: str, credential: str
 ) -> HostedSession:
     """Open a session by passkey, alone or as second factor; refuses as ``verify_passkey``."""
-    require_offered(ports)
+    _require_offered(ports)
     entered = sign_in_with_passkey(
         ports, actor, challenge=challenge, credential=credential, place=_HERE
     )
@@ -168,7 +167,7 @@ def show_waiting_hosted_sign_in(
 
     Refuses INVALID on ``challenge`` for one that is over.
     """
-    require_offered(ports)
+    _require_offered(ports)
     found = find_challenge(ports, actor, challenge, ChallengePurpose.SIGN_IN, place=_HERE)
     with ports.database.reading() as session:
         types = read_factors(session, found.user_id or 0).types
@@ -180,7 +179,7 @@ def verify_hosted_factor(
     ports: Ports, actor: Actor, *, challenge: str, code: str
 ) -> HostedSession:
     """Finish a sign-in with a code of the app, or a recovery code."""
-    require_offered(ports)
+    _require_offered(ports)
     with logged_sign_in(ports, actor, SignInEntry(SignInMethod.PASSWORD)):
         found = find_challenge(ports, actor, challenge, ChallengePurpose.SIGN_IN, place=_HERE)
     entered = finish_with_code(ports, actor, found, challenge, code)
@@ -196,7 +195,7 @@ def begin_hosted_sign_in(
     ``again`` asks the provider to authenticate the person anew. Refuses NOT_FOUND for a provider
     that is unknown, inactive, or can't sign people in.
     """
-    require_offered(ports, "hosted_provider_login")
+    _require_offered(ports, "hosted_provider_login")
     provider = find_login_provider(ports, plugin_id)
     started = store_sign_in(ports, provider, redirect_uri)
     url = provider_login_url(ports, provider, started, "login" if again else "")
@@ -214,7 +213,7 @@ def finish_hosted_sign_in(
     error: ProviderError | None = None,
 ) -> HostedSession:
     """Open a session with a provider's response; refuses as ``finish_sign_in`` does."""
-    require_offered(ports, "hosted_provider_login")
+    _require_offered(ports, "hosted_provider_login")
     provider = find_login_provider(ports, plugin_id)
     entered = sign_in_with_provider(
         ports,

@@ -24,7 +24,7 @@ from app.domain.events import (
 )
 from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.single_sign_on.providers import Provider
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.text import Sentence, translatable
 from app.models import (
     AppClientRecord,
@@ -75,8 +75,7 @@ def make_user(
     return user
 
 
-@building_block
-def update_from_provider(
+def _update_from_provider(
     ports: Ports,
     actor: Actor,
     session: Session,
@@ -217,7 +216,7 @@ def find_or_create_account(
         raise Refused(INACTIVE)
     if identity is None:
         identity = _link(ports, actor, session, provider_person, user)
-    update_from_provider(ports, actor, session, identity, user, provider_person)
+    _update_from_provider(ports, actor, session, identity, user, provider_person)
     if provider_person.is_staff and not user.is_staff:
         promote(ports, actor, session, identity, user, provider_person)
         _join_default_group(ports, actor, session, provider_person, user)
@@ -240,11 +239,8 @@ def _require_usable(
     if provider_person.provider.waits:
         linked = load_user(session, user.id)
         problem = waiting_problem(ports, provider_person.provider, linked, identity.waiting_mark)
-    problem = problem or linked_identity_problem(
-        provider_person, user, is_verified=identity.is_verified
-    )
-    if problem is not None:
-        raise Refused(problem)
+    is_verified = identity.is_verified
+    refuse_any(problem or linked_identity_problem(provider_person, user, is_verified=is_verified))
 
 
 @building_block
@@ -381,8 +377,7 @@ def _account(
     problem = new_identity_problem(person, is_known=user is not None, is_linkable=is_linkable)
     if user is not None and provider_person.provider.waits:
         problem = WAITS
-    if problem is not None:
-        raise Refused(problem)
+    refuse_any(problem)
     if user is None:
         user = make_user(ports, actor, session, provider_person)
         if provider_person.is_staff:

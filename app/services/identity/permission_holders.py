@@ -28,7 +28,7 @@ from app.domain.authorization.permissions import (
     in_order,
     known_permissions,
 )
-from app.domain.values.errors import Refused
+from app.domain.values.errors import refuse_any
 from app.models import (
     GroupMemberRecord,
     GroupPermissionRecord,
@@ -66,8 +66,8 @@ def prevent_unmanageable(actor: Actor, session: Session, field: str) -> Iterator
     before = _manageable(session)
     yield
     problem = unmanageable_problem(before, _manageable(session), field)
-    if problem is not None and not actor.is_trusted:
-        raise Refused(problem)
+    if not actor.is_trusted:
+        refuse_any(problem)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
     whatever status is no failure of the URL: it may be about the one token alone.
     """
     if purpose is not CallPurpose.VERIFIED:
-        require_not_paused(ports, url)
+        _require_not_paused(ports, url)
     lane = ports.cache.providers.lanes[purpose]
     if not lane.enter(QUEUE_SECONDS):
         ports.metrics.count(PROVIDER_CALLS, purpose.value, CallFault.NOT_CALLED.value)
@@ -66,18 +66,16 @@ def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
         ports.metrics.count(PROVIDER_CALLS, purpose.value, result)
         seconds = time.perf_counter() - started
         ports.metrics.observe(PROVIDER_SECONDS, seconds, purpose.value)
-        record_outcome(ports, url, is_good=is_connected)
+        _record_outcome(ports, url, is_good=is_connected)
 
 
-@building_block
-def require_not_paused(ports: Ports, url: str) -> None:
+def _require_not_paused(ports: Ports, url: str) -> None:
     """Raise ``CallFailed`` NOT_CALLED while the URL is paused."""
     if ports.clock.timestamp() < (ports.cache.providers.paused.get(url) or 0.0):
         raise CallFailed(CallFault.NOT_CALLED, f"{url} failed several times recently.")
 
 
-@building_block
-def record_outcome(ports: Ports, url: str, *, is_good: bool) -> None:
+def _record_outcome(ports: Ports, url: str, *, is_good: bool) -> None:
     """Count failures in a row at ``url``, and pause it when they are ``MAX_FAILURES``."""
     memory = ports.cache.providers
     failures = 0 if is_good else (memory.failures.get(url) or 0) + 1
@@ -144,13 +142,13 @@ def _keys(ports: Ports, url: str, kid: str | None) -> tuple[ProviderKey, ...]:
 
 def _fetch(ports: Ports, url: str) -> tuple[ProviderKey, ...]:
     """Fetch the set; any error counts against the URL, because no token is sent there."""
-    require_not_paused(ports, url)
+    _require_not_paused(ports, url)
     is_good = False
     try:
         keys = ports.identity_provider.fetch_keys(url)
         is_good = True
     finally:
-        record_outcome(ports, url, is_good=is_good)
+        _record_outcome(ports, url, is_good=is_good)
     ports.cache.providers.keys.put(url, CachedProviderKeys(keys, ports.clock.timestamp()))
     return keys
 

@@ -56,7 +56,7 @@ from app.models import (
 from app.ports import NamedRow, Ports
 from app.ports.http import CallFailed
 from app.services.authorization.provider_rights import is_signed_out
-from app.services.authorization.register import building_block, staff_only
+from app.services.authorization.register import staff_only
 from app.services.authorization.session_rights import USER_COLUMNS, read_user, switches_of
 from app.services.identity.imported_tokens import match_imported_token
 from app.services.identity.own_tokens import digest_of_token
@@ -87,8 +87,7 @@ _OF_TOKEN = (
 )
 
 
-@building_block
-def inspect_app_token(ports: Ports, token: str) -> Inspection:
+def _inspect_app_token(ports: Ports, token: str) -> Inspection:
     """Inspect a text that begins as app tokens do; one statement. Never raises."""
     if not is_app_token(token):
         text = "It starts like an app token, but its checksum is wrong."
@@ -101,8 +100,7 @@ def inspect_app_token(ports: Ports, token: str) -> Inspection:
     return _inspection(ports, row, check)
 
 
-@building_block
-def inspect_imported_token(ports: Ports, actor: Actor, token: str) -> Inspection | None:
+def _inspect_imported_token(ports: Ports, actor: Actor, token: str) -> Inspection | None:
     """Inspect a token that an app brought along; ``None`` if no app here has it.
 
     It is compared with the hashes of imported tokens, and stays one that wasn't used here yet.
@@ -170,8 +168,7 @@ _BROKEN = {
 }
 
 
-@building_block
-def inspect_provider_token(ports: Ports, actor: Actor, token: str) -> Inspection | None:
+def _inspect_provider_token(ports: Ports, actor: Actor, token: str) -> Inspection | None:
     """Inspect a provider's signed token; ``None`` if no configured provider can have issued it.
 
     Never raises.
@@ -371,9 +368,9 @@ def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
     if len(text) > MAX_PROVIDER_TOKEN_LENGTH:
         return _unreadable("It's too long for a token.")
     if text.startswith(TOKEN_PREFIX):
-        return inspect_app_token(ports, text)
+        return _inspect_app_token(ports, text)
     if not is_signed(text):
-        return inspect_imported_token(ports, actor, text) or _unreadable(
+        return _inspect_imported_token(ports, actor, text) or _unreadable(
             "Not a Latchkey token format. Only a provider can read its opaque tokens."
         )
     inspection = _inspect_signed(ports, actor, text)
@@ -387,7 +384,7 @@ def _inspect_signed(ports: Ports, actor: Actor, text: str) -> Inspection:
     is_ours = key is not None and key.status is not KeyStatus.UNKNOWN
     if is_ours or _is_own_issuer(ports, actor, text):
         return inspect_own_token(ports, actor, text, key)
-    inspection = inspect_provider_token(ports, actor, text)
+    inspection = _inspect_provider_token(ports, actor, text)
     if inspection is not None:
         return inspection
     nobody = failed(CheckName.ISSUER, "It wasn't issued by this service or a configured provider.")

@@ -93,8 +93,7 @@ class TokenTrace:
     amr: tuple[str, ...] = ()
 
 
-@building_block
-def load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
+def _load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
     """Return the session, person and app that ``claims`` name, ended and deleted ones too."""
     app = AppRecord
     person = _session.user_id if claims.user_id is None else literal(claims.user_id)
@@ -207,7 +206,7 @@ def inspect_own_token(ports: Ports, actor: Actor, token: str, key: NamedKey | No
     if claims is not None:
         inspection = replace(inspection, kind=_KINDS.get(TokenType(claims.type), TokenKind.ACCESS))
         if _check_issuer(ports, actor, claims, findings) and _in_time(ports, claims, findings):
-            trace = load_token_trace(ports, claims)
+            trace = _load_token_trace(ports, claims)
             inspection = _add_session(actor, inspection, trace, claims, findings)
     return replace(inspection, checks=tuple(findings.checks))
 
@@ -327,7 +326,7 @@ def _add_session(
         findings.add_check(CheckName.APP, "The app is active." if on else None, bad)
     missing = False
     if session is not None:
-        findings.checks.append(mode_check(trace.mode, origin))
+        findings.checks.append(_mode_check(trace.mode, origin))
         is_of_staff = user is not None and user.is_staff
         missing = lacks_second_factor(trace.amr, required=trace.second_factor_required)
         if trace.second_factor_required and is_of_staff:
@@ -363,8 +362,7 @@ def may_see_rights(actor: Actor, user: User) -> bool:
     return own or actor.holds(NEEDED[user.is_staff])
 
 
-@building_block
-def mode_check(mode: PasswordLoginMode, origin: SessionOrigin) -> Check:
+def _mode_check(mode: PasswordLoginMode, origin: SessionOrigin) -> Check:
     """Check a session's origin against the login mode."""
     if rejects_password_sessions(mode, origin):
         reason = "Password login is off, and the session started with a password."

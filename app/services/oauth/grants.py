@@ -368,7 +368,7 @@ def sign_grant(
     user = effective_user(live, begun.lookup.shop_state.switches)
     claims = {
         "owner": ports.configuration.client_token_owner,
-        "aud": [actor.issuer, client_audience(actor, client)],
+        "aud": [actor.issuer, _client_audience(actor, client)],
         "client_id": client.client_id,
         "scope": write_scopes(_held_scopes(live, user), ports.configuration.scope_prefix),
     }
@@ -389,8 +389,7 @@ def sign_grant(
     )
 
 
-@building_block
-def client_audience(actor: Actor, client: OAuthClient) -> str:
+def _client_audience(actor: Actor, client: OAuthClient) -> str:
     """Return the audience that a client's access tokens have besides this API."""
     return f"{issuer_of(actor)}/oauth/clients/{client.client_id}"
 

@@ -182,11 +182,10 @@ def redacted_payload(ports: Ports, stored: str, secret: str | None) -> str:
         payload = decrypted_payload(ports, stored)
     except DecryptionError:
         return _WHOLE
-    return redact_secret(payload, secret) if payload and secret is not None else payload
+    return _redact_secret(payload, secret) if payload and secret is not None else payload
 
 
-@building_block
-def redact_secret(payload: str, secret: str) -> str:
+def _redact_secret(payload: str, secret: str) -> str:
     """Return ``payload`` without the secret; redacted completely if the secret is unknown.
 
     People who manage apps must not be able to use someone else's link.

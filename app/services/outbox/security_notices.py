@@ -83,15 +83,14 @@ def notify_email_change(
     }
     token = ""
     if not _is_by_owner(actor, user):
-        drop_notice_links(session, user.id)
+        _drop_notice_links(session, user.id)
     elif can_restore:
         purpose = LinkPurpose.RESTORE_EMAIL
         token = _make_link(ports, session, user, purpose, notice, old_email)
     _send(ports, session, user, old_email, notice, token)
 
 
-@building_block
-def drop_notice_links(session: Session, user_id: int) -> None:
+def _drop_notice_links(session: Session, user_id: int) -> None:
     """Forget the links "This wasn't me" of an account, which survive all changes by its owner."""
     session.execute(
         delete(AccountLinkRecord).where(

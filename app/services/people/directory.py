@@ -194,11 +194,8 @@ def find_user(ports: Ports, actor: Actor, email: str) -> User:
     with ports.database.reading() as session:
         user = _find(session, _has_email(session, email))
     if user is None:
-        raise Refused(
-            Problem(
-                "NOT_FOUND", "No account has the email {email}.", "email", values={"email": email}
-            )
-        )
+        message = "No account has the email {email}."
+        raise Refused(Problem("NOT_FOUND", message, "email", values={"email": email}))
     if not actor.holds(NEEDED[user.is_staff]):
         raise PermissionDenied(NEEDED[user.is_staff])
     return user

@@ -65,8 +65,7 @@ class Traces:
     identities: Sequence[int]
 
 
-@building_block
-def traces_of(session: Session, user: User) -> Traces:
+def _traces_of(session: Session, user: User) -> Traces:
     """Return what to look for, while the account exists."""
 
     def keys_of(of: Any, *other: ColumnElement[bool]) -> list[int]:
@@ -80,14 +79,9 @@ def traces_of(session: Session, user: User) -> Traces:
     noted = [*audit_values_of(session, user.id)]
     addresses = keys_of(AddressRecord)
     keys["Address"] = addresses_of_person(addresses, noted)
-    return Traces(
-        user.id,
-        user.email,
-        _former_emails(session, user, noted),
-        keys,
-        addresses,
-        identities=keys_of(ExternalIdentityRecord),
-    )
+    former = _former_emails(session, user, noted)
+    identities = keys_of(ExternalIdentityRecord)
+    return Traces(user.id, user.email, former, keys, addresses, identities)
 
 
 @building_block
@@ -118,73 +112,59 @@ def _former_emails(
     return sorted(emails - set(taken))
 
 
-@building_block
-def delete_deliveries(session: Session, traces: Traces) -> int:
+def _delete_deliveries(session: Session, traces: Traces) -> int:
     """Delete deliveries about the person, their addresses, orders and carts; return how many."""
     condition = _is_about(DeliveryRecord.event, DeliveryRecord.subject_id, traces)
     return _count(session, delete(DeliveryRecord).where(condition).returning(DeliveryRecord.id))
 
 
-@building_block
-def delete_events(session: Session, traces: Traces) -> int:
+def _delete_events(session: Session, traces: Traces) -> int:
     """Delete events about the person, their addresses, orders and carts; return how many.
 
     To be called before the account is deleted: the event of that is for the apps.
     """
-    condition = _is_about(OutboxEventRecord.type, OutboxEventRecord.subject_id, traces)
-    statement = delete(OutboxEventRecord).where(condition)
-    return _count(session, statement.returning(OutboxEventRecord.id))
+    event = OutboxEventRecord
+    condition = _is_about(event.type, event.subject_id, traces)
+    return _count(session, delete(event).where(condition).returning(event.id))
 
 
-@building_block
-def delete_emails(session: Session, traces: Traces) -> int:
-    """Delete waiting emails, the mail log and requests for password links.
-
-    Returns how many emails.
-    """
+def _delete_emails(session: Session, traces: Traces) -> int:
+    """Delete requests for password links, and emails of the log or waiting; return how many."""
     emails = [traces.email, *traces.former_emails]
     session.execute(delete(ResetRequestRecord).where(ResetRequestRecord.email.in_(emails)))
     session.execute(delete(EmailCodeRecord).where(EmailCodeRecord.email.in_(emails)))
     mail = OutboxMailRecord
     is_theirs = or_(mail.user_id == traces.user_id, mail.recipient.in_(emails))
-    return _count(
-        session, delete(OutboxMailRecord).where(is_theirs).returning(OutboxMailRecord.id)
-    )
+    return _count(session, delete(mail).where(is_theirs).returning(mail.id))
 
 
-@building_block
-def erase_sign_ins(ports: Ports, session: Session, traces: Traces) -> int:
+def _erase_sign_ins(ports: Ports, session: Session, traces: Traces) -> int:
     """Remove email, IP address and device from the sign-in log; return from how many entries."""
     digests = ports.encryption.known_fingerprints(EMAIL_PURPOSE, traces.email)
     log = SignInEventRecord
     is_theirs = or_(log.user_id == traces.user_id, log.email_digest.in_(digests))
-    statement = update(log).where(is_theirs)
     nothing = {"name": "", "email_digest": "", "address": "", "device": "", "detail": ""}
-    return _count(session, statement.values(nothing).returning(log.id))
+    return _count(session, update(log).where(is_theirs).values(nothing).returning(log.id))
 
 
-@building_block
-def erase_orders(session: Session, traces: Traces) -> int:
+def _erase_orders(session: Session, traces: Traces) -> int:
     """Replace the email of the person's orders; return of how many. Remove it from carts."""
-    without_account = CheckoutRecord.email == traces.email
-    session.execute(update(CheckoutRecord).where(without_account).values(email=""))
-    statement = update(OrderRecord).where(OrderRecord.id.in_(traces.keys["Order"]))
+    cart, order = CheckoutRecord, OrderRecord
+    session.execute(update(cart).where(cart.email == traces.email).values(email=""))
+    statement = update(order).where(order.id.in_(traces.keys["Order"]))
     replaced = statement.values(user_email=pseudonymous_email(traces.user_id))
-    return _count(session, replaced.returning(OrderRecord.id))
+    return _count(session, replaced.returning(order.id))
 
 
-@building_block
-def erase_savers(session: Session, traces: Traces) -> None:
+def _erase_savers(session: Session, traces: Traces) -> None:
     """Replace the person's email where they saved a webhook last."""
-    is_theirs = (WebhookRecord.saved_by_kind == ActorKind.USER.value) & (
-        WebhookRecord.saved_by == traces.email
-    )
+    saved = WebhookRecord
+    is_theirs = saved.saved_by_kind == ActorKind.USER.value, saved.saved_by == traces.email
     name = pseudonym_of(traces.user_id)
-    session.execute(update(WebhookRecord).where(is_theirs).values(saved_by=name))
+    session.execute(update(saved).where(*is_theirs).values(saved_by=name))
 
 
-@building_block
-def erase_dismissals(session: Session, traces: Traces) -> None:
+def _erase_dismissals(session: Session, traces: Traces) -> None:
     """Replace the person's email where they dismissed a problem of an app."""
     problem = AppProblemRecord
     is_theirs = or_(
@@ -195,8 +175,7 @@ def erase_dismissals(session: Session, traces: Traces) -> None:
     session.execute(update(problem).where(is_theirs).values(dismissed_by=name))
 
 
-@building_block
-def erase_contacts(session: Session, traces: Traces) -> None:
+def _erase_contacts(session: Session, traces: Traces) -> None:
     """Remove the person's email where it was the contact of an app, also from the audit log.
 
     Alerts about the app's webhooks are sent to staff who manage apps from then on.
@@ -214,8 +193,7 @@ def erase_contacts(session: Session, traces: Traces) -> None:
     session.flush()
 
 
-@building_block
-def erase_requesters(session: Session, traces: Traces) -> None:
+def _erase_requesters(session: Session, traces: Traces) -> None:
     """Replace name and IP address where the person asked for the installation of an app."""
     for installation in session.scalars(select(AppInstallationRecord)).all():
         if installation.caller.get("user_id") == traces.user_id:
@@ -224,8 +202,7 @@ def erase_requesters(session: Session, traces: Traces) -> None:
     session.flush()
 
 
-@building_block
-def erase_import_digests(session: Session, traces: Traces) -> None:
+def _erase_import_digests(session: Session, traces: Traces) -> None:
     """Remove the digests of an imported account, its addresses, avatar and linked accounts.
 
     The rows stay, so that a later import of the same source doesn't bring the person back.
@@ -240,8 +217,7 @@ def erase_import_digests(session: Session, traces: Traces) -> None:
     session.execute(update(row).where(is_theirs).values(nothing))
 
 
-@building_block
-def erase_audit_entries(session: Session, traces: Traces) -> int:
+def _erase_audit_entries(session: Session, traces: Traces) -> int:
     """Remove names, emails, IP addresses and changed texts from the audit log.
 
     Returns from how many entries. What was done, when, and with which permissions stays.
@@ -266,20 +242,16 @@ def _is_subject(user_id: int) -> ColumnElement[bool]:
 
 
 def _is_about(event: Any, key: Any, traces: Traces) -> ColumnElement[bool]:
-    conditions = [
-        event.in_(
-            [type_.value for type_, event_ in EVENTS.items() if event_.subject.type == subject]
-        )
-        & key.in_(keys)
-        for subject, keys in traces.keys.items()
-        if keys
-    ]
-    return or_(false(), *conditions)
+    about = (event.in_(_types_of(of)) & key.in_(keys) for of, keys in traces.keys.items())
+    return or_(false(), *about)
+
+
+def _types_of(subject: str) -> list[str]:
+    return [type_.value for type_, event in EVENTS.items() if event.subject.type == subject]
 
 
 def _count(session: Session, statement: Any) -> int:
-    options = {"synchronize_session": False}
-    return len(session.scalars(statement.execution_options(**options)).all())
+    return len(session.scalars(statement.execution_options(synchronize_session=False)).all())
 
 
 _MISSING = Problem("NOT_FOUND", "There is no person with this email.", "email")
@@ -325,24 +297,24 @@ def erase_person(ports: Ports, actor: Actor, email: str) -> Erasure:
     with ports.database.transaction() as session:
         lock_grants(session)
         user = _find(session, stored_email(session, email))
-        traces = traces_of(session, user)
-        erase_dismissals(session, traces)
-        deliveries = delete_deliveries(session, traces)
-        events = delete_events(session, traces)
+        traces = _traces_of(session, user)
+        _erase_dismissals(session, traces)
+        deliveries = _delete_deliveries(session, traces)
+        events = _delete_events(session, traces)
         remove = remove_staff if user.is_staff else remove_customer
         remove(ports, actor, session, user.id)
         record(ports, actor, session, Change("user.erase", "User", user.id))
         session.flush()
-        erase_savers(session, traces)
-        erase_contacts(session, traces)
-        erase_requesters(session, traces)
-        erase_import_digests(session, traces)
+        _erase_savers(session, traces)
+        _erase_contacts(session, traces)
+        _erase_requesters(session, traces)
+        _erase_import_digests(session, traces)
         return Erasure(
             user.id,
-            sign_ins=erase_sign_ins(ports, session, traces),
-            audit_entries=erase_audit_entries(session, traces),
-            orders=erase_orders(session, traces),
-            emails=delete_emails(session, traces),
+            sign_ins=_erase_sign_ins(ports, session, traces),
+            audit_entries=_erase_audit_entries(session, traces),
+            orders=_erase_orders(session, traces),
+            emails=_delete_emails(session, traces),
             events=events,
             deliveries=deliveries,
         )

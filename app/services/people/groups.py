@@ -119,8 +119,7 @@ def create_group(ports: Ports, actor: Actor, new: NewGroup) -> PermissionGroup:
     Channels of a group that isn't restricted are ignored, as in Saleor.
     """
     name = new.name.strip()
-    problems = [name_problem(name), grant_problem(actor, new.permissions, "addPermissions")]
-    refuse_any(*problems)
+    refuse_any(name_problem(name), grant_problem(actor, new.permissions, "addPermissions"))
     try:
         return _store(ports, actor, name, new)
     except IntegrityError:
@@ -176,15 +175,8 @@ def find_groups(ports: Ports, actor: Actor, names: Iterable[str]) -> tuple[Group
         groups = [to_group(row) for row in rows]
     missing = sorted(name_set - {group.name for group in groups})
     if missing:
-        message = "Group {missing} not found."
-        raise Refused(
-            Problem(
-                "NOT_FOUND",
-                message,
-                "group",
-                values={"missing": ", ".join(repr(name) for name in missing)},
-            )
-        )
+        values = {"missing": ", ".join(map(repr, missing))}
+        raise Refused(Problem("NOT_FOUND", "Group {missing} not found.", "group", values=values))
     return tuple(
         Group(group.id, group.name, group.permissions, group.channel_ids) for group in groups
     )
@@ -305,8 +297,7 @@ def update_group(
     """
     key = key_of(group_id, "Group")
     name = changes.name if isinstance(changes.name, Absent) else changes.name.strip()
-    problems = _problems(actor, name, changes)
-    refuse_any(*problems)
+    _require_valid(actor, name, changes)
     try:
         return _update(ports, actor, key, name, changes)
     except IntegrityError:
@@ -344,17 +335,16 @@ def delete_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup:
         return group
 
 
-def _problems(actor: Actor, name: str | Absent, changes: GroupChanges) -> list[Problem]:
+def _require_valid(actor: Actor, name: str | Absent, changes: GroupChanges) -> None:
     added, removed = changes.add_permissions, changes.remove_permissions
-    problems = [
+    refuse_any(
         duplicate_problem(added, removed, "permissions", "permissions"),
         duplicate_problem(changes.add_users, changes.remove_users, "users", "users"),
         duplicate_problem(changes.add_channels, changes.remove_channels, "channels", "channels"),
         None if isinstance(name, Absent) else name_problem(name),
         grant_problem(actor, added, "addPermissions"),
         withdrawal_problem(actor, removed, "removePermissions"),
-    ]
-    return [problem for problem in problems if problem is not None]
+    )
 
 
 def _update(
@@ -402,9 +392,7 @@ def _change_permissions(
             session.execute(
                 delete(GroupPermissionRecord).where(
                     GroupPermissionRecord.group_id == group.id,
-                    GroupPermissionRecord.permission.in_(
-                        [permission.value for permission in going]
-                    ),
+                    GroupPermissionRecord.permission.in_([one.value for one in going]),
                 )
             )
     return (group.permissions | changes.add_permissions) - going
@@ -519,6 +507,4 @@ def _members(session: Session, key: int) -> frozenset[int]:
 
 def _require_another_group(actor: Actor, session: Session, field: str) -> None:
     mine = select(func.count()).where(GroupMemberRecord.user_id == actor.user_id)
-    problem = last_group_problem(actor, session.scalar(mine) or 0, field)
-    if problem is not None:
-        raise Refused(problem)
+    refuse_any(last_group_problem(actor, session.scalar(mine) or 0, field))

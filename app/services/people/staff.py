@@ -251,9 +251,7 @@ def remove_staff(
     """
     stored = _find(session, key)
     user = load_user(session, key)
-    problem = deletion_problem(actor, user, is_staff=True)
-    if problem is not None:
-        raise Refused(problem)
+    refuse_any(deletion_problem(actor, user, is_staff=True))
     require_manageable(actor, user)
     before(user)
     snapshot = snapshot_of(user, stored.external_reference)

@@ -251,11 +251,8 @@ def _keys(
 ) -> tuple[dict[str, int], list[Problem]]:
     """Return the key of each id once, and the problems of the others."""
     if len(ids) > MAX_IDS:
-        raise Refused(
-            Problem(
-                "INVALID", "Use at most {max_ids} at once.", field, values={"max_ids": MAX_IDS}
-            )
-        )
+        values = {"max_ids": MAX_IDS}
+        raise Refused(Problem("INVALID", "Use at most {max_ids} at once.", field, values=values))
     keys = {id_: parse_id(id_, type_name) for id_ in ids}
     good = {to_global_id(type_name, key): key for key in keys.values() if key is not None}
     bad = [id_ for id_, key in keys.items() if key is None]

@@ -113,15 +113,6 @@ class Person:
     direct_permissions: frozenset[Permission] = frozenset()
 
 
-@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
-def list_user_sessions(ports: Ports, actor: Actor, user_id: int) -> tuple[SignedIn, ...]:
-    """List a user's live sessions, last used first; at most the newest 100.
-
-    Staff sessions need MANAGE_STAFF, customers' MANAGE_USERS. Refuses NOT_FOUND on ``id``.
-    """
-    return show_person(ports, actor, user_id).sessions
-
-
 @building_block
 def find_sessions(
     ports: Ports, actor: Actor, session: Session, user_id: int
@@ -140,7 +131,10 @@ def find_sessions(
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
-    """Return a user with sessions and metadata; refuses as ``list_user_sessions`` does."""
+    """Return a user with live sessions and metadata.
+
+    Staff need MANAGE_STAFF, customers MANAGE_USERS. Refuses NOT_FOUND on ``id``.
+    """
     query = with_origin(select(*USER_COLUMNS, *PERSON_COLUMNS).select_from(UserRecord))
     with ports.database.reading() as session:
         row = session.execute(query.where(UserRecord.id == user_id)).one_or_none()

@@ -12,7 +12,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
 from app.domain.events import CustomerUpdated, StaffUpdated
 from app.domain.mails.mail import MailKind
-from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.models import AuthenticatorAppRecord, PasskeyRecord, UserRecord
 from app.ports import Ports
@@ -92,9 +92,7 @@ def switch_active(
     DEACTIVATE_SUPERUSER_ACCOUNT and ACTIVATE_SUPERUSER_ACCOUNT (not to the operator),
     LEFT_NOT_MANAGEABLE_PERMISSION.
     """
-    problem = (activation_problem if active else deactivation_problem)(actor, user)
-    if problem is not None:
-        raise Refused(problem)
+    refuse_any((activation_problem if active else deactivation_problem)(actor, user))
     if user.is_active is not active:
         with prevent_unmanageable(actor, session, "isActive"):
             stored = session.get_one(UserRecord, user.id)
@@ -112,14 +110,9 @@ def _set_active(ports: Ports, actor: Actor, user_id: int, *, active: bool) -> Us
         if switch_active(ports, actor, session, user, active=active):
             event = StaffUpdated(user_id) if user.is_staff else CustomerUpdated(user_id)
             add_event(ports, actor, session, event)
-            change = Change(
-                "user.activate" if active else "user.deactivate",
-                "User",
-                user_id,
-                user.email,
-                before={"is_active": not active},
-                after={"is_active": active},
-            )
+            action = "user.activate" if active else "user.deactivate"
+            before, after = {"is_active": not active}, {"is_active": active}
+            change = Change(action, "User", user_id, user.email, before, after)
             record(ports, actor, session, change)
         session.flush()
         return find_user_by_key(session, user_id)

@@ -101,8 +101,7 @@ def create_user(ports: Ports, actor: Actor, new: NewUser) -> User:
     """
     require_manage_permission(actor, is_staff=_is_staff(new))
     email = normalize_email(new.email)
-    problems = _problems(ports, actor, email, new)
-    refuse_any(*problems)
+    refuse_any(*_problems(ports, actor, email, new))
     hashed = None if new.password is None else ports.passwords.hash(new.password)
     groups = [to_global_id("Group", key) for key in new.groups]
     with emails_unique(ports, email), ports.database.transaction() as session:
@@ -132,7 +131,7 @@ def _is_staff(new: NewUser) -> bool:
     return new.is_staff or new.is_superuser
 
 
-def _problems(ports: Ports, actor: Actor, email: str, new: NewUser) -> list[Problem]:
+def _problems(ports: Ports, actor: Actor, email: str, new: NewUser) -> list[Problem | None]:
     problems: list[Problem | None] = [email_problem(email)]
     # The server administrator can set a password that is easily guessed, but no short one.
     problems += [
@@ -147,7 +146,7 @@ def _problems(ports: Ports, actor: Actor, email: str, new: NewUser) -> list[Prob
         message = "Only an administrator with all permissions can create a superuser."
         problems.append(Problem("OUT_OF_SCOPE_USER", message, "isSuperuser"))
     problems.append(grant_problem(actor, new.permissions, "addPermissions"))
-    return [problem for problem in problems if problem is not None]
+    return problems
 
 
 @building_block
@@ -162,7 +161,7 @@ def store_user(
     if find_owner(session, new.email) is not None:
         raise Refused(UNIQUE)
     if new.external_reference:
-        require_free_reference(session, new.external_reference)
+        _require_free_reference(session, new.external_reference)
     now = ports.clock.now()
     user = UserRecord(
         email=new.email,
@@ -207,9 +206,7 @@ def store_user(
     return user
 
 
-@building_block
-def require_free_reference(session: Session, external_reference: str) -> None:
-    """Refuse UNIQUE on ``externalReference`` if a user has it."""
+def _require_free_reference(session: Session, external_reference: str) -> None:
     taken = select(UserRecord.id).where(UserRecord.external_reference == external_reference)
     if session.scalar(taken) is not None:
         raise Refused(_REFERENCE_TAKEN)
@@ -226,7 +223,7 @@ def emails_unique(ports: Ports, email: str, external_reference: str = "") -> Ite
             if find_owner(session, email) is not None:
                 raise Refused(UNIQUE) from None
             if external_reference:
-                require_free_reference(session, external_reference)
+                _require_free_reference(session, external_reference)
         raise
 
 
@@ -276,7 +273,7 @@ class Changed:
 
 
 @building_block
-def detail_problems(details: Details) -> list[Problem]:
+def detail_problems(details: Details) -> list[Problem | None]:
     """Return the problems of the new details: REQUIRED and INVALID on each."""
     problems: list[Problem | None] = [
         *name_problems(_text(details.first_name), _text(details.last_name)),
@@ -287,7 +284,7 @@ def detail_problems(details: Details) -> list[Problem]:
     for value, name in ((details.is_active, "isActive"), (details.is_confirmed, "isConfirmed")):
         if value is None:
             problems.append(Problem("INVALID", "Say true or false.", name))
-    return [problem for problem in problems if problem is not None]
+    return problems
 
 
 @building_block
@@ -363,7 +360,7 @@ def _change_note(session: Session, user: UserRecord, details: Details, changed: 
     reference = details.external_reference or None
     if reference != user.external_reference:
         if reference is not None:
-            require_free_reference(session, reference)
+            _require_free_reference(session, reference)
         changed.add("external_reference", user.external_reference, reference)
         user.external_reference = reference
 

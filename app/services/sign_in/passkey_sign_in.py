@@ -114,7 +114,7 @@ def verify_passkey(ports: Ports, actor: Actor, *, challenge: str, credential: st
     if found.purpose == ChallengePurpose.PROOF.value:
         check = partial(prove_passkey, ports, actor, found, challenge, credential)
         return sign_again(ports, actor, found, prove(ports, actor, check, found.id))
-    entered = finish_with_passkey(ports, actor, found, challenge, credential)
+    entered = _finish_with_passkey(ports, actor, found, challenge, credential)
     return sign(ports, actor, found, entered)
 
 
@@ -135,17 +135,16 @@ def sign_in_with_passkey(
     entry = SignInEntry(SignInMethod.PASSKEY, in_console=place is SignInPlace.CONSOLE)
     with logged_sign_in(ports, actor, entry):
         found = find_challenge(ports, actor, challenge, *purposes, place=place)
-    return finish_with_passkey(ports, actor, found, challenge, credential)
+    return _finish_with_passkey(ports, actor, found, challenge, credential)
 
 
-@building_block
-def finish_with_passkey(
+def _finish_with_passkey(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, credential: str
 ) -> PasswordSignIn:
     """Open the session of a sign-in whose challenge a passkey answers."""
 
     def check() -> Proved:
-        used = answer_with_passkey(ports, actor, found, token, credential)
+        used = _answer_with_passkey(ports, actor, found, token, credential)
         is_alone = found.user_id is None
         amr = (
             methods_of_passkey(used.method)
@@ -163,11 +162,10 @@ def prove_passkey(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, credential: str
 ) -> AuthenticationMethod:
     """Return the method of the passkey that answers a proof; raises ``WrongAnswer``."""
-    return answer_with_passkey(ports, actor, found, token, credential).method
+    return _answer_with_passkey(ports, actor, found, token, credential).method
 
 
-@building_block
-def answer_with_passkey(
+def _answer_with_passkey(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, credential: str
 ) -> UsedPasskey:
     """Return the passkey that gave ``credential``; raises ``WrongAnswer`` on ``credential``.

@@ -112,8 +112,7 @@ def find_challenge(
     return found
 
 
-@building_block
-def answer_with_code(
+def _answer_with_code(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, code: str
 ) -> SecondFactorType:
     """Return what a right ``code`` of the challenge's account is of; raises as ``use_code``.
@@ -141,7 +140,7 @@ def use_code(
     ``reset_guesses``: a right password doesn't reset it. Never inside a transaction.
     """
     try:
-        number = count_code(ports, user_id)
+        number = _count_code(ports, user_id)
         try:
             left = MAX_GUESSES - number
             if challenge is not None:
@@ -174,8 +173,7 @@ def count_stored_answer(
         return count_answer(ports, session, ChallengePurpose(found.purpose), token)
 
 
-@building_block
-def count_code(ports: Ports, user_id: int) -> int:
+def _count_code(ports: Ports, user_id: int) -> int:
     """Count a guess at the codes of an account, and return the number of guesses in a row.
 
     Refuses LOGIN_ATTEMPT_DELAYED after ``MAX_GUESSES``.
@@ -351,7 +349,7 @@ def verify_second_factor(ports: Ports, actor: Actor, *, challenge: str, code: st
 def _prove_code(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, code: str
 ) -> AuthenticationMethod:
-    answer_with_code(ports, actor, found, token, code)
+    _answer_with_code(ports, actor, found, token, code)
     return AuthenticationMethod.ONE_TIME_CODE
 
 
@@ -369,7 +367,7 @@ def finish_with_code(
     """Open the session of a sign-in whose challenge a code answers."""
 
     def check() -> Proved:
-        factor = answer_with_code(ports, actor, found, token, code)
+        factor = _answer_with_code(ports, actor, found, token, code)
         amr = methods_of_sign_in(AuthenticationMethod.ONE_TIME_CODE, first_method(found))
         return Proved(found.user_id or 0, amr, second_factor=factor)
 

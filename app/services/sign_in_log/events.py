@@ -81,7 +81,7 @@ _ALL = SignInFilter()
 
 def _attempts(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[SignInEvent, ...]:
     query: Select[*tuple[object, ...]] = select(*COLUMNS)
-    visible = narrow(ports, actor, query, _ALL)
+    visible = _narrow(ports, actor, query, _ALL)
     return read_by_keys(ports, visible, _event.id, keys, to_event)
 
 
@@ -98,7 +98,7 @@ def list_sign_ins(
     if not can_match(filter_.text, MAX_TEXT_LENGTH, "search", filter_.address):
         return empty_page()  # no entry can hold that
     query: Select[*tuple[object, ...]] = select(*COLUMNS)
-    query = narrow(ports, actor, query, filter_)
+    query = _narrow(ports, actor, query, filter_)
     with ports.database.reading() as session:
         return read_page(ports, session, query, Order(_BY_TIME, descending=True), page, to_event)
 
@@ -114,8 +114,7 @@ def export_sign_ins(
     return every_item(lambda page: list_sign_ins(ports, actor, page, filter_), _EXPORTED_AT_ONCE)
 
 
-@building_block
-def narrow(
+def _narrow(
     ports: Ports, actor: Actor, query: Select[*tuple[object, ...]], filter_: SignInFilter
 ) -> Select[*tuple[object, ...]]:
     """Return ``query`` for the attempts that are wanted and that ``actor`` can see."""
@@ -132,17 +131,16 @@ def narrow(
     return _with_users(query).where(*conditions)
 
 
-@building_block
-def narrow_figures(
+def _narrow_figures(
     ports: Ports, actor: Actor, query: Select[*tuple[object, ...]], filter_: SignInFilter
 ) -> Select[*tuple[object, ...]]:
-    """Return ``query`` for figures of the attempts that are wanted, as ``narrow`` does.
+    """Return ``query`` for figures of the attempts that are wanted, as ``_narrow`` does.
 
     Accounts aren't read unless a text is searched for, so attempts of customers who have become
     staff since are counted for everyone.
     """
     if filter_.text.strip():
-        return narrow(ports, actor, query, filter_)
+        return _narrow(ports, actor, query, filter_)
     return query.select_from(_event).where(*_of_visible_type(actor), *_conditions(filter_))
 
 
@@ -274,9 +272,9 @@ def _span(
     # Times are stored to the microsecond.
     began, ended = edges
     until = ended - timedelta(microseconds=1)
-    return narrow_figures(ports, actor, query, SignInFilter(since=began, until=until))
+    return _narrow_figures(ports, actor, query, SignInFilter(since=began, until=until))
 
 
 def _count(ports: Ports, actor: Actor, filter_: SignInFilter) -> ScalarSelect[int]:
     query: Select[*tuple[object, ...]] = select(SignInEventRecord.id)
-    return count_up_to(narrow_figures(ports, actor, query, filter_), MAX_COUNTED + 1)
+    return count_up_to(_narrow_figures(ports, actor, query, filter_), MAX_COUNTED + 1)

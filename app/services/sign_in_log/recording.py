@@ -42,8 +42,7 @@ _MAX_USER_AGENT_LENGTH = 256
 _MAX_DEVICE_LENGTH = 64
 
 
-@building_block
-def remember_device(ports: Ports, actor: Actor, session: Session, user_id: int) -> None:
+def _remember_device(ports: Ports, actor: Actor, session: Session, user_id: int) -> None:
     """Note where a staff member signs in from, and mail them if it is new.
 
     The first device of an account gets no mail. Of parallel sign-ins from a new one, one sends it.
@@ -207,7 +206,7 @@ def record_sign_in(
         )
     )
     if user.is_staff:
-        remember_device(ports, actor, session, user.id)
+        _remember_device(ports, actor, session, user.id)
 
 
 def _report_success(ports: Ports, actor: Actor, entry: SignInEntry, user_id: int) -> None:

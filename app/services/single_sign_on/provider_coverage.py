@@ -82,7 +82,7 @@ def show_provider_coverage(
     columns = [
         column
         for provider in providers
-        for column in (people_of(provider), _sessions(ports, provider))
+        for column in (_people_of(provider), _sessions(ports, provider))
     ]
     with ports.database.reading() as session:
         row = tuple(session.execute(select(*columns)).one())
@@ -107,7 +107,7 @@ def show_provider_disable_impact(ports: Ports, actor: Actor, slug: str) -> Provi
         select(ExternalIdentityRecord.user_id).where(_matches_issuer(provider)).limit(MAX_COUNTED)
     )
     query = select(
-        people_of(provider),
+        _people_of(provider),
         _sessions(ports, provider),
         count_bounded(
             _losing_access(provider).where(UserRecord.id.in_(select(some.subquery().c.user_id)))
@@ -156,8 +156,7 @@ def _matches_issuer(provider: Provider) -> ColumnElement[bool]:
     return and_(issuer >= below, issuer < above, issuer.startswith(below, autoescape=True))
 
 
-@building_block
-def people_of(provider: Provider) -> ColumnElement[int]:
+def _people_of(provider: Provider) -> ColumnElement[int]:
     """Count people who signed in with ``provider``, up to one more than ``MAX_COUNTED``."""
     return count_bounded(select(ExternalIdentityRecord.id).where(_matches_issuer(provider)))
 
@@ -224,7 +223,7 @@ def _count(
     staff = staff.where(UserRecord.is_staff, UserRecord.is_active, signed_in_with(provider))
     query = select(
         ShopRecord.password_login_mode,
-        people_of(provider).label("people"),
+        _people_of(provider).label("people"),
         staff.scalar_subquery().label("staff"),
         *settings_manager_columns(ports, without=without),
     )

@@ -22,7 +22,6 @@ from app.domain.urls.redirects import (
     fold_parameter,
     may_redirect_to_other_host,
     redirect_parameters,
-    redirect_problem,
     with_query,
 )
 from app.domain.values.errors import Problem, Refused, TokenRejected, refuse_any
@@ -34,6 +33,7 @@ from app.ports.database import account
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, TokenResponse
 from app.ports.process_cache import CallPurpose
+from app.services.accounts.email_links import client_url_problem
 from app.services.audit.log import Change, record
 from app.services.authorization.register import input_decides, public
 from app.services.authorization.session_rights import LiveSession
@@ -149,13 +149,7 @@ def _value_problem(ports: Ports, name: str, value: str, *, redirects: bool) -> P
         return Problem("INVALID", "The input contains control characters.")
     if not redirects or not may_redirect_to_other_host(value):
         return None
-    configuration = ports.configuration
-    return redirect_problem(
-        value,
-        configuration.allowed_client_hosts,
-        development=configuration.development,
-        field=name,
-    )
+    return client_url_problem(ports, value, name)
 
 
 def _end_own_session(ports: Ports, actor: Actor) -> None:

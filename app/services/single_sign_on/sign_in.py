@@ -34,14 +34,14 @@ from app.domain.single_sign_on.provider_users import (
 )
 from app.domain.single_sign_on.providers import Provider, ProviderError, requested_scope
 from app.domain.single_sign_on.waiting_changes import waits_for
-from app.domain.urls.redirects import redirect_problem
-from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
+from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected, refuse_any
 from app.domain.values.text import Phrase
 from app.models import OidcStateRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenResponse
 from app.ports.process_cache import CallPurpose
+from app.services.accounts.email_links import client_url_problem
 from app.services.authorization.register import building_block, input_decides
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.linked_accounts import find_or_create_account
@@ -190,8 +190,7 @@ def read_identity(
     return read_id_token(signed, provider, nonce=nonce, now=ports.clock.timestamp())
 
 
-@building_block
-def read_details(
+def _read_details(
     ports: Ports, provider: Provider, tokens: TokenResponse, identity: IdToken
 ) -> ExternalPerson:
     """Return the person by the ID token, or by user-info if that has no verified email.
@@ -318,15 +317,7 @@ def begin_sign_in(
     provider = provider_of(ports, plugin_id)
     if provider is None or not provider.signs_in:
         return None
-    configuration = ports.configuration
-    problem = redirect_problem(
-        redirect_uri or "",
-        configuration.allowed_client_hosts,
-        development=configuration.development,
-        field="redirectUri",
-    )
-    if problem is not None:
-        raise Refused(problem)
+    refuse_any(client_url_problem(ports, redirect_uri or "", "redirectUri"))
     return provider_login_url(ports, provider, store_sign_in(ports, provider, redirect_uri or ""))
 
 
@@ -371,7 +362,7 @@ def finish_sign_in(
     ``None`` for a plugin that is unknown, inactive, or leads through no login. Refuses REQUIRED on
     ``code`` and ``state``; INVALID on ``state`` (unknown, used, too old, of another provider), on
     ``code`` (the provider refuses it, or what it gives cannot be believed), and on no field when
-    the provider does not answer; and whatever ``arrivals.admit`` refuses.
+    the provider does not answer; and what ``find_or_create_account`` refuses.
     """
     provider = provider_of(ports, plugin_id)
     if provider is None or not provider.signs_in:
@@ -446,7 +437,7 @@ def verify_code(
         tokens = ask_for_tokens(ports, provider, CallPurpose.SIGN_IN, exchange)
         identity = read_identity(ports, provider, tokens, started.nonce)
         require_honoured(ports, provider, identity.issuer, identity.subject)
-        person = read_details(ports, provider, tokens, identity)
+        person = _read_details(ports, provider, tokens, identity)
         # Nothing is granted by silence, although it means "as requested" (RFC 6749, 5.1).
         grant = read_rights(ports, provider, tokens, unsaid=ScopeGrant())
     except GrantRefused as refused:

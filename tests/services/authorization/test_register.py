@@ -53,7 +53,6 @@ PEOPLE = OWNERS | {"extension"}
     ("declaration", "admitted", "required"),
     [
         (Declaration("x", Rule.PUBLIC), EVERYBODY, ()),
-        (Declaration("x", Rule.USERS), PEOPLE | TRUSTED, ("AUTHENTICATED_USER",)),
         (Declaration("x", Rule.ACCOUNT_OWNER), OWNERS | TRUSTED, ("AUTHENTICATED_USER",)),
         (
             Declaration("x", Rule.STAFF),
@@ -111,7 +110,7 @@ def test_rule_allows_exactly_its_callers(
 
 
 @cases("fault", TokenFault)
-@cases("rule", [Rule.USERS, Rule.STAFF, Rule.PERMISSION, Rule.INTERNAL])
+@cases("rule", [Rule.ACCOUNT_OWNER, Rule.STAFF, Rule.PERMISSION, Rule.INTERNAL])
 def test_invalid_credential_is_reported_where_an_identity_is_required(
     fault: TokenFault, rule: Rule
 ) -> None:
@@ -178,11 +177,3 @@ def test_permission_rule_must_name_a_permission() -> None:
     ]
 
     assert silent == []
-
-
-def test_use_cases_open_to_extensions_are_listed() -> None:
-    """A new use case about a person's own account is declared ``account_owner_only``."""
-    open_to_both = {
-        declaration.name for declaration in REGISTER.values() if declaration.rule is Rule.USERS
-    }
-    assert open_to_both == set()

@@ -14,7 +14,7 @@ from app.ports import Ports
 from app.services.accounts.password_resets import send_reset_link
 from app.services.identity.identify import identify
 from app.services.people import user_sessions
-from app.services.people.user_sessions import end_user_session, list_user_sessions, show_person
+from app.services.people.user_sessions import end_user_session, show_person
 from tests.builders.audit import trail
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import (
@@ -56,11 +56,11 @@ def test_customer_managers_list_customers_sessions(
     sign_in(ports, customer, caller=replace(NOBODY, user_agent="curl/8.5"))
     clock.pass_(minutes=1)
     sign_in(ports, customer)
-    newer, older = list_user_sessions(ports, support, customer)
+    newer, older = show_person(ports, support, customer).sessions
     assert (older.device, older.address, older.is_current) == ("curl 8.5", ADDRESS, False)
     assert newer.last_used_at == clock.now()
     clock.pass_(hours=31 * 24)
-    assert list_user_sessions(ports, support, customer) == ()
+    assert show_person(ports, support, customer).sessions == ()
 
 
 def test_of_many_sessions_the_newest_are_shown_and_all_are_counted(
@@ -113,7 +113,7 @@ def test_staff_sessions_require_manage_staff(ports: Ports, support: Actor) -> No
     (session,) = sessions_of(ports, member)
     for actor in (support, NOBODY):
         with pytest.raises(PermissionDenied):
-            list_user_sessions(ports, actor, member)
+            show_person(ports, actor, member)
         with pytest.raises(PermissionDenied):
             end_user_session(ports, actor, member, session.id)
         with pytest.raises(PermissionDenied):
@@ -128,7 +128,7 @@ def test_session_of_a_more_privileged_user_cannot_be_ended(ports: Ports) -> None
     mightier = make_staff(ports, "more@example.com", STAFF, APPS)
     sign_in(ports, mightier)
     (session,) = sessions_of(ports, mightier)
-    assert list_user_sessions(ports, manager, mightier)
+    assert show_person(ports, manager, mightier).sessions
     attempts: tuple[Callable[[], object], ...] = (
         lambda: end_user_session(ports, manager, mightier, session.id),
         lambda: send_reset_link(ports, manager, mightier, redirect_url=SHOP),
@@ -141,7 +141,7 @@ def test_session_of_a_more_privileged_user_cannot_be_ended(ports: Ports) -> None
 
 def test_unknown_user_is_not_found(ports: Ports) -> None:
     for attempt in (
-        lambda: list_user_sessions(ports, OPERATOR, 99),
+        lambda: show_person(ports, OPERATOR, 99),
         lambda: end_user_session(ports, OPERATOR, 99, 1),
         lambda: send_reset_link(ports, OPERATOR, 99, redirect_url=SHOP),
     ):
