@@ -54,11 +54,15 @@ def delete_sample_object(
         _DELETIONS[kind](ports, actor, sample.id)
 
 
+def _email(kind: type[Event]) -> str:
+    return f"{kind.__name__.lower()}@example.com"
+
+
 def _person(ports: Ports, kind: type[Event]) -> SampleObject:
-    group = make_group(ports, "Packers", Permission.MANAGE_ORDERS)
+    group = make_group(ports, kind.__name__, Permission.MANAGE_ORDERS)
     key = make_user(
         ports,
-        "ann@example.com",
+        _email(kind),
         first_name="Ann",
         groups=[group],
         is_staff=bool(kind.subject.of_staff),
@@ -68,9 +72,10 @@ def _person(ports: Ports, kind: type[Event]) -> SampleObject:
     return SampleObject(key, to_global_id("User", key))
 
 
-def _group(ports: Ports, _kind: type[Event]) -> SampleObject:
-    key = make_group(ports, "Packers", Permission.MANAGE_ORDERS, Permission.MANAGE_APPS)
-    member = make_user(ports, "ann@example.com", is_staff=True)
+def _group(ports: Ports, kind: type[Event]) -> SampleObject:
+    permissions = (Permission.MANAGE_ORDERS, Permission.MANAGE_APPS)
+    key = make_group(ports, kind.__name__, *permissions)
+    member = make_user(ports, _email(kind), is_staff=True)
     with ports.database.transaction() as session:
         session.add(GroupMemberRecord(user_id=member, group_id=key))
     return SampleObject(key, to_global_id("Group", key))
@@ -97,8 +102,8 @@ def _order(ports: Ports, _kind: type[Event]) -> SampleObject:
     return SampleObject(order.id, order_id(order))
 
 
-def _address(ports: Ports, _kind: type[Event]) -> SampleObject:
-    key = make_address(ports, make_user(ports, "ann@example.com"))
+def _address(ports: Ports, kind: type[Event]) -> SampleObject:
+    key = make_address(ports, make_user(ports, _email(kind)))
     return SampleObject(key, to_global_id("Address", key))
 
 

@@ -13,6 +13,7 @@ from tests.builders.links import link_for
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import PASSWORD, make_staff, make_user, sign_in, user_as_stored
 from tests.builders.shop import configure_shop
+from tests.fixtures.cases import cases
 from tests.graphql.shop_client import ApiClient
 
 EMAIL = "customer@example.com"
@@ -106,7 +107,7 @@ def test_registration_does_not_reveal_existing_emails(api: ApiClient, ports: Por
     assert len(bodies) == 1
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "field", "code"),
     [
         ({"email": "nobody"}, "email", "INVALID"),
@@ -226,7 +227,7 @@ def test_invalid_or_foreign_link_deletes_no_account(api: ApiClient, ports: Ports
         assert api.run(LEFT, access, t=token) == refused("token", "INVALID", user=None)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("query", "variables"),
     [
         (MOVE, {"n": "new@example.com", "p": PASSWORD, "u": SHOP}),

@@ -15,6 +15,7 @@ from app.services.apps.installation_worker import install_next_app
 from app.services.identity.identify import identify
 from tests.builders.apps import make_app, make_extension_app
 from tests.builders.people import make_staff, make_user, sign_in, visit
+from tests.fixtures.cases import cases
 from tests.graphql.shop_client import ApiClient
 from tests.servers.apps import accept, app_server, refuse
 
@@ -123,7 +124,7 @@ def test_failed_installation_can_be_deleted(api: ApiClient, manager: str, ports:
     assert api.run(WAITING, manager) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changed", "expected"),
     [
         ({"appName": " "}, ("appName", "REQUIRED")),
@@ -198,22 +199,19 @@ def test_dashboard_lists_extensions(api: ApiClient, manager: str, ports: Ports) 
     assert one == {"label": "Edit", "identifier": None, "app": {"name": "My app"}}
 
 
-@pytest.mark.parametrize(
-    ("wanted_extensions", "count"),
-    [
+def test_extensions_are_filtered_by_mount_and_target(
+    api: ApiClient, manager: str, ports: Ports
+) -> None:
+    install(ports, api, manager)
+    for wanted, count in (
         ({"mountName": ["PRODUCT_DETAILS_MORE_ACTIONS", "ELSEWHERE"]}, 1),
         ({"mountName": ["product_details_more_actions"], "targetName": "popup"}, 1),
         ({"mountName": ["ELSEWHERE"]}, 0),
         ({"targetName": "APP_PAGE"}, 0),
         ({"mountName": [], "targetName": None}, 1),
         ({"mountName": ["\u0000"]}, 0),
-    ],
-)
-def test_extensions_are_filtered_by_mount_and_target(
-    api: ApiClient, manager: str, ports: Ports, wanted_extensions: dict[str, object], count: int
-) -> None:
-    install(ports, api, manager)
-    assert api.run(EXTENSIONS, manager, filter=wanted_extensions)["totalCount"] == count
+    ):
+        assert api.run(EXTENSIONS, manager, filter=wanted)["totalCount"] == count, wanted
 
 
 def test_extension_has_no_token_for_staff_without_its_permissions(

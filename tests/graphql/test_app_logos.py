@@ -17,6 +17,7 @@ from app.services.apps.app_lists import show_app_logo
 from app.services.apps.installation_worker import install_next_app
 from tests.builders.images import png
 from tests.builders.people import NOBODY, make_staff, sign_in
+from tests.fixtures.cases import cases
 from tests.graphql.shop_client import ApiClient
 from tests.servers.apps import AppServer, accept, app_server, refuse
 from tests.servers.http import Reply
@@ -163,9 +164,8 @@ def test_manifest_shows_its_logo_as_a_data_url(api: ApiClient, manager: str) -> 
         assert Image.open(BytesIO(base64.b64decode(url.removeprefix(prefix)))).size == (256, 128)
 
 
-@pytest.mark.parametrize(
-    "brand",
-    ["text", {"logo": "text"}, {"logo": {"default": "javascript:alert(1)"}}, {"logo": []}],
+@cases(
+    "brand", ["text", {"logo": "text"}, {"logo": {"default": "javascript:alert(1)"}}, {"logo": []}]
 )
 def test_brand_of_another_form_is_refused(api: ApiClient, manager: str, brand: object) -> None:
     with app_server(brand=brand) as app:

@@ -1,5 +1,6 @@
 """Problems that apps report about themselves, by GraphQL."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 from tests.graphql.shop_client import ApiClient
 
@@ -119,7 +121,7 @@ def test_long_message_is_cut_off(api: ApiClient, payments: tuple[str, str]) -> N
     assert (len(message), message[-4:]) == (2048, "x...")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changed", "field"),
     [
         ({"key": "ab"}, "key"),
@@ -139,8 +141,10 @@ def test_unusable_report_is_refused(
     assert problems(api, payments[1], payments[0]) == []
 
 
-@pytest.mark.parametrize("value", [-1, 2**31, 1.5, "5", True])
-@pytest.mark.parametrize("name", ["criticalThreshold", "aggregationPeriod"])
+@cases(
+    ("value", "name"),
+    product([-1, 2**31, 1.5, "5", True], ["criticalThreshold", "aggregationPeriod"]),
+)
 def test_number_of_another_kind_is_no_valid_variable(
     api: ApiClient, payments: tuple[str, str], name: str, value: object
 ) -> None:
@@ -212,7 +216,7 @@ def test_app_dismisses_its_own_problems_alone(
     assert api.run(DISMISS, other, input={"byApp": {"ids": [foreign]}}) == {"errors": []}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("caller", "input_", "expected"),
     [
         ("manager", {}, ("input", "INVALID")),

@@ -1,6 +1,7 @@
 """Apps by GraphQL: what clients send and read."""
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.builders.apps import change_app, make_app
 from tests.builders.people import make_staff, make_user, sign_in, visit
 from tests.builders.webhooks import make_webhook
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements
 from tests.graphql.shop_client import ApiClient
 
@@ -80,7 +82,7 @@ def test_app_is_created_with_a_token(api: ApiClient, manager: str, ports: Ports)
     assert identify(ports, visit(made["authToken"])).actor.permissions == {ORDERS}
 
 
-@pytest.mark.parametrize("input_", [{}, {"name": None}, {"name": " "}])
+@cases("input_", [{}, {"name": None}, {"name": " "}])
 def test_name_is_required(api: ApiClient, manager: str, input_: dict[str, object]) -> None:
     made = api.run(CREATE, manager, input=input_)
     assert [(error["field"], error["code"]) for error in made["errors"]] == [("name", "REQUIRED")]
@@ -112,8 +114,13 @@ def test_null_leaves_a_field_unchanged(api: ApiClient, manager: str, ports: Port
     }
 
 
-@pytest.mark.parametrize("wrong", ["", "garbage", to_global_id("User", 1), to_global_id("App", 9)])
-@pytest.mark.parametrize("name", ["appDelete", "appActivate", "appDeactivate"])
+@cases(
+    ("wrong", "name"),
+    product(
+        ["", "garbage", to_global_id("User", 1), to_global_id("App", 9)],
+        ["appDelete", "appActivate", "appDeactivate"],
+    ),
+)
 def test_unknown_id_is_not_found(api: ApiClient, manager: str, name: str, wrong: str) -> None:
     query = f"mutation ($id: ID!) {{ {name}(id: $id) {{ app {{ id }} errors {{ field code }} }} }}"
     response = api.run(query, manager, id=wrong)
@@ -177,9 +184,12 @@ def test_apps_are_listed_by_name_unless_sorted_otherwise(
         assert names(api.run(LIST, manager, first=2, sortBy=sort, after=after)) == expected[2:]
 
 
-@pytest.mark.parametrize(
-    ("filter_", "expected"),
-    [
+def test_apps_are_filtered_by_their_fields(api: ApiClient, manager: str, ports: Ports) -> None:
+    change_app(ports, make_app(ports, "Warehouse")[0], type="THIRDPARTY")
+    make_app(ports, "house_keeper", is_active=False)
+    make_app(ports, "50% off")
+    change_app(ports, make_app(ports, "house under construction")[0], is_installed=False)
+    for filter_, expected in (
         ({}, ["50% off", "Warehouse", "house_keeper"]),
         ({"search": "HOUSE"}, ["Warehouse", "house_keeper"]),
         ({"search": "%"}, ["50% off"]),
@@ -194,16 +204,9 @@ def test_apps_are_listed_by_name_unless_sorted_otherwise(
             {"isActive": None, "type": None, "search": None},
             ["50% off", "Warehouse", "house_keeper"],
         ),
-    ],
-)
-def test_apps_are_filtered_by_their_fields(
-    api: ApiClient, manager: str, ports: Ports, filter_: dict[str, object], expected: list[str]
-) -> None:
-    change_app(ports, make_app(ports, "Warehouse")[0], type="THIRDPARTY")
-    make_app(ports, "house_keeper", is_active=False)
-    make_app(ports, "50% off")
-    change_app(ports, make_app(ports, "house under construction")[0], is_installed=False)
-    assert sorted(names(api.run(LIST, manager, first=9, filter=filter_))) == expected
+    ):
+        found = names(api.run(LIST, manager, first=9, filter=filter_))
+        assert sorted(found) == expected, filter_
 
 
 def test_nested_fields_of_apps_are_read_together(
@@ -250,7 +253,7 @@ def test_staff_see_an_app_but_not_its_secrets(api: ApiClient, ports: Ports) -> N
         assert "sesame" not in str(response)
 
 
-@pytest.mark.parametrize("wrong", ["garbage", to_global_id("User", 1), to_global_id("App", 4711)])
+@cases("wrong", ["garbage", to_global_id("User", 1), to_global_id("App", 4711)])
 def test_missing_app_is_null(api: ApiClient, manager: str, wrong: str) -> None:
     assert api.run("query ($id: ID) { app(id: $id) { name } }", manager, id=wrong) is None
 

@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-import pytest
-
 from app.web.installation import Installation
 from tests.fakes.clock import START, FakeClock
+from tests.fixtures.cases import cases
 from tests.graphql.endpoint_client import EndpointClient, messages
 from tests.graphql.fake_identity import STAFF, Callers
 
@@ -42,7 +41,7 @@ def test_batch_over_the_limit_is_400_and_not_executed(
     assert clock.timestamp() - START.timestamp() == 2
 
 
-@pytest.mark.parametrize("entry", [5, None, "{ greeting }", [], True])
+@cases("entry", [5, None, "{ greeting }", [], True])
 def test_non_object_entry_is_400_and_not_executed(
     client: EndpointClient, clock: FakeClock, entry: object
 ) -> None:
@@ -52,7 +51,7 @@ def test_non_object_entry_is_400_and_not_executed(
     assert clock.now() == START
 
 
-@pytest.mark.parametrize(
+@cases(
     "bad",
     [
         {"query": "{"},
@@ -108,7 +107,7 @@ def messages_of(entry: dict[str, list[dict[str, str]]]) -> list[str]:
     return [error["message"] for error in entry["errors"]]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("large", "name"),
     [
         (f"{{ book {'{ author { favourite ' * 8}{{ title }}{' } }' * 8} }}", "depth"),

@@ -10,6 +10,7 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
 from tests.builders.products import make_product, product_id
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 from tests.graphql.shop_client import ApiClient
 
@@ -171,7 +172,7 @@ def test_staff_sees_carts_with_the_permission_for_it(
     assert api.run(ONE, other, id=id_) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("lines", "errors"),
     [
         ([line("nonsense")], [("productId", "NOT_FOUND")]),
@@ -193,7 +194,7 @@ def test_invalid_line_names_its_field(
     assert api.run(ONE, id=id_)["quantity"] == 1
 
 
-@pytest.mark.parametrize(
+@cases(
     "id_",
     ["", "nonsense", "Q2hlY2tvdXQ6", to_global_id("Checkout", 1), to_global_id("Checkout", "\0")],
 )
@@ -210,7 +211,7 @@ def test_unknown_cart_is_not_found(api: ApiClient, bowl: str, id_: str) -> None:
     assert api.run(ONE, **token) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     "lines",
     [
         [{"productId": "x"}],

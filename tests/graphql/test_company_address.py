@@ -10,6 +10,7 @@ from app.domain.shop.settings import ShopUpdate
 from app.ports import Ports
 from app.services.shop.settings import show_settings, update_shop
 from tests.builders.people import make_staff, make_user, sign_in
+from tests.fixtures.cases import cases
 from tests.graphql.shop_client import ApiClient
 
 UPDATE = """
@@ -89,7 +90,7 @@ def test_address_is_set_changed_and_deleted(api: ApiClient, manager: str) -> Non
     assert api.run(SHOWN) == {"companyAddress": None, "defaultCountry": None}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changed", "expected"),
     [
         ({"postalCode": "1"}, ("postalCode", "INVALID")),

@@ -1,8 +1,11 @@
 """Who is let in, and what a broken credential answers (contract, "Credentials, precisely")."""
 
+from itertools import product
+
 import pytest
 
 from tests.fakes.clock import START, FakeClock
+from tests.fixtures.cases import cases
 from tests.graphql.endpoint_client import EndpointClient, codes, messages
 from tests.graphql.fake_identity import APP, CUSTOMER, EXPIRED, FORGED, STAFF, Callers
 
@@ -17,9 +20,12 @@ CLOSED = {
 STRICT = "application/graphql-response+json"
 
 
-@pytest.mark.parametrize("credential", [None, CUSTOMER, EXPIRED, FORGED, "unknown"])
-@pytest.mark.parametrize(
-    "query", ["{ greeting }", "{ greeting", "{ nothing }", "{ __schema { queryType { name } } }"]
+@cases(
+    ("credential", "query"),
+    product(
+        [None, CUSTOMER, EXPIRED, FORGED, "unknown"],
+        ["{ greeting }", "{ greeting", "{ nothing }", "{ __schema { queryType { name } } }"],
+    ),
 )
 def test_closed_storefront_is_401_for_any_document(
     client: EndpointClient, callers: Callers, credential: str | None, query: str
@@ -46,7 +52,7 @@ def test_closed_storefront_answers_each_entry_of_a_batch(
     assert (response.status_code, response.json) == (401, [CLOSED] * 3)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("body", "content_type", "status"),
     [
         (b"{", "application/json", 400),
@@ -93,9 +99,7 @@ def test_expired_token_fails_every_root_field(client: EndpointClient) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "query", ["{ caller always }", "{ __typename }", "{ __schema { queryType { name } } }"]
-)
+@cases("query", ["{ caller always }", "{ __typename }", "{ __schema { queryType { name } } }"])
 def test_expired_token_nulls_data_with_a_non_null_field(
     client: EndpointClient, query: str
 ) -> None:
@@ -134,7 +138,7 @@ def test_cached_introspection_fails_with_an_expired_token(
     assert codes(response) == ["ExpiredSignatureError"]
 
 
-@pytest.mark.parametrize("query", ["{ greeting", "{ nothing }", "query($n: Int!) { greeting }"])
+@cases("query", ["{ greeting", "{ nothing }", "query($n: Int!) { greeting }"])
 def test_invalid_request_is_reported_before_an_expired_token(
     client: EndpointClient, query: str
 ) -> None:
@@ -156,7 +160,7 @@ def test_credential_is_read_from_either_header(client: EndpointClient) -> None:
     assert both.json == {"data": {"caller": APP}}
 
 
-@pytest.mark.parametrize(
+@cases(
     "accept",
     [
         STRICT,
@@ -173,7 +177,7 @@ def test_graphql_response_json_is_sent_when_preferred(client: EndpointClient, ac
     assert response.json == {"data": {"greeting": "Hello, you"}}
 
 
-@pytest.mark.parametrize(
+@cases(
     "accept",
     [
         "",
@@ -193,7 +197,7 @@ def test_plain_json_is_sent_by_default(client: EndpointClient, accept: str) -> N
     assert response.status_code == 200
 
 
-@pytest.mark.parametrize(
+@cases(
     ("query", "credential", "status"),
     [
         ("{ greeting denied }", None, 200),

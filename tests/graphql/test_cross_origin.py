@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.web.installation import Installation
+from tests.fixtures.cases import cases
 from tests.graphql.endpoint_client import EndpointClient
 from tests.graphql.fake_identity import Callers
 
@@ -22,7 +23,7 @@ def words(header: str) -> set[str]:
     return {word.strip() for word in header.split(",")}
 
 
-@pytest.mark.parametrize("query", ["{ greeting }", "{ nothing }", "{"])
+@cases("query", ["{ greeting }", "{ nothing }", "{"])
 def test_every_origin_can_read_responses_without_credentials(
     client: EndpointClient, query: str
 ) -> None:

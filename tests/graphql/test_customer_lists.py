@@ -22,6 +22,7 @@ from tests.builders.people import (
     user_as_stored,
 )
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.graphql.shop_client import ApiClient
 
 CUSTOMERS = """query ($filter: CustomerFilterInput, $sortBy: UserSortingInput) {
@@ -138,7 +139,7 @@ def test_customers_are_found_by_conditions(ports: Ports, api: ApiClient, clock: 
         assert [email.partition("@")[0] for email in emails] == names, where
 
 
-@pytest.mark.parametrize(
+@cases(
     "where",
     [
         {"AND": [{"AND": [{"AND": [{"AND": [{"AND": [{"AND": [{}]}]}]}]}]}]},

@@ -2,11 +2,11 @@
 
 import re
 
-import pytest
 from graphql import GraphQLEnumType, GraphQLField
 
 from app.domain.authorization.permissions import Permission
 from app.graphql.schema import schema
+from tests.fixtures.cases import cases
 from tests.graphql.matrix.mutations import EVENT_HOLDERS, HOLDERS_OF_THE_APP, MUTATIONS
 from tests.graphql.matrix.queries import QUERIES
 from tests.graphql.matrix.rules import (
@@ -95,7 +95,7 @@ def test_operation_description_names_no_other_permission() -> None:
     assert {operation: found for operation, found in others.items() if found} == {}
 
 
-@pytest.mark.parametrize(
+@cases(
     "name",
     [
         name
@@ -107,7 +107,7 @@ def test_description_says_that_apps_cannot_call_the_operation(name: str) -> None
     assert re.search(r"staff with MANAGE_\w+", description_of(name))
 
 
-@pytest.mark.parametrize(
+@cases(
     "name",
     [
         name

@@ -1,6 +1,5 @@
 """What clients read when something went wrong, and what they never read."""
 
-import pytest
 from structlog.testing import capture_logs
 from typing_extensions import override
 
@@ -9,6 +8,7 @@ from app.graphql.errors import PayloadProblem, payload_problems
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
 from app.web.installation import Installation
+from tests.fixtures.cases import cases
 from tests.graphql.endpoint_client import EndpointClient
 from tests.graphql.fake_identity import Callers
 from tests.graphql.sample_schema import SECRET
@@ -33,7 +33,7 @@ def test_denied_field_names_the_missing_permission(client: EndpointClient) -> No
     }
 
 
-@pytest.mark.parametrize(
+@cases(
     ("field", "code", "message"),
     [
         ("rejected", "InvalidSignatureError", "Signature verification failed"),
@@ -71,7 +71,7 @@ def test_syntax_error_has_its_location_and_no_path(client: EndpointClient) -> No
     assert error["extensions"] == {"exception": {"code": "GraphQLSyntaxError"}}
 
 
-@pytest.mark.parametrize("field", ["broken", "brokenAlways", "misfit", "endless"])
+@cases("field", ["broken", "brokenAlways", "misfit", "endless"])
 def test_internal_error_is_masked_with_its_log_id(client: EndpointClient, field: str) -> None:
     with capture_logs() as logs:
         response = client.run(f"{{ {field} }}")

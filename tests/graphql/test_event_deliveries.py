@@ -35,6 +35,7 @@ from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 from tests.graphql.shop_client import ApiClient
 
@@ -245,7 +246,7 @@ def test_dry_run_takes_a_query_or_an_id(
     assert problems(api.run(DRY_RUN, manager)) == [("query", "GRAPHQL_ERROR")]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("input_", "problem"),
     [
         ({"told": ""}, ("query", "SYNTAX")),

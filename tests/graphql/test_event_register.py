@@ -32,6 +32,7 @@ from tests.builders.limits import default_limits
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.people import actor_of, make_user
 from tests.builders.products import make_product, product_id
+from tests.fixtures.cases import cases
 from tests.graphql import event_scenarios
 from tests.services.error_codes import codes
 from tests.spec.floor import floor
@@ -81,7 +82,7 @@ def test_event_register_has_the_public_catalogue() -> None:
     assert names <= {event.value for event in EVENTS}
 
 
-@pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.__name__)
+@cases("event", EVENTS.values())
 def test_every_event_has_a_type_with_the_fields_of_every_event(event: type[Event]) -> None:
     found = schema.graphql_schema.type_map[event.__name__]
     assert isinstance(found, GraphQLObjectType)
@@ -89,7 +90,7 @@ def test_every_event_has_a_type_with_the_fields_of_every_event(event: type[Event
     assert found.description == event.description
 
 
-@pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.__name__)
+@cases("event", EVENTS.values())
 def test_every_events_default_selection_is_a_query_of_that_event(event: type[Event]) -> None:
     checked = SchemaPayloads(schema.graphql_schema, default_limits()).check(default_query(event))
     assert [event.value for event in checked.events] == [event.type.value]
@@ -139,18 +140,11 @@ def test_dry_run_finds_products_carts_and_orders(ports: Ports) -> None:
         assert newest == both
 
 
-@pytest.mark.parametrize(
-    "id_",
-    [
-        product_id(4711),
-        order_id(4711),
-        to_global_id("Checkout", 1),
-        to_global_id("Checkout", "\0"),
-    ],
-)
-def test_dry_run_of_a_missing_object_is_refused(ports: Ports, id_: str) -> None:
+def test_dry_run_of_a_missing_object_is_refused(ports: Ports) -> None:
     manager = actor_of(ports, make_user(ports, "boss@example.com", is_superuser=True))
     make_cart(ports)
-    with pytest.raises(Refused) as refused:
-        dry_run_webhook(ports, manager, object_id=id_)
-    assert codes(refused) == [("objectId", "NOT_FOUND")]
+    unknown_carts = (to_global_id("Checkout", 1), to_global_id("Checkout", "\0"))
+    for id_ in (product_id(4711), order_id(4711), *unknown_carts):
+        with pytest.raises(Refused) as refused:
+            dry_run_webhook(ports, manager, object_id=id_)
+        assert codes(refused) == [("objectId", "NOT_FOUND")], id_

@@ -15,6 +15,7 @@ from app.graphql.server.execution.variables import coerce_variables
 from app.graphql.server.operations import Document
 from app.services.identity.identify import Visitor
 from app.web.installation import Installation
+from tests.fixtures.cases import cases
 from tests.graphql.fake_identity import Callers
 from tests.graphql.sample_schema import LIBRARY
 
@@ -101,7 +102,7 @@ def test_variables_are_coerced_with_their_defaults() -> None:
     assert len(problems) == 2
 
 
-@pytest.mark.parametrize("name", ["İ", "serch", "a" * 10_000])
+@cases("name", ["İ", "serch", "a" * 10_000])
 def test_unknown_field_of_a_variable_is_refused(name: str) -> None:
     """Development found similar names, at which the library failed for some."""
     query = "query($f: ProductFilterInput) { products(first: 1, filter: $f) { totalCount } }"
@@ -113,7 +114,7 @@ def test_unknown_field_of_a_variable_is_refused(name: str) -> None:
     assert ["is not defined by type" in problem.message for problem in problems] == [True]
 
 
-@pytest.mark.parametrize(
+@cases(
     "variables",
     [
         {"s": ["sesame"]},

@@ -7,6 +7,7 @@ import pytest
 
 from app.graphql.server.request import GRAPHQL_RESPONSE, MAX_URL
 from app.web.installation import Installation
+from tests.fixtures.cases import cases
 from tests.graphql.endpoint_client import JSON, EndpointClient, Reply, codes
 from tests.graphql.fake_identity import Callers
 
@@ -27,7 +28,7 @@ def get(
     return response
 
 
-@pytest.mark.parametrize(
+@cases(
     ("accept", "media_type"),
     [
         (JSON, JSON),
@@ -56,7 +57,7 @@ def test_query_is_executed_for_clients_that_name_json(
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     "accept",
     [
         "",
@@ -92,7 +93,7 @@ def test_queries_are_answered_without_the_playground(
     assert get(client, query="{ always }").json == {"data": {"always": "always"}}
 
 
-@pytest.mark.parametrize(
+@cases(
     "parameters",
     [
         "a=b",

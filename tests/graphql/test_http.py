@@ -3,15 +3,16 @@
 import gzip
 from dataclasses import replace
 from io import BytesIO
+from itertools import product
 
 import orjson
-import pytest
 from typing_extensions import override
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from app.graphql.server.bodies import DEEPEST_JSON
 from app.graphql.server.request import GRAPHQL_RESPONSE
 from app.web.installation import Installation
+from tests.fixtures.cases import cases
 from tests.graphql.endpoint_client import JSON, EndpointClient, codes, messages
 from tests.graphql.fake_identity import Callers
 
@@ -34,7 +35,7 @@ def test_executed_operation_with_failed_fields_is_200_with_both(
     assert codes(response) == ["PermissionDenied"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("body", "code"),
     [
         (b"", "GraphQLError"),
@@ -93,7 +94,7 @@ def test_operation_name_selects_the_operation(client: EndpointClient) -> None:
     assert response.json == {"data": {"always": "always"}}
 
 
-@pytest.mark.parametrize("name", [None, ""])
+@cases("name", [None, ""])
 def test_only_operation_is_selected_without_a_name(
     client: EndpointClient, name: str | None
 ) -> None:
@@ -101,7 +102,7 @@ def test_only_operation_is_selected_without_a_name(
     assert response.json == {"data": {"always": "always"}}
 
 
-@pytest.mark.parametrize("document", ["query A { always }", "{ always }"])
+@cases("document", ["query A { always }", "{ always }"])
 def test_name_of_null_in_quotes_selects_the_only_operation(
     client: EndpointClient, document: str
 ) -> None:
@@ -138,7 +139,7 @@ def test_variables_in_a_string_have_the_limits_of_the_body(
 HASH = {"persistedQuery": {"version": 1, "sha256Hash": 64 * "a"}}
 
 
-@pytest.mark.parametrize(("accept", "status"), [(JSON, 200), (GRAPHQL_RESPONSE, 400)])
+@cases(("accept", "status"), [(JSON, 200), (GRAPHQL_RESPONSE, 400)])
 def test_a_hash_without_a_query_makes_clients_send_the_query(
     client: EndpointClient, accept: str, status: int
 ) -> None:
@@ -194,8 +195,7 @@ def test_text_in_variables_is_unchanged(client: EndpointClient) -> None:
     assert response.json == {"data": {"greeting": f"Hello, {name}"}}
 
 
-@pytest.mark.parametrize("nested", [b'{"a":%b}', b"[%b]"], ids=["objects", "lists"])
-@pytest.mark.parametrize("depth", [DEEPEST_JSON + 1, 5_000, 200_000])
+@cases(("nested", "depth"), product([b'{"a":%b}', b"[%b]"], [DEEPEST_JSON + 1, 5_000, 200_000]))
 def test_deeply_nested_json_is_400(client: EndpointClient, nested: bytes, depth: int) -> None:
     opening, closing = nested.split(b"%b")
     bomb = opening * depth + b"1" + closing * depth
@@ -209,7 +209,7 @@ def test_wide_json_is_accepted(client: EndpointClient) -> None:
     assert client.run("{ always }", {"a": wide}).status_code == 200
 
 
-@pytest.mark.parametrize(
+@cases(
     "content_type",
     ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"],
 )
@@ -224,13 +224,13 @@ def test_bare_document_is_application_graphql(client: EndpointClient) -> None:
     assert response.json == {"data": {"greeting": "Hello, you"}}
 
 
-@pytest.mark.parametrize("body", [b"", b"\xff"])
+@cases("body", [b"", b"\xff"])
 def test_bare_document_must_be_text(client: EndpointClient, body: bytes) -> None:
     response = client.send(body, content_type="application/graphql")
     assert (response.status_code, codes(response)) == (400, ["GraphQLError"])
 
 
-@pytest.mark.parametrize(
+@cases(
     "content_type",
     [
         None,
@@ -255,7 +255,7 @@ def test_other_content_type_is_415_and_not_executed(
     assert client.documents_read == 0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("encoding", "shown"),
     [("gzip", " gzip"), ("br", " br"), ("identity, ZSTD", " ZSTD"), ("<b>", ""), ("a" * 99, "")],
 )
@@ -271,7 +271,7 @@ def test_encoded_body_is_415_that_names_the_encoding(
     assert client.documents_read == 0
 
 
-@pytest.mark.parametrize("encoding", ["", "identity", "Identity , identity"])
+@cases("encoding", ["", "identity", "Identity , identity"])
 def test_identity_is_no_encoding(client: EndpointClient, encoding: str) -> None:
     response = client.send(GREETING, Content_Encoding=encoding)
     assert response.json == {"data": {"greeting": "Hello, you"}}
@@ -337,7 +337,7 @@ def test_endless_stream_without_a_length_is_not_read(client: EndpointClient) -> 
     assert stream.taken == 0
 
 
-@pytest.mark.parametrize("announced", ["-1", "1e3", "x", "+5", "٣", str(len(GREETING) + 1)])
+@cases("announced", ["-1", "1e3", "x", "+5", "٣", str(len(GREETING) + 1)])
 def test_wrong_content_length_is_400(client: EndpointClient, announced: str) -> None:
     assert _raw(client, BytesIO(GREETING), CONTENT_LENGTH=announced)[0] == 400
 
@@ -348,7 +348,7 @@ def test_body_is_read_only_up_to_its_content_length(client: EndpointClient) -> N
     assert stream.taken == len(GREETING)
 
 
-@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"])
+@cases("method", ["PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"])
 def test_any_other_method_answers_405_with_allow(client: EndpointClient, method: str) -> None:
     response = client.send(GREETING, method=method)
     assert (response.status_code, response.data) == (405, b"")
@@ -371,7 +371,7 @@ def test_without_the_playground_get_answers_405(
         assert response.headers["Allow"] == "OPTIONS, POST"
 
 
-@pytest.mark.parametrize("method", ["POST", "GET", "PUT", "OPTIONS"])
+@cases("method", ["POST", "GET", "PUT", "OPTIONS"])
 def test_every_response_has_security_headers(client: EndpointClient, method: str) -> None:
     response = client.send(GREETING, method=method)
     assert response.headers["X-Content-Type-Options"] == "nosniff"

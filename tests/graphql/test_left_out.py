@@ -6,10 +6,10 @@ and enum values. A name that is added here is to be removed from the list.
 
 from collections.abc import Iterator
 
-import pytest
 from graphql import GraphQLEnumType, GraphQLNamedType
 
 from app.graphql.schema import schema
+from tests.fixtures.cases import cases
 
 SCHEMA = schema.graphql_schema
 
@@ -150,7 +150,7 @@ HERE = set(SCHEMA.type_map) | {
 NAMES = [name for names in LEFT_OUT.values() for name in names]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@cases("name", NAMES)
 def test_name_that_is_left_out_does_not_exist(name: str) -> None:
     assert name not in HERE, f"{name} exists now: remove it from the list."
 

@@ -2,15 +2,14 @@
 
 from dataclasses import replace
 
-import pytest
-
 from app.web.installation import Installation
+from tests.fixtures.cases import cases
 from tests.graphql.endpoint_client import EndpointClient, messages
 from tests.graphql.fake_identity import Callers
 from tests.graphql.test_limits import LIMITS, aliases, limit_of
 
 
-@pytest.mark.parametrize(
+@cases(
     ("setting", "query", "name"),
     [
         ("graphql_tokens_max", "{ always greeting caller }", "tokens"),

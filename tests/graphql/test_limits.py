@@ -10,6 +10,7 @@ from app.graphql.server.query_cost import PAGE
 from app.web.installation import Installation
 from tests.builders.limits import default_limits
 from tests.fakes.clock import START, FakeClock
+from tests.fixtures.cases import cases
 from tests.graphql.endpoint_client import EndpointClient
 from tests.graphql.fake_identity import Callers
 
@@ -144,7 +145,7 @@ def test_as_many_tokens_as_the_limit_run(client: EndpointClient) -> None:
     assert limit_of(client, f"{{ {fields} {comments}\n }}") is None
 
 
-@pytest.mark.parametrize(
+@cases(
     "query",
     [
         "{" + "always " * 6000 + "}",
@@ -152,13 +153,12 @@ def test_as_many_tokens_as_the_limit_run(client: EndpointClient) -> None:
         "query(" + "$a: Int " * 6000 + ") { always }",
         "{ greeting(name: [" + "1 " * 6000 + "]) }",
     ],
-    ids=["fields", "comments", "variables", "values"],
 )
 def test_more_tokens_are_refused(client: EndpointClient, query: str) -> None:
     assert limit_of(client, query) == {"name": "tokens", "limit": LIMITS.tokens}
 
 
-@pytest.mark.parametrize("fields", ["always " * 1900, "book { title } " * 480])
+@cases("fields", ["always " * 1900, "book { title } " * 480])
 def test_too_many_repeated_fields_are_refused(client: EndpointClient, fields: str) -> None:
     limit = limit_of(client, f"{{ {fields} }}")
     assert limit is not None
@@ -169,7 +169,7 @@ def test_page_of_maximum_size_is_returned(client: EndpointClient) -> None:
     assert limit_of(client, BOOKS, {"n": LIMITS.page_size}) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("query", "variables"),
     [
         ("{ books(first: 101) { totalCount } }", {}),
@@ -266,7 +266,7 @@ def test_only_the_selected_operation_counts(client: EndpointClient) -> None:
     assert client.post({"query": query, "operationName": "A"}).status_code == 400
 
 
-@pytest.mark.parametrize(
+@cases(
     ("entry", "entries", "name"),
     [
         (waits(6), 2, "mutations"),

@@ -8,6 +8,7 @@ from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, sign_in
+from tests.fixtures.cases import cases
 from tests.graphql.shop_client import ApiClient
 
 SAVE = """
@@ -87,7 +88,7 @@ def test_template_is_saved_shown_and_reset(api: ApiClient, manager: str) -> None
     }
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changed", "error"),
     [
         ({"html": "<p>\n{{ gone }}</p>"}, ("html", "INVALID", [2])),

@@ -65,9 +65,11 @@ def test_email_has_all_fields_and_no_link(
     assert response["totalCount"] == 2
 
 
-@pytest.mark.parametrize(
-    ("filter_", "numbers"),
-    [
+def test_emails_are_filtered(ports: Ports, api: ApiClient, boss: str) -> None:
+    make_mail(ports, user_id=77, recipient="ann@example.com")
+    make_mail(ports, sent_at=None, last_error="The mail server responded with 550.")
+    make_mail(ports)
+    for filter_, numbers in (
         ({"status": "FAILED"}, [2]),
         ({"status": "SENT"}, [3, 1]),
         ({"userId": to_global_id("User", 77)}, [1]),
@@ -75,18 +77,10 @@ def test_email_has_all_fields_and_no_link(
         ({"search": "ann"}, [1]),
         ({"createdAt": {"gte": "2000-01-01T00:00:00Z"}}, [3, 2, 1]),
         ({"createdAt": {"lte": "2000-01-01T00:00:00Z"}}, []),
-    ],
-    ids=repr,
-)
-def test_emails_are_filtered(
-    ports: Ports, api: ApiClient, boss: str, filter_: dict[str, object], numbers: list[int]
-) -> None:
-    make_mail(ports, user_id=77, recipient="ann@example.com")
-    make_mail(ports, sent_at=None, last_error="The mail server responded with 550.")
-    make_mail(ports)
-    response = api.run(FIELDS, boss, filter=filter_)
-    found = [edge["node"]["id"] for edge in response["edges"]]
-    assert found == [to_global_id("Mail", number) for number in numbers]
+    ):
+        response = api.run(FIELDS, boss, filter=filter_)
+        found = [edge["node"]["id"] for edge in response["edges"]]
+        assert found == [to_global_id("Mail", number) for number in numbers], filter_
 
 
 def test_who_manages_customers_sees_emails_about_them(

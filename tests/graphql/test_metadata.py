@@ -9,6 +9,7 @@ from app.models import AppRecord
 from app.ports import Ports
 from tests.builders.apps import extension_token, make_app, make_extension_app
 from tests.builders.people import PASSWORD, actor_of, make_staff, make_user, sign_in
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 from tests.graphql.shop_client import ApiClient
 
@@ -109,7 +110,7 @@ def test_app_reads_its_own_private_metadata(ports: Ports, api: ApiClient) -> Non
     assert api.run(f"{{ app {{ {PRIVATE_FIELDS} }} }}", token) == stored
 
 
-@pytest.mark.parametrize("id_", ["", "garbage", to_global_id("Product", 1)])
+@cases("id_", ["", "garbage", to_global_id("Product", 1)])
 def test_other_objects_have_no_metadata(ports: Ports, api: ApiClient, id_: str) -> None:
     mutation = """mutation ($id: ID!) {
       deletePrivateMetadata(id: $id, keys: []) { errors { field code } item { __typename } }

@@ -13,6 +13,7 @@ from tests.builders.apps import make_app
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import PASSWORD, make_user, sign_in
 from tests.builders.shop import set_mode
+from tests.fixtures.cases import cases
 from tests.graphql.shop_client import ApiClient
 
 EMAIL = "customer@example.com"
@@ -106,21 +107,17 @@ def test_password_is_changed(api: ApiClient, ports: Ports) -> None:
     assert api.run("{ me { email } }", access) == {"email": EMAIL}
 
 
-@pytest.mark.parametrize(
-    ("variables", "refused"),
-    [
+def test_refused_change_names_the_field(api: ApiClient, ports: Ports) -> None:
+    access = sign_in(ports, make_user(ports)).access
+    cases: list[tuple[dict[str, str | None], object]] = [
         ({"n": NEW}, problem("oldPassword", "INVALID_CREDENTIALS")),
         ({"o": None, "n": NEW}, problem("oldPassword", "INVALID_CREDENTIALS")),
         ({"o": "wrong", "n": NEW}, problem("oldPassword", "INVALID_CREDENTIALS")),
         ({"o": PASSWORD, "n": "123"}, problem("newPassword", "PASSWORD_TOO_SHORT")),
-    ],
-)
-def test_refused_change_names_the_field(
-    api: ApiClient, ports: Ports, variables: dict[str, str | None], refused: object
-) -> None:
-    access = sign_in(ports, make_user(ports)).access
-    response = api.run(CHANGE, access, **variables)
-    assert response == {"user": None, "errors": refused, "accountErrors": refused}
+    ]
+    for variables, refused in cases:
+        response = api.run(CHANGE, access, **variables)
+        assert response == {"user": None, "errors": refused, "accountErrors": refused}, variables
 
 
 def test_password_is_changed_by_its_owner_only(api: ApiClient, ports: Ports) -> None:
@@ -145,7 +142,7 @@ def test_disabled_mode_refuses_all_three_mutations_for_everyone(
             assert response["accountErrors"] == problem(None, "DISABLED_AUTHENTICATION_METHOD")
 
 
-@pytest.mark.parametrize(
+@cases(
     "query",
     [
         'mutation { setPassword(email: "a@b.example", password: "x") { token } }',

@@ -13,6 +13,7 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_staff, make_user, sign_in
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 from tests.graphql.shop_client import ApiClient
 
@@ -109,7 +110,7 @@ def test_customers_are_searched_and_sorted(ports: Ports, api: ApiClient, manager
     assert emails(found) == ["zoe", "bob"]
 
 
-@pytest.mark.parametrize(
+@cases(
     "arguments",
     [
         {},
@@ -119,7 +120,6 @@ def test_customers_are_searched_and_sorted(ports: Ports, api: ApiClient, manager
         {"first": 1, "after": "WyJhIl0="},
         {"last": 1, "after": "WzFd"},
     ],
-    ids=str,
 )
 def test_invalid_page_has_a_readable_error(
     api: ApiClient, manager: str, arguments: dict[str, Any]

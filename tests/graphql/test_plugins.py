@@ -15,6 +15,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
 from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.shop import set_mode
+from tests.fixtures.cases import cases
 from tests.graphql.shop_client import ApiClient
 
 PLUGIN = "latchkey.authentication.openidconnect"
@@ -130,7 +131,7 @@ def test_lockout_guard_of_the_console_does_not_affect_the_api(
     assert not known_providers(ports)[0].active
 
 
-@pytest.mark.parametrize(
+@cases(
     ("filter_", "found"),
     [
         ({}, 1),
@@ -141,7 +142,6 @@ def test_lockout_guard_of_the_console_does_not_affect_the_api(
         ({"type": "GLOBAL"}, 1),
         ({"type": "PER_CHANNEL"}, 0),
     ],
-    ids=["all", "unsaid", "name", "another name", "giant", "global", "by channel"],
 )
 def test_providers_are_listed(
     api: ApiClient, manager: str, filter_: dict[str, str] | None, found: int
@@ -150,7 +150,7 @@ def test_providers_are_listed(
     assert (listed["totalCount"], len(listed["edges"])) == (found, found)
 
 
-@pytest.mark.parametrize("plugin", ["nothing", "", "mirumee.payments.dummy"])
+@cases("plugin", ["nothing", "", "mirumee.payments.dummy"])
 def test_unknown_plugin_is_null(api: ApiClient, manager: str, plugin: str) -> None:
     assert api.run(SHOW, manager, id=plugin) is None
     refused = api.run(UPDATE, manager, id=plugin, input={"active": False})

@@ -9,6 +9,7 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
 from tests.builders.products import make_product, product_id
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements, selects
 from tests.graphql.shop_client import ApiClient
 
@@ -76,7 +77,7 @@ def test_product_is_created_updated_and_deleted(api: ApiClient, token: str) -> N
     assert api.run(ONE, token, id=product["id"]) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("literal", "amount"),
     [("12", 12.0), ("12.5", 12.5), ('"12.50"', 12.5), ("1e2", 100.0), ("null", None)],
 )
@@ -92,7 +93,7 @@ def test_price_is_written_as_a_number_or_as_text(
     assert made["product"]["price"] == (None if amount is None else {"amount": amount})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("input_", "errors"),
     [
         ({}, [("name", "REQUIRED")]),
@@ -112,7 +113,7 @@ def test_invalid_value_names_its_field(
     assert error_codes(api.run(CREATE, token, input=input_)) == errors
 
 
-@pytest.mark.parametrize(
+@cases(
     "input_",
     [
         {"name": 5},
@@ -189,7 +190,7 @@ def test_list_is_filtered_sorted_and_paged(api: ApiClient, ports: Ports) -> None
     assert rest["pageInfo"]["hasNextPage"] is False
 
 
-@pytest.mark.parametrize(
+@cases(
     "variables",
     [
         {},
@@ -204,9 +205,9 @@ def test_invalid_list_arguments_are_refused(api: ApiClient, variables: dict[str,
     assert api.code(LIST, **variables) == "GraphQLError"
 
 
-@pytest.mark.parametrize(
-    ("filter_", "found"),
-    [
+def test_filter_accepts_any_range(api: ApiClient, ports: Ports) -> None:
+    make_product(ports)
+    for filter_, found in (
         ({"search": "%" * 60_000}, 0),
         ({"search": "\0"}, 0),
         ({"slugs": ["\0"]}, 0),
@@ -215,13 +216,8 @@ def test_invalid_list_arguments_are_refused(api: ApiClient, variables: dict[str,
         ({"updatedAt": {"lte": "0001-01-01T00:00:00"}}, 0),
         ({"updatedAt": {"gte": "0001-01-01T00:00:00+05:00"}}, 1),
         ({"updatedAt": {"lte": "9999-12-31T23:59:59-05:00"}}, 1),
-    ],
-)
-def test_filter_accepts_any_range(
-    api: ApiClient, ports: Ports, filter_: dict[str, Any], found: int
-) -> None:
-    make_product(ports)
-    assert api.run(LIST, first=1, filter=filter_)["totalCount"] == found
+    ):
+        assert api.run(LIST, first=1, filter=filter_)["totalCount"] == found, filter_
 
 
 def test_page_of_twenty_costs_two_statements(api: ApiClient, ports: Ports, token: str) -> None:

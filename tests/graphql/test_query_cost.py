@@ -13,6 +13,7 @@ from app.graphql.server.query_cost import (
     SEARCH,
     WEBHOOKS,
 )
+from tests.fixtures.cases import cases
 from tests.graphql.sample_schema import LIBRARY
 
 
@@ -20,7 +21,7 @@ def load_of(query: str, **variables: object) -> Load:
     return Document(LIBRARY, parse(query)).operation(None).load(variables)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("query", "cost"),
     [
         ("{ always }", 1),
@@ -94,7 +95,7 @@ def sought(arguments: str, **variables: object) -> int:
     return document.operation(None).load(variables).cost - PAGE - 2
 
 
-@pytest.mark.parametrize(
+@cases(
     ("arguments", "cost"),
     [
         ("first: 1", 0),
@@ -151,7 +152,7 @@ def entities(given: str, selected: str = TITLES, **variables: object) -> Load:
     return Document(GRAPH, parse(query)).operation(None).load(variables)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("given", "selected", "number", "values"),
     [
         ("[]", TITLES, 0, 0),
@@ -239,7 +240,7 @@ def integration_cost(query: str, webhooks: int | None = None) -> int:
     return operation.load({}, {} if webhooks is None else {WEBHOOKS: webhooks}).cost
 
 
-@pytest.mark.parametrize(
+@cases(
     ("query", "unknown", "three"),
     [
         # A page of apps has each webhook once.

@@ -1,12 +1,13 @@
 """Whatever is sent, the answer is one: never a fault of ours."""
 
+from itertools import product
 from typing import Any
 
 import orjson
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.fixtures.cases import cases
 from tests.graphql.endpoint_client import EndpointClient
 
 ANY_JSON = st.recursive(
@@ -40,8 +41,9 @@ def test_any_bytes_get_a_response(client: EndpointClient, body: bytes) -> None:
     assert client.send(body).status_code in (200, 400)
 
 
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.parametrize("kind", ["application/json", "application/graphql"])
+@cases(
+    ("mark", "kind"), product([b"", b"\xef\xbb\xbf"], ["application/json", "application/graphql"])
+)
 def test_byte_order_mark_before_a_body_is_skipped(
     client: EndpointClient, kind: str, mark: bytes
 ) -> None:

@@ -1,9 +1,9 @@
 """The schema explains itself: all fields and arguments are described, and what is outdated."""
 
-import pytest
 from graphql import GraphQLInputObjectType, GraphQLInterfaceType, GraphQLObjectType
 
 from app.graphql.schema import describables, schema
+from tests.fixtures.cases import cases
 
 SCHEMA = schema.graphql_schema
 
@@ -37,7 +37,7 @@ def _deprecations(type_name: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(
+@cases(
     ("type_name", "deprecated"),
     [
         ("CreateToken", {"accountErrors": "Use `errors`."}),

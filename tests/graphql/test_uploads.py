@@ -5,10 +5,9 @@ from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
-import pytest
-
 from app.graphql.server.request import MAX_FILE_PATHS, MAX_PARTS
 from app.web.installation import Installation
+from tests.fixtures.cases import cases
 from tests.graphql.endpoint_client import EndpointClient, Reply, messages
 from tests.graphql.fake_identity import CUSTOMER, Callers
 
@@ -57,7 +56,7 @@ def test_file_can_be_used_in_several_variables_and_lists(
     assert response.json["data"]["sendMany"] == "dog.gif cat.png"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("filename", "stored"),
     [("../../etc/passwd", "passwd"), ("C:\\\\temp\\\\cat.png", "cat.png"), ("кот.png", "кот.png")],
 )
@@ -78,7 +77,7 @@ def test_form_needs_a_credential_or_the_preflight_header(client: EndpointClient)
     assert client.documents_read == 1
 
 
-@pytest.mark.parametrize(
+@cases(
     ("operations", "places"),
     [
         ([SEND], PLACE),
@@ -122,7 +121,7 @@ def form(*parts: tuple[str, str]) -> bytes:
     return ("".join(lines) + "--edge--\r\n").encode()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("body", "content_type"),
     [
         (b"", "multipart/form-data; boundary=edge"),

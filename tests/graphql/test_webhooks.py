@@ -17,6 +17,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_webhook
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.graphql.shop_client import ApiClient
 
 QUERY = "subscription { event { ...on AppUpdated { app { id } } } }"
@@ -50,6 +51,11 @@ def api(ports: Ports) -> ApiClient:
 def owner(ports: Ports) -> tuple[int, str]:
     """An app without a single permission, and its token."""
     return make_app(ports, "owner")
+
+
+@pytest.fixture
+def webhook(ports: Ports, owner: tuple[int, str]) -> int:
+    return make_webhook(ports, owner[0])
 
 
 @pytest.fixture
@@ -96,7 +102,7 @@ def test_header_names_are_case_insensitive(api: ApiClient, owner: tuple[int, str
     assert json.loads(made["webhook"]["customHeaders"]) == headers
 
 
-@pytest.mark.parametrize(
+@cases(
     ("input_", "problem"),
     [
         ({"targetUrl": None}, ("targetUrl", "REQUIRED")),
@@ -117,14 +123,14 @@ def test_invalid_input_is_refused_and_changes_nothing(
     api: ApiClient,
     ports: Ports,
     owner: tuple[int, str],
+    webhook: int,
     input_: dict[str, object],
     problem: tuple[str, str],
 ) -> None:
     assert problems(api.run(CREATE, owner[1], input={"targetUrl": TARGET} | input_)) == [problem]
-    key = make_webhook(ports, owner[0])
     before = stored(ports).target_url
     if input_ != {"targetUrl": None}:
-        update = api.run(UPDATE, owner[1], id=to_global_id("Webhook", key), input=input_)
+        update = api.run(UPDATE, owner[1], id=to_global_id("Webhook", webhook), input=input_)
         assert problems(update) == [problem]
     assert stored(ports).target_url == before
 
@@ -136,7 +142,7 @@ def test_empty_texts_count_as_none(api: ApiClient, owner: tuple[int, str]) -> No
     assert [webhook[name] for name in ("name", "subscriptionQuery", "secretKey")] == [None] * 3
 
 
-@pytest.mark.parametrize(
+@cases(
     ("events", "field"),
     [
         ({"asyncEvents": ["CATEGORY_CREATED"]}, "asyncEvents"),
