@@ -59,7 +59,7 @@ def _email(kind: type[Event]) -> str:
 
 
 def _person(ports: Ports, kind: type[Event]) -> SampleObject:
-    group = make_group(ports, kind.__name__, Permission.MANAGE_ORDERS)
+    group = make_group(ports, kind.__name__.lower(), Permission.MANAGE_ORDERS)
     key = make_user(
         ports,
         _email(kind),
@@ -74,7 +74,7 @@ def _person(ports: Ports, kind: type[Event]) -> SampleObject:
 
 def _group(ports: Ports, kind: type[Event]) -> SampleObject:
     permissions = (Permission.MANAGE_ORDERS, Permission.MANAGE_APPS)
-    key = make_group(ports, kind.__name__, *permissions)
+    key = make_group(ports, kind.__name__.lower(), *permissions)
     member = make_user(ports, _email(kind), is_staff=True)
     with ports.database.transaction() as session:
         session.add(GroupMemberRecord(user_id=member, group_id=key))
