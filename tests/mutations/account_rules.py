@@ -316,10 +316,10 @@ SINGLE_SIGN_ON = (
         "services/single_sign_on/test_group_mapping.py",
     ),
     Mutant(
-        "A preview counts who becomes staff by the sign-in as staff",
-        "app/services/identity/permission_holders.py",
-        "or_(UserRecord.is_staff, *as_staff)",
-        "or_(UserRecord.is_staff)",
+        "A provider gives nothing back that is left of a former staff member's rights",
+        "app/services/identity/linked_accounts.py",
+        "    left = take_left_rights(session, user)\n",
+        "    left: dict[str, object] = {}\n",
         "services/single_sign_on/test_group_mapping.py",
     ),
     Mutant(

@@ -37,7 +37,13 @@ from app.models import (
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block
-from app.services.identity.permission_holders import find_group_changes, join, leave, lock_grants
+from app.services.identity.permission_holders import (
+    find_group_changes,
+    join,
+    leave,
+    lock_grants,
+    take_left_rights,
+)
 from app.services.identity.provider_assertions import (
     WAITS,
     ProviderPerson,
@@ -133,12 +139,16 @@ def promote(
 ) -> None:
     """Make a customer staff because the provider of ``identity`` says so.
 
-    Signing in never makes staff a customer again: staff managers do that.
+    They get what the provider's settings give. What is left of rights that they had as staff
+    before is taken: no one gives it back by signing in. Signing in never makes staff a customer
+    again: staff managers do that.
     """
+    left = take_left_rights(session, user)
     make_staff(ports, _author(actor, user), session, user, identity.id)
     user.updated_at = ports.clock.now()
     add_event(ports, actor, session, StaffUpdated(user.id))
-    before, after = {"is_staff": False}, {"is_staff": True}
+    before = {"is_staff": False, **left}
+    after = {"is_staff": True, **{name: type(value)() for name, value in left.items()}}
     change = Change("user.promote", "User", user.id, user.email, before, after)
     _record(ports, actor, session, user, provider_person.provider, change)
 

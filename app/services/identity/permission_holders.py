@@ -89,8 +89,8 @@ def find_group_changes(
 ) -> GroupChanges:
     """Return which groups of these names staff would join and leave.
 
-    The person counts as staff already; ``None`` is someone new. A group that doesn't exist is left
-    out. To carry it out, call ``lock_grants`` first.
+    ``None`` is someone who isn't staff yet: they are in no group. A group that doesn't exist is
+    left out. To carry it out, call ``lock_grants`` first.
     """
     found = session.execute(
         select(GroupRecord.id, GroupRecord.name).where(GroupRecord.name.in_({*joining, *leaving}))
@@ -116,10 +116,10 @@ def _groups_to_keep(
 
     No one could manage what is lost with them.
     """
-    before = _manageable(session, _members(user_id, joins, ()), user_id)
+    before = _manageable(session, _members(user_id, joins, ()))
     left: set[int] = set()
     for group in sorted(leaves):
-        after = _manageable(session, _members(user_id, joins, {*left, group}), user_id)
+        after = _manageable(session, _members(user_id, joins, {*left, group}))
         if unmanageable_problem(before, after, "groups") is None:
             left.add(group)
     return frozenset(leaves) - left
@@ -146,12 +146,10 @@ def is_last_manager(session: Session, user: User) -> bool:
     return session.scalar(_managers().where(UserRecord.id != user.id).limit(1)) is None
 
 
-def _managers(members: FromClause = _STORED, becomes_staff: int = 0) -> Select[int]:
-    # Without one, an index of staff alone is read.
-    as_staff = [UserRecord.id == becomes_staff] if becomes_staff else []
+def _managers(members: FromClause = _STORED) -> Select[int]:
     return (
         select(UserRecord.id)
-        .where(or_(UserRecord.is_staff, *as_staff), UserRecord.is_active)
+        .where(UserRecord.is_staff, UserRecord.is_active)
         .where(
             or_(
                 UserRecord.is_superuser,
@@ -161,15 +159,10 @@ def _managers(members: FromClause = _STORED, becomes_staff: int = 0) -> Select[i
     )
 
 
-def _manageable(
-    session: Session, members: FromClause = _STORED, becomes_staff: int = 0
-) -> frozenset[Permission]:
-    """Return the permissions that active staff with MANAGE_STAFF hold together.
-
-    ``becomes_staff`` is the key of a person who counts as staff.
-    """
+def _manageable(session: Session, members: FromClause = _STORED) -> frozenset[Permission]:
+    """Return the permissions that active staff with MANAGE_STAFF hold together."""
     session.flush()
-    managers = _managers(members, becomes_staff)
+    managers = _managers(members)
     superuser = managers.where(UserRecord.is_superuser).limit(1)
     if session.scalar(superuser) is not None:
         return ALL_PERMISSIONS
@@ -221,6 +214,24 @@ def leave(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> N
             GroupMemberRecord.group_id.in_(groups),
         )
     )
+
+
+@building_block
+def take_left_rights(session: Session, user: UserRecord) -> dict[str, object]:
+    """Take the groups, permissions and superuser's mark that are left of a former staff member.
+
+    They count for nothing, and would count again with the role. Return what was taken, by name.
+    """
+    member, held = GroupMemberRecord, UserPermissionRecord
+    groups = delete(member).where(member.user_id == user.id).returning(member.group_id)
+    permissions = delete(held).where(held.user_id == user.id).returning(held.permission)
+    left = {
+        "groups": sorted(session.scalars(groups)),
+        "permissions": sorted(session.scalars(permissions)),
+        "is_superuser": user.is_superuser,
+    }
+    user.is_superuser = False
+    return {name: value for name, value in left.items() if value}
 
 
 NAMED = 5

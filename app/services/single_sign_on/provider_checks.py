@@ -538,7 +538,8 @@ def _with_rights(
         return replace(preview, permissions=None)
     if user is not None and not (becomes or joins or leaves):
         return replace(preview, permissions=in_order(user.permissions))
-    return replace(preview, permissions=in_order(_permissions_with(ports, user, joins, leaves)))
+    found = _permissions_with(ports, user, joins, leaves, becomes=becomes)
+    return replace(preview, permissions=in_order(found))
 
 
 def _group_changes(
@@ -546,30 +547,37 @@ def _group_changes(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the groups that signing in adds a person to, and those that it removes them from.
 
-    The provider's first group is created if it doesn't exist.
+    The provider's first group is created if it doesn't exist. Who becomes staff leaves the groups
+    that they were in as staff before.
     """
     first = {provider_person.first_group} - {""} if becomes else set[str]()
     joining = first | (provider_person.groups or frozenset())
     leaving = provider_person.groups_to_leave
-    is_staff = becomes or (user is not None and user.is_staff)
-    if not is_staff or not (joining or leaving):
+    is_staff = user is not None and user.is_staff
+    if not becomes and not (is_staff and (joining or leaving)):
         return (), ()
     with ports.database.reading() as session:
-        key = None if user is None else user.id
+        key = None if user is None or becomes else user.id
         changes = find_group_changes(session, key, joining, leaving)
-    here = () if user is None else [group.name for group in user.groups]
-    joins = {*changes.joins.values(), *first} - {*here}
-    return tuple(sorted(joins)), tuple(sorted(changes.leaves.values()))
+    here = set[str]() if user is None else {group.name for group in user.groups}
+    joins = {*changes.joins.values(), *first}
+    leaves = here - joins if becomes else changes.leaves.values()
+    return tuple(sorted(joins - here)), tuple(sorted(leaves))
 
 
 def _permissions_with(
-    ports: Ports, user: User | None, joins: Sequence[str], leaves: Sequence[str]
+    ports: Ports,
+    user: User | None,
+    joins: Sequence[str],
+    leaves: Sequence[str],
+    *,
+    becomes: bool,
 ) -> frozenset[Permission]:
     """Return the permissions of ``user`` after they joined and left groups by these names.
 
-    A group that doesn't exist has none.
+    A group that doesn't exist has none. Who ``becomes`` staff has those of groups alone.
     """
-    if user is not None and user.is_superuser:
+    if user is not None and user.is_superuser and not becomes:
         return user.permissions
     kept = () if user is None else [group.name for group in user.groups]
     names = {*joins, *kept} - set(leaves)
@@ -579,7 +587,7 @@ def _permissions_with(
         .where(GroupRecord.name.in_(names))
     )
     own = select(UserPermissionRecord.permission).where(
-        UserPermissionRecord.user_id == (None if user is None else user.id)
+        UserPermissionRecord.user_id == (None if user is None or becomes else user.id)
     )
     with ports.database.reading() as session:
         return known_permissions((*session.scalars(of_groups), *session.scalars(own)))

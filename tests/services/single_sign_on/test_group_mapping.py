@@ -1,7 +1,7 @@
 """Groups that staff join and leave by a claim of their provider."""
 
 import pytest
-from sqlalchemy import Connection, Engine, delete, event, insert, select
+from sqlalchemy import Connection, Engine, delete, event, insert, select, update
 
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission, in_order
@@ -333,7 +333,7 @@ def test_preview_names_no_group_that_signing_in_keeps(
 def test_preview_says_what_a_sign_in_does_that_makes_staff(
     ports: Ports, provider: OwnProvider, groups: dict[str, int]
 ) -> None:
-    """A customer can be in groups, and a group of the table may be deleted; controls between."""
+    """Former staff may still be in groups, and a group of the table may be deleted."""
     managers = make_group(ports, "Managers", Permission.MANAGE_STAFF)
     table = {"group_mapping": '{"a": "Managers", "b": "Both", "c": ["Gone", "Orders"]}'}
     make_group(ports, "Gone")
@@ -349,8 +349,8 @@ def test_preview_says_what_a_sign_in_does_that_makes_staff(
     for name, keys in there.items():
         make_user(ports, f"{name}@sso.example", groups=keys)
     for name, claims, joined, left in (
-        ("manager", ["b"], ("Both", "Newcomers"), ()),  # no one else manages staff
-        ("other", ["c"], ("Newcomers", "Orders"), ("Both",)),
+        ("manager", ["b"], ("Both", "Newcomers"), ("By hand", "Managers")),
+        ("other", ["c"], ("Newcomers", "Orders"), ("Both", "Products")),
         ("new", ["c", "b"], ("Both", "Newcomers", "Orders"), ()),
         ("customer", ["x"], (), ()),
     ):
@@ -363,12 +363,28 @@ def test_preview_says_what_a_sign_in_does_that_makes_staff(
         assert found.is_staff is actor.is_staff, name
 
 
-def test_preview_shows_what_left_memberships_give_who_becomes_staff(
+def test_provider_gives_nothing_back_that_is_left_of_former_staff(
     ports: Ports, provider: OwnProvider, groups: dict[str, int]
 ) -> None:
-    make_user(ports, EMAIL, groups=[groups["Orders"]])
+    """Their role was taken by hand; the control is a group that the provider's table gives too."""
     map_groups(ports, provider)
-    token = provider.access_token("alice", groups=["shop-orders"])
-    found = preview_mapping(ports, OPERATOR, "default", token)
-    assert (found.joins, found.leaves, found.permissions) == ((), (), (ORDERS,))
-    assert who(ports, token).actor.permissions == {ORDERS}
+    make_user(ports, "super@sso.example", is_superuser=True)
+    make_user(ports, "direct@sso.example", permissions=[PRODUCTS])
+    make_user(ports, "member@sso.example", groups=[groups["Products"], groups["Orders"]])
+    with ports.database.transaction() as session:
+        session.execute(update(UserRecord).values(is_staff=False))
+    for name, left, leaves in (
+        ("super", {"is_superuser": True}, ()),
+        ("direct", {"permissions": [PRODUCTS.value]}, ()),
+        ("member", {"groups": sorted([groups["Orders"], groups["Products"]])}, ("Products",)),
+    ):
+        token = provider.access_token(name, groups=["shop-orders"])
+        found = preview_mapping(ports, OPERATOR, "default", token)
+        assert (found.permissions, found.leaves) == ((ORDERS,), leaves), name
+        caller = who(ports, token)
+        assert caller.user is not None
+        assert caller.actor.permissions == {ORDERS}, name
+        assert not caller.user.is_superuser, name
+        assert {group.name for group in caller.user.groups} == {"Orders"}, name
+        taken = trail(ports, "user.promote")[-1].before
+        assert taken == {"is_staff": False, **left}, name
