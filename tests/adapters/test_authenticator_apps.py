@@ -8,6 +8,7 @@ import pytest
 from app.adapters.keys.second_factors import PyotpAuthenticatorApps
 from app.domain.second_factors import PERIOD, encode_secret
 from app.ports import AuthenticatorApps
+from tests.fixtures.cases import cases
 
 SECRET = encode_secret(b"12345678901234567890")
 
@@ -17,7 +18,7 @@ def apps() -> AuthenticatorApps:
     return PyotpAuthenticatorApps()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("seconds", "eight_digits"),
     [
         (59, "94287082"),
@@ -45,7 +46,7 @@ def test_setup_uri_names_account_and_shop(apps: AuthenticatorApps) -> None:
     assert query["issuer"] == ["Kaffee & Küche: Nord"]
 
 
-@pytest.mark.parametrize("character", ["n", "é", "陶", "🏺"])
+@cases("character", ["n", "é", "陶", "🏺"])
 def test_long_names_are_shortened_to_what_a_qr_code_holds(
     apps: AuthenticatorApps, character: str
 ) -> None:

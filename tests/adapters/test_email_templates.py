@@ -285,7 +285,7 @@ def in_language(catalogs: Path, kind: MailKind, language: str) -> RenderedMail:
     return JinjaEmailTemplates(catalogs).render(mail, SHOP)
 
 
-@pytest.mark.parametrize("language", ["DE", "DE_AT"])
+@cases("language", ["DE", "DE_AT"])
 def test_mail_is_written_in_its_language(catalogs: Path, language: str) -> None:
     written = in_language(catalogs, MailKind.PASSWORD_RESET, language)
     assert written.subject == f"Passwort bei {SHOP.name} zurücksetzen"
@@ -297,7 +297,7 @@ def test_mail_is_written_in_its_language(catalogs: Path, language: str) -> None:
     assert "Der Endpunkt antwortete 5 Tage lang nicht." in disabled.text
 
 
-@pytest.mark.parametrize("language", ["", "EN", "FR", "HAW_US", "xx", "../../de"])
+@cases("language", ["", "EN", "FR", "HAW_US", "xx", "../../de"])
 def test_mail_is_english_where_there_is_no_catalog(catalogs: Path, language: str) -> None:
     written = in_language(catalogs, MailKind.PASSWORD_CHANGED, language)
     assert written.subject.startswith("Your password at")

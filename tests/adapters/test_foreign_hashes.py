@@ -77,7 +77,7 @@ def test_password_with_a_null_byte_is_compared_whole(hasher: Argon2Hasher) -> No
     assert hasher.verify(stored, "before")
 
 
-@pytest.mark.parametrize("lone", ["\ud83d", "a\udc00"])
+@cases("lone", ["\ud83d", "a\udc00"])
 def test_lone_surrogate_is_an_incorrect_password(hasher: Argon2Hasher, lone: str) -> None:
     cheap = [one.hash for one in FOREIGN if parse_hash(one.hash).seconds < 0.05]
     assert cheap

@@ -23,11 +23,11 @@ from app.adapters.keys.signing_keys import RsaKeyStore
 from app.domain.keys import PublicKey
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports.keys import KeyPair
+from tests.fakes.keys import private_key
 from tests.fixtures.cases import cases
 
 CLAIMS = {"iat": 1, "exp": 2, "owner": "latchkey", "user_id": "VXNlcjox"}
-MINE = rsa.generate_private_key(65537, 2048)
-THEIRS = rsa.generate_private_key(65537, 2048)
+MINE, THEIRS = private_key(0), private_key(1)
 PEM = MINE.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 STORE = RsaKeyStore("a secret that only this test has", PEM)
 
@@ -270,6 +270,7 @@ def test_token_is_refused_when_no_key_is_known() -> None:
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
 )
 
 

@@ -11,6 +11,7 @@ from app.adapters.http.guarded_http import GuardedHttp
 from app.adapters.http.tls import TrustedAuthorities
 from app.ports.http import CallFailed, CallFault, HttpRequest
 from tests.fakes.strict_http import LOOPBACK
+from tests.fixtures.cases import cases
 from tests.servers.certificates import certificate_for
 from tests.servers.http import HttpServer, Reply, http_server
 
@@ -100,7 +101,7 @@ def test_endless_interim_responses_end_the_call(local: GuardedHttp, server: Http
     assert reason_of(local, url).endswith("sent an invalid HTTP response.")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("raw", "reason"),
     [
         (b"", "closed the connection without a response."),

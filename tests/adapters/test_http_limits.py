@@ -9,6 +9,7 @@ import pytest
 from app.adapters.http.guarded_http import GuardedHttp
 from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
 from tests.adapters.http_calls import fault_of
+from tests.fixtures.cases import cases
 from tests.servers.http import HttpServer, Reply
 
 PATIENCE = 0.5
@@ -100,7 +101,7 @@ def test_call_ends_at_its_deadline_while_the_server_reads_nothing(
         assert fault_of(local, request) is CallFault.TIMEOUT
 
 
-@pytest.mark.parametrize(
+@cases(
     "nonsense",
     [
         b"",
@@ -119,7 +120,7 @@ def test_non_http_server_is_reported(
     assert fault_of(local, HttpRequest(url)) in (CallFault.MALFORMED, CallFault.INTERRUPTED)
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"<html>", b'{"a": 1, "a": 2}', b"\xff", b"NaN"])
+@cases("body", [b"", b"[]", b"<html>", b'{"a": 1, "a": 2}', b"\xff", b"NaN"])
 def test_non_json_response_is_reported(
     local: GuardedHttp, server: HttpServer, body: bytes
 ) -> None:

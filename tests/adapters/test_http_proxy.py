@@ -13,6 +13,7 @@ from app.ports.http import CallFailed, CallFault, HttpRequest
 from tests.adapters.http_calls import fault_of
 from tests.fakes.dns_resolver import resolve
 from tests.fakes.strict_http import LOOPBACK
+from tests.fixtures.cases import cases
 from tests.servers.certificates import certificate_for
 from tests.servers.http import Received, Reply, http_server
 from tests.servers.proxy import Proxy, http_proxy
@@ -63,7 +64,7 @@ def test_http_is_passed_on_by_the_proxy(proxy: Proxy) -> None:
         assert proxy.targets == [url]
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "10.0.0.1", "[::1]", "2130706433"])
+@cases("host", ["127.0.0.1", "localhost", "10.0.0.1", "[::1]", "2130706433"])
 def test_private_address_is_refused_before_the_proxy_is_asked(proxy: Proxy, host: str) -> None:
     http = GuardedHttp(proxy=proxy.url)
     assert fault_of(http, HttpRequest(f"http://{host}/")) is CallFault.FORBIDDEN

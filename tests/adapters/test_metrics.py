@@ -122,6 +122,7 @@ def test_processes_with_one_folder_are_added_up(
     assert 'latchkey_database_connections{pool="reading"} 6.0' in text
 
 
+@pytest.mark.first
 def test_counts_of_ended_processes_are_added_up_and_their_gauges_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +145,7 @@ def run_short_processes(folder: Path, count: int) -> None:
         run_to_its_end(PROCESSES.Process(target=count_sign_ins, args=(folder,)))
 
 
+@pytest.mark.first
 def test_ended_process_is_counted_once_by_a_presenter_that_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +161,7 @@ def test_ended_process_is_counted_once_by_a_presenter_that_is_killed(
     assert metrics.render([]) == first
 
 
+@pytest.mark.first
 def test_one_process_presents_the_metrics_and_the_next_takes_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

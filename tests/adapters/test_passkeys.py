@@ -8,7 +8,7 @@ from typing import Any
 
 import cbor2
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +32,7 @@ from tests.builders.passkeys import (
     decoded,
     encoded,
 )
+from tests.fakes.keys import private_key
 from tests.fixtures.cases import cases
 
 PASSKEYS = WebAuthnPasskeys()
@@ -62,7 +63,7 @@ def use(authenticator: SoftwareAuthenticator, made: NewPasskey) -> PasskeyUse:
     [
         ec.generate_private_key(ec.SECP256R1()),
         ed25519.Ed25519PrivateKey.generate(),
-        rsa.generate_private_key(65537, 2048),
+        private_key(0),
     ],
 )
 def test_passkey_is_created_and_used(key: PrivateKey) -> None:

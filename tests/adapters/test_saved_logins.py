@@ -8,6 +8,7 @@ import pytest
 from app.adapters.system import FileProfiles
 from app.domain.values.installation import Fault
 from app.ports.instance import Profile
+from tests.fixtures.cases import cases
 
 URL = "https://shop.example.com/graphql/"
 ANN = Profile(URL, "access", "refresh", "ann@example.com")
@@ -48,7 +49,7 @@ def test_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("text", ["", "{", "[7]", '[{"name": "x"}]', "\x00"])
+@cases("text", ["", "{", "[7]", '[{"name": "x"}]', "\x00"])
 def test_damaged_file_error_says_what_to_do(tmp_path: Path, text: str) -> None:
     (tmp_path / "profiles.json").write_text(text)
     with pytest.raises(Fault, match="flask login URL"):

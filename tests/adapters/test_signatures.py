@@ -10,6 +10,7 @@ from app.domain.keys import PublicKey, read_key_set
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports.keys import KeyPair
 from tests.fakes.keys import ReadyKeyStore
+from tests.fixtures.cases import cases
 
 BODY = '{"product":{"name":"Schüssel. with a dot"}}'.encode()
 STORE = ReadyKeyStore()
@@ -38,7 +39,7 @@ def test_our_signature_verifies_and_names_its_key(pair: KeyPair) -> None:
     assert DetachedSignatures().verify_detached(keys(pair), f"{signature}\n", BODY) == pair.public
 
 
-@pytest.mark.parametrize("body", [b"", BODY + b" ", BODY[:-1]])
+@cases("body", [b"", BODY + b" ", BODY[:-1]])
 def test_another_body_is_refused(pair: KeyPair, body: bytes) -> None:
     signature = STORE.sign_detached(pair, BODY)
     with pytest.raises(TokenRejected) as raised:
@@ -46,7 +47,7 @@ def test_another_body_is_refused(pair: KeyPair, body: bytes) -> None:
     assert raised.value.fault is TokenFault.SIGNATURE
 
 
-@pytest.mark.parametrize(
+@cases(
     ("members", "fault"),
     [
         ({"alg": "none"}, TokenFault.ALGORITHM),
@@ -71,15 +72,13 @@ def test_another_header_is_refused(
     assert raised.value.fault is fault
 
 
-@pytest.mark.parametrize(
-    "text", ["", ".", "..", "a.b.c", "a..b..c", "é..b", "e30..*", "bm8..AAAA"]
-)
+@cases("text", ["", ".", "..", "a.b.c", "a..b..c", "é..b", "e30..*", "bm8..AAAA"])
 def test_invalid_rate_text_is_refused(pair: KeyPair, text: str) -> None:
     with pytest.raises(TokenRejected):
         DetachedSignatures().verify_detached(keys(pair), text, BODY)
 
 
-@pytest.mark.parametrize(
+@cases(
     "public",
     [
         PublicKey("kid", "AQ", "Ag"),

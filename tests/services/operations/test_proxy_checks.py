@@ -77,6 +77,7 @@ def test_proxy_with_a_smaller_limit_than_ours_fails(ports: Ports) -> None:
         assert finding.state is CheckState.FINE
 
 
+@pytest.mark.first
 def test_largest_request_is_accepted_without_a_proxy(
     ports: Ports, database_url: str, tmp_path: Path
 ) -> None:
