@@ -10,6 +10,9 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.commands.real_installation import Installation, at_a_terminal
+from tests.fixtures.cases import cases
+
+pytestmark = pytest.mark.first
 
 
 @pytest.fixture
@@ -19,7 +22,7 @@ def installed(ports: Ports, sqlite_url: str, tmp_path: Path) -> Installation:
     return at_a_terminal(sqlite_url, tmp_path)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "code"),
     [
         ("webhook deliveries", 0),

@@ -24,6 +24,8 @@ from tests.commands.real_installation import (
 from tests.commands.terminal import INTERRUPT, run_in_terminal
 from tests.servers.http import HttpServer
 
+pytestmark = pytest.mark.first
+
 INTERRUPTED = {"code": "INTERRUPTED", "message": "Interrupted.", "field": None}
 URL = "http://127.0.0.1:1/graphql/"
 
@@ -49,7 +51,6 @@ def interrupted(installed: Installation, *arguments: str, after: str) -> tuple[s
     return result.read_text(), shown
 
 
-@pytest.mark.first
 @pytest.mark.parametrize(
     ("arguments", "question"),
     [
@@ -109,7 +110,6 @@ def test_interrupt_during_a_call_is_reported_as_json(
     assert error == "Interrupted.\n"
 
 
-@pytest.mark.first
 @pytest.mark.parametrize("words", [("deliveries", "--follow"), ("listen",)])
 def test_stream_with_news_is_json_line_by_line_to_its_end(
     installed: Installation, shop: HttpServer, words: tuple[str, ...]
@@ -200,7 +200,6 @@ IMPORTED = (
 )
 
 
-@pytest.mark.first
 def test_ctrl_c_during_an_import_exits_without_a_traceback(installed: Installation) -> None:
     """The command is forked at each of its imports; the copy is interrupted, and it goes on."""
     words = ("--app", str(ROOT / "wsgi.py"), "webhook", "list")

@@ -109,6 +109,7 @@ def test_server_tells_that_it_is_ready_alive_reloading_and_stopping(
         assert process.wait(TIMEOUT_SECONDS) == 0
 
 
+@pytest.mark.first
 def test_worker_tells_that_it_is_ready_alive_reloading_and_stopping(
     sqlite_url: str, tmp_path: Path
 ) -> None:
@@ -144,6 +145,7 @@ def test_worker_tells_that_it_is_ready_alive_reloading_and_stopping(
             process.wait(TIMEOUT_SECONDS)
 
 
+@pytest.mark.first
 def test_server_drains_with_readiness_first(sqlite_url: str, tmp_path: Path) -> None:
     shop, port = at_a_terminal(sqlite_url, tmp_path), free_port()
     with served(shop, port, "--drain", "300") as process:

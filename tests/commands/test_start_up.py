@@ -12,6 +12,8 @@ from app.ports import Ports
 from tests.builders.people import make_user
 from tests.commands.real_installation import ROOT, Installation
 
+pytestmark = pytest.mark.first
+
 RUNS = 5
 MAX_RATIO = 5.5
 """Times the processor time of ``flask --help`` for an empty application.
@@ -40,7 +42,6 @@ def processor_seconds(installed: Installation, *arguments: str) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-@pytest.mark.first
 def test_list_of_webhooks_starts_quickly(ports: Ports, installed: Installation) -> None:
     make_user(ports, "ann@example.com")
     empty = installed.folder / "empty.py"

@@ -13,9 +13,11 @@ from app.services.identity.identify import identify
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_staff, make_user, visit
 from tests.builders.provider_records import link_identity, make_provider
-from tests.builders.shop import set_mode
 from tests.commands.real_installation import Installation
 from tests.commands.terminal import ESCAPE, INTERRUPT, run_in_terminal
+from tests.fixtures.cases import cases
+
+pytestmark = pytest.mark.first
 
 
 @pytest.fixture
@@ -24,11 +26,16 @@ def installed(sqlite_url: str, tmp_path: Path) -> Installation:
 
 
 def test_list_is_a_table_under_titles(ports: Ports, installed: Installation) -> None:
-    make_group(ports, "Support [b]team[/b]")
-    shown = run_in_terminal(installed, "group", "list")
-    assert "Members" in shown
-    assert "Support [b]team[/b]" in shown
-    assert ESCAPE in shown
+    make_group(ports, "[b]Support[/b]", Permission.MANAGE_ORDERS)
+    coloured = run_in_terminal(installed, "group", "list")
+    plain = run_in_terminal(installed, "group", "list", NO_COLOR="1")
+    for shown in (coloured, plain):
+        assert "Members" in shown
+        assert "[b]Support[/b]" in shown
+    assert ESCAPE in coloured
+    assert "\x1b[3" not in plain
+    narrow = run_in_terminal(installed, "group", "list", COLUMNS="20")
+    assert "Columns not shown: Members, Permissions. Use --json to see everything." in narrow
 
 
 def test_one_thing_is_a_line_for_each_of_its_facts(installed: Installation) -> None:
@@ -37,28 +44,7 @@ def test_one_thing_is_a_line_for_each_of_its_facts(installed: Installation) -> N
     assert "ENABLED" in shown
 
 
-def test_no_color_disables_colours(ports: Ports, installed: Installation) -> None:
-    make_group(ports, "Support")
-    shown = run_in_terminal(installed, "group", "list", NO_COLOR="1")
-    assert "Support" in shown
-    assert "\x1b[3" not in shown
-
-
 def test_password_is_asked_for_twice_and_never_shown(installed: Installation) -> None:
-    secret = "a long enough sentence"
-    shown = run_in_terminal(
-        installed,
-        "user",
-        "create",
-        "ann@example.com",
-        answers=[("Password", secret), ("Repeat password", secret)],
-    )
-    assert secret not in shown
-    assert "ended with 0" in shown
-    assert "has no password yet" not in shown
-
-
-def test_two_answers_that_differ_are_asked_for_again(installed: Installation) -> None:
     secret = "a long enough sentence"
     shown = run_in_terminal(
         installed,
@@ -71,7 +57,9 @@ def test_two_answers_that_differ_are_asked_for_again(installed: Installation) ->
         ],
     )
     assert "The passwords don't match." in shown
+    assert secret not in shown
     assert "ended with 0" in shown
+    assert "has no password yet" not in shown
 
 
 def test_empty_answer_is_no_password(installed: Installation) -> None:
@@ -89,7 +77,7 @@ def mode(ports: Ports) -> PasswordLoginMode:
     return load_shop_state(ports).switches.password_login_mode
 
 
-@pytest.mark.parametrize("answer", ["n", "y"])
+@cases("answer", ["n", "y"])
 def test_what_locks_people_out_is_asked_first(
     ports: Ports, installed: Installation, answer: str
 ) -> None:
@@ -116,32 +104,26 @@ def test_confirmation_counts_who_loses_access(ports: Ports, installed: Installat
     assert "Continue?" not in run_in_terminal(installed, *limited)
 
 
-@pytest.mark.parametrize("answered", ["--yes", "--no-input"])
-def test_yes_option_skips_the_prompt(ports: Ports, installed: Installation, answered: str) -> None:
+@cases("answered", ["--yes", "--no-input"])
+def test_yes_option_skips_the_prompt_and_opening_access_has_none(
+    ports: Ports, installed: Installation, answered: str
+) -> None:
     assert "Continue?" not in run_in_terminal(installed, *CLOSE, answered)
     assert mode(ports) is PasswordLoginMode.DISABLED
-
-
-def test_opening_access_needs_no_confirmation(ports: Ports, installed: Installation) -> None:
-    set_mode(ports, PasswordLoginMode.DISABLED)
-    assert "Continue?" not in run_in_terminal(
-        installed, "shop", "set", "password-login-mode", "ENABLED"
-    )
+    assert "Continue?" not in run_in_terminal(installed, *CLOSE[:-1], "ENABLED")
     assert mode(ports) is PasswordLoginMode.ENABLED
 
 
-@pytest.mark.parametrize("answer", ["n", "y"])
-def test_app_is_deleted_after_confirmation(
-    ports: Ports, installed: Installation, answer: str
-) -> None:
+def test_app_is_deleted_after_confirmation(ports: Ports, installed: Installation) -> None:
     key, token = make_app(ports, "Warehouse")
     question = f"Delete Warehouse (app {key}) with its tokens and webhooks?"
-    shown = run_in_terminal(installed, "app", "delete", "Warehouse", answers=[(question, answer)])
-    assert f"ended with {0 if answer == 'y' else 1}" in shown
-    assert identify(ports, visit(token)).actor.is_app is (answer == "n")
+    for answer, code in (("n", 1), ("y", 0)):
+        answers = [(question, answer)]
+        shown = run_in_terminal(installed, "app", "delete", "Warehouse", answers=answers)
+        assert f"ended with {code}" in shown
+        assert identify(ports, visit(token)).actor.is_app is (answer == "n")
 
 
-@pytest.mark.first
 def test_ctrl_c_at_a_question_ends_quietly_and_changes_nothing(
     ports: Ports, installed: Installation
 ) -> None:
@@ -151,36 +133,22 @@ def test_ctrl_c_at_a_question_ends_quietly_and_changes_nothing(
     assert mode(ports) is PasswordLoginMode.ENABLED
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_no_input_disables_prompts(ports: Ports, installed: Installation) -> None:
+    make_group(ports, "Support")
+    for arguments, message in (
         (("group", "delete", "Support"), "pass --yes when not running in a terminal."),
         (("oidc", "set", "client_secret", "-"), "pipe it in when not running in a terminal."),
         (("app", "token", "verify"), "pipe it in when not running in a terminal."),
-    ],
-)
-def test_no_input_disables_prompts(
-    ports: Ports, installed: Installation, arguments: tuple[str, ...], message: str
-) -> None:
-    make_group(ports, "Support")
-    shown = run_in_terminal(installed, *arguments, "--no-input")
-    assert message in shown
-    assert "ended with 2" in shown
+    ):
+        shown = run_in_terminal(installed, *arguments, "--no-input")
+        assert message in shown
+        assert "ended with 2" in shown
 
 
 def test_no_is_json_too(installed: Installation) -> None:
     shown = run_in_terminal(installed, *CLOSE, "--json", answers=[("Continue?", "n")])
     assert "ended with 1" in shown
     assert '"code": "ABORTED"' in shown
-
-
-@pytest.mark.first
-def test_table_names_what_a_narrow_terminal_has_no_room_for(
-    ports: Ports, installed: Installation
-) -> None:
-    make_group(ports, "Support", Permission.MANAGE_ORDERS)
-    shown = run_in_terminal(installed, "group", "list", COLUMNS="20")
-    assert "Columns not shown: Members, Permissions. Use --json to see everything." in shown
 
 
 def test_invalid_settings_are_reported_as_json(installed: Installation) -> None:

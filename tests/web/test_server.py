@@ -20,6 +20,8 @@ from tests.servers.run import ROOT
 from tests.servers.sandbox import PATIENCE
 from tests.web.sample_app import MOST, PIECE, PIECES
 
+pytestmark = pytest.mark.first
+
 KINDS = {"server": "rsgi", "buffered": "wsgi"}
 """The names of the sample application's servers, and the interface of granian that each has."""
 
@@ -164,7 +166,6 @@ def test_body_of_known_length_is_read_in_however_small_pieces(port: int) -> None
     assert json.loads(received.partition(b"\r\n\r\n")[2])["body"] == "x" * 60
 
 
-@pytest.mark.first
 def test_dripping_body_is_refused(bare_port: int) -> None:
     """``test_request_bodies`` has when, and when a silent one is."""
     head = request("Content-Length: 10000", line="POST / HTTP/1.1")
@@ -175,7 +176,6 @@ def test_dripping_body_is_refused(bare_port: int) -> None:
         assert wire.recv(65536).startswith(b"HTTP/1.1 408 ")
 
 
-@pytest.mark.first
 def test_silent_body_is_refused(bare_port: int) -> None:
     head = request("Content-Length: 100", line="POST / HTTP/1.1")
     assert exchange(bare_port, head + b"x").startswith(b"HTTP/1.1 408 ")
@@ -190,7 +190,6 @@ def test_refusal_is_reported(port: int) -> None:
     assert ["/forwarded", 400] in refused
 
 
-@pytest.mark.first
 def test_silent_body_is_reported(bare_port: int) -> None:
     head = request("Content-Length: 100", line="POST /silent HTTP/1.1")
     refusal = exchange(bare_port, head)
@@ -215,7 +214,6 @@ def test_body_over_the_limit_is_refused_without_its_announced_length(port: int) 
     assert len(environ(port, chunks(24, 4096))["body"]) == 24 * 4096
 
 
-@pytest.mark.first
 @pytest.mark.parametrize(
     ("headers", "status"),
     [([], 413), (["Authorization: Bearer x"], 200), (["Cookie: a=b"], 200)],
@@ -243,14 +241,12 @@ def test_slow_readers_of_a_stream_block_no_thread(bare_port: int) -> None:
         reader.close()
 
 
-@pytest.mark.first
 def test_application_error_is_500_and_ends_no_thread(port: int) -> None:
     for _ in range(20):
         assert exchange(port, request(line="GET /fault HTTP/1.1")).startswith(b"HTTP/1.1 500 ")
     assert environ(port, request())["body"] == ""
 
 
-@pytest.mark.first
 @pytest.mark.parametrize("kind", KINDS)
 def test_running_request_is_answered_during_shutdown(tmp_path: Path, kind: str) -> None:
     with serving(tmp_path, kind) as (own_port, process):

@@ -1,4 +1,4 @@
-"""Both shops, put back before each test; one server for all tests of a worker."""
+"""Both shops, put back before each test; one of them answers from a thread of the worker."""
 
 import shutil
 from collections.abc import Iterator
@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from app.composition.factory import create_app
 from tests.builders.remote_instances import make_remote_access
-from tests.commands.webhooks.paired_shops import Shops, connect_shop, furnish, token_of
-from tests.fakes.keys import SECRET
-from tests.spec.server import running
+from tests.commands.webhooks.paired_shops import (
+    Shops,
+    connect_shop,
+    furnish,
+    settings_of,
+    token_of,
+)
+from tests.fixtures.flask_app import served
 
 
 @pytest.fixture(scope="session")
@@ -26,10 +32,9 @@ def _both_shops(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) 
     for file in files:
         shutil.copy(origin, file)
     local, remote = map(connect_shop, files)
-    settings = {"SECRET_KEY": SECRET, "VENDOR": "latchkey", "JWT_TTL_ACCESS": "3600"}
-    with running(folder, f"sqlite:///{files[1]}", **settings) as server:
+    with served(create_app(remote, settings_of(files[1]))) as server:
         remote_access = make_remote_access(folder / "config", token=token)
-        yield Shops(local, remote, files, origin, server.issuer, remote_access)
+        yield Shops(local, remote, files, origin, server.url("/graphql/"), remote_access)
     local.database.close()
     remote.database.close()
 

@@ -1,4 +1,4 @@
-"""Two shops alike: one at hand, the other behind a server of its own."""
+"""Two shops alike: one at hand, the other behind a URL."""
 
 import re
 import sqlite3
@@ -22,8 +22,10 @@ from tests.builders.people import make_user, sign_in
 from tests.builders.products import make_product
 from tests.builders.webhooks import make_webhook
 from tests.commands.shell import run
+from tests.fakes.activity import FakeActivity
 from tests.fakes.keys import SECRET, ReadyKeyStore
 from tests.fakes.no_database import NoDatabase
+from tests.fakes.sign_in_log import FakeSignInLog
 from tests.fakes.strict_http import LOOPBACK
 
 QUERY = "subscription { event { ... on ProductUpdated { product { id name } } } }"
@@ -32,15 +34,22 @@ LONG_AGO = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(\+00:00)?")
 
 
-def connect_shop(file: Path) -> Ports:
-    """The ports of the shop in that file, in real time."""
-    settings = Settings(
+def settings_of(file: Path) -> Settings:
+    """The settings of the shop in that file."""
+    return Settings(
         database_url=f"sqlite:///{file}",
         secret_key=SECRET,
         outgoing_allowed_networks=LOOPBACK,
         jwt_ttl_access=24 * 3600,  # one sign-in is for all tests of a worker, however long it runs
     )
-    return replace(connect(settings), keys=ReadyKeyStore())
+
+
+def connect_shop(file: Path) -> Ports:
+    """The ports of the shop in that file, in real time; nothing is written later on."""
+    ports = connect(settings_of(file))
+    return replace(
+        ports, keys=ReadyKeyStore(), activity=FakeActivity(), sign_in_log=FakeSignInLog()
+    )
 
 
 def furnish(ports: Ports) -> None:

@@ -54,6 +54,7 @@ def left_over(folder: Path) -> list[Path]:
     return list(folder.glob("latchkey-*"))
 
 
+@pytest.mark.first
 @pytest.mark.parametrize(("answer", "code"), [("n", 1), (INTERRUPT, 130)])
 def test_mistyped_text_is_kept_with_its_error(
     installed: Installation, answer: str, code: int
@@ -112,6 +113,7 @@ def test_text_of_an_editor_that_fails_is_kept(installed: Installation, ending: s
     assert kept_text(shown).startswith("name = ")
 
 
+@pytest.mark.first
 def test_nothing_is_kept_without_a_change(installed: Installation) -> None:
     failing = editor(installed.folder, "raise SystemExit(1)")
     shown = run_in_terminal(installed, "webhook", "edit", "hook", EDITOR=failing)

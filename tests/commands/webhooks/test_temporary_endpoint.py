@@ -33,6 +33,8 @@ from tests.commands.webhooks.test_listen import happen
 from tests.fakes.clock import FakeClock
 from tests.servers.http import HttpServer, Reply, http_server
 
+pytestmark = pytest.mark.first
+
 QUICK = ("--interval", "0.1")
 
 
@@ -209,7 +211,6 @@ def test_any_events_are_listened_to(here: Desk) -> None:
     assert json.loads(done.stdout)["event"] == "PRODUCT_UPDATED"
 
 
-@pytest.mark.first
 def test_secret_of_the_endpoint_signs_what_is_forwarded(here: Desk, receiver: HttpServer) -> None:
     words = ("--temporary", "--secret", "generate", "--count", "1", "--json")
     forward = ("--forward-to", f"{receiver.url}/local")

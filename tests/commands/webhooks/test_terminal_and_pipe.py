@@ -17,6 +17,8 @@ from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS, Installation
 from tests.commands.terminal import ESCAPE, INTERRUPT, run_in_terminal
 from tests.commands.webhooks.paired_shops import Shops
 
+pytestmark = pytest.mark.first
+
 
 @pytest.fixture
 def installed(ports: Ports, sqlite_url: str, tmp_path: Path) -> Installation:

@@ -159,6 +159,7 @@ def test_refused_login_text_is_escaped(
     assert at(ports, tmp_path, untrusted_server, *words).exit_code == 4
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 @pytest.mark.parametrize("form", ["--json", "--short"])
 def test_unencodable_characters_are_escaped(
