@@ -133,8 +133,7 @@ def new_key(pair: KeyPair, state: KeyState, now: datetime) -> SigningKeyRecord:
     )
 
 
-@building_block
-def verifying(ports: Ports, keys: Iterable[StoredKey]) -> tuple[StoredKey, ...]:
+def _verifying(ports: Ports, keys: Iterable[StoredKey]) -> tuple[StoredKey, ...]:
     """Return those of ``keys`` that verify right now."""
     ended = last_retirement_of_ended_keys(ports)
     return tuple(
@@ -228,7 +227,7 @@ def list_keys(ports: Ports, actor: Actor) -> tuple[SigningKey, ...]:
     if fixed is not None:
         only = SigningKey(fixed.public.kid, KeyState.ACTIVE, None, None, None, None)
         return (only, *_signing_keys(ports, withdrawn))
-    return _signing_keys(ports, (*verifying(ports, stored.keys), *withdrawn))
+    return _signing_keys(ports, (*_verifying(ports, stored.keys), *withdrawn))
 
 
 @building_block
@@ -279,7 +278,7 @@ def _reload(ports: Ports) -> CachedKeyRing:
     if missing:
         _make(ports, stored.version, sorted(missing))
         stored = stored_ring(ports)
-    keys = verifying(ports, stored.keys)
+    keys = _verifying(ports, stored.keys)
     ends = [end.timestamp() for end in (verifies_until(ports, key) for key in keys) if end]
     signer = stored.only(KeyState.ACTIVE).pair
     # The active key leads: some verifiers look no further than the first of a key set.

@@ -1,6 +1,5 @@
 """List apps for staff and for each app itself, with counts of their tokens and webhooks."""
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,11 +14,11 @@ from app.domain.events import EventType
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
 from app.domain.values.pages import Page, PageRequest, empty_page
-from app.models import AppLogoRecord, AppRecord, AppTokenRecord, WebhookEventRecord, WebhookRecord
-from app.models.json_arrays import json_array_text
+from app.models import AppLogoRecord, AppRecord, AppTokenRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import (
     apps_only,
+    building_block,
     public,
     requires,
     staff_and_apps,
@@ -27,7 +26,8 @@ from app.services.authorization.register import (
 )
 from app.services.identity.stored_apps import ALL_APPS, APPS, to_app
 from app.services.lists.filters import contains_text, is_searchable
-from app.services.lists.paging import Order, read_by_keys, read_page, record_from
+from app.services.lists.paging import Order, columns_for, read_by_keys, read_page, record_from
+from app.services.webhooks.stored_webhooks import EVENTS_OF_WEBHOOK, read_events
 
 _COLUMNS = {
     None: (AppRecord.id,),
@@ -80,7 +80,7 @@ def list_apps(
 def show_app(ports: Ports, actor: Actor, app_id: int) -> App | None:
     """The app of that key (`app`), to itself and to staff; other apps need MANAGE_APPS for it."""
     is_itself = actor.is_app and actor.app_id == app_id
-    if not is_itself and not _sees_others(actor):
+    if not is_itself and not sees_others(actor):
         raise PermissionDenied(Permission.MANAGE_APPS)
     return next(iter(_visible(ports, actor, [app_id])), None)
 
@@ -93,14 +93,16 @@ def apps_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[App,
 
 def _visible(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[App, ...]:
     shown: ColumnElement[bool] = (
-        AppRecord.is_installed.is_(True) if _sees_others(actor) else false()
+        AppRecord.is_installed.is_(True) if sees_others(actor) else false()
     )
     if actor.is_app:
         shown |= AppRecord.id == actor.app_id
     return read_by_keys(ports, ALL_APPS.where(shown), AppRecord.id, keys, to_app)
 
 
-def _sees_others(actor: Actor) -> bool:
+@building_block
+def sees_others(actor: Actor) -> bool:
+    """Return whether ``actor`` sees other apps than its own."""
     return not actor.is_app or actor.holds(Permission.MANAGE_APPS)
 
 
@@ -199,20 +201,11 @@ class AppWebhook:
 @requires(Permission.MANAGE_APPS)
 def list_webhooks_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[AppWebhook, ...]:
     """Return the webhooks of an app, the oldest first; one statement."""
-    events = (
-        select(json_array_text(WebhookEventRecord.event))
-        .where(WebhookEventRecord.webhook_id == WebhookRecord.id)
-        .scalar_subquery()
-    )
     query = (
         select(
-            WebhookRecord.id,
-            WebhookRecord.name,
-            WebhookRecord.target_url,
-            WebhookRecord.is_active,
+            *columns_for(AppWebhook, WebhookRecord),
             WebhookRecord.failing_since.is_not(None).label("is_failing"),
-            WebhookRecord.disabled_reason,
-            events.label("events"),
+            EVENTS_OF_WEBHOOK,
         )
         .where(WebhookRecord.app_id == app_id)
         .order_by(WebhookRecord.id)
@@ -223,13 +216,8 @@ def list_webhooks_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[AppWe
         record_from(
             AppWebhook,
             row,
-            events=_events(row.events),
+            events=read_events(row.events),
             target_url=masked_url(row.target_url),
         )
         for row in rows
     )
-
-
-def _events(text: str) -> tuple[EventType, ...]:
-    names = json.loads(text)
-    return tuple(event for event in EventType if event.value in names)

@@ -21,23 +21,15 @@ from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
 from app.models import AppExtensionRecord, AppRecord, SessionRecord
 from app.ports import NamedRow, Ports
+from app.services.apps.app_lists import sees_others
 from app.services.authorization.register import staff_and_apps
 from app.services.authorization.shop_state import moment
 from app.services.identity.stored_apps import APP_COLUMNS, to_app
 from app.services.keys import ring
-from app.services.lists.paging import Order, read_page, record_from
+from app.services.lists.paging import Order, columns_for, read_page, record_from
 
 _BY_AGE = Order((AppExtensionRecord.id,))
-_COLUMNS = (
-    AppExtensionRecord.id,
-    AppExtensionRecord.label,
-    AppExtensionRecord.url,
-    AppExtensionRecord.mount,
-    AppExtensionRecord.target,
-    AppExtensionRecord.identifier,
-    AppExtensionRecord.permissions,
-    AppExtensionRecord.settings,
-)
+_COLUMNS = columns_for(Extension, AppExtensionRecord)
 _OF_ACTIVE_APPS: Select[*tuple[object, ...]] = (
     select(*APP_COLUMNS, *_COLUMNS)
     .join(AppExtensionRecord, AppExtensionRecord.app_id == AppRecord.id)
@@ -65,7 +57,7 @@ def list_extensions(
     if not all(map(is_storable, (*mounts, filter_.target))):
         return empty_page()  # nothing can be called that
     query = _OF_ACTIVE_APPS
-    if not _sees_all(actor):
+    if not sees_others(actor):
         query = query.where(AppRecord.id == actor.app_id)
     if mounts:
         query = query.where(AppExtensionRecord.mount.in_(mounts))
@@ -86,7 +78,7 @@ def show_extension(ports: Ports, actor: Actor, extension_id: int) -> Extension |
         row = session.execute(query).one_or_none()
     extension = None if row is None else _of_its_app(row)
     is_own = extension is not None and extension.app.id == actor.app_id
-    if not (is_own or _sees_all(actor)):
+    if not (is_own or sees_others(actor)):
         raise PermissionDenied(Permission.MANAGE_APPS)
     return extension
 
@@ -108,10 +100,6 @@ def extensions_of_apps(
         app_id: tuple(extension for extension in found if extension.app.id == app_id)
         for app_id in by_id
     }
-
-
-def _sees_all(actor: Actor) -> bool:
-    return not actor.is_app or actor.holds(Permission.MANAGE_APPS)
 
 
 def _of_its_app(row: NamedRow) -> Extension:

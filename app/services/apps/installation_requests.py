@@ -61,7 +61,7 @@ def load_manifest(ports: Ports, manifest_url: str) -> Manifest:
 
     Refuses as ``fetch_manifest`` does. Never inside a transaction: it uses the network.
     """
-    problem = manifest_url_problem(manifest_url)
+    problem = _manifest_url_problem(manifest_url)
     if problem is not None:
         raise Refused(problem)
     names = ports.configuration.header_names
@@ -113,8 +113,7 @@ def load_logo(ports: Ports, url: str) -> Mapping[int, bytes]:
         return {}
 
 
-@building_block
-def manifest_url_problem(manifest_url: str) -> Problem | None:
+def _manifest_url_problem(manifest_url: str) -> Problem | None:
     """Return why no manifest can be fetched from that URL, or ``None``."""
     if is_web_url(manifest_url):
         return None
@@ -186,7 +185,7 @@ def install_app(ports: Ports, actor: Actor, request: InstallationRequest) -> Ins
     name = request.app_name.strip()
     problems = [
         line_problem(name, "appName", max_length=_MAX_NAME_LENGTH),
-        manifest_url_problem(request.manifest_url),
+        _manifest_url_problem(request.manifest_url),
         app_grant_problem(actor, request.permissions),
         grantable_problem(request.permissions),
     ]
@@ -213,7 +212,7 @@ def install_app(ports: Ports, actor: Actor, request: InstallationRequest) -> Ins
             "permissions": sorted(permission.value for permission in request.permissions),
         }
         record(ports, actor, session, _change("ask", stored, after=after))
-        return to_installation(stored)
+        return _to_installation(stored)
 
 
 @fresh_proof("You're about to install an app.")
@@ -238,7 +237,7 @@ def retry_installation(
         stored.caller = store_requester(actor)
         stored.updated_at = stored.next_attempt_at = now
         record(ports, actor, session, _change("retry", stored))
-        return to_installation(stored)
+        return _to_installation(stored)
 
 
 @requires_person(Permission.MANAGE_APPS)
@@ -249,7 +248,7 @@ def delete_failed_installation(ports: Ports, actor: Actor, installation_id: int)
     """
     with ports.database.transaction() as session:
         stored = _failed(session, installation_id)
-        deleted = to_installation(stored)
+        deleted = _to_installation(stored)
         session.delete(stored)
         record(ports, actor, session, _change("delete", stored))
         return deleted
@@ -260,11 +259,10 @@ def list_installations(ports: Ports, actor: Actor) -> tuple[Installation, ...]:
     """The installations that are under way or have failed (`appsInstallations`), oldest first."""
     query = select(AppInstallationRecord).order_by(AppInstallationRecord.id)
     with ports.database.reading() as session:
-        return tuple(map(to_installation, session.scalars(query)))
+        return tuple(map(_to_installation, session.scalars(query)))
 
 
-@building_block
-def to_installation(stored: AppInstallationRecord) -> Installation:
+def _to_installation(stored: AppInstallationRecord) -> Installation:
     """Return the installation of a record, without its lease."""
     return record_from(
         Installation,

@@ -157,8 +157,7 @@ class HandshakeRefused(Exception):
     """The app does not want to be installed, or does not answer; the text says why."""
 
 
-@building_block
-def shake_hands(ports: Ports, handshake: Handshake) -> None:
+def _shake_hands(ports: Ports, handshake: Handshake) -> None:
     """Give an app its token (contract, "Apps"); raises ``HandshakeRefused``.
 
     Never inside a transaction: app and token must be there for the app to call back with.
@@ -293,7 +292,7 @@ def _install(ports: Ports, claimed: _Claimed) -> None:
     _store_logo(ports, claimed, load_logo(ports, manifest.logo_url))
     handshake = _make(ports, claimed, manifest)
     if handshake is not None:
-        shake_hands(ports, handshake)
+        _shake_hands(ports, handshake)
     _finish(ports, claimed)
 
 

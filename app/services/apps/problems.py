@@ -23,21 +23,9 @@ from app.services.authorization.register import (
 )
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.identity.stored_apps import locked_app_of_any_scope
-from app.services.lists.paging import record_from
+from app.services.lists.paging import columns_for, record_from
 
-_COLUMNS = (
-    AppProblemRecord.id,
-    AppProblemRecord.app_id,
-    AppProblemRecord.key,
-    AppProblemRecord.message,
-    AppProblemRecord.count,
-    AppProblemRecord.is_critical,
-    AppProblemRecord.created_at,
-    AppProblemRecord.updated_at,
-    AppProblemRecord.dismissed_by,
-    AppProblemRecord.dismissed_by_id,
-)
-_PROBLEMS: Select[*tuple[object, ...]] = select(*_COLUMNS)
+_PROBLEMS: Select[*tuple[object, ...]] = select(*columns_for(AppProblem, AppProblemRecord))
 _OPEN = AppProblemRecord.dismissed_by.is_(None)
 
 
@@ -102,7 +90,8 @@ def report_problem(ports: Ports, actor: Actor, report: ProblemReport) -> AppProb
         last.is_critical = report.is_critical(last.count)
         session.add(last)
         session.flush()
-        return _problem(session, last.id)
+        row = session.execute(_PROBLEMS.where(AppProblemRecord.id == last.id)).one()
+        return record_from(AppProblem, row)
 
 
 @staff_and_apps
@@ -193,8 +182,3 @@ def _make_room(session: Session, app_id: int) -> None:
         )
         keys = session.scalars(oldest).all()
         session.execute(delete(AppProblemRecord).where(AppProblemRecord.id.in_(keys)))
-
-
-def _problem(session: Session, key: int) -> AppProblem:
-    row = session.execute(_PROBLEMS.where(AppProblemRecord.id == key)).one()
-    return record_from(AppProblem, row)

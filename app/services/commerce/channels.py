@@ -55,20 +55,13 @@ from app.services.identity.stored_metadata import (
     save_sent_metadata,
 )
 from app.services.lists.filters import contains_text, is_searchable
-from app.services.lists.paging import Order, read_page, record_from
+from app.services.lists.paging import Order, columns_for, read_page, record_from
 from app.services.outbox.publisher import add_event
 
 _UNIQUE = Problem("UNIQUE", "Channel with this slug already exists.", "slug")
 _MISSING = Problem("NOT_FOUND", "There is no such channel.", "id")
 
-CHANNELS: Select[*tuple[object, ...]] = select(
-    ChannelRecord.id,
-    ChannelRecord.name,
-    ChannelRecord.slug,
-    ChannelRecord.currency,
-    ChannelRecord.country,
-    ChannelRecord.is_active,
-)
+CHANNELS: Select[*tuple[object, ...]] = select(*columns_for(Channel, ChannelRecord))
 """What ``to_channel`` expects."""
 
 
@@ -137,7 +130,7 @@ def show_channel(
         if channel_id is not None:
             condition: ColumnElement[bool] = ChannelRecord.id == key_of(channel_id, "Channel")
         else:
-            condition = has_slug(slug or "")
+            condition = _has_slug(slug or "")
         row = session.execute(CHANNELS.where(condition)).one_or_none()
     if row is None:
         return None
@@ -391,12 +384,11 @@ def find_by_slug(ports: Ports, actor: Actor, slug: str) -> Channel:
 @building_block
 def find_channel(session: ReadSession, slug: str) -> Channel | None:
     """Return the channel of that slug."""
-    row = session.execute(CHANNELS.where(has_slug(slug))).one_or_none()
+    row = session.execute(CHANNELS.where(_has_slug(slug))).one_or_none()
     return None if row is None else to_channel(row)
 
 
-@building_block
-def has_slug(slug: str) -> ColumnElement[bool]:
+def _has_slug(slug: str) -> ColumnElement[bool]:
     """Return the condition that finds the channel of a slug."""
     # No database can be asked for what it cannot hold.
     return ChannelRecord.slug == slug if is_storable(slug) else false()
@@ -405,7 +397,7 @@ def has_slug(slug: str) -> ColumnElement[bool]:
 @building_block
 def is_in_channel(channel_id: ColumnElement[int], slug: str) -> ColumnElement[bool]:
     """Return the condition that an object is in the channel of that slug."""
-    return channel_id == select(ChannelRecord.id).where(has_slug(slug)).scalar_subquery()
+    return channel_id == select(ChannelRecord.id).where(_has_slug(slug)).scalar_subquery()
 
 
 @building_block
@@ -437,7 +429,7 @@ def selling_channel(session: Session, slug: str) -> int:
     there are several, NOT_FOUND, CHANNEL_INACTIVE, and INVALID for one with another currency than
     that of the shop's prices.
     """
-    condition = has_slug(slug) if slug else ChannelRecord.is_active.is_(True)
+    condition = _has_slug(slug) if slug else ChannelRecord.is_active.is_(True)
     query = select(ChannelRecord).where(condition).order_by(ChannelRecord.id).limit(2)
     found = session.scalars(query.with_for_update(read=True, key_share=True)).all()
     if not found:

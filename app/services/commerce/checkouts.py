@@ -43,6 +43,7 @@ from app.services.lists.filters import is_reached
 from app.services.lists.paging import (
     Order,
     Parents,
+    columns_for,
     read_rows,
     read_rows_by_parent,
     record_from,
@@ -51,23 +52,14 @@ from app.services.lists.paging import (
 from app.services.outbox.publisher import add_event
 
 CHECKOUTS: Select[*tuple[object, ...]] = select(
-    CheckoutRecord.id,
-    CheckoutRecord.token,
-    CheckoutRecord.user_id,
-    CHECKOUT_CHANNEL.label("channel_id"),
-    CheckoutRecord.email,
-    CheckoutRecord.created_at,
-    CheckoutRecord.updated_at,
+    *columns_for(Checkout, CheckoutRecord, "channel_id"), CHECKOUT_CHANNEL.label("channel_id")
 )
 """What ``to_checkout`` expects."""
 
 _LINES = (
     select(
         CheckoutLineRecord.checkout_id,
-        CheckoutLineRecord.id,
-        CheckoutLineRecord.product_name,
-        CheckoutLineRecord.quantity,
-        CheckoutLineRecord.unit_price,
+        *columns_for(CheckoutLine, CheckoutLineRecord),
         CheckoutLineRecord.currency,
         *PRODUCT_COLUMNS,
     )
@@ -103,8 +95,7 @@ def lines_of(
     return found
 
 
-@building_block
-def to_checkouts(
+def _to_checkouts(
     session: Session, actor: Actor, rows: Sequence[Row[*tuple[object, ...]]]
 ) -> tuple[Checkout, ...]:
     """The carts in rows of ``CHECKOUTS`` with their lines: one statement for all of them."""
@@ -127,7 +118,7 @@ def load_checkout(session: Session, actor: Actor, checkout_id: int) -> Checkout 
     row = session.execute(CHECKOUTS.where(CheckoutRecord.id == checkout_id)).one_or_none()
     if row is None:
         return None
-    (checkout,) = to_checkouts(session, actor, [row])
+    (checkout,) = _to_checkouts(session, actor, [row])
     return checkout
 
 
@@ -145,8 +136,7 @@ def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> Checkou
     return stored
 
 
-@building_block
-def open_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutRecord:
+def _open_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutRecord:
     """Load a cart that hasn't become an order; refuses NOT_FOUND on ``id``."""
     stored = locked_checkout(session, actor, checkout_id)
     if stored.completed_at is not None:
@@ -183,8 +173,7 @@ class LineInput:
     quantity: int
 
 
-@building_block
-def read_quantities(lines: Sequence[LineInput], *, is_total: bool) -> dict[int, int]:
+def _read_quantities(lines: Sequence[LineInput], *, is_total: bool) -> dict[int, int]:
     """Return how many of which product, by key.
 
     Without ``is_total`` they are more of what the cart holds, and a product may be named twice.
@@ -202,8 +191,7 @@ def read_quantities(lines: Sequence[LineInput], *, is_total: bool) -> dict[int, 
     return quantities
 
 
-@building_block
-def put_lines(
+def _put_lines(
     session: Session,
     actor: Actor,
     cart: CheckoutRecord,
@@ -277,7 +265,7 @@ def create_checkout(
     ``quantity``, NOT_FOUND, PRODUCT_NOT_PUBLISHED and PRODUCT_UNAVAILABLE_FOR_PURCHASE on
     ``productId``; and as ``selling_channel`` does.
     """
-    quantities = read_quantities(lines, is_total=False)
+    quantities = _read_quantities(lines, is_total=False)
     address = _address(email) if email else ""
     now = ports.clock.now()
     with ports.database.transaction() as session:
@@ -293,7 +281,7 @@ def create_checkout(
         )
         session.add(stored)
         session.flush()
-        put_lines(session, actor, stored, quantities, is_total=False)
+        _put_lines(session, actor, stored, quantities, is_total=False)
         add_event(ports, actor, session, CheckoutCreated(stored.id))
         return _loaded(session, actor, stored)
 
@@ -325,10 +313,10 @@ def _put(
     ports: Ports, actor: Actor, checkout_id: str, lines: Sequence[LineInput], *, is_total: bool
 ) -> Checkout:
     refuse(lines_problem(len(lines)))
-    quantities = read_quantities(lines, is_total=is_total)
+    quantities = _read_quantities(lines, is_total=is_total)
     with ports.database.transaction(cart_in(checkout_id)) as session:
-        stored = open_checkout(session, actor, checkout_id)
-        put_lines(session, actor, stored, quantities, is_total=is_total)
+        stored = _open_checkout(session, actor, checkout_id)
+        _put_lines(session, actor, stored, quantities, is_total=is_total)
         return _changed(ports, actor, session, stored)
 
 
@@ -343,7 +331,7 @@ def delete_checkout_lines(
     refuse(lines_problem(len(line_ids), "linesIds"))
     keys = {key_of(line_id, "CheckoutLine", field="linesIds") for line_id in line_ids}
     with ports.database.transaction(cart_in(checkout_id)) as session:
-        stored = open_checkout(session, actor, checkout_id)
+        stored = _open_checkout(session, actor, checkout_id)
         query = select(CheckoutLineRecord).where(
             CheckoutLineRecord.checkout_id == stored.id, CheckoutLineRecord.id.in_(keys)
         )
@@ -363,7 +351,7 @@ def update_checkout_email(ports: Ports, actor: Actor, checkout_id: str, email: s
     """
     address = _address(email)
     with ports.database.transaction(cart_in(checkout_id)) as session:
-        stored = open_checkout(session, actor, checkout_id)
+        stored = _open_checkout(session, actor, checkout_id)
         if stored.email == address:
             return _loaded(session, actor, stored)
         stored.email = address
@@ -386,7 +374,7 @@ def attach_checkout(
             email = _own_email(session, owner)
         else:
             email = _customer_email(session, owner)
-        stored = open_checkout(session, actor, checkout_id)
+        stored = _open_checkout(session, actor, checkout_id)
         if stored.user_id not in (None, owner):
             raise no_such_checkout()
         if stored.user_id is not None:
@@ -465,7 +453,7 @@ def show_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout | No
         row = session.execute(query).one_or_none()
         if row is None or not may_open(actor, row.user_id, row.channel_id):
             return None
-        (found,) = to_checkouts(session, actor, [row])
+        (found,) = _to_checkouts(session, actor, [row])
         return found
 
 
@@ -483,7 +471,7 @@ def list_checkouts(
     with ports.database.reading() as session:
         query = with_conditions(_OPEN, conditions)
         found = read_rows(ports, session, query, _NEWEST_FIRST, page)
-        return with_items(found, to_checkouts(session, actor, found.items))
+        return with_items(found, _to_checkouts(session, actor, found.items))
 
 
 @users_or(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
@@ -502,7 +490,7 @@ def checkouts_of_users(
             ports, session, seen, Parents(CheckoutRecord.user_id, user_ids), _NEWEST_FIRST, page
         )
         rows = [row for rows in found.values() for row in rows.items]
-        carts = {cart.id: cart for cart in to_checkouts(session, actor, rows)}
+        carts = {cart.id: cart for cart in _to_checkouts(session, actor, rows)}
     return {
         key: with_items(rows, [carts[row.id] for row in rows.items]) for key, rows in found.items()
     }

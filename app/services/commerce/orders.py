@@ -86,30 +86,20 @@ from app.services.lists.filters import (
     keys_of,
     nested_condition,
 )
-from app.services.lists.paging import record_from
+from app.services.lists.paging import columns_for, record_from
 from app.services.outbox.publisher import add_event
 
 ORDERS: Select[*tuple[object, ...]] = select(
-    OrderRecord.id,
-    OrderRecord.status,
-    OrderRecord.is_paid,
-    OrderRecord.user_id,
+    *columns_for(OrderSummary, OrderRecord, "channel_id"),
     ORDER_CHANNEL.label("channel_id"),
-    OrderRecord.user_email,
-    OrderRecord.total,
     OrderRecord.currency,
-    OrderRecord.created_at,
-    OrderRecord.updated_at,
 )
 """What ``to_order`` and ``to_summary`` expect."""
 
 _LINES = (
     select(
         OrderLineRecord.order_id,
-        OrderLineRecord.id,
-        OrderLineRecord.product_name,
-        OrderLineRecord.quantity,
-        OrderLineRecord.unit_price,
+        *columns_for(OrderLine, OrderLineRecord),
         OrderLineRecord.currency,
         (OrderRecord.status == OrderStatus.FULFILLED).label("is_fulfilled"),
         *PRODUCT_COLUMNS,
@@ -145,13 +135,12 @@ def load_order(session: Session, actor: Actor, order_id: int) -> Order | None:
     row = session.execute(ORDERS.where(OrderRecord.id == order_id)).one_or_none()
     if row is None:
         return None
-    lines = load_lines(session, actor, OrderLineRecord.order_id == order_id)
-    buyers = load_buyers(session, actor, {row.user_id} - {None, actor.user_id})
+    lines = _load_lines(session, actor, OrderLineRecord.order_id == order_id)
+    buyers = _load_buyers(session, actor, {row.user_id} - {None, actor.user_id})
     return to_order(row, lines.get(order_id, ()), buyers.get(row.user_id))
 
 
-@building_block
-def load_lines(
+def _load_lines(
     session: Session, actor: Actor, condition: ColumnElement[bool]
 ) -> Mapping[int, tuple[OrderLine, ...]]:
     """Return the lines that meet ``condition`` by order, in one statement."""
@@ -167,8 +156,7 @@ def load_lines(
     return found
 
 
-@building_block
-def load_buyers(session: Session, actor: Actor, user_ids: Collection[int]) -> Mapping[int, User]:
+def _load_buyers(session: Session, actor: Actor, user_ids: Collection[int]) -> Mapping[int, User]:
     """Return those of the users whom ``actor`` can see, in one statement."""
     if not user_ids:
         return {}
@@ -467,14 +455,14 @@ def lines_of_orders(
             seen |= is_reached(actor, ORDER_CHANNEL)
         condition &= OrderLineRecord.order_id.in_(select(OrderRecord.id).where(seen))
     with ports.database.reading() as session:
-        return load_lines(session, actor, condition)
+        return _load_lines(session, actor, condition)
 
 
 @users_or(Permission.MANAGE_ORDERS)
 def buyers_of_orders(ports: Ports, actor: Actor, user_ids: Collection[int]) -> Mapping[int, User]:
     """Return those of several buyers whom the caller can see, in one statement."""
     with ports.database.reading() as session:
-        return load_buyers(session, actor, user_ids)
+        return _load_buyers(session, actor, user_ids)
 
 
 @users_or(Permission.MANAGE_ORDERS)

@@ -87,8 +87,7 @@ def to_product(row: NamedRow) -> Product:
     return _product(*_values_in(row))
 
 
-@building_block
-def product_of(stored: ProductRecord) -> Product:
+def _product_of(stored: ProductRecord) -> Product:
     """Return the product in its record."""
     return _product(*_fields_of(stored))
 
@@ -100,8 +99,7 @@ def _product(
     return Product(id_, name, slug, description, price, *others)
 
 
-@building_block
-def locked_product(session: Session, product_id: int) -> ProductRecord:
+def _locked_product(session: Session, product_id: int) -> ProductRecord:
     """Lock and return the product of that key.
 
     Refuses NOT_FOUND on ``id``.
@@ -112,8 +110,7 @@ def locked_product(session: Session, product_id: int) -> ProductRecord:
     return stored
 
 
-@building_block
-def free_slug(ports: Ports, session: Session, preferred: str, *, is_contested: bool) -> str:
+def _free_slug(ports: Ports, session: Session, preferred: str, *, is_contested: bool) -> str:
     """Return ``preferred``, with a number or random letters if a product has that slug.
 
     Another transaction can still take it first; when it has (``is_contested``), only random
@@ -178,8 +175,8 @@ def update_product(ports: Ports, actor: Actor, product_id: str, input_: ProductI
     key = key_of(product_id, "Product")
     try:
         with ports.database.transaction() as session:
-            stored = locked_product(session, key)
-            before = product_of(stored)
+            stored = _locked_product(session, key)
+            before = _product_of(stored)
             after = _applied(before, input_)
             if after != before:
                 after = replace(after, updated_at=ports.clock.now())
@@ -200,8 +197,8 @@ def delete_product(ports: Ports, actor: Actor, product_id: str) -> Product:
     """
     key = key_of(product_id, "Product")
     with ports.database.transaction() as session:
-        stored = locked_product(session, key)
-        product = product_of(stored)
+        stored = _locked_product(session, key)
+        product = _product_of(stored)
         session.delete(stored)
         add_event(ports, actor, session, ProductDeleted(key, snapshot=snapshot_of(product)))
         _audit(ports, actor, session, "product.delete", product, None)
@@ -249,7 +246,7 @@ def _price(before: Money | None, new: Decimal | Absent | None) -> Money | None:
 
 def _store(ports: Ports, actor: Actor, product: Product, *, is_contested: bool) -> Product:
     with ports.database.transaction() as session:
-        slug = product.slug or free_slug(
+        slug = product.slug or _free_slug(
             ports, session, slug_of(product.name), is_contested=is_contested
         )
         new_product = replace(product, slug=slug)

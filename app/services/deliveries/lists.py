@@ -52,6 +52,7 @@ from app.services.lists.paging import (
     Column,
     Order,
     Parents,
+    columns_for,
     read_by_keys,
     read_page,
     read_rows_by_parent,
@@ -63,25 +64,8 @@ from app.services.webhooks.app_reach import lacking_for_payload, payload_within_
 from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
 from app.services.webhooks.subscribers import sent_links
 
-DELIVERY_COLUMNS = (
-    DeliveryRecord.id,
-    DeliveryRecord.webhook_id,
-    DeliveryRecord.event,
-    DeliveryRecord.status,
-    DeliveryRecord.created_at,
-    DeliveryRecord.payload,
-    DeliveryRecord.given_up,
-)
-ATTEMPT_COLUMNS = (
-    DeliveryAttemptRecord.id,
-    DeliveryAttemptRecord.created_at,
-    DeliveryAttemptRecord.duration,
-    DeliveryAttemptRecord.status,
-    DeliveryAttemptRecord.response_status,
-    DeliveryAttemptRecord.request_headers,
-    DeliveryAttemptRecord.response_headers,
-    DeliveryAttemptRecord.response,
-)
+DELIVERY_COLUMNS = columns_for(EventDelivery, DeliveryRecord)
+ATTEMPT_COLUMNS = columns_for(Attempt, DeliveryAttemptRecord)
 
 _APP = "viewing_app"
 _JUDGED = (
@@ -322,29 +306,6 @@ _LAST_RESPONSE = (
     .limit(1)
     .scalar_subquery()
 )
-LINE_COLUMNS = (
-    DeliveryRecord.id,
-    DeliveryRecord.webhook_id,
-    WebhookRecord.name.label("webhook_name"),
-    WebhookRecord.target_url,
-    WebhookRecord.is_active.label("is_webhook_active"),
-    AppRecord.id.label("app_id"),
-    AppRecord.name.label("app_name"),
-    AppRecord.is_active.label("is_app_active"),
-    DeliveryRecord.event,
-    DeliveryRecord.status,
-    DeliveryRecord.created_at,
-    DeliveryRecord.attempts,
-    DeliveryRecord.response_status,
-    func.coalesce(_LAST_RESPONSE, "").label("last_response"),
-    DeliveryRecord.next_attempt_at,
-    DeliveryRecord.given_up,
-    DeliveryRecord.message_id,
-    DeliveryRecord.subject_id,
-    _CART.label("checkout_token"),
-    APP_PERMISSIONS.label("app_permissions"),
-)
-"""The fields of ``DeliveryLine``; the last three make its ``object_id`` and ``lacking``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +340,22 @@ class DeliveryLine:
     message_id: str
     object_id: str
     lacking: tuple[Permission, ...] = ()
+
+
+LINE_COLUMNS = (
+    *columns_for(DeliveryLine, DeliveryRecord),
+    WebhookRecord.name.label("webhook_name"),
+    WebhookRecord.target_url,
+    WebhookRecord.is_active.label("is_webhook_active"),
+    AppRecord.id.label("app_id"),
+    AppRecord.name.label("app_name"),
+    AppRecord.is_active.label("is_app_active"),
+    func.coalesce(_LAST_RESPONSE, "").label("last_response"),
+    DeliveryRecord.subject_id,
+    _CART.label("checkout_token"),
+    APP_PERMISSIONS.label("app_permissions"),
+)
+"""The fields of ``DeliveryLine``; the last three make its ``object_id`` and ``lacking``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,7 +454,7 @@ def matching_deliveries(actor: Actor, search: DeliverySearch) -> Iterator[Column
         return
     yield from _conditions(search)
     if search.text.strip():
-        yield from _mentions_object(actor, search)
+        yield from _mentions_text(actor, search)
 
 
 def _conditions(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
@@ -505,10 +482,10 @@ def _conditions(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
         yield DeliveryRecord.response_status == search.response_status
     yield from in_range(DeliveryRecord.created_at, search.created)
     if search.object_id:
-        yield from _matches_text(search.object_id)
+        yield from _is_about(search.object_id)
 
 
-def _matches_text(object_id: str) -> Iterator[ColumnElement[bool]]:
+def _is_about(object_id: str) -> Iterator[ColumnElement[bool]]:
     named = named_object(object_id)
     kinds = kinds_about(EVENTS.values(), named)
     if not kinds:
@@ -522,7 +499,7 @@ def _matches_text(object_id: str) -> Iterator[ColumnElement[bool]]:
         yield DeliveryRecord.subject_id == named.key
 
 
-def _mentions_object(actor: Actor, search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
+def _mentions_text(actor: Actor, search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
     text = search.text.strip()
     newest = (
         select(DeliveryRecord.id)

@@ -25,7 +25,7 @@ from app.domain.webhooks import app_permissions_denied
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import building_block, requires_person, staff_and_apps
+from app.services.authorization.register import requires_person, staff_and_apps
 from app.services.deliveries.backlog import release_all
 from app.services.deliveries.fanout import (
     insert_deliveries,
@@ -156,7 +156,7 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
         disabled = session.scalar(select(func.count()).where(requested, ~active, ~beyond))
     rebuild_missing_payloads(ports, selected)
     with ports.database.transaction() as session:
-        due = make_due(ports, session, selected)
+        due = _make_due(ports, session, selected)
         after = {"deliveries": sorted(due)}
         record(ports, actor, session, Change("delivery.retry", "Webhook", "", after=after))
     ports.work_signal.send()
@@ -351,8 +351,7 @@ def _failed(webhook_id: int, since: datetime) -> Select[int]:
     )
 
 
-@building_block
-def make_due(ports: Ports, session: Session, chosen: ColumnElement[bool]) -> Sequence[int]:
+def _make_due(ports: Ports, session: Session, chosen: ColumnElement[bool]) -> Sequence[int]:
     """Schedule the chosen deliveries that have a payload now; return their keys."""
     return session.scalars(
         update(DeliveryRecord)
@@ -532,7 +531,7 @@ def _resend(ports: Ports, keys: Sequence[int]) -> int:
     chosen = DeliveryRecord.id.in_(keys) & DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS)
     rebuild_missing_payloads(ports, chosen)
     with ports.database.transaction() as session:
-        return len(make_due(ports, session, chosen))
+        return len(_make_due(ports, session, chosen))
 
 
 def _conditions(search: DeliverySearch) -> dict[str, object]:

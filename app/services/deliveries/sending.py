@@ -41,7 +41,7 @@ from app.services.deliveries.attempt_results import (
 )
 from app.services.deliveries.dispatch import LEASE, release_batch
 from app.services.keys import ring
-from app.services.lists.paging import record_from
+from app.services.lists.paging import columns_for, record_from
 from app.services.outbox.publisher import TRACEPARENT, decrypted_payload, holds_secret
 from app.services.webhooks.payloads import problem_of
 from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, decrypted_headers, read_saver
@@ -275,15 +275,7 @@ _LINK_NOT_ALLOWED = (
     "Not sent: this link gives access to an account with permissions that the app, or the person "
     "who saved the webhook, doesn't have."
 )
-_COLUMNS = (
-    DeliveryRecord.id,
-    DeliveryRecord.event,
-    DeliveryRecord.message_id,
-    DeliveryRecord.payload,
-    DeliveryRecord.issuer,
-    DeliveryRecord.attempts,
-    DeliveryRecord.note_id,
-)
+_COLUMNS = (*columns_for(Delivery, DeliveryRecord), DeliveryRecord.note_id)
 """The fields of ``Delivery``; one without an outbox entry is a sample."""
 
 _OF_BATCH = (

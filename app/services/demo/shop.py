@@ -129,22 +129,19 @@ _NEW_PRICES = (
 """Hours ago, what, and what it has cost since: none twice, so that it can be said again."""
 
 
-@building_block
-def product_happenings() -> Iterator[Happening]:
+def _product_happenings() -> Iterator[Happening]:
     """Everything that is on sale, or not yet, is put in."""
     for place, goods in enumerate(GOODS):
         yield Happening(OPENED - 6 - place / 4, partial(_add, goods))
 
 
-@building_block
-def new_prices() -> Iterator[Happening]:
+def _new_prices() -> Iterator[Happening]:
     """Some of it becomes dearer, or cheaper."""
     for hours_ago, slug, price in _NEW_PRICES:
         yield Happening(hours_ago, partial(_set_price, slug, price))
 
 
-@building_block
-def goods_on_sale(past: Past) -> Mapping[str, int]:
+def _goods_on_sale(past: Past) -> Mapping[str, int]:
     """Return the keys of what can be bought, by slug."""
     return {
         slug: key
@@ -259,7 +256,7 @@ def sales() -> Iterator[Happening]:
 
 
 def _fill_cart(sale: Sale, past: Past) -> None:
-    buyer, products = customer(past, sale.email), goods_on_sale(past)
+    buyer, products = customer(past, sale.email), _goods_on_sale(past)
     lines = [
         LineInput(to_global_id("Product", products[slug]), quantity)
         for slug, quantity in sale.goods.items()
@@ -343,10 +340,10 @@ def fill_shop(
     """
     past = Past(ports, ports.clock.now(), issuer_of(ports, ports.configuration.issuer))
     is_new = not is_filled(ports)
-    happenings = [*people_happenings(), *product_happenings()]
+    happenings = [*people_happenings(), *_product_happenings()]
     if is_new:
         ring(past.at(OPENED + 1))  # the next key is then old enough for a rotation
-        happenings += [*made_apps(), *installations(), *new_prices(), *sales()]
+        happenings += [*made_apps(), *installations(), *_new_prices(), *sales()]
     happenings.sort(key=lambda happening: happening.hours_ago, reverse=True)
     for number, happening in enumerate(happenings, 1):
         happening.happen(past)

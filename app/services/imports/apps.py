@@ -37,7 +37,6 @@ from app.models import (
 from app.models.record import Record
 from app.models.search_words import app_word_rows
 from app.ports.import_source import TableRow
-from app.services.authorization.register import building_block
 from app.services.imports.bulk import insert_rows, update_rows
 from app.services.imports.groups import (
     APP_PERMISSIONS,
@@ -90,16 +89,15 @@ class AppOwned(Section):
 
     @override
     def prepare(self, run: Run) -> None:
-        self._apps = find_source_apps(run)
+        self._apps = _find_source_apps(run)
         self._codenames = load_codenames(run.source)
 
     @override
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
-        return identifier_conflicts(session, self.record, self.table, rows)
+        return _identifier_conflicts(session, self.record, self.table, rows)
 
 
-@building_block
-def find_source_apps(run: Run) -> SourceApps:
+def _find_source_apps(run: Run) -> SourceApps:
     """Look up the apps of the source, and those that this run doesn't import either."""
     found = SourceApps()
     for batch in run.source.batches(APPS, ("removed_at",), _PAGE):
@@ -114,8 +112,7 @@ def find_source_apps(run: Run) -> SourceApps:
     return found
 
 
-@building_block
-def identifier_conflicts(
+def _identifier_conflicts(
     session: Session,
     record: type[AppRecord] | type[AppExtensionRecord] | type[WebhookRecord],
     table: str,
@@ -189,7 +186,7 @@ class Apps(Section):
 
     @override
     def prepare(self, run: Run) -> None:
-        self._apps = find_source_apps(run)
+        self._apps = _find_source_apps(run)
         self._codenames = load_codenames(run.source)
         for batch in run.source.batches(APPS, ("identifier",), _PAGE):
             for row in batch:
@@ -255,7 +252,7 @@ class Apps(Section):
 
     @override
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
-        return identifier_conflicts(session, AppRecord, APPS, rows)
+        return _identifier_conflicts(session, AppRecord, APPS, rows)
 
 
 def _app_row(app: ImportedApp) -> Row:
@@ -333,7 +330,7 @@ class AppTokens(Section):
 
     @override
     def prepare(self, run: Run) -> None:
-        self._apps = find_source_apps(run)
+        self._apps = _find_source_apps(run)
 
     @override
     def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:

@@ -268,8 +268,7 @@ _FEW = 20
 """So many rows can be removed without a question."""
 
 
-@building_block
-def require_few_removals(run: Run, sections: Sequence[Section]) -> None:
+def _require_few_removals(run: Run, sections: Sequence[Section]) -> None:
     """Refuse MANY_REMOVED if the source lacks more than half of what was imported.
 
     ``RunOptions.allow_removals`` allows it.
@@ -346,7 +345,7 @@ def import_platform(
         run = Run(ports, source, options, name, _import_id(ports, name), report, on_rows)
         _require_columns(source, sections)
         _require_parts(run)
-        require_few_removals(run, sections)
+        _require_few_removals(run, sections)
         require_free_ids(run, sections)
         run.import_id = begin_run(
             ports, ImportKind.PLATFORM, name, dry_run=options.dry_run, reserved_ids=options.reserve

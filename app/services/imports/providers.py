@@ -72,8 +72,7 @@ def find_subject_key(source: ImportSource) -> str:
     return subject_key(urls[0]) if urls and urls[0] else ""
 
 
-@building_block
-def default_provider(session: Session) -> IdentityProviderRecord | None:
+def _default_provider(session: Session) -> IdentityProviderRecord | None:
     """Return the provider that the plugin becomes here."""
     return session.scalar(
         select(IdentityProviderRecord).where(IdentityProviderRecord.slug == DEFAULT_SLUG)
@@ -114,7 +113,7 @@ class Providers(Section):
 
     @override
     def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
-        stored = default_provider(session)
+        stored = _default_provider(session)
         if stored is None:
             return {}
         state = _stored_state(run.ports, stored)
@@ -122,7 +121,7 @@ class Providers(Section):
 
     @override
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
-        stored = default_provider(session)
+        stored = _default_provider(session)
         keys = [row.key for row in rows]
         known = find_entries(session, run.import_id, self.kind, keys) if run.import_id else {}
         if stored is None or not _is_set_up(stored):
@@ -146,7 +145,7 @@ class Providers(Section):
     @override
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
         """Disable the provider, and clear its settings so that another row can take its place."""
-        stored = default_provider(session)
+        stored = _default_provider(session)
         if stored is not None:
             nothing = Provider(0, "", "", active=False)
             cleared = {name: getattr(nothing, name) for name in PROVIDER_SETTINGS}
@@ -190,7 +189,7 @@ def _is_set_up(stored: IdentityProviderRecord) -> bool:
 
 
 def _write(ports: Ports, session: Session, provider: ImportedProvider) -> None:
-    stored = default_provider(session)
+    stored = _default_provider(session)
     if stored is None:
         stored = IdentityProviderRecord(slug=DEFAULT_SLUG, name=provider.name)
         session.add(stored)
@@ -373,7 +372,7 @@ def _imported(row: Row) -> ImportedIdentity:
 
 
 def _present_provider(session: Session) -> Provider:
-    stored = default_provider(session)
+    stored = _default_provider(session)
     return Provider(0, DEFAULT_SLUG, "", active=False) if stored is None else to_provider(stored)
 
 

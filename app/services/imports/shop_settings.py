@@ -25,7 +25,6 @@ from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports.import_source import ImportSource, TableRow
 from app.services.accounts.email_links import redirect_refusal
-from app.services.authorization.register import building_block
 from app.services.imports.groups import (
     APP_PERMISSIONS,
     GROUP_PERMISSIONS,
@@ -42,8 +41,7 @@ _STAFF = ("is_active", "is_superuser", METADATA)
 _RESTRICTED = "restricted_access_to_channels"
 
 
-@building_block
-def count_source_managers(run: Run) -> SettingsManagers:
+def _count_source_managers(run: Run) -> SettingsManagers:
     """Count those that this run would import: people with SSO, apps, and a working provider."""
     parts = run.options.parts
     plugin = find_plugin(run.source) if Part.SSO in parts else None
@@ -192,7 +190,7 @@ def _lockout_finding(run: Run, key: int, mode: PasswordLoginMode) -> tuple[Findi
         row = session.execute(select(*settings_manager_columns(run.ports))).one()
     managers = [read_settings_managers(row)]
     if run.options.dry_run:
-        managers.append(count_source_managers(run))
+        managers.append(_count_source_managers(run))
     change = AccessChange(password_login_mode=mode)
     checks = [check_lockout(anonymous(), each, mode, change) for each in managers]
     if not all(check.is_locked_out for check in checks):

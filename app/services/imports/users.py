@@ -44,8 +44,7 @@ from app.services.imports.people_writing import (
 from app.services.imports.sections import Row, Run, Section, State
 
 
-@building_block
-def find_losers(run: Run) -> Mapping[int, int]:
+def _find_losers(run: Run) -> Mapping[int, int]:
     """Return the people whose email goes to another one, with that one's ID.
 
     The one who was imported with it before keeps it, else the first active one who has confirmed
@@ -137,7 +136,7 @@ class Users(Section):
     @override
     def prepare(self, run: Run) -> None:
         self._codenames = load_codenames(run.source)
-        self._losers = find_losers(run)
+        self._losers = _find_losers(run)
 
     @override
     def batches(self, run: Run) -> Iterator[Sequence[TableRow]]:

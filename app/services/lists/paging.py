@@ -60,6 +60,19 @@ def record_from(kind: type[Record], row: NamedRow | StoredRecord, **others: Any)
     return kind(**{name: getattr(row, name) for name in _columns_of(key, *others)}, **others)
 
 
+@building_block
+def columns_for(
+    kind: type[object], stored: type[StoredRecord], *others: str
+) -> tuple[InstrumentedAttribute[Any], ...]:
+    """Return the columns of ``stored`` that ``record_from`` reads, but for ``others``.
+
+    Those are named as fields of ``kind`` are.
+    """
+    key: Any = kind  # for mypy, a class can't be hashed
+    names = (name for name in _columns_of(key, *others) if hasattr(stored, name))
+    return tuple(getattr(stored, name) for name in names)
+
+
 @cache
 def _columns_of(kind: type[object], *others: str) -> tuple[str, ...]:
     """Return the names of the fields but for ``others``."""

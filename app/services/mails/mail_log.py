@@ -30,25 +30,23 @@ from app.services.accounts.password_resets import send_reset_link
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, lists_from_replica, requires_person
 from app.services.lists.filters import can_match, contains_text
-from app.services.lists.paging import Order, Query, read_by_keys, read_page, record_from
+from app.services.lists.paging import (
+    Order,
+    Query,
+    columns_for,
+    read_by_keys,
+    read_page,
+    record_from,
+)
 from app.services.mails.sending import app_name
 from app.services.people.users import resend_invitation
 
 _mail = OutboxMailRecord
 COLUMNS = (
-    _mail.id,
-    _mail.kind,
-    _mail.recipient,
-    _mail.user_id,
+    *columns_for(MailEntry, OutboxMailRecord),
     func.coalesce(UserRecord.first_name, "").label("first_name"),
     func.coalesce(UserRecord.last_name, "").label("last_name"),
     UserRecord.is_staff,
-    _mail.created_at,
-    _mail.attempts,
-    _mail.attempted_at,
-    _mail.next_attempt_at,
-    _mail.sent_at,
-    _mail.sent_by,
     case(
         (_mail.awaited_event_id.is_(None), null()),
         else_=func.coalesce(app_name(DeliveryStatus.PENDING, DeliveryStatus.SUCCESS), ""),

@@ -42,7 +42,7 @@ from app.ports.keys import DecryptionError
 from app.ports.mail import MailUndeliverable
 from app.services.accounts.password_resets import answer_reset_requests
 from app.services.authorization.register import building_block, internal
-from app.services.lists.paging import record_from
+from app.services.lists.paging import columns_for, record_from
 from app.services.mails.mail_templates import render_mail
 
 _AT_ONCE = 500
@@ -236,15 +236,7 @@ def _claim(ports: Ports, lease: str) -> Sequence[_Claimed]:
                 next_attempt_at=now + _LEASE,
                 attempts=OutboxMailRecord.attempts + 1,
             )
-            .returning(
-                OutboxMailRecord.id,
-                OutboxMailRecord.kind,
-                OutboxMailRecord.recipient,
-                OutboxMailRecord.sealed,
-                OutboxMailRecord.language_code,
-                OutboxMailRecord.attempts,
-                OutboxMailRecord.created_at,
-            )
+            .returning(*columns_for(_Claimed, OutboxMailRecord))
         ).all()
     return [record_from(_Claimed, row) for row in rows]
 

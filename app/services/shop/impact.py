@@ -38,7 +38,7 @@ from app.models.sign_in import WITHOUT_REFRESH
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, requires
 from app.services.identity.providers import has_sign_on, refreshes
-from app.services.lists.paging import count_up_to, record_from
+from app.services.lists.paging import columns_for, count_up_to, record_from
 from app.services.second_factors.stored_factors import HAS_SECOND_FACTOR
 from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
 from app.services.shop.settings import Closing, closing_columns, read_closing
@@ -102,7 +102,7 @@ def sign_in_count_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
         count_bounded(
             # Staff are few: asked the other way round, each session's user would be looked up.
             select(session.id).where(
-                open_by_password(ports),
+                _open_by_password(ports),
                 session.user_id.not_in(select(user.id).where(user.is_staff)),
             )
         ).label("customer_sessions"),
@@ -141,7 +141,7 @@ def staff_sessions(ports: Ports) -> ColumnElement[int]:
     of_person = (
         select(func.count())
         .select_from(SessionRecord)
-        .where(SessionRecord.user_id == UserRecord.id, open_by_password(ports))
+        .where(SessionRecord.user_id == UserRecord.id, _open_by_password(ports))
         .scalar_subquery()
     )
     return (
@@ -151,8 +151,7 @@ def staff_sessions(ports: Ports) -> ColumnElement[int]:
     )
 
 
-@building_block
-def open_by_password(ports: Ports) -> ColumnElement[bool]:
+def _open_by_password(ports: Ports) -> ColumnElement[bool]:
     """Whether a session of ``SessionRecord`` is open and began with a password."""
     return and_(
         SessionRecord.origin == SessionOrigin.PASSWORD.value,
@@ -441,18 +440,12 @@ def _by_password(ports: Ports, session: Session) -> tuple[PasswordStaff, ...]:
     signed_in = (
         select(func.count())
         .select_from(SessionRecord)
-        .where(SessionRecord.user_id == UserRecord.id, open_by_password(ports))
+        .where(SessionRecord.user_id == UserRecord.id, _open_by_password(ports))
         .correlate(UserRecord)
         .scalar_subquery()
     )
     query = (
-        select(
-            UserRecord.id,
-            UserRecord.email,
-            UserRecord.first_name,
-            UserRecord.last_name,
-            signed_in.label("sessions"),
-        )
+        select(*columns_for(PasswordStaff, UserRecord), signed_in.label("sessions"))
         .where(UserRecord.is_staff, UserRecord.is_active, ~has_sign_on())
         .order_by(UserRecord.id)
         .limit(_NAMED)

@@ -12,7 +12,7 @@ from app.domain.shop.settings import TRAFFIC_RETENTION, TrafficHour, TrafficKind
 from app.models import ForwardingRecord, TrafficRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, counts_on_replica, requires
-from app.services.lists.paging import record_from
+from app.services.lists.paging import columns_for, record_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def list_untrusted_forwarding(
     What every process has seen, but for the last minute of each.
     """
     peers = (
-        select(ForwardingRecord.peer, ForwardingRecord.requests, ForwardingRecord.last_seen_at)
+        select(*columns_for(UntrustedForwarding, ForwardingRecord))
         .where(ForwardingRecord.last_seen_at >= ports.clock.now() - TRAFFIC_RETENTION)
         .order_by(ForwardingRecord.last_seen_at.desc(), ForwardingRecord.peer)
         .limit(limit)

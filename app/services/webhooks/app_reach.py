@@ -53,8 +53,7 @@ def require_within_limit(actor: Actor, webhook: Webhook, field: str = "id") -> N
     raise Refused(Problem("INVALID", message, field))
 
 
-@building_block
-def visible_webhook(actor: Actor, webhook: Webhook) -> Webhook:
+def _visible_webhook(actor: Actor, webhook: Webhook) -> Webhook:
     """``webhook`` as ``actor`` may see it: without secrets for a token that may not change it."""
     if is_within_limit(actor, webhook.saver):
         return webhook
@@ -160,7 +159,7 @@ def seen_webhook(actor: Actor, webhook: Webhook, of_app: frozenset[Permission]) 
     """
     lacking = lacking_of_app(actor, of_app)
     if not lacking:
-        return visible_webhook(actor, webhook)
+        return _visible_webhook(actor, webhook)
     denied = app_permissions_denied(lacking)
 
     def deny() -> str:

@@ -67,14 +67,12 @@ def remove_deliveries(ports: Ports, of: ColumnElement[bool]) -> None:
             session.execute(delete(DeliveryRecord).where(DeliveryRecord.id.in_(keys[:BATCH_SIZE])))
 
 
-@building_block
-def carries_links(events: Iterable[EventType]) -> bool:
+def _carries_links(events: Iterable[EventType]) -> bool:
     """Whether one of ``events`` carries a link that gives access to an account."""
     return any(issubclass(kind, LinkRequested) for kind in kinds_of(events))
 
 
-@building_block
-def require_own_events(actor: Actor, webhook: Webhook) -> None:
+def _require_own_events(actor: Actor, webhook: Webhook) -> None:
     """Refuse INVALID to a limited app token for events whose permission it lacks.
 
     On ``asyncEvents`` or ``query``. What an app does with its own webhooks by a token without a
@@ -131,7 +129,7 @@ def _subscribes_to_links(
     ports: Ports, _actor: Actor, input_: WebhookInput, app_id: int | None = None
 ) -> bool:
     query, events = present(input_.query, ""), present(input_.events, ())
-    return carries_links(ports.payloads.check(query).events if query else events)
+    return _carries_links(ports.payloads.check(query).events if query else events)
 
 
 @fresh_proof(
@@ -161,7 +159,7 @@ def create_webhook(
     try:
         with ports.database.transaction() as session:
             app_within_reach(session, actor, owner, "app")
-            require_own_events(actor, webhook)
+            _require_own_events(actor, webhook)
             key = store_webhook(ports, session, owner, webhook, now)
             created = replace(webhook, id=key, app_id=owner)
             _audit(ports, actor, session, "webhook.create", created, {}, facts_of(created))
@@ -182,7 +180,7 @@ def _keeps_links(
     found, argument = _select_webhook(actor, webhook_id, identifier)
     with ports.database.reading() as session:
         before = _single_webhook(ports, session, session.scalars(found).all(), argument)
-    if not carries_links((*before.events, *_events(ports, before, input_))):
+    if not _carries_links((*before.events, *_events(ports, before, input_))):
         return ""
     if input_ == WebhookInput(is_paused=False):
         return "resume"
@@ -230,7 +228,7 @@ def update_webhook(
             require_unchanged(input_.seen, editable_facts(before))
             after = _applied(ports, before, input_, events=_events(ports, before, input_))
             after = replace(after, saver=next_saver(actor, before, after))
-            require_own_events(actor, after)
+            _require_own_events(actor, after)
             change_webhook(ports, session, stored[0], before, after)
             _audit(
                 ports, actor, session, "webhook.update", after, facts_of(before), facts_of(after)

@@ -41,7 +41,7 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, internal, requires
 from app.services.identity.permission_holders import holder_ids
-from app.services.lists.paging import record_from
+from app.services.lists.paging import columns_for, record_from
 from app.services.outbox.publisher import add_mail
 
 _FAILING = (
@@ -104,13 +104,8 @@ def list_failing_webhooks(
     attempt = _last_attempt()
     query = (
         select(
-            WebhookRecord.id,
-            WebhookRecord.name,
-            WebhookRecord.app_id,
+            *columns_for(FailingWebhook, WebhookRecord),
             AppRecord.name.label("app_name"),
-            WebhookRecord.target_url,
-            WebhookRecord.failing_since,
-            WebhookRecord.disabled_reason,
             DeliveryAttemptRecord.response_status.label("last_status"),
         )
         .join(chosen, chosen.c.id == WebhookRecord.id)

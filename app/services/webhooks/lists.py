@@ -1,6 +1,5 @@
 """List and show webhooks: an app its own, people those of apps they manage; no secret in it."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -19,14 +18,18 @@ from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import MAX_COUNTED, Page, PageRequest, empty_page, with_items
 from app.domain.webhooks import Webhook, lacking_of_app
 from app.models import AppRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
-from app.models.json_arrays import json_array_text
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import requires, requires_person, staff_and_apps
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 from app.services.lists.filters import contains_text, is_searchable
-from app.services.lists.paging import Order, read_page, read_rows, record_from
+from app.services.lists.paging import Order, columns_for, read_page, read_rows, record_from
 from app.services.webhooks.app_reach import seen_webhook, within_reach
-from app.services.webhooks.stored_webhooks import WEBHOOKS, to_webhook
+from app.services.webhooks.stored_webhooks import (
+    EVENTS_OF_WEBHOOK,
+    WEBHOOKS,
+    read_events,
+    to_webhook,
+)
 
 _ALL = WEBHOOKS.join(AppRecord, AppRecord.id == WebhookRecord.app_id).add_columns(
     APP_PERMISSIONS.label("app_permissions")
@@ -106,12 +109,7 @@ class WebhookName:
 def list_webhook_names(ports: Ports, actor: Actor) -> tuple[WebhookName, ...]:
     """Return the newest 200 webhooks; one statement."""
     query = (
-        select(
-            WebhookRecord.id,
-            WebhookRecord.name,
-            WebhookRecord.app_id,
-            AppRecord.name.label("app_name"),
-        )
+        select(*columns_for(WebhookName, WebhookRecord), AppRecord.name.label("app_name"))
         .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
         .order_by(WebhookRecord.id.desc())
         .limit(MAX_NAMES)
@@ -122,45 +120,6 @@ def list_webhook_names(ports: Ports, actor: Actor) -> tuple[WebhookName, ...]:
 
 HEALTH_SPAN = timedelta(hours=24)
 """The time that the numbers of a webhook's health are of."""
-
-_EVENTS = (
-    select(json_array_text(WebhookEventRecord.event))
-    .where(WebhookEventRecord.webhook_id == WebhookRecord.id)
-    .scalar_subquery()
-)
-_COLUMNS = (
-    WebhookRecord.id,
-    WebhookRecord.app_id,
-    AppRecord.name.label("app_name"),
-    WebhookRecord.name,
-    WebhookRecord.identifier,
-    WebhookRecord.target_url,
-    WebhookRecord.is_active,
-    AppRecord.is_active.label("is_app_active"),
-    (WebhookRecord.query != "").label("has_query"),
-    (WebhookRecord.secret != "").label("has_secret"),
-    WebhookRecord.created_at,
-    WebhookRecord.failing_since,
-    WebhookRecord.last_failure_at,
-    WebhookRecord.last_failure,
-    WebhookRecord.disabled_at,
-    WebhookRecord.disabled_reason,
-    WebhookRecord.paused_at,
-    WebhookRecord.max_rate,
-    APP_PERMISSIONS.label("app_permissions"),
-    _EVENTS.label("events"),
-)
-"""The fields of ``ListedWebhook``, except its health."""
-
-_SUBSCRIBER_COLUMNS = (
-    WebhookRecord.id,
-    WebhookRecord.name,
-    WebhookRecord.target_url,
-    AppRecord.name.label("app_name"),
-    WebhookRecord.is_active,
-    AppRecord.is_active.label("is_app_active"),
-)
-"""The fields of ``Subscriber``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +175,20 @@ class Subscriber:
     app_name: str
     is_active: bool
     is_app_active: bool
+
+
+_APP_COLUMNS = (AppRecord.name.label("app_name"), AppRecord.is_active.label("is_app_active"))
+_COLUMNS = (
+    *columns_for(ListedWebhook, WebhookRecord),
+    *_APP_COLUMNS,
+    (WebhookRecord.query != "").label("has_query"),
+    (WebhookRecord.secret != "").label("has_secret"),
+    APP_PERMISSIONS.label("app_permissions"),
+    EVENTS_OF_WEBHOOK,
+)
+"""The fields of ``ListedWebhook``, except its health."""
+
+_SUBSCRIBER_COLUMNS = (*columns_for(Subscriber, WebhookRecord), *_APP_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +258,7 @@ def count_webhooks(ports: Ports, _actor: Actor) -> int:
 def show_listed_webhook(ports: Ports, actor: Actor, webhook_id: int) -> ListedWebhook | None:
     """Return one webhook as ``list_webhooks`` does; one statement."""
     health = _health(webhook_id, ports.clock.now() - HEALTH_SPAN).subquery()
-    query = _select().add_columns(*health.columns).join(health, true())
+    query = _of_apps(select(*_COLUMNS)).add_columns(*health.columns).join(health, true())
     with ports.database.reading() as session:
         row = session.execute(query.where(WebhookRecord.id == webhook_id)).one_or_none()
     return None if row is None else _webhook(actor, row, record_from(Health, row))
@@ -321,10 +294,6 @@ def _health(webhook_id: int, since: datetime) -> Select[*tuple[Any, ...]]:
     ).where(delivery.webhook_id == webhook_id, delivery.created_at >= since)
 
 
-def _select() -> Select[*tuple[Any, ...]]:
-    return _of_apps(select(*_COLUMNS))
-
-
 def _of_apps(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
     return query.join(AppRecord, AppRecord.id == WebhookRecord.app_id)
 
@@ -336,7 +305,7 @@ def _subscribes(event: EventType) -> ColumnElement[bool]:
 
 
 def _filtered(actor: Actor, filter_: WebhookFilter) -> Select[*tuple[Any, ...]]:
-    query = _select()
+    query = _of_apps(select(*_COLUMNS))
     if filter_.search.strip():
         text = filter_.search.strip()
         columns = (WebhookRecord.name, WebhookRecord.identifier, AppRecord.name)
@@ -371,7 +340,6 @@ def _listed(
 
 
 def _webhook(actor: Actor, row: NamedRow, health: Health) -> ListedWebhook:
-    events = set(json.loads(row.events))
     app_permissions = read_permissions(row.app_permissions)
     lacking = lacking_of_app(actor, app_permissions)
     return record_from(
@@ -380,7 +348,7 @@ def _webhook(actor: Actor, row: NamedRow, health: Health) -> ListedWebhook:
         target_url=masked_url(row.target_url) if lacking else row.target_url,
         last_failure=status_of(row.last_failure) if lacking else row.last_failure,
         app_permissions=app_permissions,
-        events=tuple(event for event in EventType if event.value in events),
+        events=read_events(row.events),
         health=health,
         lacking=lacking,
     )

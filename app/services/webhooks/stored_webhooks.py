@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 
-from sqlalchemy import case, delete, select, update
+from sqlalchemy import ColumnElement, case, delete, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import ActorKind
@@ -37,12 +37,15 @@ SAVER_COLUMNS = (
 _ENCRYPTED = "encrypted"
 """The member of a stored header that holds its encrypted value."""
 
-_EVENTS = (
+EVENTS_OF_WEBHOOK: ColumnElement[str] = (
     select(json_array_text(WebhookEventRecord.event))
     .where(WebhookEventRecord.webhook_id == WebhookRecord.id)
     .scalar_subquery()
+    .label("events")
 )
-WEBHOOKS = select(WebhookRecord, _EVENTS.label("events"))
+"""What ``read_events`` reads."""
+
+WEBHOOKS = select(WebhookRecord, EVENTS_OF_WEBHOOK)
 """What ``to_webhook`` reads."""
 
 _LOST = Problem(
@@ -62,7 +65,17 @@ _LOST_HEADERS = Problem(
 @building_block
 def to_webhook(ports: Ports, stored: WebhookRecord, events: str) -> Webhook:
     """Return the webhook of a row of ``WEBHOOKS``; its secret is read as in ``read_webhooks``."""
-    return _webhook(ports, stored, json.loads(events))
+    return _webhook(ports, stored, read_events(events))
+
+
+@building_block
+def read_events(text: str) -> tuple[EventType, ...]:
+    """Return the events in ``EVENTS_OF_WEBHOOK``, without those of a later version."""
+    return _known_events(json.loads(text))
+
+
+def _known_events(names: Collection[str]) -> tuple[EventType, ...]:
+    return tuple(event for event in EventType if event.value in names)
 
 
 @building_block
@@ -79,7 +92,7 @@ def read_webhooks(
     names: dict[int, set[str]] = {record.id: set() for record in stored}
     for row in session.scalars(query):
         names[row.webhook_id].add(row.event)
-    return tuple(_webhook(ports, record, names[record.id]) for record in stored)
+    return tuple(_webhook(ports, record, _known_events(names[record.id])) for record in stored)
 
 
 @building_block
@@ -103,7 +116,7 @@ def store_webhook(
     set_saver(stored, webhook.saver)
     session.add(stored)
     session.flush()
-    store_events(session, stored.id, webhook.events)
+    _store_events(session, stored.id, webhook.events)
     return stored.id
 
 
@@ -125,8 +138,7 @@ def read_saver(row: NamedRow | WebhookRecord) -> Saver:
     return Saver(ActorKind(row.saved_by_kind), row.saved_by, permissions)
 
 
-@building_block
-def store_events(session: Session, webhook_id: int, events: Iterable[EventType]) -> None:
+def _store_events(session: Session, webhook_id: int, events: Iterable[EventType]) -> None:
     """Subscribe a webhook to exactly ``events``."""
     session.execute(delete(WebhookEventRecord).where(WebhookEventRecord.webhook_id == webhook_id))
     session.add_all(
@@ -141,8 +153,7 @@ def encrypted_secret(ports: Ports, secret_key: str) -> str:
     return ports.encryption.encrypt(WEBHOOK_SECRET, secret_key) if secret_key else ""
 
 
-@building_block
-def replace_secret(ports: Ports, webhook: WebhookRecord, secret_key: str) -> None:
+def _replace_secret(ports: Ports, webhook: WebhookRecord, secret_key: str) -> None:
     """Sign with ``secret_key`` from now on, and with the previous one for another day.
 
     Without a new one the old one no longer signs, nor does one that can't be decrypted.
@@ -159,11 +170,11 @@ def replace_secret(ports: Ports, webhook: WebhookRecord, secret_key: str) -> Non
     webhook.secret = encrypted_secret(ports, secret_key)
 
 
-def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Webhook:
+def _webhook(ports: Ports, stored: WebhookRecord, events: tuple[EventType, ...]) -> Webhook:
     return record_from(
         Webhook,
         stored,
-        events=tuple(event for event in EventType if event.value in names),
+        events=events,
         header_names=tuple(stored.custom_headers),
         has_secret=bool(stored.secret),
         saver=read_saver(stored),
@@ -235,7 +246,7 @@ def change_webhook(
         stored.custom_headers = encrypted_headers(ports, after.reveal_headers())
     set_saver(stored, after.saver)
     if after.reveal is not before.reveal:
-        replace_secret(ports, stored, after.reveal())
+        _replace_secret(ports, stored, after.reveal())
     is_enabled = after.is_active and not before.is_active
     is_resumed = before.is_paused and not after.is_paused
     if after.target_url != before.target_url or is_enabled or is_resumed:
@@ -253,7 +264,7 @@ def change_webhook(
     stored.paused_at = after.paused_at
     session.flush()
     if after.events != before.events:
-        store_events(session, stored.id, after.events)
+        _store_events(session, stored.id, after.events)
 
 
 _MAX_REORDERED = 20_000
