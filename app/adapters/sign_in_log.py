@@ -19,7 +19,7 @@ from app.domain.sign_in.sign_in_log import (
     SignInRefusal,
     mask_email,
 )
-from app.domain.values.text_rules import is_storable
+from app.domain.values.text_rules import MAX_NAME_LENGTH, is_storable
 from app.models import AppRecord, AppTokenRecord, SignInEventRecord, UserRecord
 from app.ports.database import Database, NamedRow
 from app.ports.keys import Encryption
@@ -35,7 +35,6 @@ _MAX_ENTERED_LENGTH = 255
 """Characters that are kept of what was entered as an email: one more than an account's has."""
 
 _MAX_USER_AGENT_LENGTH = 256
-_MAX_NAME_LENGTH = 256
 _MAX_DEVICE_LENGTH = 64
 
 Key = TypeVar("Key", int, str)
@@ -158,7 +157,7 @@ class SqlSignInLog:
             "app_id": None,
             "name": "",
             "email_digest": "",
-            "provider": refusal.provider[:_MAX_NAME_LENGTH],
+            "provider": refusal.provider[:MAX_NAME_LENGTH],
             "address": refusal.address,
             "device": device_of(attempts.user_agent)[:_MAX_DEVICE_LENGTH],
             "in_console": refusal.in_console,

@@ -279,6 +279,7 @@ OTHERS = {
     "shop.traffic.read_traffic_hour": "reads a number for each member of TrafficKind",
     "console.home.read_setup": "makes no record of a dismissed checklist",
     "shop.settings.read_closing": "makes no record while the storefront is open",
+    "webhooks.event_subjects._to_group": "leaves out a part of what to_group reads",
     "deliveries.lists._listed": "masks what to_line reads",
     "console.search._to_hit": "masks what a search found",
     "deliveries.lists._lacking": "decides about what to_delivery and to_attempt read",

@@ -19,6 +19,7 @@ from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, rea
 from app.domain.single_sign_on.providers import DEFAULT_SLUG, Provider
 from app.domain.values.errors import Problem
 from app.domain.values.installation import PLATFORM
+from app.domain.values.text_rules import MAX_NAME_LENGTH
 
 PLUGINS = "plugins_pluginconfiguration"
 PLUGIN = "mirumee.authentication.openidconnect"
@@ -42,8 +43,6 @@ _BY_NAME: Mapping[str, Setting] = {
 }
 PROVIDER_SETTINGS = (*_BY_NAME, "scope_prefix")
 """What the import sets."""
-
-_MAX_NAME_LENGTH = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ def convert_provider(
         return Converted(None, tuple(row.findings))
     settings = _read_settings(row)
     _settle_group(row, settings, group)
-    name = row.line("name", max_length=_MAX_NAME_LENGTH) or "OpenID Connect"
+    name = row.line("name", max_length=MAX_NAME_LENGTH) or "OpenID Connect"
     wanted = ImportedProvider(row.key, name, row.flag("active"), settings)
     provider = _activated(row, wanted)
     if provider.settings["use_oauth_scope_permissions"] and not provider.settings["audience"]:

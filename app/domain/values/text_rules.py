@@ -21,8 +21,12 @@ _KEYCAPS = "0123456789#*"
 _TURNS_TEXT_AROUND = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
+MAX_NAME_LENGTH = 256
+"""Characters of the names of apps, webhooks, identity providers and the like."""
+
+
 def line_problem(
-    text: str, field: str, *, max_length: int, code: str = "INVALID"
+    text: str, field: str, *, max_length: int = MAX_NAME_LENGTH, code: str = "INVALID"
 ) -> Problem | None:
     """Return why ``text`` cannot be one line of at most ``max_length`` characters, or ``None``.
 

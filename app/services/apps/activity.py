@@ -14,12 +14,7 @@ from itertools import pairwise
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app.domain.apps.apps import (
-    HOUR,
-    MINUTE,
-    SPANS_KEPT,
-    UNUSED_AFTER,
-)
+from app.domain.apps.apps import HOUR, MINUTE, SPANS_KEPT, UNUSED_AFTER
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.errors import Problem, Refused

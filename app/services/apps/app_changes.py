@@ -48,7 +48,6 @@ from app.services.webhooks.changes import (
 )
 from app.services.webhooks.payloads import check_query
 
-_MAX_NAME_LENGTH = 256
 _UNIQUE = Problem("UNIQUE", "This identifier is already in use.", "identifier")
 
 
@@ -246,8 +245,8 @@ def delete_app(ports: Ports, actor: Actor, app_id: int) -> App:
 
 def _check(actor: Actor, name: str, identifier: str, permissions: frozenset[Permission]) -> None:
     problems = [
-        line_problem(name, "name", max_length=_MAX_NAME_LENGTH),
-        line_problem(identifier, "identifier", max_length=_MAX_NAME_LENGTH),
+        line_problem(name, "name"),
+        line_problem(identifier, "identifier"),
         app_grant_problem(actor, permissions),
         grantable_problem(permissions),
     ]

@@ -54,8 +54,6 @@ from app.services.identity.stored_apps import (
 )
 from app.services.lists.paging import record_from
 
-_MAX_NAME_LENGTH = 256
-
 
 @dataclass(frozen=True, slots=True)
 class TokenOptions:
@@ -92,7 +90,7 @@ def create_app_token(
     refuse_apps(actor, "app")
     expires_at = moment_range(options.expires_at, None).gte
     refuse_any(
-        line_problem(options.name, "name", max_length=_MAX_NAME_LENGTH),
+        line_problem(options.name, "name"),
         expiry_problem(expires_at, ports.clock.now()),
     )
     with ports.database.transaction() as session:

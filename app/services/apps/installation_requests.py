@@ -156,9 +156,6 @@ def _events_of(ports: Ports, webhook: ManifestWebhook) -> ManifestWebhook:
     return replace(webhook, events=ports.payloads.check(webhook.query).events)
 
 
-_MAX_NAME_LENGTH = 256
-
-
 @dataclass(frozen=True, slots=True)
 class InstallationRequest:
     """The input of an installation and the granted permissions."""
@@ -184,7 +181,7 @@ def install_app(ports: Ports, actor: Actor, request: InstallationRequest) -> Ins
     """
     name = request.app_name.strip()
     problems = [
-        line_problem(name, "appName", max_length=_MAX_NAME_LENGTH),
+        line_problem(name, "appName"),
         _manifest_url_problem(request.manifest_url),
         app_grant_problem(actor, request.permissions),
         grantable_problem(request.permissions),

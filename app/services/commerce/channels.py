@@ -2,18 +2,9 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    delete,
-    exists,
-    false,
-    func,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Select, delete, exists, false, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -360,14 +351,7 @@ def delete_channel(
 @building_block
 def channel_snapshot(channel: Channel) -> dict[str, object]:
     """Return the snapshot of ``channel`` for a deletion's event."""
-    return {
-        "id": channel.id,
-        "name": channel.name,
-        "slug": channel.slug,
-        "currency": channel.currency,
-        "country": channel.country,
-        "is_active": channel.is_active,
-    }
+    return asdict(channel)
 
 
 @staff_and_apps

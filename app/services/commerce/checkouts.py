@@ -23,7 +23,7 @@ from app.domain.commerce.sales import (
     size_problem,
 )
 from app.domain.events import CheckoutCreated, CheckoutUpdated
-from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of, parse_global_id
 from app.domain.values.pages import Page, PageRequest, with_items
 from app.domain.values.text_rules import is_storable
@@ -33,11 +33,7 @@ from app.ports import NamedRow, Ports
 from app.ports.database import Subject, SubjectKind
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, public, requires, users_or
-from app.services.commerce.channels import (
-    channel_of,
-    is_in_channel,
-    selling_channel,
-)
+from app.services.commerce.channels import channel_of, is_in_channel, selling_channel
 from app.services.commerce.products import PRODUCT_COLUMNS, PRODUCTS, to_product
 from app.services.lists.filters import is_reached
 from app.services.lists.paging import (
@@ -179,11 +175,11 @@ def _read_quantities(lines: Sequence[LineInput], *, is_total: bool) -> dict[int,
     Without ``is_total`` they are more of what the cart holds, and a product may be named twice.
     Refuses what no cart can hold.
     """
-    refuse(size_problem(len(lines)))
+    refuse_any(size_problem(len(lines)))
     quantities: dict[int, int] = {}
     for line in lines:
         key = key_of(line.product_id, "Product", field="productId")
-        refuse(quantity_problem(line.quantity, minimum=0 if is_total else 1))
+        refuse_any(quantity_problem(line.quantity, minimum=0 if is_total else 1))
         if is_total and key in quantities:
             message = "Name each product once."
             raise Refused(Problem("DUPLICATED_INPUT_ITEM", message, "lines"))
@@ -212,26 +208,19 @@ def _put_lines(
                 session.delete(lines.pop(key))
         quantities = {key: quantity for key, quantity in quantities.items() if quantity}
         session.flush()
-    refuse(size_problem(len(lines.keys() | quantities.keys())))
+    refuse_any(size_problem(len(lines.keys() | quantities.keys())))
     products = _products(session, quantities)
     for key, quantity in quantities.items():
         product = products.get(key)
-        refuse(product_problem(product, actor))
+        refuse_any(product_problem(product, actor))
         line = lines.get(key)
         already = 0 if line is None or is_total else line.quantity
-        refuse(quantity_problem(already + quantity))
+        refuse_any(quantity_problem(already + quantity))
         if line is None:
             line = CheckoutLineRecord(checkout_id=cart.id, product_id=key)
             session.add(line)
         _write(line, product, already + quantity)
     session.flush()
-
-
-@building_block
-def refuse(problem: Problem | None) -> None:
-    """Raise ``problem`` unless it is ``None``."""
-    if problem is not None:
-        raise Refused(problem)
 
 
 def _products(session: Session, keys: Iterable[int]) -> dict[int, Product]:
@@ -312,7 +301,7 @@ def update_checkout_lines(
 def _put(
     ports: Ports, actor: Actor, checkout_id: str, lines: Sequence[LineInput], *, is_total: bool
 ) -> Checkout:
-    refuse(lines_problem(len(lines)))
+    refuse_any(lines_problem(len(lines)))
     quantities = _read_quantities(lines, is_total=is_total)
     with ports.database.transaction(cart_in(checkout_id)) as session:
         stored = _open_checkout(session, actor, checkout_id)
@@ -328,7 +317,7 @@ def delete_checkout_lines(
 
     Refuses NOT_FOUND on ``id`` and, for what is no line of this cart, on ``linesIds``.
     """
-    refuse(lines_problem(len(line_ids), "linesIds"))
+    refuse_any(lines_problem(len(line_ids), "linesIds"))
     keys = {key_of(line_id, "CheckoutLine", field="linesIds") for line_id in line_ids}
     with ports.database.transaction(cart_in(checkout_id)) as session:
         stored = _open_checkout(session, actor, checkout_id)
@@ -411,7 +400,7 @@ def _customer_email(session: Session, user_id: int) -> str:
 
 def _address(email: str) -> str:
     address = normalize_email(email)
-    refuse(email_problem(address))
+    refuse_any(email_problem(address))
     return address
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, bindparam, insert, or_, select, update
+from sqlalchemy import bindparam, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.deliveries.deliveries import (
@@ -123,13 +123,8 @@ def save_results(
         webhook = session.execute(lock, {"webhook": batch.webhook_id}).one_or_none()
         if webhook is None:
             return
-        session.connection().execute(
-            _INSERT_ATTEMPTS,
-            [
-                _attempt(outcome, next_step)
-                for outcome, next_step in zip(results, next_steps, strict=True)
-            ],
-        )
+        attempts = [_attempt(*both) for both in zip(results, next_steps, strict=True)]
+        session.connection().execute(_INSERT_ATTEMPTS, attempts)
         _schedule_next(session, batch.lease, results, next_steps, now)
         is_known_healthy = arrived and not webhook.is_suspect
         if webhook.target_url == target and not is_known_healthy:
@@ -168,21 +163,17 @@ def fail_each(ports: Ports, lease: str, reasons: Mapping[int, str]) -> None:
         return
     with ports.database.transaction() as session:
         for reason, keys in alike.items():
-            _end(session, reason, DeliveryRecord.id.in_(keys), DeliveryRecord.lease == lease)
-
-
-def _end(session: Session, reason: str, *which: ColumnElement[bool]) -> None:
-    session.execute(
-        update(DeliveryRecord)
-        .where(*which)
-        .values(
-            status=DeliveryStatus.FAILED.value,
-            next_attempt_at=None,
-            lease="",
-            lease_until=None,
-            given_up=reason,
-        )
-    )
+            session.execute(
+                update(DeliveryRecord)
+                .where(DeliveryRecord.id.in_(keys), DeliveryRecord.lease == lease)
+                .values(
+                    status=DeliveryStatus.FAILED.value,
+                    next_attempt_at=None,
+                    lease="",
+                    lease_until=None,
+                    given_up=reason,
+                )
+            )
 
 
 def _schedule_next(

@@ -4,6 +4,7 @@ A delivery waits for the worker, or for its endpoint: one that fails gets a sing
 time, and none gets more than its share. Workers don't help against the second.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -148,8 +149,7 @@ def count_retrying(ports: Ports, actor: Actor, webhook_id: int) -> int:
     """Count a webhook's deliveries that wait for a later attempt, to ``MAX_COUNTED``."""
     later = DeliveryRecord.next_attempt_at > ports.shared_clock.now()
     with ports.database.reading() as session:
-        counted = _count_up_to(MAX_COUNTED, DeliveryRecord.webhook_id == webhook_id, later)
-        return session.scalar(counted) or 0
+        return _count(session, MAX_COUNTED, DeliveryRecord.webhook_id == webhook_id, later)
 
 
 _IS_SENT = DeliveryRecord.webhook_id.not_in(
@@ -177,19 +177,22 @@ def read_waiting(ports: Ports, most: int) -> WaitingDeliveries:
     now = ports.shared_clock.now()
     at = due_parameters(now)
     with ports.database.reading() as session:
-        due = session.scalar(_count_up_to(most, *IS_DUE, _IS_SENT), at)
-        retrying = session.scalar(
-            _count_up_to(most, DeliveryRecord.next_attempt_at > now, _IS_SENT)
-        )
+        due = _count(session, most, *IS_DUE, _IS_SENT, at=at)
+        retrying = _count(session, most, DeliveryRecord.next_attempt_at > now, _IS_SENT)
         first = select(func.min(DeliveryRecord.next_attempt_at)).where(*IS_DUE, _IS_SENT)
         since = session.scalar(first, at)
         held_up = oldest_waiting_for_worker(session, at) if due else None
-    return WaitingDeliveries(due or 0, retrying or 0, since, held_up)
+    return WaitingDeliveries(due, retrying, since, held_up)
 
 
-def _count_up_to(most: int, *which: ColumnElement[bool]) -> Select[int]:
-    some = select(DeliveryRecord.id).where(*which).limit(most).subquery()
-    return select(func.count()).select_from(some)
+def _count(
+    session: Session,
+    most: int,
+    *which: ColumnElement[bool],
+    at: Mapping[str, datetime] | None = None,
+) -> int:
+    counted = count_up_to(select(DeliveryRecord.id).where(*which), most)
+    return session.scalar(select(counted), at) or 0
 
 
 _STEP = timedelta(seconds=5)

@@ -194,14 +194,10 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
     if not entries:
         return 0
     results = [_make_payloads(ports, entry, subscribers.get(entry.type, ())) for entry in entries]
+    deliveries = [delivery for result in results for delivery in result.deliveries]
     now = ports.shared_clock.now()
     with ports.database.transaction() as session:
-        insert_deliveries(
-            ports,
-            session,
-            [delivery for result in results for delivery in result.deliveries],
-            now,
-        )
+        insert_deliveries(ports, session, deliveries, now)
         closed = [result.entry for result in results if result.retry_delay is None]
         _close(session, [entry.id for entry in closed], now)
         _end_waiting(session, [entry.id for entry in closed if entry.attempts])
@@ -329,16 +325,8 @@ def _has_link(event: Event, payload: str) -> bool:
 def _failed(
     entry: OutboxEventRecord, subscriber: Subscriber, issuer: str, reason: str
 ) -> NewDelivery:
-    return NewDelivery(
-        webhook_id=subscriber.webhook_id,
-        event=entry.type,
-        subject_id=entry.subject_id,
-        payload="",
-        issuer=issuer,
-        note_id=entry.id,
-        status=DeliveryStatus.FAILED,
-        given_up=reason,
-    )
+    unmade = _pending(entry, subscriber, issuer, "")
+    return replace(unmade, status=DeliveryStatus.FAILED, given_up=reason)
 
 
 def _waiting(failed: NewDelivery) -> NewDelivery:
@@ -418,7 +406,7 @@ def _rebuild(ports: Ports, key: int) -> bool:
             .values(
                 payload=encrypted_payload(ports, rebuilt.event, rebuilt.payload),
                 status=rebuilt.status.value,
-                given_up=rebuilt.given_up[:256],
+                given_up=rebuilt.given_up[:_REASON],
                 has_link=rebuilt.has_link,
                 next_attempt_at=now if is_due else None,
             )

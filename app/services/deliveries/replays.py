@@ -34,10 +34,7 @@ from app.services.deliveries.fanout import (
     rebuild_payloads,
 )
 from app.services.deliveries.lists import DeliverySearch, matching_deliveries, show_delivery
-from app.services.webhooks.app_reach import (
-    require_webhook_within_reach,
-    webhooks_beyond_reach,
-)
+from app.services.webhooks.app_reach import require_webhook_within_reach, webhooks_beyond_reach
 from app.services.webhooks.changes import WebhookInput, update_webhook
 from app.services.webhooks.subscribers import Subscriber, subscribers_of
 
@@ -53,7 +50,6 @@ _DUE_AT_ONCE = 1000
 
 
 EVERYTHING = ReplayScope()
-_NO_WEBHOOK = Problem("NOT_FOUND", "There is no such webhook.", "id")
 
 ACTIVE_WEBHOOKS = (
     select(WebhookRecord.id)
@@ -195,13 +191,9 @@ def replay_deliveries(
     The audit entry is written first. The work is done in steps, which can be repeated after a
     crash; ``on_progress`` is called after each, with an estimate of all.
     """
-    with ports.database.reading() as session:
-        require_webhook_within_reach(session, actor, webhook_id)
-    _refuse_disabled(ports, webhook_id)
+    _require_usable(ports, actor, webhook_id)
     with ports.database.transaction() as session:
-        webhook = session.get(WebhookRecord, webhook_id)
-        if webhook is None:
-            raise Refused(_NO_WEBHOOK)
+        webhook = _found(session, webhook_id)
         begin = since if scope.before_creation else max(since, webhook.created_at)
         after = {
             "since": since.isoformat(),
@@ -222,6 +214,19 @@ def replay_deliveries(
     ports.work_signal.send()
     has_more = created >= MAX_MISSING
     return ReplayResult(retried, created, has_more=has_more, is_paused=is_paused)
+
+
+def _require_usable(ports: Ports, actor: Actor, webhook_id: int) -> None:
+    with ports.database.reading() as session:
+        require_webhook_within_reach(session, actor, webhook_id)
+    _refuse_disabled(ports, webhook_id)
+
+
+def _found(session: Session, webhook_id: int) -> WebhookRecord:
+    webhook = session.get(WebhookRecord, webhook_id)
+    if webhook is None:
+        raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
+    return webhook
 
 
 def _refuse_disabled(ports: Ports, webhook_id: int) -> None:
@@ -251,15 +256,9 @@ def preview_replay(
 
     Missing events are counted to ``MAX_MISSING``, and so are those ``earlier`` than the webhook.
     """
+    _require_usable(ports, actor, webhook_id)
     with ports.database.reading() as session:
-        require_webhook_within_reach(session, actor, webhook_id)
-    _refuse_disabled(ports, webhook_id)
-    with ports.database.reading() as session:
-        created_at = session.scalar(
-            select(WebhookRecord.created_at).where(WebhookRecord.id == webhook_id)
-        )
-        if created_at is None:
-            raise Refused(_NO_WEBHOOK)
+        created_at = _found(session, webhook_id).created_at
         begin = since if scope.before_creation else max(since, created_at)
         count = _count_missing(session, webhook_id, begin) if scope.missing else 0
         leaves_out = scope.missing and begin > since
@@ -279,13 +278,9 @@ def send_waiting_deliveries(ports: Ports, actor: Actor, webhook_id: int) -> int:
     ``PermissionDenied`` to people who lack a permission of the app. Refuses NOT_FOUND on ``id``,
     and INVALID on it if the webhook is disabled or its app inactive.
     """
-    with ports.database.reading() as session:
-        require_webhook_within_reach(session, actor, webhook_id)
-    _refuse_disabled(ports, webhook_id)
+    _require_usable(ports, actor, webhook_id)
     with ports.database.transaction() as session:
-        webhook = session.get(WebhookRecord, webhook_id)
-        if webhook is None:
-            raise Refused(_NO_WEBHOOK)
+        webhook = _found(session, webhook_id)
         if webhook.paused_at is not None:
             return 0
         count = release_all(session, webhook_id, ports.shared_clock.now())
@@ -434,9 +429,6 @@ def _next_events(
 MAX_MATCHING = 10_000
 """Deliveries that are resent at once."""
 
-_RESENT_AT_ONCE = 1000
-"""Rows that are changed in one transaction, so that other writers don't wait long."""
-
 
 @dataclass(frozen=True, slots=True)
 class ResendImpact:
@@ -518,9 +510,7 @@ def resend_matching(ports: Ports, actor: Actor, search: DeliverySearch) -> Resen
     after = {"deliveries": len(keys), **_conditions(search)}
     with ports.database.transaction() as session:
         record(ports, actor, session, Change("delivery.retry", "Webhook", "", after=after))
-    batches = [
-        keys[start : start + _RESENT_AT_ONCE] for start in range(0, len(keys), _RESENT_AT_ONCE)
-    ]
+    batches = [keys[start : start + _DUE_AT_ONCE] for start in range(0, len(keys), _DUE_AT_ONCE)]
     due = sum(_resend(ports, batch) for batch in batches)
     paused = sum(_count_paused(ports, batch) for batch in batches)
     return Resent(due, impact.disabled, impact.denied, min(paused, due))

@@ -1,6 +1,6 @@
 """Deliveries in figures: of the last day, and of a webhook by hour or day."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
 from statistics import median
@@ -71,7 +71,10 @@ def chart_webhook(
                 counts[row.place] = row
             else:
                 durations[row.place].append(row.duration)
-    return _spans(begins, counts, durations)
+    return tuple(
+        record_from(DeliverySpan, counts[place], began=began, durations=tuple(durations[place]))
+        for place, began in enumerate(begins)
+    )
 
 
 # Built once: it has two parts for each span, which takes longer to build than to execute.
@@ -80,23 +83,6 @@ def _statement(spans: int) -> CompoundSelect[Any]:
     """Return the query for so many spans between edges, of the webhook ``webhook``."""
     places = range(spans)
     return union_all(*(part(place) for place in places for part in (_counts, _durations)))
-
-
-def _spans(
-    begins: tuple[datetime, ...],
-    counts: Mapping[int, NamedRow],
-    durations: Mapping[int, list[float]],
-) -> tuple[DeliverySpan, ...]:
-    return tuple(
-        DeliverySpan(
-            began,
-            counts[place].delivered,
-            counts[place].failed,
-            counts[place].waiting,
-            tuple(durations[place]),
-        )
-        for place, began in enumerate(begins)
-    )
 
 
 def _counts(place: int) -> Select[*tuple[Any, ...]]:

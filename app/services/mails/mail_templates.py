@@ -19,11 +19,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.domain.mails.mail_log import error_problem, kind_label
-from app.domain.mails.own_templates import (
-    KEPT_VERSIONS,
-    OwnTemplate,
-    UrlRule,
-)
+from app.domain.mails.own_templates import KEPT_VERSIONS, OwnTemplate, UrlRule
 from app.domain.mails.values import sample_mail
 from app.domain.shop.setting_table import SettingGroup, given_values
 from app.domain.shop.settings import ShopSettings, ShopUpdate
@@ -174,7 +170,18 @@ def preview_template(
     It is to ``reader``, with dates as in their country if the template is in their language.
     Without one, it is to the caller.
     """
-    return render_sample(ports, actor, kind, language, template, reader)
+    if language and language not in SHIPPED_LANGUAGES:
+        raise Refused(Problem("INVALID", "Unknown language.", "languageCode"))
+    refuse_any(*ports.own_templates.check(kind, template, _url_rule(ports)))
+    with ports.database.reading() as session:
+        shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
+        logo = read_logo(session, shop.logo)
+        mail = _sample_of(ports, actor, session, kind, language, reader)
+    mail = _in_language_of(mail, language, shop)
+    try:
+        return ports.email_templates.render(mail, shop, logo, template)
+    except OwnTemplateBroken as broken:
+        raise Refused(broken.problem) from None
 
 
 @fresh_proof("You're about to change an email that people receive.")
@@ -194,11 +201,12 @@ def save_template(
     use by now. Refuses INVALID and REQUIRED on ``subject``, ``html`` and ``text``, with lines, for
     what a template can't do; INVALID on ``languageCode`` for an unknown one.
     """
-    render_sample(ports, actor, kind, language, template)
+    preview_template(ports, actor, kind, language, template)
     with ports.database.transaction(SHOP) as session:
         # Two who save at the same time take turns.
         session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
-        rows = session.scalars(_versions(kind, language)).all()
+        versions = select(_template).where(*_is_template(kind, language))
+        rows = session.scalars(versions.order_by(_template.version.desc())).all()
         current = next((row.version for row in rows if row.is_current), 0)
         if current != based_on:
             raise Refused(_changed_meanwhile(current))
@@ -386,31 +394,6 @@ def _sample_of(
     return sample_mail(kind, email, base_url_in(ports, session), ports.clock.now(), language)
 
 
-@building_block
-def render_sample(
-    ports: Ports,
-    actor: Actor,
-    kind: MailKind,
-    language: str,
-    template: OwnTemplate,
-    reader: SampleReader | None = None,
-) -> RenderedMail:
-    """Return the email with sample values; refuse a template that isn't good."""
-    if language and language not in SHIPPED_LANGUAGES:
-        raise Refused(Problem("INVALID", "Unknown language.", "languageCode"))
-    refuse_any(*ports.own_templates.check(kind, template, _url_rule(ports)))
-    with ports.database.reading() as session:
-        stored = session.get_one(ShopRecord, SHOP_ID)
-        shop = settings_of(stored)
-        logo = read_logo(session, shop.logo)
-        mail = _sample_of(ports, actor, session, kind, language, reader)
-    mail = _in_language_of(mail, language, shop)
-    try:
-        return ports.email_templates.render(mail, shop, logo, template)
-    except OwnTemplateBroken as broken:
-        raise Refused(broken.problem) from None
-
-
 def _changed_meanwhile(current: int) -> Problem:
     if not current:
         return Problem("INVALID", "Someone else restored the default. Reload the page.")
@@ -420,12 +403,6 @@ def _changed_meanwhile(current: int) -> Problem:
 
 def _is_template(kind: MailKind, language: str) -> tuple[ColumnElement[bool], ...]:
     return (_template.kind == kind.value, _template.language_code == language)
-
-
-def _versions(kind: MailKind, language: str) -> Select[MailTemplateRecord]:
-    return (
-        select(_template).where(*_is_template(kind, language)).order_by(_template.version.desc())
-    )
 
 
 def _leave(session: Session, kind: MailKind, language: str) -> None:
@@ -501,12 +478,6 @@ def preview_mail(
 
     ``design`` is a look that isn't saved; refused as ``update_shop`` would refuse it.
     """
-    return _render_as_sent(ports, actor, kind, language_code, design)
-
-
-def _render_as_sent(
-    ports: Ports, actor: Actor, kind: MailKind, language_code: str, design: ShopUpdate | None
-) -> RenderedMail:
     own_id(actor)
     with ports.database.reading() as session:
         mail = _sample_of(ports, actor, session, kind, language_code)
@@ -526,7 +497,7 @@ def send_test_mail(
     It is sent at once, so that the answer of a mail server that refuses it can be shown: INVALID.
     ``design`` is as for ``preview_mail``.
     """
-    rendered = _render_as_sent(ports, actor, kind, language_code, design)
+    rendered = preview_mail(ports, actor, kind, language_code, design)
     return _send(ports, actor, rendered, {"kind": kind.value, "language": language_code})
 
 
@@ -539,7 +510,7 @@ def send_test_template(
     Refuses as ``save_template`` does, and as ``send_test_mail``.
     """
     own_id(actor)
-    rendered = render_sample(ports, actor, kind, language_code, template)
+    rendered = preview_template(ports, actor, kind, language_code, template)
     after = {"kind": kind.value, "language": language_code, "template": "edited"}
     return _send(ports, actor, rendered, after)
 

@@ -126,27 +126,27 @@ def sign_in_count_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
 @building_block
 def staff_without_sign_on() -> ColumnElement[int]:
     """Count active staff who sign in with a password only."""
-    return (
-        select(func.count())
-        .select_from(UserRecord)
-        .where(UserRecord.is_staff, UserRecord.is_active, ~has_sign_on())
-        .scalar_subquery()
-    )
+    return _count(~has_sign_on())
 
 
 @building_block
 def staff_sessions(ports: Ports) -> ColumnElement[int]:
     """Return how many open sessions of active staff began with a password."""
     # By person, for staff are few: some planner would read everybody's sessions first.
-    of_person = (
+    return (
+        select(cast(func.coalesce(func.sum(_sessions_of_person(ports)), 0), Integer))
+        .where(UserRecord.is_staff, UserRecord.is_active)
+        .scalar_subquery()
+    )
+
+
+def _sessions_of_person(ports: Ports) -> ColumnElement[int]:
+    """Return how many open sessions of ``UserRecord`` began with a password."""
+    return (
         select(func.count())
         .select_from(SessionRecord)
         .where(SessionRecord.user_id == UserRecord.id, _open_by_password(ports))
-        .scalar_subquery()
-    )
-    return (
-        select(cast(func.coalesce(func.sum(of_person), 0), Integer))
-        .where(UserRecord.is_staff, UserRecord.is_active)
+        .correlate(UserRecord)
         .scalar_subquery()
     )
 
@@ -437,15 +437,9 @@ def _storefront_impact(
 
 
 def _by_password(ports: Ports, session: Session) -> tuple[PasswordStaff, ...]:
-    signed_in = (
-        select(func.count())
-        .select_from(SessionRecord)
-        .where(SessionRecord.user_id == UserRecord.id, _open_by_password(ports))
-        .correlate(UserRecord)
-        .scalar_subquery()
-    )
+    sessions = _sessions_of_person(ports).label("sessions")
     query = (
-        select(*columns_for(PasswordStaff, UserRecord), signed_in.label("sessions"))
+        select(*columns_for(PasswordStaff, UserRecord), sessions)
         .where(UserRecord.is_staff, UserRecord.is_active, ~has_sign_on())
         .order_by(UserRecord.id)
         .limit(_NAMED)

@@ -165,7 +165,8 @@ def update_company_address(
             details = change.applied_to(before)
             after = checked_address(details, skips_validation=change.skips_validation)
         if after != before:
-            shop.company_address = _stored_address(after)
+            filled = {name: value for name, value in asdict(after).items() if value}
+            shop.company_address = filled
             session.flush()
             old, new = one_line(before), one_line(after)
             values = ({"address": old}, {"address": new})
@@ -229,10 +230,6 @@ def _record_metadata(
 def _company_address(shop: ShopRecord) -> AddressDetails:
     values: dict[str, Any] = shop.company_address
     return AddressDetails(**values)
-
-
-def _stored_address(address: AddressDetails) -> dict[str, object]:
-    return {name: value for name, value in asdict(address).items() if value}
 
 
 @internal
@@ -379,7 +376,7 @@ def read_logo(session: Session, name: str) -> Logo | None:
 
 def _replace(ports: Ports, actor: Actor, logo: LogoRecord | None) -> ShopSettings:
     with ports.database.transaction(SHOP) as session:
-        shop = session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
+        shop = _locked(session)
         before, shop.logo = bool(shop.logo), "" if logo is None else logo.name
         session.execute(delete(LogoRecord))
         if logo is not None:

@@ -91,7 +91,6 @@ def _require_own_events(actor: Actor, webhook: Webhook) -> None:
         raise Refused(Problem("INVALID", message, field, values={"names": names}))
 
 
-_MAX_NAME_LENGTH = 256
 _MAX_SECRET_LENGTH = 512
 
 _NOT_FOUND = "There is no such webhook."
@@ -335,8 +334,8 @@ def _applied(
         )
     problems = [
         _target_problem(ports, before, after, input_),
-        line_problem(after.name, "name", max_length=_MAX_NAME_LENGTH),
-        line_problem(after.identifier, "identifier", max_length=_MAX_NAME_LENGTH),
+        line_problem(after.name, "name"),
+        line_problem(after.identifier, "identifier"),
         line_problem(present(input_.secret_key, ""), "secretKey", max_length=_MAX_SECRET_LENGTH),
         query_problem(after.query),
         rate_problem(after.max_rate),

@@ -42,15 +42,11 @@ from app.models import (
 )
 from app.models.commerce import CHECKOUT_CHANNEL, ORDER_CHANNEL
 from app.models.shop import SHOP_ID
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.accounts.stored_addresses import address_snapshot, is_of_staff, to_address
 from app.services.authorization.register import building_block, staff_and_apps
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
-from app.services.commerce.channels import (
-    CHANNELS,
-    channel_snapshot,
-    to_channel,
-)
+from app.services.commerce.channels import CHANNELS, channel_snapshot, to_channel
 from app.services.commerce.checkouts import load_checkout
 from app.services.commerce.orders import load_order
 from app.services.commerce.products import PRODUCTS, to_product
@@ -192,8 +188,8 @@ def principal_of(ports: Ports, actor: Actor, occurrence: Occurrence) -> User | A
     with ports.database.reading() as session:
         if occurrence.principal_type == "App":
             may = key == actor.app_id or actor.holds(Permission.MANAGE_APPS)
-            return _app(session, key) if may else None
-        user = _user(session, key)
+            return _app(session, actor, key) if may else None
+        user = _user(session, actor, key)
     if user is None:
         return None
     needed = Permission.MANAGE_STAFF if user.is_staff else Permission.MANAGE_USERS
@@ -206,7 +202,7 @@ def recipient_of(ports: Ports, actor: Actor, occurrence: Occurrence) -> App | No
     if occurrence.recipient_id is None:
         return None
     with ports.database.reading() as session:
-        return _app(session, occurrence.recipient_id)
+        return _app(session, actor, occurrence.recipient_id)
 
 
 @building_block
@@ -254,27 +250,30 @@ def _is(kind: type[Event], named: NamedObject) -> ColumnElement[bool]:
     return stored.key == named.key
 
 
-def _product(session: Session, _actor: Actor, key: int) -> Product | None:
-    row = session.execute(PRODUCTS.where(ProductRecord.id == key)).one_or_none()
-    return None if row is None else to_product(row)
+Read = TypeVar("Read", bound=Subject)
 
 
-def _user(session: Session, key: int) -> User | None:
-    row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == key)).one_or_none()
-    return None if row is None else read_user(row)
+def _reader(
+    query: Select[*tuple[Any, ...]],
+    column: SQLColumnExpression[int],
+    to_subject: Callable[[NamedRow], Read],
+) -> Callable[[Session, Actor, int], Read | None]:
+    """Return what reads the row of ``query`` with a key, for every caller."""
+
+    def read(session: Session, _actor: Actor, key: int) -> Read | None:
+        row = session.execute(query.where(column == key)).one_or_none()
+        return None if row is None else to_subject(row)
+
+    return read
 
 
-def _group(session: Session, key: int) -> Group | None:
-    row = session.execute(GROUPS.where(GroupRecord.id == key)).one_or_none()
-    if row is None:
-        return None
+_user = _reader(select(*USER_COLUMNS), UserRecord.id, read_user)
+_app = _reader(APPS, AppRecord.id, to_app)
+
+
+def _to_group(row: NamedRow) -> Group:
     group = to_group(row)
-    return Group(key, group.name, group.permissions, group.channel_ids)
-
-
-def _app(session: Session, key: int) -> App | None:
-    row = session.execute(APPS.where(AppRecord.id == key)).one_or_none()
-    return None if row is None else to_app(row)
+    return Group(group.id, group.name, group.permissions, group.channel_ids)
 
 
 def _address(session: Session, actor: Actor, key: int) -> Address | None:
@@ -294,12 +293,7 @@ def _is_of_hidden_staff(actor: Actor, snapshot: Snapshot) -> bool:
     return bool(snapshot.get("of_staff")) and not actor.holds(Permission.MANAGE_STAFF)
 
 
-def _channel(session: Session, key: int) -> Channel | None:
-    row = session.execute(CHANNELS.where(ChannelRecord.id == key)).one_or_none()
-    return None if row is None else to_channel(row)
-
-
-def _shop(session: Session) -> PublicShop:
+def _shop(session: Session, _actor: Actor, _key: int) -> PublicShop:
     shop = session.get_one(ShopRecord, SHOP_ID)
     return PublicShop(
         name=shop.name,
@@ -342,7 +336,7 @@ SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
     {
         "User": StoredSubject(
             key=UserRecord.id,
-            read=lambda session, _actor, key: _user(session, key),
+            read=_user,
             name=UserRecord.email,
             deletion=StoredDeletion(
                 _user_snapshot,
@@ -352,7 +346,7 @@ SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
         ),
         "Group": StoredSubject(
             key=GroupRecord.id,
-            read=lambda session, _actor, key: _group(session, key),
+            read=_reader(GROUPS, GroupRecord.id, _to_group),
             name=GroupRecord.name,
             deletion=StoredDeletion(
                 _group_snapshot, partial(read_snapshot, Group), ("group.delete",)
@@ -360,7 +354,7 @@ SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
         ),
         "App": StoredSubject(
             key=AppRecord.id,
-            read=lambda session, _actor, key: _app(session, key),
+            read=_app,
             name=AppRecord.name,
             deletion=StoredDeletion(
                 lambda session, key: app_snapshot(stored_app(session, key, "objectId")),
@@ -371,7 +365,7 @@ SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
         ),
         "Product": StoredSubject(
             key=ProductRecord.id,
-            read=_product,
+            read=_reader(PRODUCTS, ProductRecord.id, to_product),
             name=ProductRecord.name,
             deletion=StoredDeletion(_product_snapshot, read_product_snapshot, ("product.delete",)),
         ),
@@ -394,7 +388,7 @@ SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
         ),
         "Channel": StoredSubject(
             key=ChannelRecord.id,
-            read=lambda session, _actor, key: _channel(session, key),
+            read=_reader(CHANNELS, ChannelRecord.id, to_channel),
             name=ChannelRecord.name,
             deletion=StoredDeletion(
                 _channel_snapshot, partial(read_snapshot, Channel), ("channel.delete",)
@@ -402,7 +396,7 @@ SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
         ),
         "Shop": StoredSubject(
             key=ShopRecord.id,
-            read=lambda session, _actor, _key: _shop(session),
+            read=_shop,
             name=ShopRecord.name,
         ),
     }

@@ -14,6 +14,7 @@ from app.domain.deliveries.deliveries import MOST_ATTEMPTS_RELEASED
 from app.domain.events import EventType
 from app.domain.keys import WEBHOOK_HEADER, WEBHOOK_SECRET
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.text_rules import MAX_NAME_LENGTH
 from app.domain.webhooks import UNKNOWN_SAVER, Saver, Webhook
 from app.models import DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
@@ -24,8 +25,6 @@ from app.services.lists.paging import record_from
 
 OLD_SECRET_SIGNS = timedelta(hours=24)
 """How long a secret that was replaced still signs along with the new one."""
-
-_MAX_NAME_LENGTH = 256
 
 SAVER_COLUMNS = (
     WebhookRecord.saved_by_kind,
@@ -124,7 +123,7 @@ def store_webhook(
 def set_saver(stored: WebhookRecord, saver: Saver) -> None:
     """Let ``saver`` be who saved the webhook last."""
     stored.saved_by_kind = saver.kind.value if saver.kind else ""
-    stored.saved_by = saver.name[:_MAX_NAME_LENGTH]
+    stored.saved_by = saver.name[:MAX_NAME_LENGTH]
     permissions = saver.permissions
     stored.saved_permissions = None if permissions is None else joined_names(permissions)
 

@@ -43,7 +43,7 @@ def states(ports: Ports) -> dict[str, int]:
 def test_matching_deliveries_are_resent_in_batches_and_audited_once(
     ports: Ports, webhook: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replays, "_RESENT_AT_ONCE", 10)
+    monkeypatch.setattr(replays, "_DUE_AT_ONCE", 10)
     make_many_deliveries(ports, webhook, 25, status="FAILED")
     make_many_deliveries(ports, webhook, 4)
     assert show_resend_impact(ports, OPERATOR, FAILED) == ResendImpact(25, 25, 0)
