@@ -6,6 +6,7 @@ from pathlib import Path
 from resource import RUSAGE_THREAD, getrusage
 
 import pytest
+from redis import Redis
 from sqlalchemy import make_url
 
 from app.adapters.database.sql_database import connect_database
@@ -137,6 +138,34 @@ def test_worker_looks_for_work_once_a_lost_connection_is_back(postgresql_url: st
     assert not worker.wait(0.01)
     worker.close()
     database.close()
+
+
+def test_worker_looks_for_work_once_redis_has_cut_it_off(redis_url: str) -> None:
+    """What was sent meanwhile is lost; the control is what is sent after it."""
+    worker, sender = RedisSignal(redis_url), RedisSignal(redis_url)
+    listen(worker)
+    with Redis.from_url(redis_url) as redis:
+        assert redis.client_kill_filter(_type="pubsub") == 1
+    sender.send()
+    assert any(worker.wait(5.0) for _ in range(3))
+    sender.send()
+    assert worker.wait(PATIENCE)
+    assert not worker.wait(0.01)
+    worker.close()
+    sender.close()
+
+
+def test_signal_is_sent_although_redis_has_cut_off_its_sender(redis_url: str) -> None:
+    worker, sender = RedisSignal(redis_url), RedisSignal(redis_url)
+    listen(worker)
+    sender.send()
+    assert worker.wait(PATIENCE)
+    with Redis.from_url(redis_url) as redis:
+        assert redis.client_kill_filter(_type="normal", skipme=True) >= 1
+    sender.send()
+    assert worker.wait(PATIENCE)
+    worker.close()
+    sender.close()
 
 
 def test_store_that_is_away_neither_fails_a_change_nor_ends_a_worker() -> None:
