@@ -16,7 +16,7 @@ from release.checks import CheckFailed, check
 from release.record import (
     FILE,
     commit_release,
-    describe_rest,
+    explain_failure,
     files_of,
     require_no_files,
     require_releasable,
@@ -31,17 +31,17 @@ def main(arguments: list[str]) -> int:
             version = arguments[0]
             require_releasable(version)
             start = git("rev-parse", "HEAD")
+        else:
+            require_no_files(version)
+    except (GitFailed, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    with explain_failure(version, start):
+        commit = git("rev-parse", "HEAD")
+        if start:
             commit = commit_release(version, _print_docs)
             print(f"Latchkey {version} is {commit}, tagged v{version} and recorded in {FILE}.")
-        else:
-            commit = git("rev-parse", "HEAD")
-            require_no_files(version)
         _make_files(version, commit)
-    except (CheckFailed, GitFailed, ValueError, subprocess.SubprocessError) as error:
-        print(error, file=sys.stderr)
-        if start:
-            print(describe_rest(version, start), file=sys.stderr)
-        return 1
     return 0
 
 

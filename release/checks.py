@@ -28,7 +28,7 @@ _PATIENCE = 180
 """Seconds that the demo shop has to fill itself and answer."""
 
 
-class CheckFailed(Exception):
+class CheckFailed(ValueError):
     """A file of the release isn't as it must be."""
 
 

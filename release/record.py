@@ -4,11 +4,14 @@ And what can be released next, and the commits that do it.
 """
 
 import re
+import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
+from subprocess import SubprocessError
 
 from release.artefacts import ROOT, GitFailed, git
 
@@ -80,7 +83,7 @@ def commit_release(version: str, print_docs: Callable[[], object], root: Path = 
     """Set, date and record ``version``, and tag it; return its commit.
 
     ``print_docs`` prints the documentation, which names versions. ``require_releasable`` comes
-    first, and ``describe_rest`` if this raises.
+    first, and ``explain_failure`` around this.
     """
     today = datetime.now(UTC).date()
     changelog = root / CHANGELOG
@@ -110,28 +113,43 @@ def _add(release: Release, root: Path) -> None:
     file.write_text(f"{head}\n\n{entry}{rest}")
 
 
+@contextmanager
+def explain_failure(version: str, start: str, root: Path = ROOT) -> Iterator[None]:
+    """Exit with the reason, and what ``describe_rest`` returns, if the block fails.
+
+    Ctrl-C is such a reason.
+    """
+    try:
+        yield
+    except (GitFailed, ValueError, OSError, SubprocessError, KeyboardInterrupt) as error:
+        sys.exit(f"{str(error) or 'Interrupted.'}\n{describe_rest(version, start, root)}")
+
+
 def describe_rest(version: str, start: str, root: Path = ROOT) -> str:
     """Return what a release that failed has left since the commit ``start``.
 
     And the commands that take it back: what was checked out there had no uncommitted changes.
+    Where only files were made, ``start`` is empty.
     """
-    subjects = git("log", "--reverse", "--format=%s", f"{start}..HEAD", root=root).splitlines()
-    left = [f'the commit "{subject}"' for subject in subjects]
-    commands = [f"git reset --hard {start}"]
-    if git("tag", "--list", f"v{version}", root=root):
-        left.append(f"the tag v{version}")
-        commands.insert(0, f"git tag --delete v{version}")
-    if git("status", "--porcelain", root=root):
-        left.append("uncommitted changes")
+    left, commands = [], []
+    if start:
+        subjects = git("log", "--reverse", "--format=%s", f"{start}..HEAD", root=root).splitlines()
+        left += [f'the commit "{subject}"' for subject in subjects]
+        if git("tag", "--list", f"v{version}", root=root):
+            left.append(f"the tag v{version}")
+            commands.append(f"git tag --delete v{version}")
+        if git("status", "--porcelain", root=root):
+            left.append("uncommitted changes")
+        commands.append(f"git reset --hard {start}")
     if files_of(version, root).exists():
         folder = files_of(version, root).relative_to(root)
         left.append(f"files in {folder}")
         commands.append(f"rm -r {folder}")
     if not left:
-        return f"{version} isn't released. Nothing was changed."
+        return f"The release {version} isn't whole. Nothing was changed."
     return (
-        f"{version} isn't released. It has left {', '.join(left)}. Mend the reason, take it back "
-        f"and begin again:\n{' && '.join(commands)}"
+        f"The release {version} isn't whole. It has left {', '.join(left)}. Mend the reason, "
+        f"take it back and begin again:\n{' && '.join(commands)}"
     )
 
 

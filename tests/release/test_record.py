@@ -1,5 +1,7 @@
 """A release that is refused is refused before anything is changed, or says how to go on."""
 
+import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from release.record import (
     VERSION_FILE,
     commit_release,
     describe_rest,
+    explain_failure,
     releases,
     require_releasable,
 )
@@ -105,7 +108,7 @@ def test_release_that_git_refuses_says_why_what_is_left_and_how_to_begin_again(r
         subprocess.run(["/bin/sh", "-c", commands], cwd=root, check=True, timeout=60)
         assert (
             describe_rest(VERSION, start, root)
-            == f"{VERSION} isn't released. Nothing was changed."
+            == f"The release {VERSION} isn't whole. Nothing was changed."
         )
         require_releasable(VERSION, root)
     commit = commit_release(VERSION, list, root)
@@ -114,3 +117,43 @@ def test_release_that_git_refuses_says_why_what_is_left_and_how_to_begin_again(r
         (VERSION, commit),
         ("1.0.0", "1"),
     ]
+
+
+def release_until(step: int, root: Path) -> None:
+    """Press Ctrl-C when the documentation is first or again printed, or while files are made."""
+    steps = iter(range(1, 4))
+
+    def interrupt() -> None:
+        if next(steps) == step:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    commit_release(VERSION, interrupt, root)
+    write(root, f"dist/{VERSION}/latchkey.whl", "half")
+    interrupt()
+
+
+def test_release_that_is_interrupted_says_what_is_left_and_how_to_begin_again(root: Path) -> None:
+    start, tagged = git("rev-parse", "HEAD", root=root), f"the tag v{VERSION}"
+    for step, left in (
+        (1, ["uncommitted changes"]),
+        (2, [f'the commit "Release {VERSION}"', tagged, "uncommitted changes"]),
+        (3, [*(f'the commit "{one} {VERSION}"' for one in ("Release", "Record the release"))]),
+    ):
+        with pytest.raises(SystemExit) as ended, explain_failure(VERSION, start, root):
+            release_until(step, root)
+        reason, said, commands = str(ended.value).splitlines()
+        assert reason == "Interrupted."
+        files = [tagged, f"files in dist/{VERSION}"] if step == 3 else []
+        assert f"It has left {', '.join([*left, *files])}. Mend" in said
+        subprocess.run(["/bin/sh", "-c", commands], cwd=root, check=True, timeout=60)
+        require_releasable(VERSION, root)
+
+
+def test_files_that_are_not_whole_are_removed_alone(root: Path) -> None:
+    """Without a version nothing else was made: the tag and the changes are older."""
+    git("tag", f"v{VERSION}", root=root)
+    write(root, CHANGELOG, "Work of today.")
+    write(root, f"dist/{VERSION}/latchkey.whl", "half")
+    with pytest.raises(SystemExit) as ended, explain_failure(VERSION, "", root):
+        raise OSError("No space left on device")
+    assert str(ended.value).splitlines()[-1] == f"rm -r dist/{VERSION}"
