@@ -26,6 +26,7 @@ from tests.browser.demo import demo_file
 from tests.builders.people import NOBODY
 from tests.builders.providers import identities
 from tests.fakes.clock import FakeClock
+from tests.fixtures.kept_application import AppOn
 from tests.fixtures.ports import fake_ports
 
 PATH = "/demo-identity-provider"
@@ -62,8 +63,8 @@ def shop(
 
 
 @pytest.fixture
-def client(shop: Ports) -> FlaskClient:
-    return create_app(shop, Settings()).test_client()
+def client(shop: Ports, app_on: AppOn) -> FlaskClient:
+    return app_on(shop).test_client()
 
 
 def code_for(client: FlaskClient, subject: str) -> str:
@@ -255,9 +256,9 @@ def test_nothing_is_served_outside_development(shop: Ports) -> None:
     assert mixed.get(f"{PATH}/keys").status_code == 404
 
 
-def test_nothing_is_served_without_the_demo(ports: Ports) -> None:
+def test_nothing_is_served_without_the_demo(ports: Ports, app_on: AppOn) -> None:
     assert set_up_demo_provider(ports, OPERATOR) == ()
-    client = create_app(ports, Settings()).test_client()
+    client = app_on(ports).test_client()
     for path in ("authorize", "keys", "userinfo", ".well-known/openid-configuration"):
         assert client.get(f"{PATH}/{path}").status_code == 404
     assert client.post(f"{PATH}/token").status_code == 404

@@ -87,8 +87,8 @@ def challenge(response: Any) -> tuple[int, str]:
     return response.status_code, response.headers.get("WWW-Authenticate", "")
 
 
-def test_check_is_off_by_default(ports: Ports) -> None:
-    assert create_app(ports, Settings()).test_client().get(CHECK).status_code == 404
+def test_check_is_off_by_default(ports: Ports, app_on: AppOn) -> None:
+    assert app_on(ports).test_client().get(CHECK).status_code == 404
 
 
 def test_staff_member_is_told_with_permissions_session_and_expiry(

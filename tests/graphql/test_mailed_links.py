@@ -90,6 +90,7 @@ def set_password(office: Office, link: str, password: str = NEW) -> Any:
     return office.api.run(SET, e=parameters["email"], p=password, t=parameters["token"])
 
 
+@pytest.mark.one_of("email")
 @pytest.mark.parametrize("email", ["ann@example.com", "jörg@töpferei.example", "用户@例子.广告"])
 def test_password_is_reset_by_the_mailed_link(ports: Ports, email: str) -> None:
     before = sign_in(ports, make_user(ports, email))
@@ -126,6 +127,7 @@ def test_expired_link_is_refused(ports: Ports, clock: FakeClock) -> None:
         assert set_password(shop, bobs)["errors"] == INVALID_TOKEN
 
 
+@pytest.mark.one_of("email")
 @pytest.mark.parametrize("email", ["jörg@töpferei.example", "用户@例子.广告"])
 def test_internationalised_email_registers_confirms_and_signs_in(ports: Ports, email: str) -> None:
     with office(ports) as shop:

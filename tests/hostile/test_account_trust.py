@@ -234,6 +234,15 @@ def _set_password(ports: Ports, user_id: int) -> None:
         set_password(ports, NOBODY, email=EMAIL, password=NEW, token=token)
 
 
+def _with_factors(ports: Ports, *, is_confirmed: bool) -> tuple[int, SoftwareAuthenticator]:
+    """Store an account with a factor of each kind; return its passkey, too."""
+    user_id, passkey = make_user(ports, EMAIL, is_confirmed=is_confirmed), SoftwareAuthenticator()
+    make_passkey(ports, user_id, passkey)
+    make_authenticator_app(ports, user_id)
+    make_recovery_codes(ports, user_id)
+    return user_id, passkey
+
+
 def _sign_in_with_passkey(ports: Ports, authenticator: SoftwareAuthenticator) -> str:
     asked = challenge_passkey(ports, NOBODY, challenge=None)
     credential = authenticator.get(asked.options)
@@ -243,28 +252,30 @@ def _sign_in_with_passkey(ports: Ports, authenticator: SoftwareAuthenticator) ->
 @pytest.mark.parametrize(
     "trust", [_promote, _confirm, _set_password], ids=["promoted", "confirmed", "owner"]
 )
-@pytest.mark.parametrize("was_confirmed", [False, True])
 def test_trusted_account_keeps_no_passkey_from_before_it_was_confirmed(
-    ports: Ports, clock: FakeClock, trust: Trust, was_confirmed: bool
+    ports: Ports, clock: FakeClock, trust: Trust
 ) -> None:
     """A provider that rules permissions let a stranger into the console, who added a passkey."""
-    user_id = make_user(ports, EMAIL, is_confirmed=was_confirmed)
-    passkey = SoftwareAuthenticator()
-    make_passkey(ports, user_id, passkey)
-    make_authenticator_app(ports, user_id)
-    make_recovery_codes(ports, user_id)
+    user_id, passkey = _with_factors(ports, is_confirmed=False)
     session = sign_in(ports, user_id, amr=("hwk", "mfa")).access
     assert who(ports, session).actor.user_id == user_id
 
     trust(ports, user_id)
 
     with ports.database.reading() as reading:
-        assert read_factors(reading, user_id).is_active is was_confirmed
-    if was_confirmed:
-        assert _sign_in_with_passkey(ports, passkey)
-    else:
-        assert not who(ports, session).actor.is_user
-        with pytest.raises(Refused):
-            _sign_in_with_passkey(ports, passkey)
-        [row] = trail(ports, "second_factor.reset")
-        assert row.before == {"passkeys": 1, "authenticator_app": True}
+        assert not read_factors(reading, user_id).is_active
+    assert not who(ports, session).actor.is_user
+    with pytest.raises(Refused):
+        _sign_in_with_passkey(ports, passkey)
+    [row] = trail(ports, "second_factor.reset")
+    assert row.before == {"passkeys": 1, "authenticator_app": True}
+
+
+def test_confirmed_account_keeps_its_passkeys(ports: Ports) -> None:
+    """The control: nothing that makes an account trusted takes the factors of its owner."""
+    user_id, passkey = _with_factors(ports, is_confirmed=True)
+    for trust in (_confirm, _set_password, _promote):
+        trust(ports, user_id)
+        with ports.database.reading() as reading:
+            assert read_factors(reading, user_id).is_active, trust.__name__
+    assert _sign_in_with_passkey(ports, passkey)

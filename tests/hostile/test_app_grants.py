@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.composition.factory import create_app
-from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.events import AccountSetPasswordRequested, CustomerUpdated, EventType
@@ -33,6 +31,7 @@ from tests.builders.webhooks import make_webhook
 from tests.commands.shell import run
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.fake_http import FakeHttp
+from tests.fixtures.kept_application import AppOn
 from tests.graphql.shop_client import ApiClient
 from tests.servers.apps import app_server
 from tests.services.installation_helpers import boss, want, work
@@ -247,11 +246,11 @@ def test_command_line_does_not_ask_without_need(ports: Ports) -> None:
     assert app_as_stored(ports, app).permissions == {ORDERS}
 
 
-def test_console_asks_for_confirmation(ports: Ports) -> None:
+def test_console_asks_for_confirmation(ports: Ports, app_on: AppOn) -> None:
     app, _ = make_app(ports, "harmless")
     plant(ports, app)
     granter(ports)
-    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    console = ConsoleClient(app_on(ports).test_client(), ports)
     console.sign_in("chief@example.com")
     page = f"/console/apps/{app}"
     form: dict[str, Any] = {"permissions": ["MANAGE_USERS", "MANAGE_ORDERS"]}
@@ -272,11 +271,11 @@ def test_console_asks_for_confirmation(ports: Ports) -> None:
     assert customer_link_is_sent(ports)
 
 
-def test_confirmation_does_not_grant_missing_permissions(ports: Ports) -> None:
+def test_confirmation_does_not_grant_missing_permissions(ports: Ports, app_on: AppOn) -> None:
     app, _ = make_app(ports, "harmless")
     plant(ports, app)
     make_staff(ports, "chief@example.com", APPS, ORDERS)
-    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    console = ConsoleClient(app_on(ports).test_client(), ports)
     console.sign_in("chief@example.com")
     page = f"/console/apps/{app}"
     form: dict[str, Any] = {"permissions": ["MANAGE_USERS"], "confirmed": "yes"}

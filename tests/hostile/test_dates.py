@@ -9,8 +9,6 @@ import pytest
 from sqlalchemy import update
 
 from app.adapters.mail.email_templates import JinjaEmailTemplates
-from app.composition.factory import create_app
-from app.composition.settings import Settings
 from app.console.frame.formatting import clock_element, day, exact, time_element, use_time_zone
 from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.mail import Mail, MailKind
@@ -24,6 +22,7 @@ from tests.commands.shell import run
 from tests.console.populated_shop import ADMIN, open_console, populate
 from tests.console.route_requests import ACTIVITY_TABLES, all_routes
 from tests.fixtures.cases import cases
+from tests.fixtures.kept_application import AppOn
 from tests.fixtures.one_of_each import InTurn
 from tests.graphql.shop_client import ApiClient
 
@@ -61,9 +60,9 @@ def test_stored_date_is_shown_as_near_as_can_be(moment: datetime, zone: str) -> 
 
 
 @pytest.mark.first
-def test_no_page_fails_on_a_stored_date(ports: Ports, in_turn: InTurn) -> None:
+def test_no_page_fails_on_a_stored_date(ports: Ports, app_on: AppOn, in_turn: InTurn) -> None:
     populate(ports)
-    application = create_app(ports, Settings())
+    application = app_on(ports)
     console = open_console(application, ports, ADMIN)
     routes = [route for route in all_routes(application) if route.method == "GET"]
     for moment, zone in ((LAST, EAST), (FIRST, WEST)):
@@ -136,9 +135,9 @@ def test_date_is_refused_by_commands(ports: Ports) -> None:
     assert run(ports, "shop", "set", "storefront-opens-at", "9999-12-30T23:59").exit_code == 0
 
 
-def test_date_is_refused_by_forms(ports: Ports) -> None:
+def test_date_is_refused_by_forms(ports: Ports, app_on: AppOn) -> None:
     make_user(ports, ADMIN, is_superuser=True)
-    console = open_console(create_app(ports, Settings()), ports, ADMIN)
+    console = open_console(app_on(ports), ports, ADMIN)
     page = "/console/access/?ask=storefront&open=false"
     for written in ("9999-12-31 23:59", "0001-01-01 00:00"):
         closing = {"open": "false", "note": "", "opens_at": written}

@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from app.composition.factory import create_app
-from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
@@ -18,6 +16,7 @@ from tests.builders.products import make_product
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
+from tests.fixtures.kept_application import AppOn
 from tests.fixtures.ports import fake_ports
 from tests.hostile.cpu import BOUND, slowest
 
@@ -32,8 +31,8 @@ def shop(sqlite_url: str, clock: FakeClock) -> Ports:
 
 
 @pytest.fixture
-def console(shop: Ports) -> ConsoleClient:
-    console = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
+def console(shop: Ports, app_on: AppOn) -> ConsoleClient:
+    console = ConsoleClient(app_on(shop).test_client(), shop)
     make_staff(shop, "staff@example.com", *Permission)
     assert console.sign_in("staff@example.com").status == 303
     return console

@@ -6,11 +6,11 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import Client
 
-from app.composition.factory import create_app
 from app.composition.settings import Settings
 from app.ports import Ports
 from app.web.headers import IDENTITY_HEADERS
 from tests.builders.people import change_user, make_staff, make_user, sign_in
+from tests.fixtures.kept_application import AppOn
 
 CHECK = "/auth/check"
 HOST = {"Host": "localhost:8000"}
@@ -23,8 +23,8 @@ def database_url(sqlite_url: str) -> str:
 
 
 @pytest.fixture
-def proxy(ports: Ports) -> FlaskClient:
-    return create_app(ports, Settings(forward_auth=True)).test_client()
+def proxy(ports: Ports, app_on: AppOn) -> FlaskClient:
+    return app_on(ports, Settings(forward_auth=True)).test_client()
 
 
 EMAILS = [
@@ -117,9 +117,9 @@ def test_another_scheme_is_no_credential(ports: Ports, proxy: FlaskClient) -> No
         assert proxy.get(f"{CHECK}?required=1", headers=headers).status_code == 401, scheme
 
 
-def test_repeated_credential_headers_are_no_credential(ports: Ports) -> None:
+def test_repeated_credential_headers_are_no_credential(ports: Ports, app_on: AppOn) -> None:
     """A server joins repeated headers with a comma, by which no token can be told."""
-    app = create_app(ports, Settings(forward_auth=True))
+    app = app_on(ports, Settings(forward_auth=True))
     tokens = [sign_in(ports, make_user(ports, f"{name}@example.com")).access for name in "ab"]
     joined = ",".join(f"Bearer {token}" for token in tokens)
     response = Client(app).get(CHECK, headers={**HOST, "Authorization": joined})

@@ -19,6 +19,7 @@ from tests.builders.people import PASSWORD, make_user
 from tests.builders.shop import close_storefront, set_mode
 from tests.console.staff_client import Page
 from tests.fakes.passwords import InterruptedHasher
+from tests.fixtures.kept_application import AppOn
 from tests.hosted.conftest import app, shop
 from tests.hosted.customer_browser import ANN, Browser, browser
 
@@ -120,7 +121,7 @@ def test_form_that_is_refused_by_its_rate_limit_stores_nothing(shop: Ports) -> N
         assert kept_answers(shop) - before == answered, path
 
 
-def test_form_that_found_the_shop_busy_can_be_sent_again(shop: Ports) -> None:
+def test_form_that_found_the_shop_busy_can_be_sent_again(shop: Ports, app_on: AppOn) -> None:
     make_user(shop, ANN)
 
     def refuse() -> None:
@@ -132,7 +133,7 @@ def test_form_that_found_the_shop_busy_can_be_sent_again(shop: Ports) -> None:
     before, filled = kept_answers(shop), here.fill(path, password=PASSWORD)
     assert post(here, path, **filled).status == 429
     assert kept_answers(shop) == before
-    calm = browser(create_app(shop, Settings()))
+    calm = browser(app_on(shop))
     for name, value in here.cookies().items():
         calm.client.set_cookie(name, value)
     assert post(calm, path, **filled).leads_to == "/account/"

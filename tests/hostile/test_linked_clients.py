@@ -25,6 +25,7 @@ from tests.builders.people import actor_of, make_staff
 from tests.builders.provider_records import link_identity
 from tests.builders.providers import identities, set_up
 from tests.fakes.sign_in_log import FakeSignInLog
+from tests.fixtures.cases import cases
 from tests.servers.own_provider import AUDIENCE, OwnProvider, rsa_key
 from tests.services.linked_clients import CLIENT_ID, NEW, ORDERS, SUBJECT, Linked, link_client
 from tests.services.provider_bearers import fault, who
@@ -203,7 +204,19 @@ def test_no_app_links_a_client(ports: Ports, provider: OwnProvider) -> None:
         unlink_app_client(ports, actor, linked.link.id)
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def unlinked(ports: Ports, provider: OwnProvider) -> int:
+    """Return an app that is linked to nothing, beside one and a person who are."""
+    set_up(ports, provider, audience=AUDIENCE)
+    other = make_app(ports, "Other")[0]
+    link_app_client(ports, OPERATOR, other, NewClientLink("default", "taken", "taken"))
+    link_identity(
+        ports, make_staff(ports, "alice@example.com"), issuer=provider.url, subject="alice"
+    )
+    return make_app(ports, "Stock")[0]
+
+
+@cases(
     ("new", "settings", "field", "code"),
     [
         (NewClientLink("none", CLIENT_ID, SUBJECT), {}, "provider", "NOT_FOUND"),
@@ -221,21 +234,15 @@ def test_no_app_links_a_client(ports: Ports, provider: OwnProvider) -> None:
 def test_link_that_could_not_work_is_refused(
     ports: Ports,
     provider: OwnProvider,
+    unlinked: int,
     new: NewClientLink,
     settings: dict[str, str | None],
     field: str,
     code: str,
 ) -> None:
-    set_up(ports, provider, audience=AUDIENCE)
-    other = make_app(ports, "Other")[0]
-    link_app_client(ports, OPERATOR, other, NewClientLink("default", "taken", "taken"))
-    link_identity(
-        ports, make_staff(ports, "alice@example.com"), issuer=provider.url, subject="alice"
-    )
-    app_id = make_app(ports, "Stock")[0]
     set_up(ports, provider, "default", **{"audience": AUDIENCE, **settings})
     with pytest.raises(Refused) as refused:
-        link_app_client(ports, OPERATOR, app_id, new)
+        link_app_client(ports, OPERATOR, unlinked, new)
     [problem] = refused.value.problems
     assert (problem.field, problem.code) == (field, code)
 

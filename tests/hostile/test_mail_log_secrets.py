@@ -5,10 +5,9 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
+from flask import Flask
 
 from app.adapters.mail.mailer import SmtpMailer
-from app.composition.factory import create_app
-from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
@@ -23,6 +22,7 @@ from tests.builders.outbox import mails, token_in
 from tests.builders.people import make_staff, make_user
 from tests.commands.shell import run
 from tests.console.staff_client import ConsoleClient
+from tests.fixtures.kept_application import AppOn
 from tests.servers.smtp import smtp_server
 
 SHOP = "http://localhost:3000/links"
@@ -44,11 +44,11 @@ def unbroken(page: str) -> str:
     return page.replace("<wbr>", "")
 
 
-def signed_in(ports: Ports) -> ConsoleClient:
+def signed_in(ports: Ports, app: Flask) -> ConsoleClient:
     """Someone who manages staff and customers, at the console."""
     email = "support@example.com"
     make_staff(ports, email, Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
-    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    console = ConsoleClient(app.test_client(), ports)
     assert console.sign_in(email).status == 303
     return console
 
@@ -72,7 +72,7 @@ def links(ports: Ports) -> list[tuple[str, str, str]]:
 
 
 def test_answer_of_the_mail_server_leaks_nothing(
-    ports: Ports, links: list[tuple[str, str, str]]
+    ports: Ports, app_on: AppOn, links: list[tuple[str, str, str]]
 ) -> None:
     with smtp_server(login=("shop", PASSWORD)) as (mailbox, host):
         url = f"smtp://shop:{PASSWORD}@{host}"
@@ -91,7 +91,7 @@ def test_answer_of_the_mail_server_leaks_nothing(
     errors = [mail.last_error for mail in stored_mails(ports)]
     assert len(errors) == len(links)
     assert all(error[:15] == "The mail server" for error in errors), "the answer is recorded"
-    console = signed_in(ports)
+    console = signed_in(ports, app_on(ports))
     shown = [
         *errors,
         *(console.open(f"/console/emails/log/{mail.id}").html for mail in stored_mails(ports)),
@@ -112,9 +112,9 @@ def test_answer_of_the_mail_server_leaks_nothing(
 
 
 def test_links_of_waiting_emails_are_in_no_page(
-    ports: Ports, links: list[tuple[str, str, str]]
+    ports: Ports, app_on: AppOn, links: list[tuple[str, str, str]]
 ) -> None:
-    console = signed_in(ports)
+    console = signed_in(ports, app_on(ports))
     for path in (
         "/console/emails/log/",
         "/console/emails/log/export.csv",

@@ -222,18 +222,19 @@ def test_change_is_denied_at_the_top_without_the_apps_permissions(shop: Shop) ->
         assert reply["data"] == {name: None}
 
 
-@pytest.mark.parametrize("name", list(_MUTATIONS))
-def test_holder_of_all_permissions_can_make_the_change(shop: Shop, name: str) -> None:
-    reply = _change(shop, name, shop.token(*WIDE))
-    assert "errors" not in reply
-    assert reply["data"][name]["errors"] == []
+def test_holder_of_all_permissions_can_make_the_change(shop: Shop) -> None:
+    token = shop.token(*WIDE)
+    for name in sorted(_MUTATIONS, key=lambda name: name == "webhookDelete"):
+        reply = _change(shop, name, token)
+        assert "errors" not in reply, name
+        assert reply["data"][name]["errors"] == [], name
 
 
-@pytest.mark.parametrize("name", ["webhookCreate", "webhookUpdate", "webhookDelete"])
-def test_app_changes_its_own_webhooks(shop: Shop, name: str) -> None:
-    reply = _change(shop, name, shop.app_token)
-    assert "errors" not in reply
-    assert reply["data"][name]["errors"] == []
+def test_app_changes_its_own_webhooks(shop: Shop) -> None:
+    for name in ("webhookCreate", "webhookUpdate", "webhookDelete"):
+        reply = _change(shop, name, shop.app_token)
+        assert "errors" not in reply, name
+        assert reply["data"][name]["errors"] == [], name
 
 
 def test_webhook_of_an_app_without_more_permissions_is_created(shop: Shop) -> None:

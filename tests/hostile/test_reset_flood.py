@@ -5,8 +5,6 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import func, insert, select
 
-from app.composition.factory import create_app
-from app.composition.settings import Settings
 from app.domain.authorization.actor import WORKER
 from app.domain.values.errors import TooManyRequests
 from app.models import ResetRequestRecord
@@ -17,6 +15,7 @@ from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
+from tests.fixtures.kept_application import AppOn
 from tests.graphql.shop_client import ApiClient
 
 CUSTOMER, STRANGER = "customer@example.com", "stranger@example.com"
@@ -97,7 +96,7 @@ def test_link_is_sent_during_a_flood_for_the_same_email(ports: Ports, clock: Fak
 
 
 def test_full_reset_table_refuses_requests_until_the_worker_runs(
-    ports: Ports, monkeypatch: pytest.MonkeyPatch
+    ports: Ports, app_on: AppOn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resets, "MAX_WAITING", 20)
     make_user(ports, CUSTOMER)
@@ -105,7 +104,7 @@ def test_full_reset_table_refuses_requests_until_the_worker_runs(
     for email in (CUSTOMER, STRANGER):
         with pytest.raises(TooManyRequests):
             ask(ports, email)
-    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    console = ConsoleClient(app_on(ports).test_client(), ports)
     refused = console.send("/console/forgotten", {"email": CUSTOMER})
     assert refused.status == 429
     assert refused.response.headers["Retry-After"] == "60"

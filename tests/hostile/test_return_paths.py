@@ -2,12 +2,11 @@
 
 import pytest
 
-from app.composition.factory import create_app
-from app.composition.settings import Settings
 from app.console.frame.page_layout import own_path
 from app.ports import Ports
 from tests.builders.people import PASSWORD, make_staff
 from tests.console.staff_client import ConsoleClient
+from tests.fixtures.kept_application import AppOn
 
 FOREIGN_PATHS = [
     "/console/../..",
@@ -47,19 +46,21 @@ OWN = {
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
-def test_path_outside_the_console_is_replaced_by_its_first_page(ports: Ports) -> None:
-    with create_app(ports, Settings()).test_request_context():
+def test_path_outside_the_console_is_replaced_by_its_first_page(
+    ports: Ports, app_on: AppOn
+) -> None:
+    with app_on(ports).test_request_context():
         assert [path for path in FOREIGN_PATHS if own_path(path) != "/console/"] == []
 
 
-def test_path_inside_the_console_is_kept(ports: Ports) -> None:
-    with create_app(ports, Settings()).test_request_context():
+def test_path_inside_the_console_is_kept(ports: Ports, app_on: AppOn) -> None:
+    with app_on(ports).test_request_context():
         assert {path: own_path(path) for path in OWN} == OWN
 
 
-def test_sign_in_never_leads_outside_the_console(ports: Ports) -> None:
+def test_sign_in_never_leads_outside_the_console(ports: Ports, app_on: AppOn) -> None:
     make_staff(ports)
     form = {"email": "staff@example.com", "password": PASSWORD}
     for path, led in (("/console/../../x", "/console/"), ("/console/./apps/", "/console/apps/")):
-        console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+        console = ConsoleClient(app_on(ports).test_client(), ports)
         assert console.send(f"/console/sign-in?next={path}", form).leads_to == led

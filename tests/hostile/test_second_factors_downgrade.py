@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from app.composition.factory import create_app
-from app.composition.settings import Settings
 from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.services.console.console_sessions import confirm_password_again
@@ -18,6 +16,7 @@ from tests.builders.second_factors import (
 )
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
+from tests.fixtures.kept_application import AppOn
 from tests.fixtures.ports import fake_ports
 
 PAGE = "/console/account/security/"
@@ -44,9 +43,9 @@ def shop(sqlite_url: str, clock: FakeClock) -> Ports:
 
 
 @pytest.fixture
-def console(shop: Ports) -> ConsoleClient:
+def console(shop: Ports, app_on: AppOn) -> ConsoleClient:
     make_staff(shop, EMAIL)
-    client = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
+    client = ConsoleClient(app_on(shop).test_client(), shop)
     assert client.sign_in(EMAIL).status == 303
     return client
 
@@ -54,7 +53,7 @@ def console(shop: Ports) -> ConsoleClient:
 @pytest.fixture
 def copied(console: ConsoleClient, shop: Ports) -> ConsoleClient:
     """A browser with a copy of the cookie."""
-    client = create_app(shop, Settings()).test_client()
+    client = console.client.application.test_client()
     cookie = console.client.get_cookie("latchkey")
     assert cookie is not None
     client.set_cookie("latchkey", cookie.value)

@@ -74,7 +74,6 @@ def set_password_by_link(ports: Ports, user: Protected, actor: Actor) -> None:
         set_password(ports, actor, email=STAFF, password=NEW, token=token)
 
 
-@pytest.mark.parametrize("is_signed_in", [False, True])
 @pytest.mark.parametrize(
     ("act", "kind"),
     [
@@ -88,9 +87,8 @@ def test_strangers_own_token_takes_no_link_and_address_from_a_notice(
     ports: Ports,
     act: Callable[[Ports, Protected, Actor], None],
     kind: MailKind,
-    is_signed_in: bool,
 ) -> None:
-    stranger = actor_of(ports, make_user(ports, STRANGER)) if is_signed_in else NOBODY
+    stranger = actor_of(ports, make_user(ports, STRANGER))
     user = make_protected(ports, STAFF, is_staff=True)
 
     act(ports, user, replace(stranger, address=STRANGERS_ADDRESS, user_agent="curl/8.5"))
@@ -106,7 +104,6 @@ def test_strangers_own_token_takes_no_link_and_address_from_a_notice(
     ("user_agent", "shown"),
     [
         ("www.shop-support.example/2.1 (call us)", "www shop-support example 2.1"),
-        ("evil.example.com", "evil example com"),
         ("curl/8.5", "curl 8.5"),
     ],
 )
@@ -126,23 +123,19 @@ def test_program_that_signs_in_puts_no_link_into_the_notice(
     assert len(mails(ports, MailKind.NEW_DEVICE)) == 2  # the program was forgotten, and is new
 
 
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
+def test_name_of_a_passkey_puts_no_link_into_the_notice(ports: Ports) -> None:
+    user_id = make_staff(ports, STAFF)
+    actor = actor_of(ports, user_id)
+    for name, shown in (
         ("Verify at https://evil.example now", "Verify at https evil example now"),
         ("YubiKey 5.4", "YubiKey 5.4"),
-    ],
-)
-def test_name_of_a_passkey_puts_no_link_into_the_notice(
-    ports: Ports, name: str, shown: str
-) -> None:
-    user_id = make_staff(ports, STAFF)
-    actor, values = actor_of(ports, user_id), passkey_values(name)
-    with ports.database.transaction() as session:
-        notify(ports, actor, session, user_id, MailKind.SECOND_FACTOR_ADDED, values)
-    [mail] = mails(ports, MailKind.SECOND_FACTOR_ADDED)
-    assert mail.values["factor"] == f'Passkey "{shown}"'
-    assert mail.values["factor_name"] == shown
+    ):
+        with ports.database.transaction() as session:
+            kind, values = MailKind.SECOND_FACTOR_ADDED, passkey_values(name)
+            notify(ports, actor, session, user_id, kind, values)
+        mail = mails(ports, kind)[-1]
+        assert mail.values["factor"] == f'Passkey "{shown}"'
+        assert mail.values["factor_name"] == shown
 
 
 def test_provider_that_changes_an_email_is_told_to_the_old_one(
@@ -162,18 +155,19 @@ def test_provider_that_changes_an_email_is_told_to_the_old_one(
     assert mail.values["not_me"] == ""
 
 
-@pytest.mark.parametrize("is_staff", [True, False])
-def test_extension_resets_nobody_in_the_name_of_its_user(ports: Ports, is_staff: bool) -> None:
+def test_extension_resets_nobody_in_the_name_of_its_user(ports: Ports) -> None:
     """An app in the dashboard would open accounts to whoever has their passwords."""
     rights = Permission.MANAGE_STAFF, Permission.MANAGE_USERS
     boss = actor_of(ports, make_staff(ports, "boss@example.com", *rights))
     app = make_extension_app(ports, "extension", *rights)
     extension = acts(ports, token_for(ports, boss, app))
     assert all(extension.holds(right) for right in rights)
-    user = make_protected(ports, STAFF, is_staff=is_staff)
-    key = to_global_id("User", user.id)
-    with pytest.raises(PermissionDenied):
-        reset_second_factors(ports, extension, key)
-    assert mails(ports, MailKind.SECOND_FACTORS_RESET) == []
-    reset_second_factors(ports, boss, key)
-    assert len(mails(ports, MailKind.SECOND_FACTORS_RESET)) == 1
+    for told, user in enumerate(
+        (make_protected(ports, STAFF, is_staff=True), make_protected(ports, STRANGER))
+    ):
+        key = to_global_id("User", user.id)
+        with pytest.raises(PermissionDenied):
+            reset_second_factors(ports, extension, key)
+        assert len(mails(ports, MailKind.SECOND_FACTORS_RESET)) == told
+        reset_second_factors(ports, boss, key)
+        assert len(mails(ports, MailKind.SECOND_FACTORS_RESET)) == told + 1

@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.composition.factory import create_app
-from app.composition.settings import Settings
 from app.domain.apps.apps import JobStatus
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
@@ -30,6 +28,7 @@ from tests.console.populated_shop import ADMIN, CUSTOMER, open_console, populate
 from tests.console.route_requests import records
 from tests.console.staff_client import ConsoleClient, loaded_of
 from tests.fakes.clock import FakeClock
+from tests.fixtures.kept_application import AppOn
 from tests.fixtures.ports import fake_ports
 from tests.servers.apps import AppServer, app_server
 
@@ -149,8 +148,8 @@ def shop(sqlite_url: str, clock: FakeClock) -> Ports:
 
 
 @pytest.fixture
-def console_app(shop: Ports) -> Flask:
-    return create_app(shop, Settings())
+def console_app(shop: Ports, app_on: AppOn) -> Flask:
+    return app_on(shop)
 
 
 @pytest.fixture
@@ -239,6 +238,7 @@ def test_form_input_is_sent_again_with_the_password(
     assert right.leads_to.startswith("/console/staff/groups/")
 
 
+@pytest.mark.first
 def test_every_page_that_calls_a_declared_use_case_is_tested(console_app: Flask) -> None:
     found = {
         rule.endpoint.removeprefix("console.")
