@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import graphene
+from graphene.utils.str_converters import to_camel_case
 from graphql import (
     ConstDirectiveNode,
     FieldDefinitionNode,
@@ -156,15 +157,15 @@ FIELDS: Mapping[str, Constant] = {
         value=True, reason="Orders can be fulfilled before they are paid."
     ),
     "Shop.fulfillmentAutoApprove": Constant(value=True, reason="Fulfillments aren't approved."),
-    "Shop.headerText": Constant(None, "The storefront has its own texts."),
+    "Shop.headerText": Constant(None, "The storefront has its own texts.", ("",)),
     "Shop.includeTaxesInPrices": Constant(value=True, reason=_TAXES),
     "Shop.limitQuantityPerCheckout": Constant(
         MAX_QUANTITY, "It applies to each line of a checkout."
     ),
     "Shop.limits": Constant("limits", _CLOUD, shown="without limits and usage"),
     "Shop.preserveAllAddressFields": Constant(value=True, reason="Addresses keep all fields."),
-    "Shop.reserveStockDurationAnonymousUser": Constant(None, _STOCK),
-    "Shop.reserveStockDurationAuthenticatedUser": Constant(None, _STOCK),
+    "Shop.reserveStockDurationAnonymousUser": Constant(None, _STOCK, (0,)),
+    "Shop.reserveStockDurationAuthenticatedUser": Constant(None, _STOCK, (0,)),
     "Shop.staffNotificationRecipients": Constant(_NO_ITEMS, "Apps notify staff."),
     "Shop.trackInventoryByDefault": Constant(value=False, reason=_STOCK),
     "Shop.translation": Constant(None, "Texts aren't translated here."),
@@ -176,7 +177,25 @@ FIELDS: Mapping[str, Constant] = {
 }
 """Fields by type and name."""
 
-_NO_DURATION = (0,)
+_UNAVAILABLE = "app.graphql.unavailable."
+SHOP_INPUTS: Mapping[str, Any] = {
+    "account_confirm_merge_mode": f"{_UNAVAILABLE}AccountConfirmModeEnum",
+    "charge_taxes_on_shipping": graphene.Boolean,
+    "default_weight_unit": f"{_UNAVAILABLE}WeightUnitsEnum",
+    "display_gross_prices": graphene.Boolean,
+    "fulfillment_allow_unpaid": graphene.Boolean,
+    "fulfillment_auto_approve": graphene.Boolean,
+    "header_text": graphene.String,
+    "include_taxes_in_prices": graphene.Boolean,
+    "limit_quantity_per_checkout": graphene.Int,
+    "preserve_all_address_fields": graphene.Boolean,
+    "reserve_stock_duration_anonymous_user": graphene.Int,
+    "reserve_stock_duration_authenticated_user": graphene.Int,
+    "track_inventory_by_default": graphene.Boolean,
+    "use_legacy_shipping_zone_stock_availability": graphene.Boolean,
+    "use_legacy_update_webhook_emission": graphene.Boolean,
+}
+"""The fields of the shop that its settings have as well, with their types as inputs."""
 
 _NO_LIST: tuple[object, ...] = ([],)
 _NO_ATTRIBUTES = "Products have no attributes here."
@@ -197,27 +216,10 @@ INPUTS: Mapping[str, Constant] = {
             "weight": Constant(None, _PLAIN_PRODUCT),
         }.items()
     },
-    "ShopSettingsInput.accountConfirmMergeMode": FIELDS["Shop.accountConfirmMergeMode"],
-    "ShopSettingsInput.chargeTaxesOnShipping": FIELDS["Shop.chargeTaxesOnShipping"],
-    "ShopSettingsInput.defaultWeightUnit": FIELDS["Shop.defaultWeightUnit"],
-    "ShopSettingsInput.displayGrossPrices": FIELDS["Shop.displayGrossPrices"],
-    "ShopSettingsInput.fulfillmentAllowUnpaid": FIELDS["Shop.fulfillmentAllowUnpaid"],
-    "ShopSettingsInput.fulfillmentAutoApprove": FIELDS["Shop.fulfillmentAutoApprove"],
-    "ShopSettingsInput.headerText": Constant(None, FIELDS["Shop.headerText"].reason, ("",)),
-    "ShopSettingsInput.includeTaxesInPrices": FIELDS["Shop.includeTaxesInPrices"],
-    "ShopSettingsInput.limitQuantityPerCheckout": FIELDS["Shop.limitQuantityPerCheckout"],
-    "ShopSettingsInput.preserveAllAddressFields": FIELDS["Shop.preserveAllAddressFields"],
-    "ShopSettingsInput.reserveStockDurationAnonymousUser": Constant(None, _STOCK, _NO_DURATION),
-    "ShopSettingsInput.reserveStockDurationAuthenticatedUser": Constant(
-        None, _STOCK, _NO_DURATION
-    ),
-    "ShopSettingsInput.trackInventoryByDefault": FIELDS["Shop.trackInventoryByDefault"],
-    "ShopSettingsInput.useLegacyShippingZoneStockAvailability": FIELDS[
-        "Shop.useLegacyShippingZoneStockAvailability"
-    ],
-    "ShopSettingsInput.useLegacyUpdateWebhookEmission": FIELDS[
-        "Shop.useLegacyUpdateWebhookEmission"
-    ],
+    **{
+        f"ShopSettingsInput.{name}": FIELDS[f"Shop.{name}"]
+        for name in map(to_camel_case, SHOP_INPUTS)
+    },
 }
 """Inputs by type and name. Each accepts null too, which changes nothing."""
 
@@ -250,7 +252,7 @@ def constant(
 
 def constant_input(name: str, kind: Any) -> graphene.InputField:
     """Return the input ``name`` of a listed one, in Python's spelling, of the type ``kind``."""
-    entry = INPUTS[_api_name(name)]
+    entry = INPUTS[to_camel_case(name)]
     return graphene.InputField(kind, description=f"Only {entry.text} is accepted. {entry.reason}")
 
 
@@ -259,27 +261,18 @@ def without_constants(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
     Refuses INVALID on each listed one with another value than that it always has.
     """
-    listed = {name: INPUTS.get(f"{kind}.{_api_name(name)}") for name in given}
+    listed = {name: INPUTS.get(f"{kind}.{to_camel_case(name)}") for name in given}
     refuse_any(
         *(
             Problem(
                 "INVALID",
                 "Only {value} is accepted here.",
-                _api_name(name),
+                to_camel_case(name),
                 values={"value": entry.text.strip("`")},
             )
             for name, entry in listed.items()
-            if entry is not None and not entry.accepts(_plain(given[name]))
+            # An enum's member counts by its value.
+            if entry is not None and not entry.accepts(getattr(given[name], "value", given[name]))
         )
     )
     return {name: value for name, value in given.items() if listed[name] is None}
-
-
-def _plain(value: object) -> object:
-    """Return the value of an enum's member, anything else as it is."""
-    return getattr(value, "value", value)
-
-
-def _api_name(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)

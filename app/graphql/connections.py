@@ -1,13 +1,26 @@
 """Relay connections over pages, what nodes share, and the conditions that lists are read by."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, TypeVar
 
 import graphene
 
-from app.domain.values.pages import Page, PageRequest, make_cursor, no_page_size, read_page_request
+from app.domain.commerce.sales import OrderStatus
+from app.domain.values.pages import (
+    Page,
+    PageRequest,
+    Range,
+    day_range,
+    make_cursor,
+    moment_range,
+    no_page_size,
+    read_page_request,
+)
 from app.graphql.context import Info
+from app.services.commerce.orders import OrderFilter
 from app.services.lists.filters import Where
 
 Filter = TypeVar("Filter")
@@ -67,6 +80,20 @@ def connection_arguments() -> Mapping[str, graphene.Argument]:
     }
 
 
+def sorting_input(name: str, items: str, field: object) -> Any:
+    """Return the input type ``name``: by which ``field`` some ``items`` are sorted, and how."""
+    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
+    return type(
+        name,
+        (graphene.InputObjectType,),
+        {
+            "__doc__": f"Sort order of {items}.",
+            "direction": direction,
+            "field": graphene.InputField(field, required=True),
+        },
+    )
+
+
 def page_request(name: str, arguments: Mapping[str, Any]) -> PageRequest:
     """The page of the list ``name`` that ``arguments`` ask for; refuses what makes no sense."""
     return read_page_request(
@@ -121,3 +148,67 @@ def ids_in(sent: Mapping[str, Any] | None) -> tuple[str, ...] | None:
     """Return the IDs of a ``GlobalIDFilterInput``; an empty one is none, as in Saleor."""
     chosen = chosen_in(sent)
     return None if chosen is None else tuple(filter(None, chosen))
+
+
+def values_in(sent: Iterable[Any] | None) -> tuple[Any, ...] | None:
+    """Return the values of a list in an input; ``None`` if it wasn't sent."""
+    return None if sent is None else tuple(sent)
+
+
+def range_in(sent: Mapping[str, Any] | None) -> Range[Any] | None:
+    """Return the range that an input with ``gte`` and ``lte`` means."""
+    return None if sent is None else Range(sent.get("gte"), sent.get("lte"))
+
+
+def range_or_chosen(
+    sent: Mapping[str, Any] | None,
+) -> tuple[Range[Any] | None, tuple[Any, ...] | None]:
+    """Return the range in an input with ``eq``, ``oneOf`` and ``range``, or else its values."""
+    found = None if sent is None else range_in(sent.get("range"))
+    return found, None if found is not None else chosen_in(sent)
+
+
+def times_in(range_: Mapping[str, datetime | None] | None) -> Range[datetime] | None:
+    """The range that a ``DateTimeRangeInput`` means."""
+    return None if range_ is None else moment_range(range_.get("gte"), range_.get("lte"))
+
+
+def days_in(range_: Mapping[str, date | None] | None) -> Range[datetime] | None:
+    """The range that a ``DateRangeInput`` means."""
+    return None if range_ is None else day_range(range_.get("gte"), range_.get("lte"))
+
+
+def prices_in(range_: Mapping[str, float | None] | None) -> Range[Decimal] | None:
+    """The range that a ``PriceRangeInput`` means."""
+    return None if range_ is None else Range(_price(range_.get("gte")), _price(range_.get("lte")))
+
+
+def _price(amount: float | None) -> Decimal | None:
+    return None if amount is None else Decimal(repr(amount))
+
+
+def order_where(sent: Mapping[str, Any]) -> Where[OrderFilter]:
+    """Return the conditions that an ``OrderWhereInput`` or ``CustomerOrderWhereInput`` means."""
+    return where_in(sent, _order_filter)
+
+
+def _order_filter(sent: Mapping[str, Any]) -> OrderFilter:
+    number_range, numbers = range_or_chosen(sent.get("number"))
+    return OrderFilter(
+        ids=values_in(sent.get("ids")),
+        emails=chosen_in(sent.get("user_email")),
+        numbers=numbers,
+        number_range=number_range,
+        channel_ids=ids_in(sent.get("channel_id")),
+        statuses=_statuses(sent.get("status")),
+        created_at=times_in(sent.get("created_at")),
+        updated_at=times_in(sent.get("updated_at")),
+    )
+
+
+def _statuses(sent: Mapping[str, Any] | None) -> tuple[OrderStatus, ...] | None:
+    chosen = chosen_in(sent)
+    if chosen is None:
+        return None
+    names = {one.value for one in chosen}
+    return tuple(status for status in OrderStatus if status.value in names)

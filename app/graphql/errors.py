@@ -124,14 +124,6 @@ def _permission_denied(denied: PermissionDenied) -> Description:
     }
 
 
-def _token_rejected(rejected: TokenRejected) -> Description:
-    return {"exception": {"code": rejected.fault.code}}
-
-
-def _traffic_closed(_closed: TrafficClosed) -> Description:
-    return {"code": TrafficClosed.CODE}
-
-
 def _too_many_requests(limited: TooManyRequests) -> Description:
     return {
         "code": TooManyRequests.CODE,
@@ -140,16 +132,12 @@ def _too_many_requests(limited: TooManyRequests) -> Description:
     }
 
 
-def _refused(_refused: Refused) -> Description:
-    return {"exception": {"code": REQUEST_ERROR}}
-
-
 _DESCRIPTIONS: dict[type[Exception], Callable[[Any], Description]] = {
     PermissionDenied: _permission_denied,
-    TokenRejected: _token_rejected,
+    TokenRejected: lambda rejected: {"exception": {"code": rejected.fault.code}},
     TooManyRequests: _too_many_requests,
-    TrafficClosed: _traffic_closed,
-    Refused: _refused,
+    TrafficClosed: lambda _closed: {"code": TrafficClosed.CODE},
+    Refused: lambda _refused: {"exception": {"code": REQUEST_ERROR}},
 }
 
 

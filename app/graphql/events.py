@@ -12,12 +12,12 @@ from app.domain import events as domain
 from app.domain.accounts import users
 from app.domain.apps import apps
 from app.domain.events import Occurrence
-from app.domain.mails.mail import MailSender
 from app.domain.shop.settings import PublicShop
 from app.domain.values.installation import INTERFACE_VERSION
 from app.graphql.app_nodes import AppNode, app_node
 from app.graphql.compatibility import constant
 from app.graphql.context import Info
+from app.graphql.fields import part, part_or_null, text_or_null
 from app.graphql.types.addresses import Address
 from app.graphql.types.apps import App
 from app.graphql.types.groups import Group
@@ -98,21 +98,6 @@ def _subject(occurrence: Occurrence, info: Info) -> object:
     return app_node(info.context, subject) if isinstance(subject, apps.App) else subject
 
 
-def _token(occurrence: Occurrence, _info: Info) -> str | None:
-    event = occurrence.event
-    return event.token if isinstance(event, domain.LinkRequested) else None
-
-
-def _redirect_url(occurrence: Occurrence, _info: Info) -> str | None:
-    event = occurrence.event
-    return event.redirect_url if isinstance(event, domain.LinkRequested) else None
-
-
-def _new_email(occurrence: Occurrence, _info: Info) -> str | None:
-    event = occurrence.event
-    return event.new_email if isinstance(event, domain.LinkRequested) else None
-
-
 def _email(occurrence: Occurrence, info: Info) -> str | None:
     user = _subject(occurrence, info)
     return user.email if isinstance(user, users.User) else None
@@ -122,44 +107,31 @@ def _shop(_occurrence: Occurrence, info: Info) -> PublicShop:
     return info.context.identity.shop
 
 
-def _mail_kind(occurrence: Occurrence, _info: Info) -> str | None:
-    event = occurrence.event
-    return (event.mail_kind or None) if isinstance(event, domain.LinkRequested) else None
-
-
-def _mail_sender(occurrence: Occurrence, _info: Info) -> MailSender | None:
-    event = occurrence.event
-    if not isinstance(event, domain.LinkRequested) or not event.mail_sender:
-        return None
-    return MailSender(event.mail_sender)
-
-
 def _fields(event: type[domain.Event]) -> dict[str, object]:
     """Return the fields of an event's type in addition to those of every event."""
-    field = event.subject.field
     fields: dict[str, object] = {
-        field: graphene.Field(SUBJECT_TYPES[event.subject.type]),
-        f"resolve_{field}": staticmethod(_subject),
+        event.subject.field: graphene.Field(SUBJECT_TYPES[event.subject.type], resolver=_subject)
     }
     if issubclass(event, domain.LinkRequested):
         fields |= {
             "token": graphene.String(
                 description="The secret of the link. Null for a webhook that lacks a permission "
-                "of the person who gets the link."
+                "of the person who gets the link.",
+                resolver=part("event.token"),
             ),
-            "redirect_url": graphene.String(description="The URL of the link."),
-            "mail_kind": graphene.String(
-                description="The kind of the email with the link, such as `password_reset`."
+            "redirect_url": graphene.String(
+                description="The URL of the link.", resolver=part("event.redirect_url")
+            ),
+            "mail_kind": text_or_null(
+                "event.mail_kind",
+                description="The kind of the email with the link, such as `password_reset`.",
             ),
             "mail_sender": graphene.Field(
                 "app.graphql.types.shop.MailSenderEnum",
                 description="Who was to send the email when the link was requested. Apps send it "
                 "if this is `APP` or `BOTH`.",
+                resolver=part_or_null("event.mail_sender"),
             ),
-            "resolve_mail_kind": staticmethod(_mail_kind),
-            "resolve_mail_sender": staticmethod(_mail_sender),
-            "resolve_token": staticmethod(_token),
-            "resolve_redirect_url": staticmethod(_redirect_url),
         }
     if event in domain.ACCOUNT_EVENTS:
         fields |= _account_fields(event)
@@ -171,8 +143,9 @@ def _account_fields(event: type[domain.Event]) -> dict[str, object]:
     name = event.__name__
     fields: dict[str, object] = {
         "channel": constant(f"{name}.channel", Channel),
-        "shop": graphene.Field(Shop, description="The shop that the account belongs to."),
-        "resolve_shop": staticmethod(_shop),
+        "shop": graphene.Field(
+            Shop, description="The shop that the account belongs to.", resolver=_shop
+        ),
     }
     if not issubclass(event, domain.LinkRequested):
         fields |= {
@@ -180,15 +153,11 @@ def _account_fields(event: type[domain.Event]) -> dict[str, object]:
             "token": constant(f"{name}.token", graphene.String),
         }
     if event is domain.AccountChangeEmailRequested:
-        fields |= {
-            "new_email": graphene.String(description="The email to confirm."),
-            "resolve_new_email": staticmethod(_new_email),
-        }
+        fields["new_email"] = graphene.String(
+            description="The email to confirm.", resolver=part("event.new_email")
+        )
     if event is domain.AccountEmailChanged:
-        fields |= {
-            "new_email": graphene.String(description="The user's email."),
-            "resolve_new_email": staticmethod(_email),
-        }
+        fields["new_email"] = graphene.String(description="The user's email.", resolver=_email)
     return fields
 
 

@@ -1,6 +1,7 @@
 """Fields read from domain values, with their global IDs; global IDs that clients send."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from enum import Enum
 from functools import partial
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -59,6 +60,12 @@ def part(path: str) -> Callable[..., Any]:
     return lambda value, _info: read(value)
 
 
+def part_or_null(path: str) -> Callable[..., Any]:
+    """As ``part``; null for an empty value."""
+    read = attrgetter(path)
+    return lambda value, _info: read(value) or None
+
+
 def itself(value: Value, _info: Info) -> Value:
     """Resolve a field to the value that it is a field of."""
     return value
@@ -69,10 +76,19 @@ def sorted_permissions(value: Any, _info: Info) -> tuple[Permission, ...]:
     return in_order(value.permissions)
 
 
-def text_or_null(name: str, **options: Any) -> graphene.Field:
-    """Return a field with the text in this attribute of the value; null for an empty one."""
-    return graphene.Field(
-        graphene.String, resolver=lambda value, _info: getattr(value, name) or None, **options
+def text_or_null(path: str, **options: Any) -> graphene.Field:
+    """Return a field with the text in this part of the value; null for an empty one."""
+    return graphene.String(resolver=part_or_null(path), **options)
+
+
+def described_enum(
+    kind: type[Enum], name: str, description: str, members: Mapping[str, str]
+) -> Any:
+    """Return the enum ``name`` of ``kind``; ``members`` are the descriptions by member's name."""
+    return graphene.Enum.from_enum(
+        kind,
+        name=name,
+        description=lambda member: description if member is None else members[member.name],
     )
 
 

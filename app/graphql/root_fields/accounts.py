@@ -12,9 +12,12 @@ from app.graphql.root_fields.payloads import (
     AccountPayload,
     MutationPayload,
     TokenPayload,
+    UserPayload,
+    challenge_field,
     challenge_values,
     errors_of,
     mutation,
+    token_values,
 )
 from app.services.accounts.account_details import (
     Details,
@@ -90,10 +93,8 @@ class AccountRegister(AccountPayload):
     )
 
 
-class ConfirmAccount(AccountPayload):
+class ConfirmAccount(UserPayload):
     """The confirmed account. No session is started."""
-
-    user = graphene.Field(_USER)
 
 
 class SendConfirmationEmail(MutationPayload):
@@ -102,32 +103,24 @@ class SendConfirmationEmail(MutationPayload):
     errors = errors_of("problems.SendConfirmationEmailError")
 
 
-class AccountUpdate(AccountPayload):
+class AccountUpdate(UserPayload):
     """The updated account."""
 
-    user = graphene.Field(_USER)
 
-
-class RequestEmailChange(AccountPayload):
+class RequestEmailChange(UserPayload):
     """The unchanged account. A link was sent to the new email."""
 
-    user = graphene.Field(_USER)
 
-
-class ConfirmEmailChange(AccountPayload):
+class ConfirmEmailChange(UserPayload):
     """The account with its new email."""
-
-    user = graphene.Field(_USER)
 
 
 class AccountRequestDeletion(AccountPayload):
     """The result of a deletion request. A link was emailed to the customer."""
 
 
-class AccountDelete(AccountPayload):
+class AccountDelete(UserPayload):
     """The deleted account."""
-
-    user = graphene.Field(_USER)
 
 
 class AccountMutations(graphene.ObjectType):
@@ -277,16 +270,12 @@ def _name(input: dict[str, Any], field: str) -> str | Absent:
     return input[field] or "" if field in input else ABSENT
 
 
-class UserAvatarUpdate(AccountPayload):
+class UserAvatarUpdate(UserPayload):
     """The user with the new picture."""
 
-    user = graphene.Field(_USER)
 
-
-class UserAvatarDelete(AccountPayload):
+class UserAvatarDelete(UserPayload):
     """The user without a picture."""
-
-    user = graphene.Field(_USER)
 
 
 class AvatarMutations(graphene.ObjectType):
@@ -306,10 +295,8 @@ class AvatarMutations(graphene.ObjectType):
         return UserAvatarDelete(user=delete_avatar(*info.context.caller))
 
 
-class PasswordChange(AccountPayload):
+class PasswordChange(UserPayload):
     """The user whose password was changed. Their other sessions have ended."""
-
-    user = graphene.Field(_USER)
 
 
 class RequestPasswordReset(AccountPayload):
@@ -321,10 +308,7 @@ class SetPassword(TokenPayload):
 
     token = graphene.String()
     user = graphene.Field(_USER)
-    second_factor_challenge = graphene.Field(
-        "app.graphql.types.users.SecondFactorChallenge",
-        description="What to answer after the error SECOND_FACTOR_REQUIRED.",
-    )
+    second_factor_challenge = challenge_field()
 
 
 class PasswordMutations(graphene.ObjectType):
@@ -363,9 +347,7 @@ class PasswordMutations(graphene.ObjectType):
             pair = set_password(*info.context.caller, email=email, password=password, token=token)
         except SecondFactorRequired as required:
             return SetPassword(**challenge_values(required))
-        return SetPassword(
-            token=pair.access, refresh_token=pair.refresh, user=info.context.proven(pair.user)
-        )
+        return SetPassword(**token_values(info.context, pair))
 
     @mutation(
         "Changes the signed-in user's password and ends their other sessions. Not "

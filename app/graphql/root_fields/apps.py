@@ -26,7 +26,12 @@ from app.graphql.app_nodes import (
     extension_page,
     problem_node,
 )
-from app.graphql.connections import connection_arguments, make_connection, page_request
+from app.graphql.connections import (
+    connection_arguments,
+    make_connection,
+    page_request,
+    sorting_input,
+)
 from app.graphql.context import Info, RequestContext
 from app.graphql.fields import key_in
 from app.graphql.root_fields.payloads import AppPayload, MutationPayload, errors_of, mutation
@@ -398,11 +403,7 @@ class AppFilterInput(graphene.InputObjectType):
     type = graphene.InputField("app.graphql.types.apps.AppTypeEnum")
 
 
-class AppSortingInput(graphene.InputObjectType):
-    """Sort order of apps."""
-
-    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
-    field = graphene.InputField("app.graphql.types.apps.AppSortField", required=True)
+AppSortingInput = sorting_input("AppSortingInput", "apps", "app.graphql.types.apps.AppSortField")
 
 
 class AppExtensionFilterInput(graphene.InputObjectType):

@@ -8,12 +8,14 @@ from app.domain.accounts.addresses import DefaultAddresses
 from app.domain.values.errors import Refused
 from app.graphql.context import Info
 from app.graphql.errors import payload_problems
+from app.graphql.fields import described_enum
 from app.graphql.root_fields.accounts import language
 from app.graphql.root_fields.addresses import AddressInput, sent_address
 from app.graphql.root_fields.metadata import metadata_input, pairs
 from app.graphql.root_fields.payloads import (
     AccountPayload,
     MutationPayload,
+    UserPayload,
     count_field,
     errors_of,
     mutation,
@@ -38,11 +40,6 @@ _IDS = graphene.Argument(
     description="The global IDs of the users.",
 )
 _NO_TYPES = "Not supported: any ID is refused."
-_POLICIES = {
-    "IGNORE_FAILED": "Saves what is valid, also of a customer with invalid inputs.",
-    "REJECT_EVERYTHING": "Saves nothing if anything is invalid.",
-    "REJECT_FAILED_ROWS": "Saves the customers without invalid inputs.",
-}
 _NOTE = "A note about the customer, which only staff see."
 _REFERENCE = "The ID that another system has for the customer; no two users have the same."
 _DETAILS = (
@@ -109,22 +106,16 @@ class CustomerInput(graphene.InputObjectType):
     private_metadata = metadata_input("private")
 
 
-class CustomerCreate(AccountPayload):
+class CustomerCreate(UserPayload):
     """The new customer."""
 
-    user = graphene.Field(_USER)
 
-
-class CustomerUpdate(AccountPayload):
+class CustomerUpdate(UserPayload):
     """The updated customer."""
 
-    user = graphene.Field(_USER)
 
-
-class CustomerDelete(AccountPayload):
+class CustomerDelete(UserPayload):
     """The deleted customer."""
-
-    user = graphene.Field(_USER)
 
 
 class CustomerBulkDelete(AccountPayload):
@@ -133,14 +124,15 @@ class CustomerBulkDelete(AccountPayload):
     count = count_field("How many were deleted.")
 
 
-ErrorPolicyEnum = graphene.Enum.from_enum(
+ErrorPolicyEnum = described_enum(
     ErrorPolicy,
-    name="ErrorPolicyEnum",
-    description=lambda policy: (
-        "What to do with several changes when some are invalid."
-        if policy is None
-        else _POLICIES[policy.name]
-    ),
+    "ErrorPolicyEnum",
+    "What to do with several changes when some are invalid.",
+    {
+        "IGNORE_FAILED": "Saves what is valid, also of a customer with invalid inputs.",
+        "REJECT_EVERYTHING": "Saves nothing if anything is invalid.",
+        "REJECT_FAILED_ROWS": "Saves the customers without invalid inputs.",
+    },
 )
 
 

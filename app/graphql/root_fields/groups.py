@@ -8,7 +8,13 @@ import graphene
 from app.domain.authorization.permissions import PermissionGroup
 from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import Page
-from app.graphql.connections import connection_arguments, make_connection, page_request
+from app.graphql.connections import (
+    connection_arguments,
+    make_connection,
+    page_request,
+    sorting_input,
+    values_in,
+)
 from app.graphql.context import Info
 from app.graphql.root_fields.payloads import MutationPayload, errors_of, former_errors_of, mutation
 from app.services.people.groups import (
@@ -150,11 +156,9 @@ PermissionGroupSortField = graphene.Enum.from_enum(
 )
 
 
-class PermissionGroupSortingInput(graphene.InputObjectType):
-    """Sort order of groups."""
-
-    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
-    field = graphene.InputField(PermissionGroupSortField, required=True)
+PermissionGroupSortingInput = sorting_input(
+    "PermissionGroupSortingInput", "groups", PermissionGroupSortField
+)
 
 
 class PermissionGroupFilterInput(graphene.InputObjectType):
@@ -185,10 +189,9 @@ class GroupQueries(graphene.ObjectType):
         _root: object, info: Info, **arguments: Any
     ) -> Page[PermissionGroup]:
         filter_ = arguments.get("filter") or {}
-        ids = filter_.get("ids")
         filter_ = GroupFilter(
             search=filter_.get("search") or "",
-            ids=None if ids is None else tuple(ids),
+            ids=values_in(filter_.get("ids")),
             descending=(arguments.get("sort_by") or {}).get("direction") == "DESC",
         )
         request = page_request("permissionGroups", arguments)

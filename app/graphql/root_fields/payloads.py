@@ -10,10 +10,12 @@ from graphql import GraphQLError
 
 from app.domain.sign_in.jws import csrf_token_in
 from app.domain.values.errors import Problem, Refused, TooManyRequests
-from app.graphql.context import Info
+from app.graphql.context import Info, RequestContext
 from app.graphql.errors import PayloadProblem, payload_problems
 from app.services.authorization.rate_limits import limit_operation
 from app.services.second_factors.challenges import SecondFactorRequired
+from app.services.sign_in.tokens import Refreshed, TokenPair
+from app.services.single_sign_on.sign_in import ExternalTokens
 
 Arguments = ParamSpec("Arguments")
 Payload = TypeVar("Payload", bound="graphene.ObjectType")
@@ -71,6 +73,15 @@ class AccountPayload(MutationPayload):
     account_errors = former_errors_of("problems.AccountError")
 
 
+class UserPayload(AccountPayload):
+    """The same with the user who was changed."""
+
+    class Meta:
+        abstract = True
+
+    user = graphene.Field("app.graphql.types.users.User")
+
+
 class TokenPayload(AccountPayload):
     """What answers with a refresh token have."""
 
@@ -89,9 +100,28 @@ class TokenPayload(AccountPayload):
         return csrf_token_in(self.refresh_token) if self.refresh_token else None
 
 
+def challenge_field() -> graphene.Field:
+    """Return the field with what a sign-in goes on with after SECOND_FACTOR_REQUIRED."""
+    return graphene.Field(
+        "app.graphql.types.users.SecondFactorChallenge",
+        description="What to answer after the error SECOND_FACTOR_REQUIRED.",
+    )
+
+
 def challenge_values(required: SecondFactorRequired) -> dict[str, object]:
     """Return the values of a payload whose sign-in goes on with a second factor."""
     return {"errors": payload_problems(required), "second_factor_challenge": required.challenge}
+
+
+def token_values(
+    context: RequestContext, tokens: TokenPair | Refreshed | ExternalTokens
+) -> dict[str, object]:
+    """Return the values of a payload with the tokens of a session, whose user they prove."""
+    return {
+        "token": tokens.access,
+        "refresh_token": tokens.refresh or None,
+        "user": context.proven(tokens.user),
+    }
 
 
 def mutation(

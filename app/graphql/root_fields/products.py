@@ -11,13 +11,18 @@ from graphql import GraphQLError, ValueNode
 
 from app.domain.commerce.products import Product
 from app.domain.values import inputs as domain
-from app.domain.values.pages import Page, Range, with_items
+from app.domain.values.pages import Page, with_items
 from app.graphql.compatibility import constant_input, without_constants
 from app.graphql.connections import (
     chosen_in,
     connection_arguments,
     make_connection,
     page_request,
+    prices_in,
+    range_or_chosen,
+    sorting_input,
+    times_in,
+    values_in,
     where_in,
 )
 from app.graphql.context import Info
@@ -28,8 +33,6 @@ from app.graphql.types.lists import (
     Direction,
     PriceRangeInput,
     StringFilterInput,
-    prices_in,
-    times_in,
 )
 from app.graphql.types.products import SORT_FIELDS, in_channel
 from app.services.commerce.products import (
@@ -192,11 +195,9 @@ class ProductWhereInput(_ProductConditions):
     OR = graphene.List(graphene.NonNull(lambda: ProductWhereInput), description="One of these.")
 
 
-class ProductOrder(graphene.InputObjectType):
-    """Sort order of products."""
-
-    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
-    field = graphene.InputField("app.graphql.types.products.ProductOrderField", required=True)
+ProductOrder = sorting_input(
+    "ProductOrder", "products", "app.graphql.types.products.ProductOrderField"
+)
 
 
 ProductCountableConnection = make_connection("Product", _PRODUCT)
@@ -253,17 +254,16 @@ class ProductQueries(graphene.ObjectType):
 
 def _product_where(sent: Mapping[str, Any]) -> ProductFilter:
     """Return the conditions of a ``ProductWhereInput`` but for its ``AND`` and ``OR``."""
-    return replace(
-        _conditions(sent), slugs=chosen_in(sent.get("slug")), **_prices_in(sent.get("price"))
-    )
+    price, prices = range_or_chosen(sent.get("price"))
+    slugs = chosen_in(sent.get("slug"))
+    return replace(_conditions(sent), slugs=slugs, price=price, prices=prices)
 
 
 def _product_filter(filter_: dict[str, Any], search: str | None) -> ProductFilter:
-    slugs = filter_.get("slugs")
     return replace(
         _conditions(filter_),
         search=search or filter_.get("search") or "",
-        slugs=None if slugs is None else tuple(slugs),
+        slugs=values_in(filter_.get("slugs")),
         price=prices_in(filter_.get("price")),
         updated_at=times_in(filter_.get("updated_at")),
     )
@@ -274,24 +274,13 @@ _NEVER = ("has_category", "gift_card", "has_preordered_variants")
 
 def _conditions(sent: Mapping[str, Any]) -> ProductFilter:
     """Return what ``_ProductConditions`` means."""
-    ids, published = sent.get("ids"), sent.get("is_published")
-    listed = sent.get("is_visible_in_listing")
+    published, listed = sent.get("is_published"), sent.get("is_visible_in_listing")
     opposite = published is not None and listed is not None and published is not listed
     return ProductFilter(
-        ids=None if ids is None else tuple(ids),
+        ids=values_in(sent.get("ids")),
         is_published=listed if published is None else published,
         is_available=sent.get("is_available"),
         has_other=opposite
         or sent.get("stock_availability") is _Stock.OUT_OF_STOCK
         or any(sent.get(name) for name in _NEVER),
     )
-
-
-def _prices_in(sent: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the conditions of a ``DecimalFilterInput`` on the price."""
-    if sent is None:
-        return {}
-    range_ = sent.get("range")
-    if range_ is not None:
-        return {"price": Range(range_.get("gte"), range_.get("lte"))}
-    return {"prices": chosen_in(sent)}

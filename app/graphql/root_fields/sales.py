@@ -8,17 +8,18 @@ import graphene
 from app.domain.commerce.channels import Channel
 from app.domain.commerce.sales import Checkout, Order, OrderSummary
 from app.domain.values.pages import Page
-from app.graphql.connections import connection_arguments, page_request
-from app.graphql.context import Info
-from app.graphql.line_fields import order_where
-from app.graphql.root_fields.payloads import MutationPayload, errors_of, mutation
-from app.graphql.types.lists import (
-    DateRangeInput,
-    DateTimeRangeInput,
-    Direction,
+from app.graphql.connections import (
+    connection_arguments,
     days_in,
+    order_where,
+    page_request,
+    sorting_input,
     times_in,
+    values_in,
 )
+from app.graphql.context import Info
+from app.graphql.root_fields.payloads import MutationPayload, errors_of, mutation
+from app.graphql.types.lists import DateRangeInput, DateTimeRangeInput, Direction
 from app.services.commerce.channels import list_channels, show_channel
 from app.services.commerce.checkouts import (
     LineInput,
@@ -271,11 +272,9 @@ class OrderFilterInput(graphene.InputObjectType):
     updated_at = DateTimeRangeInput()
 
 
-class OrderSortingInput(graphene.InputObjectType):
-    """Sort order of orders."""
-
-    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
-    field = graphene.InputField("app.graphql.types.orders.OrderSortField", required=True)
+OrderSortingInput = sorting_input(
+    "OrderSortingInput", "orders", "app.graphql.types.orders.OrderSortField"
+)
 
 
 class SaleQueries(graphene.ObjectType):
@@ -368,13 +367,12 @@ class SaleQueries(graphene.ObjectType):
 
 
 def _order_filter(filter_: dict[str, Any], channel: str | None) -> OrderFilter:
-    ids, statuses, payments = (filter_.get(name) for name in ("ids", "status", "payment_status"))
     return OrderFilter(
         search=filter_.get("search") or "",
         customer=filter_.get("customer") or "",
-        ids=None if ids is None else tuple(ids),
-        statuses=None if statuses is None else tuple(statuses),
-        payments=None if payments is None else tuple(payments),
+        ids=values_in(filter_.get("ids")),
+        statuses=values_in(filter_.get("status")),
+        payments=values_in(filter_.get("payment_status")),
         created_at=days_in(filter_.get("created")),
         updated_at=times_in(filter_.get("updated_at")),
         channel=channel or "",

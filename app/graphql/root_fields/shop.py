@@ -13,15 +13,14 @@ from app.domain.shop.setting_table import SETTINGS, SettingKind
 from app.domain.shop.settings import PublicShop, ShopUpdate
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import ABSENT, Upload
-from app.domain.values.pages import Page
-from app.graphql.compatibility import constant_input, without_constants
-from app.graphql.connections import connection_arguments, make_connection, page_request
+from app.domain.values.pages import Page, Range
+from app.graphql.compatibility import SHOP_INPUTS, constant_input, without_constants
+from app.graphql.connections import connection_arguments, make_connection, page_request, times_in
 from app.graphql.context import Info
 from app.graphql.fields import key_in
 from app.graphql.root_fields.addresses import AddressInput, address_change
 from app.graphql.root_fields.metadata import metadata_input, pairs
 from app.graphql.root_fields.payloads import MutationPayload, errors_of, former_errors_of, mutation
-from app.graphql.types.lists import times_in
 from app.graphql.types.mails import MailFilterInput, template_arguments, template_language
 from app.services.commerce.channels import (
     create_channel,
@@ -57,24 +56,6 @@ _TYPES = {
 }
 
 _METADATA = ("metadata", "private_metadata")
-_UNAVAILABLE = "app.graphql.unavailable."
-_CONSTANTS = {
-    "account_confirm_merge_mode": f"{_UNAVAILABLE}AccountConfirmModeEnum",
-    "charge_taxes_on_shipping": graphene.Boolean,
-    "default_weight_unit": f"{_UNAVAILABLE}WeightUnitsEnum",
-    "display_gross_prices": graphene.Boolean,
-    "fulfillment_allow_unpaid": graphene.Boolean,
-    "fulfillment_auto_approve": graphene.Boolean,
-    "header_text": graphene.String,
-    "include_taxes_in_prices": graphene.Boolean,
-    "limit_quantity_per_checkout": graphene.Int,
-    "preserve_all_address_fields": graphene.Boolean,
-    "reserve_stock_duration_anonymous_user": graphene.Int,
-    "reserve_stock_duration_authenticated_user": graphene.Int,
-    "track_inventory_by_default": graphene.Boolean,
-    "use_legacy_shipping_zone_stock_availability": graphene.Boolean,
-    "use_legacy_update_webhook_emission": graphene.Boolean,
-}
 
 ShopSettingsInput: Any = type(
     "ShopSettingsInput",
@@ -89,7 +70,7 @@ ShopSettingsInput: Any = type(
         },
         **{
             name: constant_input(f"ShopSettingsInput.{name}", kind)
-            for name, kind in _CONSTANTS.items()
+            for name, kind in SHOP_INPUTS.items()
         },
         "metadata": metadata_input(),
         "private_metadata": metadata_input("private"),
@@ -427,12 +408,12 @@ class MailQueries(graphene.ObjectType):
 
 
 def _filter(given: dict[str, Any]) -> MailFilter:
-    span = times_in(given.get("created_at"))
+    span = times_in(given.get("created_at")) or Range()
     user_id = given.get("user_id")
     return MailFilter(
         user_id=None if user_id is None else key_in(user_id, "User"),
         status=given.get("status"),
-        since=None if span is None else span.gte,
-        until=None if span is None else span.lte,
+        since=span.gte,
+        until=span.lte,
         text=given.get("search") or "",
     )

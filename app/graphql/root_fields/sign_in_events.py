@@ -5,84 +5,73 @@ from typing import Any
 import graphene
 
 from app.domain.sign_in import sign_in_log as domain
-from app.domain.values.pages import Page
-from app.graphql.connections import connection_arguments, make_connection, page_request
+from app.domain.values.pages import Page, Range
+from app.graphql.connections import connection_arguments, make_connection, page_request, times_in
 from app.graphql.context import Info
-from app.graphql.fields import id_or_null, key_in, own_id, text_or_null
-from app.graphql.types.lists import times_in
+from app.graphql.fields import described_enum, id_or_null, key_in, own_id, text_or_null
 from app.graphql.types.users import SecondFactorTypeEnum
 from app.services.sign_in_log.events import list_sign_ins
 
-_METHODS = {
-    "PASSWORD": "With email and password, and a second factor if the account has one.",
-    "PASSKEY": "With a passkey alone.",
-    "EMAIL_CODE": "With a code sent by email.",
-    "SSO": "With an identity provider.",
-    "LINK": "By setting a password with an emailed link.",
-    "REFRESH": "By refreshing a session. Only failures are recorded.",
-    "APP_TOKEN": "With an app's token. Only failures are recorded.",
-    "PROVIDER_TOKEN": (
-        "With an identity provider's access token as bearer. Only failures are recorded."
-    ),
-}
-SignInMethodEnum = graphene.Enum.from_enum(
+SignInMethodEnum = described_enum(
     domain.SignInMethod,
-    name="SignInMethodEnum",
-    description=lambda value: (
-        "How someone tried to sign in." if value is None else _METHODS[value.name]
-    ),
+    "SignInMethodEnum",
+    "How someone tried to sign in.",
+    {
+        "PASSWORD": "With email and password, and a second factor if the account has one.",
+        "PASSKEY": "With a passkey alone.",
+        "EMAIL_CODE": "With a code sent by email.",
+        "SSO": "With an identity provider.",
+        "LINK": "By setting a password with an emailed link.",
+        "REFRESH": "By refreshing a session. Only failures are recorded.",
+        "APP_TOKEN": "With an app's token. Only failures are recorded.",
+        "PROVIDER_TOKEN": "With an identity provider's access token as bearer. Only failures are "
+        "recorded.",
+    },
 )
-_REASONS = {
-    "INCORRECT_PASSWORD": "The password was incorrect.",
-    "UNKNOWN_EMAIL": "No account has the email.",
-    "NO_PASSWORD": "The account has no password.",
-    "INCORRECT_CODE": "The one-time code or recovery code was incorrect or already used.",
-    "PASSKEY_REFUSED": "The passkey is unknown, or its response wasn't valid.",
-    "CHALLENGE_ENDED": "The second factor's challenge was unknown, used or expired.",
-    "BLOCKED_IP": "The IP address was blocked after failed attempts, or had one running.",
-    "PASSWORD_LOGIN_OFF": "Password login is disabled.",
-    "INACTIVE": "The account or app is deactivated.",
-    "NOT_CONFIRMED": "The account's email isn't confirmed.",
-    "NOT_STAFF": "A customer tried to sign in to the console.",
-    "LINK_INVALID": "The emailed link was invalid, used or expired.",
-    "SSO_EXPIRED": "The sign-in at the identity provider was unknown, used or expired.",
-    "SSO_REFUSED": "The identity provider refused, or its response wasn't valid.",
-    "SSO_NOT_LINKED": "The identity can't be linked to the account with its email.",
-    "SSO_OTHER_PERSON": "Another person signed in at the identity provider.",
-    "TOKEN_EXPIRED": "The token has expired.",
-    "TOKEN_INVALID": "The token is invalid or was revoked.",
-    "SESSION_ENDED": "The session has ended, or its account is deactivated.",
-    "UNAVAILABLE": "A required service didn't respond in time.",
-    "OTHER": "Anything else.",
-}
-SignInReasonEnum = graphene.Enum.from_enum(
+SignInReasonEnum = described_enum(
     domain.SignInReason,
-    name="SignInReasonEnum",
-    description=lambda value: (
-        "Why a sign-in attempt failed." if value is None else _REASONS[value.name]
-    ),
+    "SignInReasonEnum",
+    "Why a sign-in attempt failed.",
+    {
+        "INCORRECT_PASSWORD": "The password was incorrect.",
+        "UNKNOWN_EMAIL": "No account has the email.",
+        "NO_PASSWORD": "The account has no password.",
+        "INCORRECT_CODE": "The one-time code or recovery code was incorrect or already used.",
+        "PASSKEY_REFUSED": "The passkey is unknown, or its response wasn't valid.",
+        "CHALLENGE_ENDED": "The second factor's challenge was unknown, used or expired.",
+        "BLOCKED_IP": "The IP address was blocked after failed attempts, or had one running.",
+        "PASSWORD_LOGIN_OFF": "Password login is disabled.",
+        "INACTIVE": "The account or app is deactivated.",
+        "NOT_CONFIRMED": "The account's email isn't confirmed.",
+        "NOT_STAFF": "A customer tried to sign in to the console.",
+        "LINK_INVALID": "The emailed link was invalid, used or expired.",
+        "SSO_EXPIRED": "The sign-in at the identity provider was unknown, used or expired.",
+        "SSO_REFUSED": "The identity provider refused, or its response wasn't valid.",
+        "SSO_NOT_LINKED": "The identity can't be linked to the account with its email.",
+        "SSO_OTHER_PERSON": "Another person signed in at the identity provider.",
+        "TOKEN_EXPIRED": "The token has expired.",
+        "TOKEN_INVALID": "The token is invalid or was revoked.",
+        "SESSION_ENDED": "The session has ended, or its account is deactivated.",
+        "UNAVAILABLE": "A required service didn't respond in time.",
+        "OTHER": "Anything else.",
+    },
 )
-SignInResultEnum = graphene.Enum.from_enum(
+SignInResultEnum = described_enum(
     domain.SignInResult,
-    name="SignInResultEnum",
-    description=lambda value: (
-        "The result of a sign-in attempt."
-        if value is None
-        else {"SUCCESSFUL": "It opened a session.", "FAILED": "It was refused."}[value.name]
-    ),
+    "SignInResultEnum",
+    "The result of a sign-in attempt.",
+    {"SUCCESSFUL": "It opened a session.", "FAILED": "It was refused."},
 )
-_TYPES = {
-    "STAFF": "A staff member.",
-    "CUSTOMER": "A customer.",
-    "APP": "An app.",
-    "UNKNOWN": "No account or app was found.",
-}
-SignInAccountTypeEnum = graphene.Enum.from_enum(
+SignInAccountTypeEnum = described_enum(
     domain.AccountType,
-    name="SignInAccountTypeEnum",
-    description=lambda value: (
-        "Whose sign-in attempt it was." if value is None else _TYPES[value.name]
-    ),
+    "SignInAccountTypeEnum",
+    "Whose sign-in attempt it was.",
+    {
+        "STAFF": "A staff member.",
+        "CUSTOMER": "A customer.",
+        "APP": "An app.",
+        "UNKNOWN": "No account or app was found.",
+    },
 )
 
 
@@ -160,7 +149,7 @@ class SignInEventQueries(graphene.ObjectType):
 
 
 def _filter(given: dict[str, Any]) -> domain.SignInFilter:
-    span = times_in(given.get("at"))
+    span = times_in(given.get("at")) or Range()
     user_id, app_id = given.get("user_id"), given.get("app_id")
     return domain.SignInFilter(
         user_id=None if user_id is None else key_in(user_id, "User"),
@@ -170,7 +159,7 @@ def _filter(given: dict[str, Any]) -> domain.SignInFilter:
         reason=given.get("reason"),
         account_type=given.get("account_type"),
         address=given.get("address") or "",
-        since=None if span is None else span.gte,
-        until=None if span is None else span.lte,
+        since=span.gte,
+        until=span.lte,
         text=given.get("search") or "",
     )

@@ -12,7 +12,12 @@ from app.domain.single_sign_on.provider_settings import Scope
 from app.domain.single_sign_on.providers import read_provider_error
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import Page, empty_page
-from app.graphql.connections import connection_arguments, make_connection, page_request
+from app.graphql.connections import (
+    connection_arguments,
+    make_connection,
+    page_request,
+    sorting_input,
+)
 from app.graphql.context import Info
 from app.graphql.root_fields.payloads import (
     AccountPayload,
@@ -21,6 +26,7 @@ from app.graphql.root_fields.payloads import (
     errors_of,
     former_errors_of,
     mutation,
+    token_values,
 )
 from app.services.single_sign_on.provider_sessions import (
     log_out_external,
@@ -110,11 +116,7 @@ class ExternalMutations(graphene.ObjectType):
         )
         if tokens is None:
             return ExternalObtainAccessTokens()
-        return ExternalObtainAccessTokens(
-            token=tokens.access,
-            refresh_token=tokens.refresh,
-            user=info.context.proven(tokens.user),
-        )
+        return ExternalObtainAccessTokens(**token_values(info.context, tokens))
 
     @mutation(
         "Refreshes a session that was started with the provider, after refreshing it "
@@ -129,11 +131,7 @@ class ExternalMutations(graphene.ObjectType):
         tokens = refresh_external_session(*info.context.caller, plugin_id=plugin_id, token=token)
         if tokens is None:
             return ExternalRefresh()
-        return ExternalRefresh(
-            token=tokens.access,
-            refresh_token=tokens.refresh,
-            user=info.context.proven(tokens.user),
-        )
+        return ExternalRefresh(**token_values(info.context, tokens))
 
     @mutation(
         "Ends the caller's session and returns the URL to sign out from the provider. "
@@ -251,11 +249,7 @@ PluginSortField = graphene.Enum(
 )
 
 
-class PluginSortingInput(graphene.InputObjectType):
-    """Sort order of plugins."""
-
-    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
-    field = graphene.InputField(PluginSortField, required=True)
+PluginSortingInput = sorting_input("PluginSortingInput", "plugins", PluginSortField)
 
 
 class PluginQueries(graphene.ObjectType):

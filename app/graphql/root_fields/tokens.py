@@ -10,15 +10,17 @@ from graphql import FieldNode
 
 from app.domain.apps.apps import DEFAULT_OVERLAP
 from app.domain.values.errors import Refused
-from app.graphql.context import Info, RequestContext
+from app.graphql.context import Info
 from app.graphql.errors import payload_problems
 from app.graphql.fields import key_in
 from app.graphql.root_fields.payloads import (
     AccountPayload,
     AppPayload,
     TokenPayload,
+    challenge_field,
     challenge_values,
     mutation,
+    token_values,
 )
 from app.services.apps.app_tokens import (
     TokenOptions,
@@ -34,7 +36,6 @@ from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passk
 from app.services.sign_in.password_login import create_token
 from app.services.sign_in.second_factor_sign_in import ask_for_proof, verify_second_factor
 from app.services.sign_in.sessions import deactivate_all_tokens, end_other_sessions, end_session
-from app.services.sign_in.tokens import TokenPair
 
 UNUSED_CSRF = "Accepted but ignored: refresh tokens are never read from cookies."
 _USER = "app.graphql.types.users.User"
@@ -45,10 +46,7 @@ class CreateToken(TokenPayload):
 
     token = graphene.String(description="An access token: a short-lived JWT.")
     user = graphene.Field(_USER)
-    second_factor_challenge = graphene.Field(
-        "app.graphql.types.users.SecondFactorChallenge",
-        description="What to answer after the error SECOND_FACTOR_REQUIRED.",
-    )
+    second_factor_challenge = challenge_field()
 
 
 class RefreshToken(AccountPayload):
@@ -101,9 +99,7 @@ class TokenMutations(graphene.ObjectType):
             )
         except SecondFactorRequired as required:
             return CreateToken(**challenge_values(required))
-        return CreateToken(
-            token=pair.access, refresh_token=pair.refresh, user=info.context.proven(pair.user)
-        )
+        return CreateToken(**token_values(info.context, pair))
 
     @mutation(
         "Returns a new access token for a refresh token, which stays valid unless "
@@ -116,11 +112,7 @@ class TokenMutations(graphene.ObjectType):
         _root: object, info: Info, refresh_token: str | None = None, csrf_token: str | None = None
     ) -> RefreshToken:
         refreshed = tokens.refresh_token(*info.context.caller, token=refresh_token)
-        return RefreshToken(
-            token=refreshed.access,
-            refresh_token=refreshed.refresh,
-            user=info.context.proven(refreshed.user),
-        )
+        return RefreshToken(**token_values(info.context, refreshed))
 
     token_verify = graphene.Field(
         VerifyToken,
@@ -192,27 +184,24 @@ class SessionMutations(graphene.ObjectType):
         return SessionsEndOthers(count=end_other_sessions(*info.context.caller))
 
 
-_ACCESS = "An access token: a short-lived JWT with the claim `amr`."
-_REFRESH = (
-    "A token to get new access tokens with until it expires; null for an SSO session whose "
-    "provider issued no refresh token."
-)
+class _SessionTokens(AccountPayload):
+    class Meta:
+        abstract = True
 
-
-class SecondFactorVerify(AccountPayload):
-    """The tokens of the session."""
-
-    token = graphene.String(description=_ACCESS)
-    refresh_token = graphene.String(description=_REFRESH)
+    token = graphene.String(description="An access token: a short-lived JWT with the claim `amr`.")
+    refresh_token = graphene.String(
+        description="A token to get new access tokens with until it expires; null for an SSO "
+        "session whose provider issued no refresh token."
+    )
     user = graphene.Field(_USER)
 
 
-class PasskeyVerify(AccountPayload):
+class SecondFactorVerify(_SessionTokens):
     """The tokens of the session."""
 
-    token = graphene.String(description=_ACCESS)
-    refresh_token = graphene.String(description=_REFRESH)
-    user = graphene.Field(_USER)
+
+class PasskeyVerify(_SessionTokens):
+    """The tokens of the session."""
 
 
 class PasskeyChallengeCreate(AccountPayload):
@@ -240,16 +229,10 @@ class EmailCodeRequest(AccountPayload):
     expires_at = graphene.DateTime(description="When the code expires.")
 
 
-class EmailCodeVerify(AccountPayload):
+class EmailCodeVerify(_SessionTokens):
     """The tokens of the session."""
 
-    token = graphene.String(description=_ACCESS)
-    refresh_token = graphene.String(description=_REFRESH)
-    user = graphene.Field(_USER)
-    second_factor_challenge = graphene.Field(
-        "app.graphql.types.users.SecondFactorChallenge",
-        description="What to answer after the error SECOND_FACTOR_REQUIRED.",
-    )
+    second_factor_challenge = challenge_field()
 
 
 class EmailCodeMutations(graphene.ObjectType):
@@ -284,7 +267,7 @@ class EmailCodeMutations(graphene.ObjectType):
             pair = verify_email_code(*info.context.caller, challenge=challenge, code=code)
         except SecondFactorRequired as required:
             return EmailCodeVerify(**challenge_values(required))
-        return EmailCodeVerify(**_tokens(info.context, pair))
+        return EmailCodeVerify(**token_values(info.context, pair))
 
 
 class SecondFactorMutations(graphene.ObjectType):
@@ -302,7 +285,7 @@ class SecondFactorMutations(graphene.ObjectType):
         _root: object, info: Info, challenge: str, code: str
     ) -> SecondFactorVerify:
         pair = verify_second_factor(*info.context.caller, challenge=challenge, code=code)
-        return SecondFactorVerify(**_tokens(info.context, pair))
+        return SecondFactorVerify(**token_values(info.context, pair))
 
     @mutation(
         "Returns the options with which a browser asks for a passkey: to sign in with a "
@@ -328,7 +311,7 @@ class SecondFactorMutations(graphene.ObjectType):
         pair = verify_passkey(
             *info.context.caller, challenge=challenge, credential=_json_text(credential)
         )
-        return PasskeyVerify(**_tokens(info.context, pair))
+        return PasskeyVerify(**token_values(info.context, pair))
 
     @mutation(
         "Asks for a second factor in the caller's current session, such as one that began "
@@ -347,14 +330,6 @@ def _json_text(credential: object) -> str:
         return json.dumps(credential)
     except RecursionError:
         return ""
-
-
-def _tokens(context: RequestContext, pair: TokenPair) -> dict[str, object]:
-    return {
-        "token": pair.access,
-        "refresh_token": pair.refresh or None,
-        "user": context.proven(pair.user),
-    }
 
 
 _TYPE = "app.graphql.types.apps.AppToken"

@@ -10,12 +10,18 @@ from app.domain.accounts.addresses import Address, AddressRules
 from app.domain.accounts.search import UserFilter, UserSort
 from app.domain.accounts.users import User
 from app.domain.values.errors import Problem, Refused, TokenRejected
-from app.domain.values.pages import Page, Range
+from app.domain.values.pages import Page
 from app.graphql.connections import (
     chosen_in,
     connection_arguments,
+    days_in,
     make_connection,
     page_request,
+    range_in,
+    range_or_chosen,
+    sorting_input,
+    times_in,
+    values_in,
     where_in,
 )
 from app.graphql.context import Info
@@ -27,13 +33,7 @@ from app.graphql.root_fields.payloads import (
     former_errors_of,
     mutation,
 )
-from app.graphql.types.lists import (
-    DateTimeRangeInput,
-    IntFilterInput,
-    StringFilterInput,
-    days_in,
-    times_in,
-)
+from app.graphql.types.lists import DateTimeRangeInput, IntFilterInput, StringFilterInput
 from app.services.accounts.addresses import show_address, show_address_rules
 from app.services.people.directory import list_customers, list_staff, show_user
 from app.services.people.staff import (
@@ -64,11 +64,7 @@ class StaffMemberStatus(graphene.Enum):
     DEACTIVATED = "deactivated"
 
 
-class UserSortingInput(graphene.InputObjectType):
-    """Sort order of users."""
-
-    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
-    field = graphene.InputField(UserSortField, required=True)
+UserSortingInput = sorting_input("UserSortingInput", "users", UserSortField)
 
 
 class StaffUserInput(graphene.InputObjectType):
@@ -261,11 +257,11 @@ class UserQueries(graphene.ObjectType):
 
 def _filter(arguments: dict[str, Any], filter_: dict[str, Any]) -> UserFilter:
     sort = arguments.get("sort_by") or {}
-    status, ids = filter_.get("status"), filter_.get("ids")
+    status = filter_.get("status")
     return UserFilter(
         search=filter_.get("search") or "",
         is_active=None if status is None else status is StaffMemberStatus.ACTIVE,
-        ids=None if ids is None else tuple(ids),
+        ids=values_in(filter_.get("ids")),
         sort=sort.get("field"),
         descending=sort.get("direction") == "DESC",
     )
@@ -274,13 +270,12 @@ def _filter(arguments: dict[str, Any], filter_: dict[str, Any]) -> UserFilter:
 def _customer_filter(arguments: dict[str, Any]) -> UserFilter:
     sent = arguments.get("filter") or {}
     search = arguments.get("search") or sent.get("search")
-    counted = sent.get("number_of_orders")
     return replace(
         _filter(arguments, {**sent, "search": search}),
         joined_at=days_in(sent.get("date_joined")),
         updated_at=times_in(sent.get("updated_at")),
         ordered_at=days_in(sent.get("placed_orders")),
-        order_count=None if counted is None else Range(counted.get("gte"), counted.get("lte")),
+        order_count=range_in(sent.get("number_of_orders")),
         metadata=tuple(map(_metadata, sent.get("metadata") or ())),
     )
 
@@ -293,13 +288,12 @@ def _metadata(sent: Mapping[str, Any]) -> tuple[str, tuple[str, ...] | None]:
 
 def _where_filter(sent: Mapping[str, Any]) -> UserFilter:
     """Return the conditions of a ``CustomerWhereInput`` but for its ``AND`` and ``OR``."""
-    ids, metadata = sent.get("ids"), sent.get("metadata")
-    counts, address = sent.get("number_of_orders"), sent.get("addresses") or {}
-    range_ = None if counts is None else counts.get("range")
+    metadata, address = sent.get("metadata"), sent.get("addresses") or {}
+    order_count, order_counts = range_or_chosen(sent.get("number_of_orders"))
     country = address.get("country")
     excluded = None if country is None else country.get("not_one_of")
     return UserFilter(
-        ids=None if ids is None else tuple(ids),
+        ids=values_in(sent.get("ids")),
         is_active=sent.get("is_active"),
         emails=chosen_in(sent.get("email")),
         first_names=chosen_in(sent.get("first_name")),
@@ -307,8 +301,8 @@ def _where_filter(sent: Mapping[str, Any]) -> UserFilter:
         joined_at=times_in(sent.get("date_joined")),
         updated_at=times_in(sent.get("updated_at")),
         ordered_at=times_in(sent.get("placed_orders_at")),
-        order_count=None if range_ is None else Range(range_.get("gte"), range_.get("lte")),
-        order_counts=None if range_ is not None else chosen_in(counts),
+        order_count=order_count,
+        order_counts=order_counts,
         phones=chosen_in(address.get("phone_number")),
         countries=None if excluded is not None else _codes(chosen_in(country)),
         other_countries=_codes(excluded),

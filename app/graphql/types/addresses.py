@@ -6,22 +6,22 @@ from app.domain.accounts import addresses as domain
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import own_id, text_or_null
+from app.graphql.fields import described_enum, own_id, text_or_null
 from app.graphql.metadata_fields import ObjectWithMetadata
 
-_KINDS = {"BILLING": "Where invoices go.", "SHIPPING": "Where goods go."}
-AddressTypeEnum = graphene.Enum.from_enum(
+AddressTypeEnum = described_enum(
     domain.AddressKind,
-    name="AddressTypeEnum",
-    description=lambda kind: (
-        "What an address can be the default for." if kind is None else _KINDS[kind.name]
-    ),
+    "AddressTypeEnum",
+    "What an address can be the default for.",
+    {"BILLING": "Where invoices go.", "SHIPPING": "Where goods go."},
 )
 CountryCode = graphene.Enum(
     "CountryCode",
     [(code, code) for code in sorted({*domain.COUNTRY_NAMES, domain.EUROPEAN_UNION})],
     description=lambda code: (
-        "A country by its code of ISO 3166-1." if code is None else f"{_name(code.value)}."
+        "A country by its code of ISO 3166-1."
+        if code is None
+        else f"{domain.country_name(code.value)}."
     ),
 )
 
@@ -108,7 +108,3 @@ class AddressValidationData(graphene.ObjectType):
     postal_code_matchers = _texts("Regular expressions, all of which a postal code must match.")
     postal_code_examples = _texts("Valid postal codes.")
     postal_code_prefix = _text("What is written before a postal code.")
-
-
-def _name(code: str) -> str:
-    return domain.country_name(code)

@@ -11,7 +11,7 @@ from app.domain.values.errors import PermissionDenied
 from app.graphql.app_nodes import ProblemNode
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import MutationError, own_id
+from app.graphql.fields import MutationError, described_enum, own_id
 
 
 class _WholeNumber(graphene.Scalar):
@@ -51,11 +51,11 @@ class _DismissedBy(StrEnum):
     USER = "USER"
 
 
-_DISMISSED_BY = {_DismissedBy.APP: "By the app itself.", _DismissedBy.USER: "By a person."}
-AppProblemDismissedByEnum = graphene.Enum.from_enum(
+AppProblemDismissedByEnum = described_enum(
     _DismissedBy,
-    name="AppProblemDismissedByEnum",
-    description=lambda by: "Who dismissed a problem." if by is None else _DISMISSED_BY[by],
+    "AppProblemDismissedByEnum",
+    "Who dismissed a problem.",
+    {"APP": "By the app itself.", "USER": "By a person."},
 )
 
 

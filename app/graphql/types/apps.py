@@ -20,7 +20,14 @@ from app.graphql.app_nodes import (
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import attribute, itself, own_id, sorted_permissions, text_or_null
+from app.graphql.fields import (
+    attribute,
+    described_enum,
+    itself,
+    own_id,
+    sorted_permissions,
+    text_or_null,
+)
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 AppTypeEnum = graphene.Enum.from_enum(domain.AppType, name="AppTypeEnum")
@@ -59,11 +66,11 @@ class IconFormat(StrEnum):
     WEBP = "WEBP"
 
 
-_FORMATS = {IconFormat.ORIGINAL: "PNG, as large as it is kept.", IconFormat.WEBP: "WebP."}
-IconThumbnailFormatEnum = graphene.Enum.from_enum(
+IconThumbnailFormatEnum = described_enum(
     IconFormat,
-    name="IconThumbnailFormatEnum",
-    description=lambda one: "The format of an icon." if one is None else _FORMATS[one],
+    "IconThumbnailFormatEnum",
+    "The format of an icon.",
+    {"ORIGINAL": "PNG, as large as it is kept.", "WEBP": "WebP."},
 )
 
 

@@ -16,27 +16,20 @@ from app.graphql.connections import (
     is_ascending,
     make_connection,
     page_request,
+    sorting_input,
 )
 from app.graphql.context import Info
-from app.graphql.fields import attribute, own_id
+from app.graphql.fields import attribute, described_enum, own_id
 
-_STATUSES = {
-    domain.DeliveryStatus.PENDING: "Waiting for its first attempt or a retry.",
-    domain.DeliveryStatus.SUCCESS: "Delivered: the endpoint accepted it.",
-    domain.DeliveryStatus.FAILED: (
-        "Not delivered. It isn't retried automatically, but can be resent."
-    ),
-}
-
-
-def _status(status: domain.DeliveryStatus | None) -> str:
-    if status is None:
-        return "The status of a delivery or an attempt."
-    return _STATUSES[status]
-
-
-EventDeliveryStatusEnum = graphene.Enum.from_enum(
-    domain.DeliveryStatus, name="EventDeliveryStatusEnum", description=_status
+EventDeliveryStatusEnum = described_enum(
+    domain.DeliveryStatus,
+    "EventDeliveryStatusEnum",
+    "The status of a delivery or an attempt.",
+    {
+        "PENDING": "Waiting for its first attempt or a retry.",
+        "SUCCESS": "Delivered: the endpoint accepted it.",
+        "FAILED": "Not delivered. It isn't retried automatically, but can be resent.",
+    },
 )
 
 
@@ -61,18 +54,14 @@ EventDeliveryAttemptSortField = graphene.Enum.from_enum(
 )
 
 
-class EventDeliverySortingInput(graphene.InputObjectType):
-    """Sort order of deliveries."""
-
-    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
-    field = graphene.InputField(EventDeliverySortField, required=True)
+EventDeliverySortingInput = sorting_input(
+    "EventDeliverySortingInput", "deliveries", EventDeliverySortField
+)
 
 
-class EventDeliveryAttemptSortingInput(graphene.InputObjectType):
-    """Sort order of attempts."""
-
-    direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
-    field = graphene.InputField(EventDeliveryAttemptSortField, required=True)
+EventDeliveryAttemptSortingInput = sorting_input(
+    "EventDeliveryAttemptSortingInput", "attempts", EventDeliveryAttemptSortField
+)
 
 
 class EventDeliveryAttempt(graphene.ObjectType):

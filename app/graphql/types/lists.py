@@ -1,13 +1,10 @@
 """How lists are sorted, the ranges they are narrowed to, and where a page is in its list."""
 
-from collections.abc import Mapping
-from datetime import date, datetime
-from decimal import Decimal
 from enum import StrEnum
 
 import graphene
 
-from app.domain.values.pages import Page, Range, day_range, make_cursor, moment_range
+from app.domain.values.pages import Page, make_cursor
 from app.graphql.context import Info
 from app.graphql.fields import attribute
 
@@ -81,25 +78,6 @@ class StringFilterInput(graphene.InputObjectType):
 
     eq = graphene.String(description="This text.")
     one_of = graphene.List(graphene.NonNull(graphene.String), description="One of these.")
-
-
-def times_in(range_: Mapping[str, datetime | None] | None) -> Range[datetime] | None:
-    """The range that a ``DateTimeRangeInput`` means."""
-    return None if range_ is None else moment_range(range_.get("gte"), range_.get("lte"))
-
-
-def days_in(range_: Mapping[str, date | None] | None) -> Range[datetime] | None:
-    """The range that a ``DateRangeInput`` means."""
-    return None if range_ is None else day_range(range_.get("gte"), range_.get("lte"))
-
-
-def prices_in(range_: Mapping[str, float | None] | None) -> Range[Decimal] | None:
-    """The range that a ``PriceRangeInput`` means."""
-    return None if range_ is None else Range(_price(range_.get("gte")), _price(range_.get("lte")))
-
-
-def _price(amount: float | None) -> Decimal | None:
-    return None if amount is None else Decimal(repr(amount))
 
 
 class PageInfo(graphene.ObjectType):

@@ -7,21 +7,28 @@ import graphene
 from app.domain.mails import mail_log as domain
 from app.domain.mails.mail import KIND_LABELS, MailKind
 from app.graphql.context import Info
-from app.graphql.fields import MutationError, id_or_null, own_id, part, text_or_null
+from app.graphql.fields import (
+    MutationError,
+    described_enum,
+    id_or_null,
+    own_id,
+    part,
+    text_or_null,
+)
 from app.services.mails import mail_templates as service
 
-_STATUSES = {
-    "QUEUED": "It waits for its first attempt.",
-    "WAITING": "It waits for an app to send it instead.",
-    "SENT_BY_APP": "An app accepted the event with its link, to send it.",
-    "SENT": "The mail server accepted it. Bounces aren't recorded.",
-    "DEFERRED": "An attempt failed. It is tried again.",
-    "FAILED": "It isn't tried again.",
-}
-MailStatusEnum = graphene.Enum.from_enum(
+MailStatusEnum = described_enum(
     domain.MailStatus,
-    name="MailStatusEnum",
-    description=lambda value: "How far an email is." if value is None else _STATUSES[value.name],
+    "MailStatusEnum",
+    "How far an email is.",
+    {
+        "QUEUED": "It waits for its first attempt.",
+        "WAITING": "It waits for an app to send it instead.",
+        "SENT_BY_APP": "An app accepted the event with its link, to send it.",
+        "SENT": "The mail server accepted it. Bounces aren't recorded.",
+        "DEFERRED": "An attempt failed. It is tried again.",
+        "FAILED": "It isn't tried again.",
+    },
 )
 
 
@@ -91,11 +98,7 @@ def template_language(code: Enum | None) -> str:
     return "" if code is None else str(code.value)
 
 
-def _language(code: str) -> str | None:
-    return code or None
-
-
-def _fault(details: service.TemplateEntry | service.TemplateDetails) -> str | None:
+def _fault(details: service.TemplateEntry | service.TemplateDetails, _info: Info) -> str | None:
     return None if details.fault is None else service.described(details.fault)
 
 
@@ -109,13 +112,10 @@ class MailTemplate(graphene.ObjectType):
     version = graphene.NonNull(graphene.Int, description=_VERSION)
     saved_at = graphene.DateTime(description=_SAVED_AT)
     saved_by = text_or_null("saved_by", description=_SAVED_BY)
-    fault = graphene.String(description=_FAULT)
+    fault = graphene.String(description=_FAULT, resolver=_fault)
 
     def resolve_language_code(self: service.TemplateEntry, _info: Info) -> str | None:
-        return _language(self.language_code)
-
-    def resolve_fault(self: service.TemplateEntry, _info: Info) -> str | None:
-        return _fault(self)
+        return self.language_code or None
 
 
 class MailTemplateVersion(graphene.ObjectType):
@@ -147,10 +147,7 @@ class MailTemplateSources(graphene.ObjectType):
     versions = graphene.NonNull(
         graphene.List(graphene.NonNull(MailTemplateVersion)), description="The newest first."
     )
-    fault = graphene.String(description=_FAULT)
-
-    def resolve_fault(self: service.TemplateDetails, _info: Info) -> str | None:
-        return _fault(self)
+    fault = graphene.String(description=_FAULT, resolver=_fault)
 
 
 class MailTemplateInput(graphene.InputObjectType):

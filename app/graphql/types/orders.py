@@ -12,7 +12,6 @@ from app.graphql.compatibility import constant
 from app.graphql.connections import Node, make_connection
 from app.graphql.context import Info
 from app.graphql.fields import attribute, own_id, part, text_or_null
-from app.graphql.line_fields import Line
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.unavailable import with_unavailable
 
@@ -113,11 +112,24 @@ def _zero_field(reason: str) -> graphene.Field:
     )
 
 
+class _Line:
+    """The fields that checkout lines and order lines share."""
+
+    id = graphene.NonNull(graphene.ID)
+    product = graphene.Field(
+        "app.graphql.types.products.Product", description="Null if the product was deleted."
+    )
+    product_name = graphene.NonNull(graphene.String)
+    quantity = graphene.NonNull(graphene.Int)
+    unit_price = graphene.NonNull(_MONEY)
+    total_price = graphene.NonNull(_MONEY, resolver=attribute("total"))
+
+
 _PAID, _REFUNDED = "payments are made", "refunds are made"
 
 
 @with_unavailable
-class OrderLine(Line, graphene.ObjectType):
+class OrderLine(_Line, graphene.ObjectType):
     """A product in an order, with its name and price at the time of the order."""
 
     class Meta:
@@ -287,7 +299,7 @@ def _lines(order: domain.OrderSummary, info: Info) -> tuple[domain.OrderLine, ..
 OrderCountableConnection = make_connection("Order", "app.graphql.types.orders.Order")
 
 
-class CheckoutLine(Line, graphene.ObjectType):
+class CheckoutLine(_Line, graphene.ObjectType):
     """A product in a checkout, with its price when it was added."""
 
     class Meta:

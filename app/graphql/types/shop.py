@@ -30,7 +30,7 @@ from app.domain.values.installation import SCHEMA_VERSION
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import own_id
+from app.graphql.fields import described_enum, own_id
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.unavailable import with_unavailable
 from app.services.commerce.channels import show_channel_details
@@ -38,64 +38,41 @@ from app.services.identity.providers import ExternalAuthentication as ExternalAu
 from app.services.identity.providers import list_external_authentications
 from app.services.shop.settings import show_company_address, show_settings, show_version
 
-_MODES = {
-    settings.PasswordLoginMode.ENABLED: "Anyone with a password can sign in with it.",
-    settings.PasswordLoginMode.CUSTOMERS_ONLY: (
-        "Customers can sign in with a password. Staff can too, but such a session has no staff "
-        "permissions."
-    ),
-    settings.PasswordLoginMode.DISABLED: (
-        "Password login is off; `tokenRefresh`, `passwordChange`, `setPassword` and "
-        "`requestPasswordReset` are refused, too."
-    ),
-}
-
-
-def _mode(mode: settings.PasswordLoginMode | None) -> str:
-    return "Who can sign in with a password." if mode is None else _MODES[mode]
-
-
-PasswordLoginModeEnum = graphene.Enum.from_enum(
-    settings.PasswordLoginMode, name="PasswordLoginModeEnum", description=_mode
+PasswordLoginModeEnum = described_enum(
+    settings.PasswordLoginMode,
+    "PasswordLoginModeEnum",
+    "Who can sign in with a password.",
+    {
+        "ENABLED": "Anyone with a password can sign in with it.",
+        "CUSTOMERS_ONLY": "Customers can sign in with a password. Staff can too, but such a "
+        "session has no staff permissions.",
+        "DISABLED": "Password login is off; `tokenRefresh`, `passwordChange`, `setPassword` and "
+        "`requestPasswordReset` are refused, too.",
+    },
 )
-
-
-_SECOND_FACTOR = {
-    settings.StaffSecondFactor.OPTIONAL: "Staff can add a second factor.",
-    settings.StaffSecondFactor.REQUIRED: (
-        "Staff need a second factor. After the grace period, sessions without one have the "
-        "permissions of a customer."
-    ),
-}
-
-
-def _second_factor(rule: settings.StaffSecondFactor | None) -> str:
-    return "Whether staff need a second factor." if rule is None else _SECOND_FACTOR[rule]
-
-
-StaffSecondFactorEnum = graphene.Enum.from_enum(
-    settings.StaffSecondFactor, name="StaffSecondFactorEnum", description=_second_factor
+StaffSecondFactorEnum = described_enum(
+    settings.StaffSecondFactor,
+    "StaffSecondFactorEnum",
+    "Whether staff need a second factor.",
+    {
+        "OPTIONAL": "Staff can add a second factor.",
+        "REQUIRED": "Staff need a second factor. After the grace period, sessions without one "
+        "have the permissions of a customer.",
+    },
 )
-
-
-_SENDERS = {
-    MailSender.OURS: (
-        "The shop sends the email. Apps get the event as well, and shouldn't send an email."
-    ),
-    MailSender.APP: (
-        "An app sends the email. The shop sends it instead if no active app can receive the link, "
-        "if the app hasn't accepted it 30 minutes after the request, and if it fails before."
-    ),
-    MailSender.BOTH: "The shop sends the email, and an app does, too.",
-}
-
-
-def _sender(sender: MailSender | None) -> str:
-    return "Who sends a kind of email." if sender is None else _SENDERS[sender]
-
-
-MailSenderEnum = graphene.Enum.from_enum(MailSender, name="MailSenderEnum", description=_sender)
-
+MailSenderEnum = described_enum(
+    MailSender,
+    "MailSenderEnum",
+    "Who sends a kind of email.",
+    {
+        "OURS": "The shop sends the email. Apps get the event as well, and shouldn't send an "
+        "email.",
+        "APP": "An app sends the email. The shop sends it instead if no active app can receive "
+        "the link, if the app hasn't accepted it 30 minutes after the request, and if it fails "
+        "before.",
+        "BOTH": "The shop sends the email, and an app does, too.",
+    },
+)
 
 _UNAVAILABLE = "app.graphql.unavailable."
 _FLAG = graphene.NonNull(graphene.Boolean)

@@ -19,10 +19,9 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.values.unchanging import unchanging
 from app.graphql.compatibility import constant
-from app.graphql.connections import Node, connection_arguments, page_request
+from app.graphql.connections import Node, connection_arguments, order_where, page_request
 from app.graphql.context import Info
-from app.graphql.fields import attribute, own_id, part, text_or_null
-from app.graphql.line_fields import order_where
+from app.graphql.fields import attribute, described_enum, own_id, part, text_or_null
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.services.second_factors import stored_factors
 from app.services.second_factors.stored_factors import ListedFactor
@@ -254,17 +253,15 @@ def _addresses(user: domain.User, info: Info) -> tuple[Address, ...]:
     return info.context.loaders(info).accounts.addresses(user)
 
 
-_TYPES = {
-    "PASSKEY": "A passkey (WebAuthn), answered with `passkeyVerify`.",
-    "AUTHENTICATOR_APP": "One-time codes of an app, answered with `secondFactorVerify`.",
-    "RECOVERY_CODES": "Codes for a lost device, answered with `secondFactorVerify`.",
-}
-SecondFactorTypeEnum = graphene.Enum.from_enum(
+SecondFactorTypeEnum = described_enum(
     second_factors.SecondFactorType,
-    name="SecondFactorTypeEnum",
-    description=lambda value: (
-        "What an account can have besides its password." if value is None else _TYPES[value.name]
-    ),
+    "SecondFactorTypeEnum",
+    "What an account can have besides its password.",
+    {
+        "PASSKEY": "A passkey (WebAuthn), answered with `passkeyVerify`.",
+        "AUTHENTICATOR_APP": "One-time codes of an app, answered with `secondFactorVerify`.",
+        "RECOVERY_CODES": "Codes for a lost device, answered with `secondFactorVerify`.",
+    },
 )
 
 
@@ -300,17 +297,15 @@ class SecondFactor(graphene.ObjectType):
         return to_global_id("SecondFactor", f"{self.type.value}:{self.key}")
 
 
-_ORIGINS = {
-    "PASSWORD": "With email and password.",
-    "OIDC": "With an identity provider.",
-    "NONE": "Neither.",
-}
-SessionOriginEnum = graphene.Enum.from_enum(
+SessionOriginEnum = described_enum(
     SessionOrigin,
-    name="SessionOriginEnum",
-    description=lambda value: (
-        ("How a session was started.") if value is None else _ORIGINS[value.name]
-    ),
+    "SessionOriginEnum",
+    "How a session was started.",
+    {
+        "PASSWORD": "With email and password.",
+        "OIDC": "With an identity provider.",
+        "NONE": "Neither.",
+    },
 )
 
 
