@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from contextvars import Context
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -272,7 +272,7 @@ def run_service(service: Service, say: Say, work: Callable[..., None]) -> None:
         manager.tell_reloading()
         if service.can_reload(say):
             begins_anew = True
-            set_stop()
+            stop.set()
         else:
             manager.tell_ready()
 
@@ -285,7 +285,7 @@ def run_service(service: Service, say: Say, work: Callable[..., None]) -> None:
             manager.tell_alive()
 
     _on(_ENDING, end)
-    _on_hangup(begin_anew)
+    _on_hangup(_from_a_handler(begin_anew))
     work(stop, each_tick=tell)
     if begins_anew and not is_ending:
         sys.stdout.flush()
@@ -298,13 +298,16 @@ def _from_a_handler(act: Callable[[], None]) -> Callable[[], None]:
 
     A handler runs between any two steps of the main thread, and would wait for ever for a lock
     that this thread holds. ``Event.set`` takes the one that ``Event.wait`` holds for a moment.
+    What ``act`` writes is of the running command.
     """
     asked: SimpleQueue[None] = SimpleQueue()
+    command = click.get_current_context(silent=True)
 
     def act_when_asked() -> None:
-        while True:
-            asked.get()
-            act()
+        with nullcontext() if command is None else command.scope(cleanup=False):
+            while True:
+                asked.get()
+                act()
 
     Thread(target=act_when_asked, name="signals", daemon=True).start()
     return partial(asked.put, None)

@@ -96,6 +96,39 @@ for received in ([reloaded], [reloaded, stopped], [stopped, reloaded]):
     signal.signal(reloaded, signal.SIG_DFL)
     run_service(Service(ServiceManager(), lambda: None), said.append, work)
 """
+_REFUSED_WITHIN_A_LOCK = """
+import click
+from threading import Event, Lock
+from app.commands.terminal.output import as_called
+from app.domain.values.installation import Misconfigured
+
+lock, answered = Lock(), Event()
+
+
+def check():
+    print("waits in vain" if not lock.acquire(timeout=20) else "goes on")
+    raise Misconfigured(("See `flask keys`.",))
+
+
+def say(message):
+    said.append(as_called(message))
+    answered.set()
+
+
+def work(stop, each_tick):
+    with lock:  # as within a line of the log
+        os.kill(os.getpid(), signal.SIGHUP)
+    print(answered.wait(60))
+    os.kill(os.getpid(), signal.SIGTERM)
+    print(stop.wait(60))
+
+
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+with click.Context(click.Command("latchkey"), info_name="latchkey"):
+    run_service(Service(ServiceManager(), check), say, work)
+print("See `latchkey keys`." in said[0])
+"""
 _FALLEN = """
 from app.commands import processes
 
@@ -156,7 +189,7 @@ def printed() -> dict[str, str]:
     """What each script prints in a process without the threads of the tests."""
     scripts = (
         *(_BEGINNING, _EARLY_SIGNAL, _STOPPED, _STOPPED_IN_EVENT, _FALLEN),
-        *(_RELOADED_AND_STOPPED, _SEVERAL_SIGNALS),
+        *(_RELOADED_AND_STOPPED, _SEVERAL_SIGNALS, _REFUSED_WITHIN_A_LOCK),
     )
     ended = subprocess.run(
         [sys.executable, "-c", _SCRIPT + _EACH_IN_A_FORK, *scripts],
@@ -191,6 +224,12 @@ def test_signal_stops_a_program_that_is_about_to_wait(printed: dict[str, str]) -
 
 def test_service_that_is_told_to_stop_does_not_begin_anew(printed: dict[str, str]) -> None:
     assert printed[_RELOADED_AND_STOPPED] == "1 True\nbegun anew\n2 True\n2 True\n0"
+
+
+def test_reload_waits_for_no_lock_of_the_work_and_names_the_command_that_was_called(
+    printed: dict[str, str],
+) -> None:
+    assert printed[_REFUSED_WITHIN_A_LOCK] == "goes on\nTrue\nTrue\nTrue\n0"
 
 
 def test_fall_of_a_program_is_noticed_at_once(printed: dict[str, str]) -> None:
